@@ -7,7 +7,7 @@ PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
-.PHONY: demo test tests check lint style types docs torture bench golden lock clean
+.PHONY: demo test tests check lint style types docs torture bench golden lock dist install-test sbom clean
 
 demo: $(VENV)/.demo-stamp
 	$(VENV)/bin/proctor demo
@@ -37,9 +37,9 @@ types: $(VENV)/.dev-stamp
 docs: $(VENV)/.dev-stamp
 	$(PY) -m pytest tests/docs
 
-# Every fault we know of, injected for real, with a table at the end; `make test` runs a short form of it.
+# Every fault we know of, injected for real, with a table at the end, and libraries too large for the usual run; `make test` runs a short form of it.
 torture: $(VENV)/.dev-stamp
-	$(PY) -m pytest tests/torture tests/web/test_web_fuzz.py --torture -n $(JOBS) --dist loadgroup
+	$(PY) -m pytest tests/torture tests/web/test_web_fuzz.py tests/contracts/test_scorers.py tests/compat tests/e2e/test_ray.py tests/e2e/test_web_every_page.py tests/properties/test_trajectory_laws.py tests/docs/test_docs.py tests/e2e/test_demo.py tests/e2e/test_stopping.py tests/judges/test_probe_rates.py --torture -n $(JOBS) --dist loadgroup
 
 bench: $(VENV)/.dev-stamp
 	$(PY) -m bench
@@ -52,10 +52,27 @@ lock:
 	$(LOCK) pyproject.toml --extra all --group dev -o requirements/dev.txt
 	$(LOCK) pyproject.toml --extra local --extra fast --group build -c requirements/dev.txt -o requirements/demo.txt
 	$(LOCK) pyproject.toml -c requirements/dev.txt -o requirements/run.txt
+	$(LOCK) pyproject.toml $(addprefix --extra ,web postgres oidc fast) --group build -c requirements/dev.txt -o requirements/server.txt
 	$(LOCK) tests/compat/hello-agents.in pyproject.toml -o tests/compat/hello-agents.txt
 	$(LOCK) tests/compat/hello-agents-0.2.7.in pyproject.toml -o tests/compat/hello-agents-0.2.7.txt
 	$(LOCK) --resolution lowest-direct tests/compat/lowest.in pyproject.toml $(addprefix --extra ,hub web zh math excel prometheus postgres) -o tests/compat/lowest.txt
+	$(LOCK) tests/compat/litellm.in pyproject.toml -o tests/compat/litellm.txt
+	$(LOCK) tests/compat/trackers.in pyproject.toml -o tests/compat/trackers.txt
 	$(LOCK) tests/compat/veadk.in pyproject.toml --override tests/compat/veadk.without -o tests/compat/veadk.txt
+
+# The wheel and the sdist, from what git tracks: the same bytes each time.
+dist: $(VENV)/.dev-stamp
+	$(PY) .ci/dist.py dist
+
+# Needs uv (`pip install uv`) and the network: the wheel, made twice, on every Python there is, with the highest and the lowest versions.
+install-test: dist
+	$(PY) .ci/dist.py dist/second
+	cmp dist/*.whl dist/second/*.whl && cmp dist/*.tar.gz dist/second/*.tar.gz
+	$(PY) .ci/install_test.py dist/*.whl
+
+# All dependencies with versions, digests and licences: an SBOM (CycloneDX) and a table, in dist.
+sbom: $(VENV)/.dev-stamp
+	$(PY) .ci/sbom.py dist
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
@@ -76,7 +93,8 @@ $(VENV)/.demo-stamp: requirements/demo.txt pyproject.toml | $(PY)
 
 # The versions are those of demo.txt and more, so that one install serves both.
 $(VENV)/.dev-stamp: requirements/dev.txt pyproject.toml | $(PY)
-	$(INSTALL) --require-hashes -r requirements/dev.txt
+	$(INSTALL) --no-compile --require-hashes -r requirements/dev.txt
 	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(PY) -m compileall -q -j 0 $(VENV)/lib >/dev/null || true  # on all cores, where pip uses one; some files are templates
 	@$(PY) -m compileall -q src  # an editable install does not; every start is quicker for it
 	@touch $(VENV)/.demo-stamp $@

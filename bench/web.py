@@ -54,7 +54,8 @@ SEARCHES = {
 ASKS = """
 import resource, sys, time
 from starlette.testclient import TestClient
-from proctor.web.auth import Access, Person
+from proctor.web.auth import Access
+from proctor.web.users.ledger import Person
 from proctor.web.site import site
 from proctor.web.workspace import open_workspace
 access = Access(7860)

@@ -1,14 +1,22 @@
 """Keep tests apart from a person's own runs, keys and language; in CI, make an unexpected skip a failure."""
 
 import asyncio
+import itertools
+import linecache
 import os
+import re
+import signal
+import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 import hypothesis
 import pytest
+
+from proctor.runtime.garbage import gc_paused
 
 ROOT = Path(__file__).resolve().parent.parent
 ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies")
@@ -25,12 +33,20 @@ for name in list(os.environ):  # at import, so that workers and their subprocess
 os.environ["LANG"] = "C.UTF-8"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # the library of the hub would tell the hub who uses it
 
+for one in (
+    signal.SIGINT,
+    signal.SIGHUP,
+):  # of a shell's background and of `nohup`; processes of the tests would ignore them too
+    if signal.getsignal(one) == signal.SIG_IGN:
+        signal.signal(one, signal.default_int_handler)
+
 hypothesis.settings.register_profile("dev", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if IN_CI else "dev")
 
 
 started: list[tuple[asyncio.AbstractEventLoop, asyncio.SubprocessTransport]] = []  # by asyncio, in this test
+opened: weakref.WeakSet["subprocess.Popen[Any]"] = weakref.WeakSet()  # by subprocess, in any test
 start_process = asyncio.BaseEventLoop.subprocess_exec
 
 
@@ -38,10 +54,23 @@ async def start_noted(self: asyncio.BaseEventLoop, *arguments: Any, **options: A
     """Start a process as the event loop does, and note it."""
     transport, protocol = await start_process(self, *arguments, **options)
     started.append((self, transport))
+    opened.discard(transport.get_extra_info("subprocess"))  # whose pipes are the event loop's
     return transport, protocol
 
 
 asyncio.BaseEventLoop.subprocess_exec = start_noted  # type: ignore[method-assign]
+
+open_process = subprocess.Popen.__init__
+
+
+def open_noted(self: "subprocess.Popen[Any]", *arguments: Any, **options: Any) -> None:
+    """Start a process as subprocess does, and note it."""
+    open_process(self, *arguments, **options)
+    opened.add(self)
+
+
+subprocess.Popen.__init__ = open_noted  # type: ignore[method-assign]
+numbers = itertools.count()  # of folders; numbered by pytest, each costs a look at all that are there
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
@@ -79,9 +108,34 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is for `--torture` alone; fail where xdist does not group.
+
+    Where it does not, each worker sets up every browser and server, and nothing else says so.
+    """
+    if not config.getoption("--torture"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("torture")])
+        items[:] = [item for item in items if not item.get_closest_marker("torture")]
+    if config.getoption("loadgroup", False):
+        grouped = [item for item in items if item.get_closest_marker("xdist_group")]
+        assert all("@" in item.nodeid for item in grouped), "pytest-xdist ignores xdist_group"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while hundreds of modules are imported: there is none, and each look takes longer."""
+    with gc_paused():
+        collected = yield
+    linecache.clearcache()  # else each doctest looks whether the thousand files in it have changed
+    return collected
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown() -> Iterator[None]:
     """Fail a test that leaves a process behind with nobody to reap it: its event loop is closed, and the process is not.
+
+    The same for the pipes of a process that has ended.
 
     Python would warn of it as well, but only when the object is collected, in whichever test runs then.
     """
@@ -90,6 +144,13 @@ def pytest_runtest_teardown() -> Iterator[None]:
     started[:] = [(loop, transport) for loop, transport in started if not loop.is_closed()]
     left = [one for one in over if one.get_returncode() is None or not one.is_closing()]
     assert not left, f"started by asyncio, and neither ended nor closed when the event loop was: {left}"
+    unclosed = [one for one in opened if one.returncode is not None and has_open_pipes(one)]
+    opened.difference_update(unclosed)  # one test is to blame, not those after it as well
+    assert not unclosed, f"ended, and its pipes are open: {[one.args for one in unclosed]}"
+
+
+def has_open_pipes(process: "subprocess.Popen[Any]") -> bool:
+    return any(pipe is not None and not pipe.closed for pipe in (process.stdin, process.stdout, process.stderr))
 
 
 class UnexpectedSkips:
@@ -131,9 +192,17 @@ class UnexpectedSkips:
 def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Each test has a default store of its own; the cache of downloads stays the person's, and is shared."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PROCTOR_STORE", str(tmp_path_factory.mktemp("store") / "runs.db"))
+        folder = tmp_path_factory.mktemp(f"store-{next(numbers)}", numbered=False)
+        patch.setenv("PROCTOR_STORE", str(folder / "runs.db"))
         patch.setattr(sys, "path", list(sys.path))  # a person's agent brings its folder
         yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own, as pytest makes one, at a hundredth of the cost where there are thousands."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    return tmp_path_factory.mktemp(f"{name}{next(numbers)}", numbered=False)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proctor.continuous.plan import plan as plan
     from proctor.continuous.race import race as race
     from proctor.continuous.tiers import run_tier as run_tier
+    from proctor.continuous.trends import trends as trends
     from proctor.core.declared import scorer as scorer
     from proctor.core.errors import BadInput as BadInput
     from proctor.core.run import Estimate as Estimate
@@ -42,6 +43,7 @@ _HOME = {
     "proctor.continuous.race": ("race",),
     "proctor.continuous.plan": ("plan",),
     "proctor.continuous.tiers": ("run_tier",),
+    "proctor.continuous.trends": ("trends",),
     "proctor.core.declared": ("scorer",),
     "proctor.core.errors": ("BadInput",),
     "proctor.core.run": ("Estimate", "Limits"),

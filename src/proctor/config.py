@@ -6,7 +6,8 @@ Flags win over the environment, the environment over the file.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
@@ -23,7 +24,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings of a project file; a flag of the same name wins.
 
-    `prices` are by model, for a million tokens; `cache_megabytes` is the size of the reply cache. `least_agreement` is what the lower
+    `prices` are by model, for a million tokens; `price_table` has those of other models, in US dollars; `cache_megabytes` is the size of the reply cache. `least_agreement` is what the lower
     end of a judge's alpha with people has to reach, so that its figures are no longer called uncalibrated. `tiers` are read by
     `continuous.tiers`, where they are used.
     """
@@ -37,17 +38,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     task_options: Mapping[str, Any] = {}
     judge: str | None = None
     judge_options: Mapping[str, Any] = {}
-    least_agreement: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
-        2 / 3
-    )  # the least that Krippendorff draws conclusions from
+    # the least that Krippendorff draws conclusions from
+    least_agreement: Annotated[float, msgspec.Meta(ge=0, le=1)] = 2 / 3
     concurrency: int | None = None
     attempts: int | None = None
     seed: int | None = None
     limits: Limits | None = None
     budget: Budget = Budget()
     max_failed: float | None = None
+    trace_to: str | None = None
+    trace_content: bool | None = None
     cache_megabytes: Annotated[int, msgspec.Meta(ge=1)] = 2_000
     prices: Mapping[str, Price] = {}
+    price_table: Literal["genai-prices"] | None = None
     tiers: Mapping[str, Any] = {}
 
 
@@ -84,10 +87,17 @@ def converted(values: Mapping[str, object], kind: type[T], what: str) -> T:
     try:
         return msgspec.convert(dict(values), kind, strict=False)
     except msgspec.ValidationError as error:
-        for field in msgspec.structs.fields(kind):
-            if get_origin(field.type) is Literal and field.encode_name in values:
-                check_choice(what, field.encode_name, values[field.encode_name], get_args(field.type))
+        _check_choices(what, values, kind)
         raise BadInput("{what}: {error}.", what=what, error=in_words(error)) from None
+
+
+def _check_choices(what: str, values: Mapping[str, object], kind: type[msgspec.Struct]) -> None:
+    for field in msgspec.structs.fields(kind):
+        kinds = get_args(field.type) if get_origin(field.type) in (Union, UnionType) else (field.type,)
+        choices = tuple(one for kind in kinds if get_origin(kind) is Literal for one in get_args(kind))
+        value = values.get(field.encode_name)
+        if value is not None and all(kind is NoneType or get_origin(kind) is Literal for kind in kinds):
+            check_choice(what, field.encode_name, value, choices)
 
 
 def check_choice(what: str, option: str, value: object, choices: tuple[object, ...]) -> None:
@@ -120,4 +130,5 @@ def _checked(path: str, table: Mapping[str, object]) -> Settings:
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
+        _check_choices(path, table, Settings)
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None

@@ -10,6 +10,21 @@ from proctor.core.project import project_table
 from proctor.core.sentence import Sentence
 
 LANGUAGES = ("en", "zh")
+SYSTEM = frozenset(  # what the operating system says, in English, of a file or an address
+    (
+        "No such file or directory",
+        "Is a directory",
+        "Not a directory",
+        "Permission denied",
+        "File exists",
+        "File name too long",
+        "No space left on device",
+        "Read-only file system",
+        "Address already in use",
+        "Connection refused",
+        "Name or service not known",
+    )
+)
 
 
 def language(asked: str | None = None) -> str:
@@ -56,11 +71,17 @@ def speak(sentence: Sentence | str, lang: str, /, **values: object) -> str:
     text = catalogue(lang).get(sentence.text, sentence.text)
     if not sentence.values:
         return text
-    values = {name: speak(one, lang) if isinstance(one, Sentence) else one for name, one in sentence.values.items()}
+    values = {name: _said(value, lang) for name, value in sentence.values.items()}
     try:
         return text.format_map(values)
     except (LookupError, ValueError, AttributeError, TypeError):
         return sentence.text
+
+
+def _said(value: object, lang: str) -> object:
+    if isinstance(value, Sentence):
+        return speak(value, lang)
+    return catalogue(lang).get(value, value) if isinstance(value, str) and value in SYSTEM else value
 
 
 @cache

@@ -24,6 +24,7 @@ from proctor.core.parts import (
     BenchmarkPart,
     EnvironmentPart,
     ExportPart,
+    ImportPart,
     JudgePart,
     ModelPart,
     ScorerPart,
@@ -115,7 +116,8 @@ class Room(Generic[P]):
 AGENTS = Room("agents", "agent", AgentPart)
 BENCHMARKS = Room("benchmarks", "benchmark", BenchmarkPart, dashed=True)
 ENVIRONMENTS = Room("environments", "environment", EnvironmentPart)
-EXPORTS = Room("exports", "export format", ExportPart)
+EXPORTS = Room("exports", "export format", ExportPart, dashed=True)
+IMPORTS = Room("imports", "import format", ImportPart, dashed=True)
 JUDGES = Room("judges", "judge", JudgePart)
 MODELS = Room("models", "model", ModelPart)
 SCORERS = Room("scorers", "scorer", ScorerPart)

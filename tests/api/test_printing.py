@@ -22,7 +22,7 @@ def test_a_number_prints_with_its_interval_and_its_denominator(runs: tuple[proct
 def test_a_run_prints_its_table(runs: tuple[proctor.Run, proctor.Run], monkeypatch: pytest.MonkeyPatch) -> None:
     assert "accuracy" in str(runs[0])
     assert "100.0%" in str(runs[0])
-    assert runs[1]._repr_html_().startswith("<pre>")
+    assert runs[1]._repr_html_().startswith("<div>")
     monkeypatch.setenv("PROCTOR_LANG", "zh")
     assert "运行 one" in str(runs[0])
 

@@ -23,6 +23,7 @@ OWN = {
     "least",
     "min_by",
     "base_url",
+    "batch",
     "columns",
 }  # of the command, or a part of an option
 

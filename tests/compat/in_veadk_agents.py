@@ -1,4 +1,4 @@
-"""Agents and runners of VeADK itself as systems under test, and their sessions as eval sets; run by `test_veadk_agents.py`."""
+"""Agents and runners of VeADK itself as systems under test, and their sessions as eval sets; run by `test_veadk_library.py`."""
 
 from pathlib import Path
 from typing import Any

@@ -6,17 +6,14 @@ import pytest
 import throwaway
 
 HERE = Path(__file__).parent
-VERSIONS = ("hello-agents", "hello-agents-0.2.7")
+CHAPTER = (HERE / "in_hello_agents_chapter.py", HERE / "in_hello_agents_generation.py")
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("hello-agents")
-def test_the_real_library_as_agent() -> None:
-    throwaway.run_tests("hello-agents", HERE / "in_hello_agents.py")
+def test_the_real_library_as_agent_in_the_examples_of_the_chapter_and_as_writer_and_judge() -> None:
+    throwaway.run_tests("hello-agents", HERE / "in_hello_agents.py", *CHAPTER)
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("hello-agents")
-@pytest.mark.parametrize("version", VERSIONS)
-def test_the_real_library_in_the_examples_of_the_chapter(version: str) -> None:
-    throwaway.run_tests(version, HERE / "in_hello_agents_chapter.py")
+@pytest.mark.torture
+def test_the_version_of_the_chapter_in_its_examples() -> None:
+    throwaway.run_tests("hello-agents-0.2.7", *CHAPTER)

@@ -20,5 +20,6 @@ FILES = (
 
 
 @pytest.mark.slow
+@pytest.mark.torture
 def test_the_lowest_versions_do() -> None:
     throwaway.run_tests("lowest", *(TESTS / file for file in FILES))

@@ -1,4 +1,4 @@
-"""VeADK's page on evaluation with VeADK, google-adk and DeepEval themselves, in an environment of their own."""
+"""VeADK's page on evaluation, and its agents and runners, with the real libraries in an environment of their own."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.slow
-def test_the_workflow_of_the_page_with_the_real_libraries() -> None:
-    throwaway.run_tests("veadk", HERE / "in_veadk.py")
+def test_the_workflow_of_the_page_and_agents_and_runners_with_the_real_libraries() -> None:
+    throwaway.run_tests("veadk", HERE / "in_veadk.py", HERE / "in_veadk_agents.py")

@@ -43,6 +43,7 @@ ALLOWED = {
     "evalsets/recording.py": LIBRARY,
     "evalsets/noun.py": LIBRARY,
     "judges/deepeval.py": LIBRARY,
+    "models/litellm.py": LIBRARY,
     "models/cache.py": "errors that SQLite itself raised have its code, others do not",
     "pytest_plugin.py": "items and reports of other plugins",
     "stores/_opening.py": "errors that SQLite itself raised have its code, others do not",

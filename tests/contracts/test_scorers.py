@@ -1,5 +1,6 @@
 """What every scorer by name promises: a verdict for any text, in time, without changing what it was given."""
 
+import itertools
 import time
 from typing import Any
 
@@ -25,7 +26,10 @@ ANSWERS = {
     "deep": "[" * 100_000,
     "long": "B\n答案 " * 5_000,
 }
-ENDLESS = {"one line": "a" * 10_000_000, "lines": "B\n答案 " * 2_000_000, "brackets": "{[(" * 3_000_000}
+TARGETS = ("B", "{", None, ["B", "(", 7], {"x": 1}, 7)
+ENDLESS = {"one line": "a" * 10, "lines": "B\n答案 " * 2, "brackets": "{[(" * 3}  # repeated, to some ten characters
+TEN_MEGABYTES = 1_000_000  # times
+ONE_MEGABYTE = 100_000
 
 
 def scorers() -> list[str]:
@@ -42,27 +46,30 @@ def scorer(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", scorers())
-@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
-@pytest.mark.parametrize("target", ["B", "{", None, ["B", "(", 7], {"x": 1}, 7], ids=str)
-def test_any_answer_gets_a_verdict_in_time(name: str, answer: str, target: object) -> None:
-    sample = Sample.ask("a", "?", target=target, meta={"type": "exact"})
-    began = time.process_time()
-    try:
-        result = scorer(name)(sample, Trajectory.of(answer))
-    except BadInput:  # the person's own target is at fault; the engine makes it a scorer that failed
-        assert isinstance(target, dict)
-        result = None
-    assert result is None or isinstance(result, Score | Unscored)
-    assert time.process_time() - began < 5
-    assert sample == Sample.ask("a", "?", target=target, meta={"type": "exact"})
+def test_any_answer_gets_a_verdict_in_time(name: str) -> None:
+    for target, (case, answer) in itertools.product(TARGETS, ANSWERS.items()):
+        sample = Sample.ask("a", "?", target=target, meta={"type": "exact"})
+        began = time.process_time()
+        try:
+            result = scorer(name)(sample, Trajectory.of(answer))
+        except BadInput:  # the person's own target is at fault; the engine makes it a scorer that failed
+            assert isinstance(target, dict), case
+            result = None
+        except Exception as error:
+            pytest.fail(f"{case}, target {target!r}: {error!r}")
+        assert result is None or isinstance(result, Score | Unscored), (case, target)
+        assert time.process_time() - began < 5, (case, target)
+        assert sample == Sample.ask("a", "?", target=target, meta={"type": "exact"}), (case, target)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", scorers())
 @pytest.mark.parametrize("answer", ENDLESS.values(), ids=ENDLESS)
-def test_ten_megabytes_get_a_verdict_in_time(name: str, answer: str) -> None:
+def test_megabytes_get_a_verdict_in_time(name: str, answer: str, request: pytest.FixtureRequest) -> None:
+    """Ten of them under `--torture`; one otherwise, where what takes the square of the length takes too long as well."""
+    endless = answer * (TEN_MEGABYTES if request.config.getoption("--torture") else ONE_MEGABYTE)
     began = time.process_time()
-    result = scorer(name)(Sample.ask("a", "?", target="B", meta={"type": "exact"}), Trajectory.of(answer))
+    result = scorer(name)(Sample.ask("a", "?", target="B", meta={"type": "exact"}), Trajectory.of(endless))
     assert isinstance(result, Score | Unscored)
     assert time.process_time() - began < 20
 

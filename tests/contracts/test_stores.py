@@ -17,6 +17,7 @@ from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.sentence import say
+from proctor.core.tally import Case, tally
 from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Failure, Trial, Verdict
@@ -117,6 +118,18 @@ async def test_what_is_finished_leaves_out_what_can_be_retried(store: Store) -> 
         await store.add(a_trial(id, 1, outcome))  # type: ignore[arg-type]
     assert store.finished("r") == {("a", 1), ("b", 1)}
     assert store.finished("r", failed_too=True) == {("a", 1), ("b", 1), ("c", 1)}
+    assert store.finished("r", samples=["b", "c", "d"]) == {("b", 1)}
+    assert store.finished("r", failed_too=True, samples=(id for id in ("c", "a"))) == {("a", 1), ("c", 1)}
+    assert store.finished("r", samples=()) == set()
+
+
+async def test_what_is_finished_of_some_samples_is_found_by_any_name(store: Store) -> None:
+    ids = ["a\0b", "a", 'quo"te', "back\\slash", "首都"]
+    await begun(store, [a_sample(id) for id in ids])
+    for id in ids:
+        await store.add(a_trial(id))
+    for id in ids:
+        assert store.finished("r", samples=[id]) == {(id, 0)}
 
 
 async def test_usage_adds_up_and_costs_nothing_known_without_a_price(store: Store) -> None:
@@ -224,6 +237,29 @@ async def test_attempts_beyond_those_asked_for_are_not_in_the_tally(store: Store
         await store.add(a_trial("a", attempt), [a_verdict("a", attempt, points=attempt / 2)])
     tally = store.tallies("r", "exact")[""]
     assert (tally.scored, tally.planned, tally.samples, tally.total) == (2, 2, 1, 0.25)
+
+
+@pytest.mark.parametrize("kinds", [3, 150])
+async def test_a_tally_is_that_of_its_samples_whether_few_or_many_points_occur(store: Store, kinds: int) -> None:
+    points = {f"s{number}": float(number % kinds) for number in range(150)}
+    await begun(store, [a_sample(id, tags={"odd": str(value % 2)}) for id, value in points.items()])
+    await asyncio.gather(*(store.add(a_trial(id), [a_verdict(id, points=points[id], out_of=kinds)]) for id in points))
+    found = store.tallies("r", "exact")
+    for slice, chosen in {"": (0, 1), "odd=0.0": (0,), "odd=1.0": (1,)}.items():
+        wanted = tally(
+            Case(cluster=id, values=(value / kinds,), planned=1, points=value, out_of=kinds)
+            for id, value in points.items()
+            if value % 2 in chosen
+        )
+        assert msgspec.structs.asdict(found[slice]) == pytest.approx(msgspec.structs.asdict(wanted)), slice
+
+
+async def test_a_plan_that_grew_counts_in_the_tally(store: Store) -> None:
+    await begun(store, [a_sample("fr")])
+    await store.add(a_trial("fr"), [a_verdict("fr")])
+    assert store.tallies("r", "exact")[""].planned == 1
+    await store.plan("r", [a_sample("fr"), a_sample("de", tags={"level": "1"})])
+    assert {slice: one.planned for slice, one in store.tallies("r", "exact").items()} == {"": 2, "level=1": 1}
 
 
 async def test_a_scorer_that_was_never_asked_has_an_empty_tally(store: Store) -> None:

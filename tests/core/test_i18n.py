@@ -66,3 +66,10 @@ def test_every_name_that_may_be_meant_has_quotation_marks_of_its_own() -> None:
 
     asked = did_you_mean(["simple_java", "simple_python", "live"])
     assert speak(asked, "zh") == "你是不是想输入“simple_java”、“simple_python”、“live”？"
+
+
+def test_what_the_system_says_of_a_file_is_translated_and_a_text_of_others_is_not() -> None:
+    sentence = say("{path} cannot be read: {error}.", path="x", error="Is a directory")
+    assert speak(sentence, "zh") == "无法读取 x：它是目录。"
+    assert speak(sentence, "en") == "x cannot be read: Is a directory."
+    assert "Runs" in speak(say("{path} cannot be read: {error}.", path="x", error="Runs"), "zh")

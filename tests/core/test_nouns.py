@@ -28,6 +28,14 @@ def test_cached_tokens_that_are_counted_apart_from_the_input_give_nothing_back()
     assert price.of(Usage(input_tokens=10, cached_tokens=1_000_000)) == 0.5
 
 
+def test_what_a_cache_is_given_to_keep_has_its_own_price_where_there_is_one() -> None:
+    written = Usage(input_tokens=1_000_000, cache_write_tokens=600_000, cache_write_1h_tokens=100_000)
+    assert Price(input=2.0, output=8.0).of(written) == pytest.approx(2.0)
+    assert Price(input=2.0, output=8.0, cache_write=2.5).of(written) == pytest.approx(0.4 * 2.0 + 0.6 * 2.5)
+    own = Price(input=2.0, output=8.0, cache_write=2.5, cache_write_1h=4.0)
+    assert own.of(written) == pytest.approx(0.4 * 2.0 + 0.5 * 2.5 + 0.1 * 4.0)
+
+
 def test_a_score_outside_its_range_cannot_be_made() -> None:
     for points, out_of in ((2, 1), (-0.1, 1), (1, 0), (float("nan"), 1)):
         with pytest.raises(ValueError, match="points must lie"):

@@ -25,6 +25,7 @@ GROUPS = {
         "explain_delta",
         "race",
         "run_tier",
+        "trends",
         "Run",
     ),
     ("Options of a run", "运行的选项"): ("RunOptions", "Limits"),

@@ -4,9 +4,10 @@ import ast
 import string
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import jinja2
@@ -17,6 +18,7 @@ from pages import ROOT
 from proctor.cli.list import ROOM_BY_WORD, parts
 from proctor.core import errors
 
+pytestmark = pytest.mark.xdist_group("source")  # read once
 SOURCE = ROOT / "src" / "proctor"
 SPEAKERS = {"say", "speak", "lazy", "t", "Sentence"} | {
     name
@@ -39,19 +41,19 @@ def test_a_text_out_of_a_table_is_found(tmp_path: Path) -> None:
 
 
 def test_no_text_is_made_on_the_spot() -> None:
-    made = [where for text, where in _spoken() if text is None]
+    made = [where for text, where in _said().spoken if text is None]
     assert not made, f"a text with values set in cannot be translated; name the values instead: {made}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_text_is_translated(language: str) -> None:
-    missing = {text: where for text, where in _spoken() if text is not None and text not in _catalogue(language)}
+    missing = {text: where for text, where in _said().spoken if text is not None and text not in _catalogue(language)}
     assert not missing, "\n".join(f"{where}: {text}" for text, where in missing.items())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_translation_is_used(language: str) -> None:
-    unused = set(_catalogue(language)) - {text for text, _ in _spoken()} - _constants() - _clicks()
+    unused = set(_catalogue(language)) - {text for text, _ in _said().spoken} - _said().constants - _clicks()
     assert not unused
 
 
@@ -76,13 +78,7 @@ def test_every_part_that_is_listed_is_described(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_not_known_is_named_in_the_language(language: str) -> None:
-    named = {
-        node.args[0].value
-        for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
-        if ast.unparse(node.func) in ("unknown", "registry.unknown")
-    }
+    named = _said().unknown
     assert {"sample", "rubric"} <= named
     assert not named - set(_catalogue(language))
 
@@ -93,21 +89,41 @@ def _catalogue(language: str) -> dict[str, str]:
     return {text: said for table in tables.values() for text, said in table.items()}
 
 
+class Said(NamedTuple):
+    """What the code says.
+
+    Attributes:
+        spoken: every text for people with its place; None where it is put together on the spot.
+        constants: every text, as what is spoken may come out of a field, such as the state of a run.
+        unknown: what is named where something is not known.
+    """
+
+    spoken: list[tuple[str | None, str]]
+    constants: set[str]
+    unknown: set[str]
+
+
 @cache
-def _spoken() -> list[tuple[str | None, str]]:
-    """Every text for people with its place; None where it is put together on the spot."""
-    found = [item for path in sorted(SOURCE.rglob("*.py")) for item in _in_python(path)]
+def _said() -> Said:
+    """Read every file once."""
+    said = Said([], set(), set())
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        nodes = [*ast.walk(tree)]
+        said.spoken.extend(_in_tree(tree, nodes, path))
+        for node in nodes:
+            match node:
+                case ast.Constant(value=str(text)):
+                    said.constants.update((text, text.partition("\n")[0]))
+                case ast.Call(
+                    func=ast.Name(id="unknown") | ast.Attribute(value=ast.Name(id="registry"), attr="unknown"),
+                    args=[ast.Constant(value=str(text)), *_],
+                ):
+                    said.unknown.add(text)
     for path in sorted(SOURCE.rglob("*")):
         if path.suffix in (".jinja", ".html", ".j2"):
-            found.extend(_in_template(path))
-    return found
-
-
-@cache
-def _constants() -> set[str]:
-    """Every text in the code: what is spoken may come out of a field, such as the state of a run."""
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py"))
-    return {first for tree in trees for text in _strings(tree) for first in (text, text.partition("\n")[0])}
+            said.spoken.extend(_in_template(path))
+    return said
 
 
 @cache
@@ -124,6 +140,10 @@ def _clicks() -> set[str]:
 
 def _in_python(path: Path) -> Iterator[tuple[str | None, str]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    return _in_tree(tree, [*ast.walk(tree)], path)
+
+
+def _in_tree(tree: ast.Module, nodes: Sequence[ast.AST], path: Path) -> Iterator[tuple[str | None, str]]:
     tables = {
         target.id: node.value
         for node in tree.body
@@ -133,13 +153,13 @@ def _in_python(path: Path) -> Iterator[tuple[str | None, str]]:
     }
     looped = {
         name.id: loop.iter
-        for loop in ast.walk(tree)
+        for loop in nodes
         if isinstance(loop, ast.For | ast.comprehension)
         for name in ast.walk(loop.target)
         if isinstance(name, ast.Name)
     }
-    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)} - {"Sentence"}
-    for node in ast.walk(tree):
+    own = {node.name for node in nodes if isinstance(node, ast.ClassDef)} - {"Sentence"}
+    for node in nodes:
         if isinstance(node, ast.Call) and node.args and _is_speaker(node.func, path, own):
             for text in _texts(node.args[0], looped, tables):
                 yield text, f"{path.name}:{node.lineno}"

@@ -4,16 +4,20 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
+
+import pytest
 
 import proctor
 from proctor.benchmarks.agentdojo import official as agentdojo
 from proctor.benchmarks.bfcl import environment as bfcl
 from proctor.benchmarks.tau2 import upstream as tau2
 
+pytestmark = pytest.mark.xdist_group("source")  # read once
 SOURCE = Path(proctor.__file__).parent
 PROJECT = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OF_OTHERS = {
@@ -28,11 +32,14 @@ OF_OTHERS = {
     "alfworld",
     "textworld",
     "utils",
+    *("mlflow", "mlflow-skinny", "sqlalchemy", "alembic"),  # in the environment of tests/compat/trackers.txt
+    "litellm",  # in that of tests/compat/litellm.txt
 }  # systems whose faces we wear, and who runs us
 
 
 CHECKED_BY = {  # modules that are imported only where another one has found the extra
     "agents/_a2a": "a2a",
+    "engine/ray_": "ray",
     "agents/_adk": "adk",
     "agents/_langchain": "langgraph",
     "agents/langgraph": "langgraph",
@@ -46,12 +53,17 @@ CHECKED_BY = {  # modules that are imported only where another one has found the
     "compat/veadk/deepeval_evaluator": "deepeval",
     "cli/serving": "web",
     "compat/multi/service": "web",
+    "exports/otel": "otel",
     "environments/_mcp_client": "mcp",
     "models/_llama": "local",
+    "api/run": "frames",  # types only
+    "reports/figures": "plots",
     "scorers/token_embedding_f1": "semantic",
     "stores/postgresql/": "postgres",
     "trajectory_matching/": "matching",
     "web/": "web",
+    "web/team/oidc": "oidc",
+    "web/users/database": "postgres",
     "web/mcp_server": "mcp",
 }
 
@@ -65,8 +77,13 @@ def declared() -> set[str]:
     return {_name(one) for group in (PROJECT["dependencies"], *extras.values()) for one in group} - {"proctor"}
 
 
-def imported() -> Iterator[tuple[str, Path]]:
+@cache
+def imported() -> Sequence[tuple[str, Path]]:
     """The modules of others that our code imports, by statement or by name."""
+    return list(_imported())
+
+
+def _imported() -> Iterator[tuple[str, Path]]:
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
@@ -125,7 +142,7 @@ def test_what_is_imported_is_in_the_core_or_in_the_extra_that_is_asked_for() -> 
         if module in sys.stdlib_module_names or module in OF_OTHERS or module == "proctor":
             continue
         inside = path.relative_to(SOURCE).as_posix()
-        asked = set(re.findall(r"MissingExtra\(\"([\w-]+)\"", path.read_text(encoding="utf-8")))
+        asked = set(re.findall(r"(?:MissingExtra|needs)\(\"([\w-]+)\"", path.read_text(encoding="utf-8")))
         asked |= {extra for start, extra in CHECKED_BY.items() if inside.startswith(start)}
         brought = core.union(*(names[extra] for extra in asked))
         if not brought & {_name(one) for one in distributions.get(module, [module])}:

@@ -13,12 +13,22 @@ from click.testing import CliRunner
 from proctor.cli import app
 
 ROOT = Path(__file__).parents[2]
+STAMP = ".venv/.demo-stamp"
 CLONED = ("src", "requirements", "Makefile", "pyproject.toml", "README.md", "LICENSE")
+
+
+FEWER = """
+from proctor.cli import app, demo
+demo.CATEGORIES = {"simple_python": 4, "irrelevance": 2}
+app(["demo"])
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.model
-def test_make_demo_installs_runs_and_leaves_a_report(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [6, pytest.param(30, marks=pytest.mark.torture)])
+def test_make_demo_installs_runs_and_leaves_a_report(count: int, tmp_path: Path) -> None:
+    """All of it under `--torture`; otherwise all but the last step, which is taken with a fifth of the samples."""
     for name in CLONED:
         source = ROOT / name
         if source.is_dir():
@@ -26,32 +36,35 @@ def test_make_demo_installs_runs_and_leaves_a_report(tmp_path: Path) -> None:
         else:
             shutil.copy(source, tmp_path / name)
     environment = {**os.environ, "PROCTOR_STORE": str(tmp_path / "demo.db")}
-    done = subprocess.run(["make", "demo"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / ".venv").is_dir()
-    assert "30 / 30" in done.stdout
+    commands = [["make", "demo"]] if count == 30 else [["make", STAMP], [".venv/bin/python", "-c", FEWER]]
+    for command in commands:
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    last = subprocess.run(["make", "-n", "demo"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ".venv/bin/proctor demo" in last.stdout.splitlines()
+    assert f"{count} / {count}" in done.stdout
     assert "simple_python" in done.stdout
     page = (tmp_path / "proctor-demo.html").read_text(encoding="utf-8")
     assert "smollm2-135m" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "proctor run bfcl/simple_python --agent openai:MODEL" in done.stderr
     run = re.findall(r"show (\S+) --failures", done.stderr)[0]
-    _assert_resumed_as_it_was(run, tmp_path / "demo.db")
+    _assert_resumed_as_it_was(run, tmp_path / "demo.db", count)
 
 
-def _assert_resumed_as_it_was(run: str, store: Path) -> None:
+def _assert_resumed_as_it_was(run: str, store: Path, count: int) -> None:
     """The run was one of a real model; resumed, nothing of it is asked again."""
     of_store = ["--store", str(store), "--json"]
     summary = json.loads(CliRunner().invoke(app, ["show", run, *of_store]).stdout)
-    assert summary["outcomes"] == {"scored": 30}
-    assert summary["usage"]["output_tokens"] > 150
+    assert summary["outcomes"] == {"scored": count}
+    assert summary["usage"]["output_tokens"] > 5 * count
     again = CliRunner().invoke(app, ["run", "--run", run, "--quiet", *of_store])
     assert again.exit_code == 0, again.stderr
     assert json.loads(again.stdout)["estimates"] == summary["estimates"]
 
 
-@pytest.mark.slow
 @pytest.mark.model
+@pytest.mark.torture
 def test_a_real_model_acts_in_a_conversation_of_several_turns() -> None:
     arguments = ["run", "bfcl/multi_turn_base", "--id", "multi_turn_base_3", "--agent", "local:smollm2-135m"]
     result = CliRunner().invoke(

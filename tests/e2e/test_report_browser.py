@@ -142,7 +142,7 @@ def test_a_class_of_errors_links_to_its_samples(small: str, visit: Open) -> None
 def test_hostile_texts_stay_texts_when_every_sample_is_open(hostile: str, visit: Open) -> None:
     page = visit(hostile)
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    page.wait_for_function("document.querySelectorAll('.sample .body').length > 0")
+    expect(page.locator(".sample .body")).not_to_have_count(0)
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
     assert page.locator("script").count() == 2
     assert page.locator("img, iframe, form").count() == 0

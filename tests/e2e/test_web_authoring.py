@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 from web_site import AppSite
 
 from proctor.evalsets.read import read
-from proctor.web.auth import Person
 from proctor.web.serving import listen, make_server
+from proctor.web.users.ledger import Person
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}

@@ -129,7 +129,7 @@ def test_pictures_are_shown_from_here_only(server: Any, came_in: Visit, requests
     page = came_in(f"{SAMPLES}/picture")
     picture = page.locator("img.attached")
     expect(picture).to_have_count(1)
-    page.wait_for_function("document.querySelector('img.attached').naturalWidth === 16")
+    expect(picture).to_have_js_property("naturalWidth", 16)
     assert [one for one in requests if not one.startswith(f"{server.address}/")] == []
 
 

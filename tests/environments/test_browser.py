@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import Error
 
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.environments.browser import Chromium, PageError, Window, find_chromium
@@ -117,6 +119,24 @@ async def test_a_site_that_is_down_or_never_answers_is_a_failure_of_the_environm
         with pytest.raises(EnvironmentFailed, match="does not answer") as caught:
             await window.do(window.page.evaluate("while (true) {}"), seconds=0.3)
         assert caught.value.kind == "late"
+
+
+async def test_a_page_opens_while_the_browser_says_that_the_one_before_did_not(
+    chromium: Chromium, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted = 'Navigation to "x" is interrupted by another navigation to "chrome-error://chromewebdata/"'
+    async with await chromium.open() as window:
+        really, asked = window.page.goto, list[str]()
+
+        async def go(url: str, **how: Any) -> Any:
+            asked.append(url)
+            if len(asked) == 1:
+                raise Error(interrupted)
+            return await really(url, **how)
+
+        monkeypatch.setattr(window.page, "goto", go)
+        await window.start(site)
+        assert (await window.page.title(), asked) == ("Shop", [site, site])
 
 
 async def test_after_a_crash_or_a_kill_the_next_attempt_has_a_browser_again(chromium: Chromium, site: str) -> None:

@@ -103,9 +103,15 @@ class MemoryStore:
     def run(self, run_id: str) -> RunRecord:
         return self._kept(run_id).record
 
-    def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
+    def finished(
+        self, run_id: str, *, failed_too: bool = False, samples: Iterable[str] | None = None
+    ) -> set[tuple[str, int]]:
         again = RETRYABLE - INFRASTRUCTURE if failed_too else RETRYABLE
-        return {key for key, trial in self._kept(run_id).trials.items() if trial.outcome not in again}
+        found = {key for key, trial in self._kept(run_id).trials.items() if trial.outcome not in again}
+        if samples is None:
+            return found
+        chosen = set(samples)
+        return {key for key in found if key[0] in chosen}
 
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]:
         return Counter(trial.outcome for trial in self._kept(run_id).trials.values())

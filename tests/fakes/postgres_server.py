@@ -32,6 +32,8 @@ class PostgresServer:
         durable: with fsync, as the tests need that kill the server.
     """
 
+    settings = ""  # further options of the server, from its next start on
+
     def __init__(self, *, durable: bool = False) -> None:
         found = binaries()
         assert found is not None, "PostgreSQL is not installed: apt-get install postgresql"
@@ -60,6 +62,7 @@ class PostgresServer:
         options = (
             f"-c listen_addresses='' -c unix_socket_directories={self.folder} -c autovacuum=off -c max_connections=60"
         )
+        options += self.settings
         if not self.durable:
             options += " -c fsync=off -c full_page_writes=off"
         command = ("pg_ctl", "-D", self.folder / "data", "-w", "-l", self.folder / "log", "-o", options, "start")

@@ -7,8 +7,9 @@ from starlette.testclient import TestClient
 
 from proctor.review.queue import Review
 from proctor.web.app import app
-from proctor.web.auth import Access, Person
+from proctor.web.auth import Access
 from proctor.web.reviewing.item_pages import Pages
+from proctor.web.users.ledger import Person
 
 ADDRESS = "http://127.0.0.1:7860"
 

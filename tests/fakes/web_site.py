@@ -8,9 +8,10 @@ from starlette.testclient import TestClient
 
 from proctor import Sample, Task, evaluate
 from proctor.api import Run
-from proctor.web.auth import Access, Person
+from proctor.web.auth import Access
 from proctor.web.results import report
 from proctor.web.site import site
+from proctor.web.users.ledger import Person
 from proctor.web.workspace import open_workspace
 
 ADDRESS = "http://127.0.0.1:7860"

@@ -63,6 +63,14 @@ proctor run questions.jsonl --agent openai
 proctor run questions.jsonl --agent baseline:nul
 proctor run questions.jsonl --agent openai:x --agent-set temperature=hot
 proctor run questions.jsonl --agent openai:x --agent-set temprature=0
+proctor run questions.jsonl --agent openai:x --agent-set reasoning_effort=hihg
+proctor run questions.jsonl --agent anthropic:
+proctor run questions.jsonl --agent gemini:x --batch
+proctor run questions.jsonl --agent ./agent.py:answer --batch
+proctor run questions.jsonl --agent ./agent.py:answer --shard 4/3 --run r9
+proctor run questions.jsonl --agent ./agent.py:answer --shard 1/2
+proctor run questions.jsonl --agent ./agent.py:answer --on raay
+proctor run questions.jsonl --agent ./agent.py:answer --trace-to nonsense
 proctor run questions.jsonl --agent openai:x --agent-set api_key=sk-0123456789abcdefghij
 proctor run questions.jsonl --agent ./agent.py:raising --run r2
 proctor run questions.jsonl --agent ./agent.py:none --run r3
@@ -108,10 +116,25 @@ proctor export r0 --format excl
 proctor runs delete r0
 proctor runs delete nope
 proctor runs copy r0
+proctor runs copy r0 --store gone.db --to x.db
+proctor runs --store gone.db
+proctor runs merge gone.db --into x.db
+proctor import gone.eval
+proctor import .
+proctor import empty.jsonl
+proctor import questions.jsonl
+proctor import questions.jsonl --format lm-evl
+proctor import questions.jsonl --scale f1=1
+proctor gate r0 -o page.docx
+proctor race questions.jsonl --agent ./agent.py:answer --agent baseline:null -o page.docx
+proctor comment gone.md
+proctor completion bsh
 proctor list agent
 proctor data pull nope
 proctor models pull nope
 proctor new gaia
+proctor new cii
+proctor new environment
 proctor parity nope corpus.jsonl
 proctor show r0 --store gone.db
 proctor --lang fr list

@@ -16,10 +16,12 @@ PAIRED = [(probe, kind) for probe in PROBES for kind in KINDS if probe not in ("
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("runs", [50, pytest.param(80, marks=pytest.mark.torture)])
 @pytest.mark.parametrize("ties", [0.0, 0.9])
 @pytest.mark.parametrize("margin", [0.15, 0.01])
-def test_an_unbiased_judge_is_accused_in_at_most_six_percent_of_runs(margin: float, ties: float) -> None:
-    accused = [_is_accused(_simulated(seed, ties=ties, margin=margin)) for seed in range(80)]
+def test_an_unbiased_judge_is_accused_in_at_most_six_percent_of_runs(margin: float, ties: float, runs: int) -> None:
+    """One that is accused in a sixth of the runs is found out by 50 of them with a probability of 97 %."""
+    accused = [_is_accused(_simulated(seed, ties=ties, margin=margin)) for seed in range(runs)]
     assert sum(accused) / len(accused) <= 0.06
 
 

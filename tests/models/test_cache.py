@@ -5,6 +5,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ from memory_store import MemoryStore
 
 from proctor import Sample, Task, evaluate_async
 from proctor.api import Run
-from proctor.chat.messages import ChoiceReply, MessageReply, Reply
+from proctor.chat.dialect import ModelReply
 from proctor.core.errors import ProviderFailed
 from proctor.core.run import Budget
-from proctor.core.sample import Message
+from proctor.core.sample import Message, Text
 from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Usage
 from proctor.models import cache
@@ -44,11 +45,11 @@ def kept(tmp_path: Path) -> Iterator[cache.Cache]:
 
 
 def answer(text: str, seconds: float = 0.5) -> cache.Answer:
-    return cache.Answer(reply=Reply(choices=[ChoiceReply(message=MessageReply(content=text))]), seconds=seconds)
+    return cache.Answer(said=ModelReply(parts=(Text(text=text),)), seconds=seconds)
 
 
 def text_of(found: cache.Answer | None) -> str | None:
-    return None if found is None else str(found.reply.said()[1].content)
+    return None if found is None else str(Message(role="assistant", parts=found.said.parts).text)
 
 
 def counting() -> Reaction:
@@ -222,13 +223,14 @@ async def test_nothing_of_a_request_or_key_is_in_the_file(
 def test_two_processes_fill_it_at_once(tmp_path: Path) -> None:
     script = """
 import sys
+import zlib
 from pathlib import Path
 from proctor.models.cache import Answer, Cache
-from proctor.chat.messages import Reply
+from proctor.chat.dialect import ModelReply
 kept = Cache(Path(sys.argv[1]), warn=lambda sentence: sys.exit(str(sentence)))
 for number in range(300):
-    kept.put(f"{sys.argv[2]}-{number}", Answer(reply=Reply(), seconds=number))
-    kept.put(f"both-{number}", Answer(reply=Reply(), seconds=number))
+    kept.put(f"{sys.argv[2]}-{number}", Answer(said=ModelReply(), seconds=number))
+    kept.put(f"both-{number}", Answer(said=ModelReply(), seconds=number))
     assert kept.get(f"{sys.argv[2]}-{number}").seconds == number
 """
     path = tmp_path / "replies.db"
@@ -337,3 +339,14 @@ def test_what_another_version_wrote_is_no_answer(tmp_path: Path) -> None:
     kept = cache.Cache(tmp_path / "replies.db")
     assert [kept.get(key) for key in ("json", "packed", "text")] == [None] * 3
     kept.close()
+
+
+def test_a_reply_that_an_earlier_version_kept_is_still_read(tmp_path: Path) -> None:
+    kept = cache.Cache(tmp_path / "replies.db")
+    kept.put("k", answer("Paris"))
+    old = b'k\n{"reply":{"choices":[{"message":{"content":"Rome"}}],"usage":{"prompt_tokens":7}},"seconds":2.0}'
+    with sqlite3.connect(tmp_path / "replies.db") as db:
+        db.execute("UPDATE replies SET data = ?", (zlib.compress(old),))
+    found = kept.get("k")
+    assert found is not None
+    assert (text_of(found), found.said.usage.input_tokens, found.seconds) == ("Rome", 7, 2.0)

@@ -1,12 +1,13 @@
 """Models by name: the kinds there are, their options, and replies out of a file."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from endpoint import Endpoint, chat
 
-from proctor.core.errors import BadInput, ProviderFailed
+from proctor.core.errors import BadInput, MissingExtra, ProviderFailed
 from proctor.core.sample import Message
 from proctor.core.task import Model
 from proctor.models.named import Opened, model
@@ -37,6 +38,12 @@ async def test_calls_can_be_scripted(tmp_path: Path) -> None:
     call = {"content": None, "tool_calls": [{"function": {"name": "f", "arguments": '{"x": 1}'}}]}
     step = await model(file(tmp_path / "r.jsonl", call)).complete([Message.of("user", "?")])
     assert step.message.calls[0].arguments == {"x": 1}
+
+
+def test_without_litellm_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    with pytest.raises(MissingExtra, match=r"litellm:mistral/large needs the extra 'litellm'"):
+        model("litellm:mistral/large")
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "{", "not json"])

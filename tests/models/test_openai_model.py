@@ -333,6 +333,12 @@ async def test_a_stream_is_put_together_and_its_first_token_timed() -> None:
     assert step.usage.output_tokens == 2
 
 
+async def test_a_stream_that_is_asked_for_in_more_fields_is_sent_as_it_is() -> None:
+    step, sent = await complete_and_see(events(delta(content="4"), END), extra_body={"stream": True})
+    assert (step.message.text, sent["stream"]) == ("4", True)
+    assert "stream_options" not in sent, "not every server knows it"
+
+
 async def test_tool_calls_of_a_stream_are_put_together_by_their_index() -> None:
     pieces = [
         delta(tool_calls=[{"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}]),
@@ -513,3 +519,61 @@ async def test_an_answer_with_a_usage_in_another_shape_is_no_lost_answer(usage: 
     async with Endpoint(answer) as endpoint:
         step = await ChatModel("m", Options(base_url=endpoint.url, stream=streams)).complete(ASKED)
     assert (step.message.text, step.usage) == ("Paris", Usage(requests=1))
+
+
+async def test_a_token_limit_under_the_wrong_name_is_sent_under_the_other_one() -> None:
+    text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    no = data({"error": {"message": text, "param": "max_tokens", "code": "unsupported_parameter"}}, 400)
+    async with Endpoint(no, chat("Paris"), chat("Oslo")) as endpoint, Client(policy=QUICK):
+        model = ChatModel("m", options_of({"base_url": endpoint.url, "max_tokens": 5}))
+        said = [(await model.complete(ASKED)).message.text for _ in range(2)]
+    assert said == ["Paris", "Oslo"]
+    sent = [{"max_tokens", "max_completion_tokens"} & set(one.json) for one in endpoint.requests]
+    assert sent == [{"max_tokens"}, {"max_completion_tokens"}, {"max_completion_tokens"}], "learnt once"
+
+
+async def test_the_newer_name_is_sent_under_the_older_one_where_only_that_is_known() -> None:
+    no = data({"error": {"message": "Unrecognized request argument supplied: max_completion_tokens"}}, 400)
+    long = data({"error": {"message": "'max_tokens' or 'max_completion_tokens' is too large: 5.", "code": 400}}, 400)
+    with pytest.raises(ProviderFailed, match="too large"):
+        await complete_and_see(long, chat("Paris"), max_tokens=5)
+    _, sent = await complete_and_see(no, chat("Paris"), max_completion_tokens=5)
+    assert (sent["max_tokens"], "max_completion_tokens" in sent) == (5, False)
+
+
+@pytest.mark.parametrize(
+    ("error", "option"),
+    [
+        (
+            {
+                "message": "Unsupported value: 'temperature' does not support 0 with this model.",
+                "code": "unsupported_value",
+            },
+            "temperature",
+        ),
+        (
+            {"message": "Unsupported parameter: 'reasoning_effort' is not supported.", "code": "unsupported_parameter"},
+            "reasoning_effort",
+        ),
+        ({"message": "max_tokens: 99 > 10, the maximum.", "type": "invalid_request_error"}, "max_tokens"),
+    ],
+)
+async def test_an_option_that_the_model_does_not_take_stops_the_run_and_is_named(
+    error: dict[str, str], option: str
+) -> None:
+    with pytest.raises(Refused, match=f"the option '{option}'") as caught:
+        await complete(data({"error": error}, 400), temperature=0, reasoning_effort="low", max_tokens=99)
+    assert caught.value.kind == "option"
+
+
+async def test_a_refusal_that_only_quotes_a_word_is_one_of_this_request() -> None:
+    error = {"message": "The text 'temperature' is too long.", "code": "context_length_exceeded"}
+    with pytest.raises(ProviderFailed):
+        await complete(data({"error": error}, 400), temperature=0)
+
+
+async def test_reasoning_effort_is_an_option_of_its_own() -> None:
+    _, sent = await complete_and_see(chat(), reasoning_effort="high")
+    assert sent["reasoning_effort"] == "high"
+    with pytest.raises(BadInput, match="reasoning_effort"):
+        options_of({"reasoning_effort": "much"})

@@ -18,6 +18,8 @@ import pytest
 from proctor.benchmarks.bfcl import dataset, dataset_agentic, dataset_turns, prompt, task, tools
 from proctor.core.sample import Message, Sample, Text
 
+pytestmark = pytest.mark.xdist_group("bfcl-data")
+
 CORPUS = Path(__file__).parent.parent / "data" / "bfcl_inputs.jsonl.gz"
 
 

@@ -17,6 +17,8 @@ from proctor.benchmarks.bfcl.parity_lines import RecordedVerdict
 from proctor.core.parity import Checked
 from proctor.runtime.json_file import read_json_lines
 
+pytestmark = pytest.mark.xdist_group("bfcl-corpus")
+
 CORPUS = Path(__file__).parents[1] / "data" / "bfcl_verdicts.jsonl.gz"
 UNREACHABLE = {
     "live_simple_106-63-0",

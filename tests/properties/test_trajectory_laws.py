@@ -20,7 +20,7 @@ from proctor.trajectory_matching.expectation import Expected, ExpectedCall, Orde
 from proctor.trajectory_matching.pairing import How
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
-CASES = pytest.mark.parametrize("cases", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
+CASES = pytest.mark.parametrize("cases", [1_000, pytest.param(10_000, marks=pytest.mark.torture)])
 POLICIES: tuple[Policy, ...] = ("equal", "subset", "superset", "ignore")
 ORDERS: tuple[Order, ...] = ("any_order", "in_order", "exact")
 

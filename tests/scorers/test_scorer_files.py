@@ -168,7 +168,7 @@ def test_a_single_choice_that_is_not_strict_may_be_one_of_several(tmp_path: Path
     ("text", "path"),
     [
         ("single_choice: {strict: true}\n", "single_choice has no option 'strict'. Did you mean 'strict_mode'"),
-        ("evaluation_settings: {answer_position: left}\n", "evaluation_settings: 'answer_position': 'left'"),
+        ("evaluation_settings: {answer_position: left}\n", "'answer_position' of evaluation_settings cannot be 'left'"),
         ("true_false: {x: 1}\n", "by_type has no option 'true_false'"),
         ("open_ended: {rouge_type: rouge-w}\n", "option 'rouge_type' of open_ended cannot be 'rouge-w'"),
     ],

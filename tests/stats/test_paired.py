@@ -1,4 +1,5 @@
 import math
+import random
 import time
 from itertools import product
 
@@ -152,6 +153,16 @@ def test_many_clusters_are_drawn_with_a_seed() -> None:
     assert drawn != sign_flips(sums, seed=4)
     spread = math.sqrt(sum(one * one for one in sums))
     assert drawn == pytest.approx(2 * normal_cdf(-sum(sums) / spread), abs=0.02)
+
+
+@pytest.mark.parametrize("clusters", [17, 24, 25, 60, 70])
+def test_the_signs_are_those_of_one_draw_after_the_other(clusters: int) -> None:
+    """Which they were: runs of earlier versions keep their p-values."""
+    sums, source, hits = [float(i % 3 - 1) or 1.0 for i in range(clusters)], random.Random(3), 0
+    for _ in range(999):
+        bits = int.from_bytes(source.randbytes(-(-clusters // 8)), "big") >> -clusters % 8
+        hits += abs(clusters - 2 * bits.bit_count()) >= abs(sum(sums))
+    assert sign_flips(sums, seed=3, draws=999) == (hits + 1) / 1000
 
 
 def test_a_drawn_p_value_is_never_zero() -> None:

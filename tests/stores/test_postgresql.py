@@ -14,14 +14,14 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 from postgres_server import PostgresServer, server
-from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
+from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
 
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.core.trajectory import Usage
 from proctor.stores import open_store
-from proctor.stores.postgresql import PostgresStore
+from proctor.stores.postgresql import PostgresStore, deletion
 from proctor.stores.postgresql.connection import RUN_LOCK
 
 FAKES = Path(__file__).parent.parent / "fakes"
@@ -85,6 +85,26 @@ def test_many_clients_that_start_at_once_make_the_tables_once(address: str) -> N
     for store in stores:
         assert store.runs() == []
         store.close()
+
+
+async def test_tables_of_an_older_version_are_brought_up_once_by_many_clients(
+    address: str, store: PostgresStore
+) -> None:
+    await begun(store, [a_sample("fr")])
+    await store.add(a_trial("fr"), [a_verdict("fr")])
+    await store.end(a_record())
+    with psycopg.connect(address) as db:
+        db.execute("ALTER TABLE proctor.runs DROP plan_tags, DROP plan_samples, DROP plan_clustered")
+        db.execute("DROP TABLE proctor.shards; UPDATE proctor.layout SET version = 1")
+    with ThreadPoolExecutor(6) as pool:
+        stores = list(pool.map(lambda _: PostgresStore(address), range(6)))
+    for opened in stores:
+        assert opened.outcomes("r") == {"scored": 1}
+        assert opened.tallies("r", "exact")[""].planned == 1
+        opened.close()
+    with psycopg.connect(address) as db:
+        assert db.execute("SELECT version FROM proctor.layout").fetchall() == [(3,)]
+        assert db.execute("SELECT count(*) FROM proctor.shards").fetchone() == (0,)
 
 
 def test_tables_of_a_newer_version_are_refused(address: str, store: PostgresStore) -> None:
@@ -174,6 +194,93 @@ async def test_what_another_process_took_over_is_neither_ended_nor_planned(addre
     store.close()
 
 
+async def test_clients_that_join_a_run_write_to_it_at_the_same_time(address: str, store: PostgresStore) -> None:
+    ids = [f"s{number}" for number in range(120)]
+    await begun(store, [a_sample(id) for id in ids])
+    helpers = [PostgresStore(address) for _ in range(3)]
+    with pytest.raises(BadInput, match="is open in"):  # it is not shared yet
+        await helpers[0].join("r", 1)
+    epoch = await store.share("r")
+    for helper in helpers:
+        await helper.join("r", epoch)
+    with pytest.raises(BadInput, match="is open in"):
+        await helpers[0].join("r", epoch)
+    with pytest.raises(BadInput, match="which alone can plan, save and end it"):
+        await helpers[0].end(a_record())
+
+    async def write(client: PostgresStore, chosen: list[str]) -> None:
+        for id in chosen:
+            await client.add(replace(a_trial(id), usage=PAID), [a_verdict(id)])
+            await client.judge([replace(a_verdict(id, points=0), usage=PAID)])
+
+    # each has some that another one has too, and the line is cut on the way
+    async def cut_now_and_then() -> None:
+        for _ in range(3):
+            await asyncio.sleep(0.05)
+            await asyncio.to_thread(cut, address)
+
+    shares = [ids[at::4] + ids[(at + 1) % 4 :: 40] for at in range(4)]
+    await asyncio.gather(cut_now_and_then(), *map(write, [store, *helpers], shares))
+    assert store.outcomes("r") == {"scored": 120}
+    assert store.usage("r").cost == 0.5 * 120 + 0.5 * sum(map(len, shares))  # of trials one counts, of verdicts each
+    other = PostgresStore(address)
+    with pytest.raises(BadInput, match="is open in"):
+        await other.begin(a_record())
+    with pytest.raises(BadInput, match="is open in"):
+        other.delete("r")
+    await helpers[0].leave("r")
+    with pytest.raises(BadInput, match="is not open for writing here"):
+        await helpers[0].add(a_trial("s0"))
+    await store.end(a_record(state="finished"))
+    with pytest.raises(BadInput, match="or ended there"):
+        await helpers[1].judge([a_verdict("s0")])
+    for client in (*helpers, other):
+        client.close()
+    assert store.run("r").state == "finished"
+    store.delete("r")
+
+
+async def test_a_verdict_that_waits_for_another_one_is_numbered_after_it(address: str, store: PostgresStore) -> None:
+    await begun(store, [a_sample("a")])
+    await store.add(a_trial("a"), [a_verdict("a")])
+    with psycopg.connect(address) as db:
+        db.execute("SELECT FROM proctor.trials FOR UPDATE")
+        judging = asyncio.ensure_future(store.judge([a_verdict("a", points=0)]))
+        waiting = "SELECT 1 FROM pg_locks WHERE NOT granted"
+        async with asyncio.timeout(20):
+            while db.execute(waiting).fetchone() is None:  # noqa: ASYNC110 - of the server
+                await asyncio.sleep(0.01)
+        db.execute(
+            "INSERT INTO proctor.records (sample, attempt, number, scorer, data)"
+            " SELECT sample, attempt, number + 1, scorer, data FROM proctor.records ORDER BY number DESC LIMIT 1"
+        )
+    await judging
+    assert [verdict.result for verdict in store.verdicts("r")] == [a_verdict("a", points=0).result]
+    await store.end(a_record())
+
+
+async def test_of_two_drivers_the_one_with_the_older_epoch_writes_no_more_nor_do_its_helpers(address: str) -> None:
+    old, helper, new = (PostgresStore(address, patience=1.0) for _ in range(3))
+    await begun(old, [a_sample("fr"), a_sample("de")])
+    epoch = await old.share("r")
+    await helper.join("r", epoch)
+    cut(address)
+    await new.begin(a_record(seconds=7.0))
+    for late in (old.add(a_trial("fr")), helper.add(a_trial("de")), old.end(a_record())):
+        with pytest.raises(BadInput, match="taken over by another process"):
+            await late
+    third = PostgresStore(address)
+    with pytest.raises(BadInput, match="is open in"):
+        await third.join("r", epoch)
+    await new.share("r")
+    with pytest.raises(BadInput, match="taken over by another process"):
+        await third.join("r", epoch)
+    assert new.finished("r") == set()
+    assert new.run("r").seconds == 7.0
+    for client in (old, helper, new, third):
+        client.close()
+
+
 async def test_a_run_is_begun_once_here_too(store: PostgresStore) -> None:
     begun_twice = await asyncio.gather(store.begin(a_record()), store.begin(a_record()), return_exceptions=True)
     assert [type(one) for one in begun_twice] == [type(None), BadInput]
@@ -218,11 +325,46 @@ async def test_whole_and_tiny_numbers_are_numbers(store: PostgresStore) -> None:
     ] * 2
 
 
+async def test_rows_that_a_killed_client_left_of_a_deleted_run_go_with_the_next(
+    address: str, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletion, "PIECE", 2)
+    await fill(store, ["a", "b", "c", "d", "e"], a_record("one"))
+    await fill(store, ["a", "f", "g"], a_record("two"))
+    await fill(store, ["b", "f"], a_record("three"))
+    await begun(store, [a_sample("e")], a_record("four"))  # it has no trial yet
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute("SET search_path TO proctor")
+        deletion.remove(db, store._find("one")[0])
+        deletion.purge(db, deletion.pieces(db)[0])  # and here the client was killed
+        assert "one" not in {one.id for one in store.runs()}
+        store.delete("two")
+        assert deletion.pieces(db) == []
+        counts = {
+            table: db.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]
+            for table in ("samples", "trials", "scores", "records", "contents")
+        }
+    assert counts == {"samples": 3, "trials": 2, "scores": 2, "records": 4, "contents": 2}
+    assert [store.sample("three", id) for id in "bf"] == [a_sample("b"), a_sample("f")]
+    await store.end(a_record("four"))
+
+
+async def test_what_only_removed_runs_have_goes_with_the_first_of_them(address: str, store: PostgresStore) -> None:
+    for name in ("one", "two"):
+        await fill(store, ["a", "b"], a_record(name))
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute("SET search_path TO proctor")
+        for name in ("one", "two"):
+            deletion.remove(db, store._find(name)[0])
+        deletion.purge(db, deletion.pieces(db)[0])
+        assert db.execute("SELECT count(*) FROM contents").fetchall() == [(0,)]
+
+
 WRITE = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[3])
 from stored_runs import a_record, a_sample, a_trial, a_verdict
-from proctor.stores.postgresql import PostgresStore
+from proctor.stores.postgresql import PostgresStore, deletion
 
 async def go():
     store = PostgresStore(sys.argv[1])

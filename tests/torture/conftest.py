@@ -22,6 +22,8 @@ LEFT_OUT = {  # of the short form: they wait for seconds, or are close to anothe
     "worker that leaves children and hangs",
     "worker that floods standard error",
     "store cut in half",
+    "server of the store killed 20 times",
+    "disk of the database full",  # mounts a small disk, which containers may not
     *(
         f"agent that {what}, async"
         for what in ("raises", "leaves the program", "gives nothing", "gives no text", "gives 10 MB")

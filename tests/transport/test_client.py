@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ from endpoint import Answer, Endpoint, body, chat, cut, data, drip, events, neve
 
 from proctor.core.errors import BadInput, ProviderFailed, Refused
 from proctor.core.sentence import say
-from proctor.transport import retry
+from proctor.transport import pace, retry
 from proctor.transport.client import Client, current
 from proctor.transport.deadline import Deadline
-from proctor.transport.faults import NotAccepted
+from proctor.transport.faults import Fault, NotAccepted
 from proctor.transport.retry import Policy
 from proctor.transport.target import Target
 
@@ -151,6 +152,28 @@ async def test_a_wait_beyond_the_budget_ends_the_call_at_once() -> None:
     assert len(endpoint.requests) == 1
 
 
+async def test_what_a_library_sends_has_the_same_pace_and_limits() -> None:
+    replies: list[bytes | Fault] = [
+        b'{"echo": "%s"}' % KEY.encode(),
+        b"1" * 101,
+        Fault("http_503", status=503),
+        b'{"a": 1}',
+    ]
+    made = retry.record_calls()
+
+    async def send() -> bytes:
+        reply = replies.pop(0)
+        if isinstance(reply, Fault):
+            raise reply
+        return reply
+
+    async with Endpoint() as endpoint, Client(policy=QUICK, most_reply_bytes=100) as client:
+        ask = partial(client.through, target(endpoint), b"{}", send, msgspec.json.decode)
+        assert await ask() == {"echo": "[hidden]"}
+        assert await ask() == {"a": 1}
+    assert [call.cause.partition(":")[0] for call in made] == ["too_large", "http_503"]
+
+
 async def test_an_answer_that_never_comes_runs_into_the_time_limit() -> None:
     async with Endpoint(never) as endpoint:
         with pytest.raises(ProviderFailed, match="did not answer in time") as raised:
@@ -249,7 +272,7 @@ async def test_a_port_where_nobody_listens_is_named() -> None:
     async with Client(policy=QUICK) as client:
         with pytest.raises(ProviderFailed, match=f"127.0.0.1:{port}.*Check that the server runs") as raised:
             await client.post(Target(f"http://127.0.0.1:{port}/v1"), b"{}", msgspec.json.decode)
-        with pytest.raises(ProviderFailed, match="Connect call failed") as secure:
+        with pytest.raises(ProviderFailed, match=r"127\.0\.0\.1:\d+: Connection refused\. Check") as secure:
             await client.post(Target(f"https://127.0.0.1:{port}/v1"), b"{}", msgspec.json.decode)
     assert raised.value.kind == "connect"
     assert "object at 0x" not in str(secure.value)
@@ -384,6 +407,21 @@ async def test_an_error_of_ours_gives_the_place_back_and_goes_up_as_it_is() -> N
         with pytest.raises(ZeroDivisionError):
             await client.post(to, b"{}", broken)
         assert client.endpoint(to).in_flight == 0
+
+
+@pytest.mark.parametrize("status", [429, 503, 529])
+async def test_a_server_that_is_overloaded_is_asked_less(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[float | None] = []
+    refused = pace.Endpoint.refused
+
+    def note(at: pace.Endpoint, asked: float | None) -> None:
+        noted.append(asked)
+        refused(at, asked)
+
+    monkeypatch.setattr(pace.Endpoint, "refused", note)
+    async with Endpoint(data({}, status), chat()) as endpoint:
+        await post(endpoint)
+    assert len(noted) == 1
 
 
 async def test_waiting_for_an_endpoint_is_not_the_time_of_the_attempt() -> None:

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from proctor.review import labels
 from proctor.review.queue import Review
 from proctor.web.app import app
-from proctor.web.auth import Person
 from proctor.web.reviewing.item_pages import Pages
+from proctor.web.users.ledger import Person
 
 
 def fields(client: TestClient, **other: str) -> dict[str, str]:

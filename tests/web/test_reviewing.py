@@ -1,6 +1,7 @@
 """Reviews in the app: answers of runs are drawn for people, who see no verdict, and their labels are compared with the judge's."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,33 @@ def test_a_reviewer_sees_the_queue_and_nothing_else(site: AppSite) -> None:
     for path in ("/runs", "/review/two", "/review", "/api/v1/queues", "/review/two/items-ofx"):
         assert ann.get(path).url.path == "/review/two/items-of/items/1", path
     assert owner.get("/review/two/items-of/").url.path == "/review/two", "the owner is no reviewer"
+
+
+def test_links_of_a_queue_are_listed_and_revoked_by_who_may_make_them(site: AppSite) -> None:
+    for name in ("two", "other"):
+        create_queue(site.workspace, NewQueue(name=name, run=["first"], reviewer=["ann", "bob"]))
+    owner = site.browser()
+
+    def link(queue: str, person: str) -> str:
+        made = owner.post(f"/review/{queue}/link", data={"person": person, "csrf": token(owner)})
+        return made.text.partition("<code>")[2].partition("</code>")[0]
+
+    def ids(queue: str) -> list[str]:
+        return re.findall(r'name="id" value="(\w+)"', owner.get(f"/review/{queue}").text)
+
+    def revoke(queue: str, id: str) -> int:
+        return owner.post(f"/review/{queue}/revoke", data={"id": id, "csrf": token(owner)}).status_code
+
+    used, unused = link("two", "ann"), link("two", "bob")
+    ann, bob = site.stranger(), site.stranger()
+    assert ann.get(used).url.path == "/review/two/items-of/items/1"
+    assert ids("other") == []
+    assert len(ids("two")) == 2
+    assert ann.post("/review/two/revoke", data={"id": ids("two")[0]}).status_code != 303, "not by a reviewer"
+    assert [revoke("other", id) for id in ids("two")] == [404, 404], "each on the page of its queue"
+    assert [revoke("two", id) for id in ids("two")] == [200, 200]
+    assert ids("two") == []
+    assert (ann.get("/review/two/items-of/").status_code, bob.get(unused).status_code) == (401, 401)
 
 
 def test_a_form_that_is_wrong_comes_back(site: AppSite) -> None:

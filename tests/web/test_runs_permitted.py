@@ -37,6 +37,7 @@ HARMLESS = {  # texts that name neither files nor code nor places; a new option 
     "simulator",  # a model, by its name; one in a file is code, as that of a user
     *("host", "partner"),  # models too
     *("sites", "sparql"),  # addresses, as base_url
+    "thinking",  # a word or a number
 }
 
 

@@ -11,9 +11,10 @@ from starlette.testclient import TestClient
 
 from proctor.core.errors import BadInput
 from proctor.web.attempts import MOST_WRONG
-from proctor.web.auth import Access, Person, session_of
+from proctor.web.auth import Access, session_of
 from proctor.web.guard import MOST_BYTES, MOST_BYTES_BY_PATH, Guard
 from proctor.web.login_proxy import MOST_CHARACTERS, LoginProxy
+from proctor.web.users.ledger import Person
 
 ADDRESS = "http://127.0.0.1:7860"
 

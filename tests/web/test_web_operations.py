@@ -14,11 +14,12 @@ from starlette.testclient import TestClient
 from proctor.core.errors import BadInput
 from proctor.web import site
 from proctor.web.app import app
-from proctor.web.auth import Access, Person
+from proctor.web.auth import Access
 from proctor.web.client import Client, Unanswered
 from proctor.web.openapi import describe
 from proctor.web.operations import Operation, api_routes
 from proctor.web.serving import listen, make_server
+from proctor.web.users.ledger import Person
 from proctor.web.workspace import NotFound, Workspace
 
 

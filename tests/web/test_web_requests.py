@@ -12,8 +12,8 @@ import review_data
 from review_site import Site
 
 from proctor.web import _impatient, guard
-from proctor.web.auth import Person
 from proctor.web.serving import listen, make_server
+from proctor.web.users.ledger import Person
 
 SAVED = "status=approved&" + "&".join(f"score:{name}={score}" for name, score in review_data.SCORES.items())
 

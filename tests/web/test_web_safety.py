@@ -11,9 +11,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from proctor.web.app import app
-from proctor.web.auth import Access, Person
+from proctor.web.auth import Access
 from proctor.web.guard import MOST_BYTES
 from proctor.web.reviewing.item_pages import Pages
+from proctor.web.users.ledger import Person
 
 FORM = {**{f"score:{name}": str(score) for name, score in review_data.SCORES.items()}, "status": "approved"}
 PATHS = ["/", "/items", "/items/1", "/statistics", "/conflicts", "/nowhere"]

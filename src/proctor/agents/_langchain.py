@@ -306,12 +306,14 @@ def to_message(message: Any) -> Message:
 def usage_of(message: Any) -> Usage:
     """Return the tokens of one reply."""
     used = getattr(message, "usage_metadata", None) or {}
+    cache = used.get("input_token_details") or {}
     return Usage(
         input_tokens=used.get("input_tokens") or 0,
         output_tokens=used.get("output_tokens") or 0,
-        cached_tokens=(used.get("input_token_details") or {}).get("cache_read") or 0,
+        cached_tokens=cache.get("cache_read") or 0,
         reasoning_tokens=(used.get("output_token_details") or {}).get("reasoning") or 0,
         requests=1,
+        cache_write_tokens=cache.get("cache_creation") or 0,
     )
 
 

@@ -138,7 +138,7 @@ def reply_message(text: str, *, thoughts: Sequence[str] = (), calls: Sequence[To
     """Return a model's reply as a message; `<think>` blocks in the text are thoughts too.
 
     >>> reply_message("<think>2 + 2</think>4").parts
-    (Reasoning(text='2 + 2'), Text(text='4'))
+    (Reasoning(text='2 + 2', opaque=None), Text(text='4'))
     """
     thought, rest = parted(clean(text))
     parts: list[Part] = [Reasoning(text=clean(one)) for one in (*thoughts, thought) if one]
@@ -189,13 +189,14 @@ def with_answer(steps: Sequence[Step], output: object, author: str = "agent") ->
 
 def with_usage(steps: Sequence[Step], total: Usage) -> list[Step]:
     """Return the steps; usage beyond theirs (of agents that are tools of others) counts at the last one."""
-    told = sum((step.usage for step in steps if step.usage is not None), Usage())
+    theirs = sum((step.usage for step in steps if step.usage is not None), Usage())
     more = Usage(
-        input_tokens=max(total.input_tokens - told.input_tokens, 0),
-        output_tokens=max(total.output_tokens - told.output_tokens, 0),
-        cached_tokens=max(total.cached_tokens - told.cached_tokens, 0),
-        reasoning_tokens=max(total.reasoning_tokens - told.reasoning_tokens, 0),
-        requests=max(total.requests - told.requests, 0),
+        input_tokens=max(total.input_tokens - theirs.input_tokens, 0),
+        output_tokens=max(total.output_tokens - theirs.output_tokens, 0),
+        cached_tokens=max(total.cached_tokens - theirs.cached_tokens, 0),
+        reasoning_tokens=max(total.reasoning_tokens - theirs.reasoning_tokens, 0),
+        requests=max(total.requests - theirs.requests, 0),
+        cache_write_tokens=max(total.cache_write_tokens - theirs.cache_write_tokens, 0),
     )
     if not steps or more == Usage():
         return list(steps)

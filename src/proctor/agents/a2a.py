@@ -20,12 +20,12 @@ from msgspec.structs import replace
 from proctor.agents._a2a_messages import message_of, parts_of, plain, steps_of
 from proctor.agents._environment_tools import refuse_tools
 from proctor.config import converted
-from proctor.core.errors import AgentFailed, BadInput, MissingExtra, Refused
+from proctor.core.errors import AgentFailed, BadInput, Refused, needs
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Part, Sample, Text, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Usage
-from proctor.models.openai import Positive, header_value, policy_of
+from proctor.models.addresses import Positive, header_value, policy_of
 from proctor.transport.faults import shown
 from proctor.transport.pace import CEILING, Bounds
 
@@ -81,13 +81,11 @@ class A2aAgent:
     tools: ToolStyle = "text"
 
     def __init__(self, url: str, options: Options = Options()) -> None:  # noqa: B008 - frozen
-        try:
+        with needs("a2a", "a2a:"):
             import httpx
             from a2a.types import StreamResponse  # noqa: F401 - there since version 1
 
             from proctor.agents._a2a_wire import Way
-        except ImportError:
-            raise MissingExtra("a2a", "a2a:") from None
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadInput(

@@ -14,7 +14,6 @@ import traceback
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -26,7 +25,7 @@ from proctor.agents._environment_tools import EnvironmentTools
 from proctor.agents.adk_events import content_of, plain, steps_of
 from proctor.agents.agent_errors import RaisedBy, map_agent_errors
 from proctor.config import converted
-from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed
+from proctor.core.errors import AgentFailed, BadInput, ProviderFailed, needs
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Environment, Session
@@ -116,9 +115,7 @@ class AdkAgent:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._app is not None:
             await runner_of(self._app, self._app.name).close()
 
@@ -290,10 +287,8 @@ class AdkSession:
 
 
 def _check_installed() -> None:
-    try:
+    with needs("adk", "adk:"):
         import google.adk.runners  # noqa: F401
-    except ImportError:
-        raise MissingExtra("adk", "adk:") from None
     logger = logging.getLogger("google_adk")
     if not logger.handlers:  # what breaks is kept with the trial; without this a trace of it goes to the terminal too
         logger.addHandler(logging.NullHandler())

@@ -30,9 +30,8 @@ Kind = Literal["null", "echo", "oracle", "random"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Oracle = Callable[[Sample], Trajectory]
 LARGEST = 100
-_OPTION = re.compile(
-    r"(?<![A-Za-z0-9])[(\[【]?([A-Z])[)\]】.、:]"
-)  # of a text with full-width characters as usual ones
+# of a text with full-width characters as usual ones
+_OPTION = re.compile(r"(?<![A-Za-z0-9])[(\[【]?([A-Z])[)\]】.、:]")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from proctor.core.sentence import say
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, Usage
 from proctor.core.validation import in_words
-from proctor.models.openai import Positive, fill_variables, header_value, policy_of
+from proctor.models.addresses import Positive, fill_variables, header_value, policy_of
 from proctor.transport.client import Client, current
 from proctor.transport.faults import Fault, shown
 from proctor.transport.pace import CEILING, Bounds

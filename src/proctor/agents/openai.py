@@ -3,9 +3,11 @@
 With an environment it calls tools until it answers; without one its first reply ends the turn.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Protocol
+
+import msgspec
 
 from proctor.agents._conversation import Conversation
 from proctor.core.parts import AgentPart
@@ -27,14 +29,24 @@ class Model(Protocol):
 
 def make(argument: str, options: Mapping[str, object]) -> "ChatAgent":
     """Return the agent `openai:MODEL` with the options of `proctor.models.openai.Options`."""
-    checked = options_of(options)
-    model = ChatModel(argument, checked)
+    return agent_of("openai", ChatModel(argument, options_of(options)))
+
+
+def agent_of(kind: str, model: ChatModel) -> "ChatAgent":
+    """Return a chat model as the agent `KIND:MODEL`, by its own options."""
     return ChatAgent(
         model,
-        name=f"openai:{model.name}",
-        tools="native" if checked.tools == "native" else "text",
-        max_steps=checked.max_steps,
+        name=f"{kind}:{model.name}",
+        tools="native" if model.options.tools == "native" else "text",
+        max_steps=model.options.max_steps,
     )
+
+
+def part_of(
+    kind: str, make: Callable[[str, Mapping[str, object]], ChatModel], options: type[msgspec.Struct]
+) -> AgentPart:
+    """Return the part for agents `KIND:MODEL` that are chat models of that kind, with the options of those."""
+    return AgentPart(make=lambda argument, values: agent_of(kind, make(argument, values)), options=options)
 
 
 class ModelConversation(Conversation):
@@ -65,6 +77,9 @@ class ChatAgent(Opened):
         self.model = model.name
         self.tools = tools
         self.concurrency = model.concurrency
+        self.reports_cost = isinstance(model, ChatModel) and model.reports_cost
+        self.is_batched = isinstance(model, ChatModel) and model.is_batched
+        self.price_source = model.price_source if isinstance(model, ChatModel) else ""
         self._model = model
         self._max_steps = max_steps
 

@@ -15,7 +15,6 @@ import shutil
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -83,9 +82,7 @@ class ProcessAgent:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         waiting, self._waiting = self._waiting, []
         await run_to_the_end(*(program.end() for program in waiting))
 

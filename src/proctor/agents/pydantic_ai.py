@@ -154,6 +154,7 @@ def _usage(used: Any, requests: int) -> Usage:
         cached_tokens=used.cache_read_tokens or 0,
         reasoning_tokens=used.details.get("reasoning_tokens", 0),
         requests=requests,
+        cache_write_tokens=used.cache_write_tokens or 0,
     )
 
 

@@ -24,6 +24,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Trajectory
 from proctor.core.validation import in_words
+from proctor.runtime.files import reading
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
@@ -72,18 +73,15 @@ class Replay:
 
 
 def _records(path: Path) -> Iterator[tuple[Sentence, Any]]:
-    try:
-        with path.open("rb") as file:
-            first = file.read(4_096).lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-            file.seek(0)
-            if first == b"[":
-                yield from _read_list(path, file.read())
-                return
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield say("line {number}", number=number), _decode(line, path, say("line {number}", number=number))
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from error
+    with reading(path), path.open("rb") as file:
+        first = file.read(4_096).lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+        file.seek(0)
+        if first == b"[":
+            yield from _read_list(path, file.read())
+            return
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield say("line {number}", number=number), _decode(line, path, say("line {number}", number=number))
 
 
 def _read_list(path: Path, text: bytes) -> Iterator[tuple[Sentence, Any]]:

@@ -77,9 +77,8 @@ ENDED = compile_later(
     rf"(?:的|(?:所)?(?:写|著|作|写的|创作|发明|发现|创立|建立|提出)的?|的(?:作品|著作)|(?<=[{HAN}]{{2}})[中里内上])$"
 )
 BUT = compile_later(r"\bbut\b|但")
-ASKS_WHO = compile_later(
-    r"(?:who|which|what (?!(?:do|does|did|is|are|was|were|has|have|had)\b))|谁", re.IGNORECASE
-)  # the subject
+# the subject
+ASKS_WHO = compile_later(r"(?:who|which|what (?!(?:do|does|did|is|are|was|were|has|have|had)\b))|谁", re.IGNORECASE)
 WHY = compile_later(r"\bwhy\b|为什么|为何|原因", re.IGNORECASE)
 CAUSE = compile_later(r"\b(?:because(?: of)?|due to|owing to|caused by|from)\s|(?:因为|由于)", re.IGNORECASE)
 ADJUNCT = "in|on|at|by|with|after|during|when|where|until|per|since|because|together|like|today|yesterday|every|each|this|last|around|for"

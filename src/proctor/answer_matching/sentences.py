@@ -64,9 +64,8 @@ OTHERS_SAY = compile_later(
     r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|rul(?:e|ed|ing) out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|refus(?:e|es|ed) to|declin(?:e|es|ed) to|stopped|ceased|avoid(?:s|ed)?|(?:almost|nearly) [a-z]+ed)\b|"
     r"是否|曾经|曾是|有人|误以为|据称|以为|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
 )  # fmt: skip
-DENIAL = compile_later(
-    r"not\s[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE
-)  # `Not Rome.`, before what it is
+# `Not Rome.`, before what it is
+DENIAL = compile_later(r"not\s[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE)
 NUMBER_OF_ITEM = compile_later(r"\s*\d{1,2}\.")
 TAKEN_BACK = compile_later(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
 CONDITION = compile_later(r"(?:before|until)\b|if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)

@@ -71,9 +71,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, **{name: getattr(checked, name) for name in given})
 
 
-OPTIONS = tuple(
-    name for name in Options.__struct_fields__ if name not in ("sentences", "guesses")
-)  # names of columns, too
+# names of columns, too
+OPTIONS = tuple(name for name in Options.__struct_fields__ if name not in ("sentences", "guesses"))
 
 
 class AnswerOptions(Options, frozen=True, kw_only=True):

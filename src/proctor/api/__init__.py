@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from proctor.api import numbers, resolve
 from proctor.api.loop import run_in_loop
@@ -15,12 +15,13 @@ from proctor.api.prepare import Prepared, at, check_money, may_exist, no_judge, 
 from proctor.api.resolve import TaskLike
 from proctor.api.resuming import with_code
 from proctor.api.run import Run
+from proctor.api.shards import close, merge_shards
 from proctor.api.stages import find_further, has_ended
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.judge import JudgeChoice
 from proctor.core.run import Budget, RunRecord
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Scorer, Store, Summarise
+from proctor.core.task import Scorer, ShardedStore, Store, Summarise
 from proctor.core.trial import INFRASTRUCTURE
 from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
@@ -28,7 +29,7 @@ from proctor.engine.rescore import rescore as rescore_trials
 from proctor.runtime.garbage import gc_paused
 
 if TYPE_CHECKING:
-    from proctor.reports.compare import Comparison
+    from proctor.api.comparison import Comparison
 
 __all__ = [
     "Run",
@@ -39,6 +40,7 @@ __all__ = [
     "copy_run",
     "evaluate",
     "evaluate_async",
+    "merge_runs",
     "open_run",
     "rescore",
     "resumable",
@@ -60,8 +62,10 @@ def run_task(task: TaskLike, options: RunOptions) -> Run:
     """
     options, further = find_further(options)
     prepared, progress = _prepared(task, options), options.progress or Progress()
-    record = run_in_loop(partial(run_job, prepared.job, prepared.store, progress))
+    record = run_in_loop(partial(_run_traced, prepared, options, progress))
     run = _ended(prepared, record, progress)
+    if isinstance(prepared.store, ShardedStore):
+        run = run_in_loop(lambda _: _close(prepared, run))
     return run_task(task, replace(options, run_id=run.id)) if further and has_ended(record, run.store) else run
 
 
@@ -89,16 +93,40 @@ async def evaluate_async(task: TaskLike, options: RunOptions) -> Run:
     """
     options, further = find_further(options)
     prepared, progress = _prepared(task, options), options.progress or Progress()
-    record = await run_job(prepared.job, prepared.store, progress, asyncio.Event())
+    record = await _run_traced(prepared, options, progress, asyncio.Event())
     run = _ended(prepared, record, progress)
+    if isinstance(prepared.store, ShardedStore):
+        return await _close(prepared, run)
     if further and has_ended(record, run.store):
         return _ended(*await _go_on(task, replace(options, run_id=run.id)))
     return run
 
 
+async def _close(prepared: Prepared, shard: Run) -> Run:
+    """Return the whole run after one of its shards has ended."""
+    whole = prepared.store.whole if isinstance(prepared.store, ShardedStore) else prepared.store
+    prepared.store.close()
+    return Run(await close(whole, shard.id, shard.summarise), whole, shard.summarise)
+
+
 async def _go_on(task: TaskLike, options: RunOptions) -> tuple[Prepared, RunRecord, Progress]:
     prepared, progress = _prepared(task, options), options.progress or Progress()
-    return prepared, await run_job(prepared.job, prepared.store, progress, asyncio.Event()), progress
+    return prepared, await _run_traced(prepared, options, progress, asyncio.Event()), progress
+
+
+async def _run_traced(prepared: Prepared, options: RunOptions, progress: Progress, stop: asyncio.Event) -> RunRecord:
+    """Run a job; with a collector, send it the trials meanwhile, and say at the end what did not arrive."""
+    job, store = prepared.job, prepared.store
+    if options.trace_to is None:
+        return await run_job(job, store, progress, stop)
+    from proctor.exports.otlp import LiveTraces, wants_content
+
+    live = LiveTraces(job.record, options.trace_to, content=wants_content(options.trace_content is True))
+    try:
+        return await run_job(replace(job, stored=live.add), store, progress, stop)
+    finally:
+        if (lost := await asyncio.to_thread(live.close)) is not None:
+            progress.tell(lost)
 
 
 @keywords(RunOptions)
@@ -204,12 +232,14 @@ def compare(
     Raises:
         BadInput: other tasks, or nothing in common.
     """
+    from proctor.api.comparison import Comparison
     from proctor.reports.compare import compare as compare_runs
 
     given = [(one.record, one.store) for one in second.earlier]
-    return compare_runs(
+    found = compare_runs(
         (first.record, first.store), (second.record, second.store), level=level, seed=seed, detect=detect, given=given
     )
+    return Comparison(**asdict(found))
 
 
 def open_run(run_id: str, *, store: str | Store | None = None, given: Sequence[str] = ()) -> Run:
@@ -246,6 +276,17 @@ def copy_run(run_id: str, source: Store, target: Store) -> None:
     from proctor.stores.copy import copy
 
     run_in_loop(lambda _: copy(source, target, run_id))
+
+
+def merge_runs(stores: Sequence[Store | str], target: Store, run_id: str | None = None) -> Run:
+    """Merge the shards of a run, each in a store of its own, into one run of another store.
+
+    Stores that are named by their addresses are opened one after the other.
+
+    Raises:
+        BadInput: a shard is missing, is there twice, has not ended, or was made under other conditions; says which.
+    """
+    return Run(run_in_loop(lambda _: merge_shards(stores, target, run_id)), target)
 
 
 def _prepared(task: TaskLike, options: RunOptions) -> Prepared:

@@ -2,25 +2,79 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from proctor import registry
 from proctor.api import resolve
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
-from proctor.core.parts import Tell
+from proctor.core.parts import ExportPart, Tell
 from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence
 from proctor.core.trial import IN_THE_MEAN, Trial
+from proctor.exports.summary import Summary
+from proctor.i18n import language
 from proctor.reports.compare import Comparison
 from proctor.runtime.files import write_whole
 
 
-def export(run: Run, format: str, out: str | None, model: str | None = None) -> list[Path]:
-    """Write a run in a format of `exports`, or in the official layout of its benchmark under a model's name."""
+def export(run: Run, format: str, out: str | None, model: str | None = None, *, content: bool = False) -> list[Path]:
+    """Write a run in a format of `exports`, or in the official layout of its benchmark under a model's name.
+
+    Args:
+        content: include what was said, where a format leaves it out.
+    """
     benchmark = resolve.benchmark(format)
     if benchmark is not None and benchmark.export is not None:
+        _options(run, format, content=content)
         return benchmark.export(_with_samples(run), Path(out or f"{run.id}-{format}"), model or model_name(run))
     part = registry.EXPORTS.find(format)
-    return part.write(run.record, run.store, Path(out or f"{run.id}{part.suffix}"))
+    more = _options(run, format, part, model, content=content)
+    return part.write(run.record, run.store, Path(out or f"{run.id}{part.suffix}"), **more)
+
+
+def send(run: Run, format: str, address: str, model: str | None = None, *, content: bool = False) -> Sentence:
+    """Give a run to a server in a format that `is_sent` there, and return what was done."""
+    part = registry.EXPORTS.find(format)
+    if part.send is None:
+        raise BadInput("The format '{format}' is written to files; it cannot be sent.", format=format)
+    return part.send(run.record, run.store, address, **_options(run, format, part, model, content=content))
+
+
+def is_sent(format: str, out: str | None) -> bool:
+    """True if the format goes to a server: `out` is the address of one, or there is none and no usual file either."""
+    part = registry.EXPORTS.find(format) if registry.EXPORTS.knows(format) else None
+    if part is None or part.send is None:
+        return False
+    return not part.suffix if out is None else "://" in out or out == "env"
+
+
+def _options(
+    run: Run, format: str, part: ExportPart | None = None, model: str | None = None, *, content: bool
+) -> dict[str, Any]:
+    """Return the options that a format takes.
+
+    Raises:
+        BadInput: it has no content to leave out.
+    """
+    found: dict[str, Any] = {"content": True} if content else {}
+    if content and (part is None or not part.has_content):
+        raise BadInput("The format '{format}' has nothing that --content would add.", format=format)
+    if part is not None and part.has_summary:
+        found["summary"] = _summary(run, model, content=content)
+    return {"options": found} if found else {}
+
+
+def _summary(run: Run, model: str | None, *, content: bool) -> Summary:
+    from proctor.api.report import write_report
+    from proctor.reports.build import options_of
+
+    return Summary(
+        estimates=run.estimates,
+        options={fact.name: fact.text for fact in options_of(run.record)},
+        write_report=lambda path: write_report(run.record, run.store, run.estimates, path, language(), content=content),
+        model=model or model_name(run),
+    )
 
 
 def official(run: Run, format: str, out: str | None, model: str | None) -> Iterator[tuple[str, str, str]]:

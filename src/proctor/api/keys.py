@@ -11,7 +11,10 @@ from proctor.transport.redact import KEY_NAME, redact
 SHORTEST = 16  # of a header's value that is a key by its look alone
 _PLACE = re.compile(r"\{[\w:]{1,100}\}")  # {question}, {env:NAME}: filled in later
 _RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9._~+/=-]+")
-_OPEN_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent", "openai-beta"})
+_OPEN_HEADERS = frozenset(
+    {"accept", "accept-encoding", "accept-language", "content-type", "user-agent"}
+    | {"openai-beta", "anthropic-version", "anthropic-beta"}
+)
 
 
 def refuse_keys(name: str, value: object) -> None:

@@ -14,6 +14,7 @@ from proctor.api.resolve import AgentLike, TaskLike, UserLike
 from proctor.config import Settings, converted, judge_name, settings, unknown_option
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits, Order, Perturb, RunRecord, RunSpec, Selection, Target, Until
+from proctor.core.shard import Shard, shard_of
 from proctor.core.task import Scorer, Store
 from proctor.engine.progress import Progress
 
@@ -26,8 +27,8 @@ LARGEST_SEED = 2**63 - 1  # the largest integer that a store keeps
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a run: the keyword arguments of `evaluate`.
 
-    What is None has its usual value. When a run is resumed, `limits`, `max_failed`, `concurrency` and `workers` that are
-    Options that are None are those of the stored run; all others must be unchanged.
+    What is None has its usual value. When a run is resumed, `limits`, `max_failed`, `concurrency`, `workers` and `on` that
+    are None are those of the stored run; all others must be unchanged.
 
     Attributes:
         agent: the system under test: a name, a path, a function, or an object.
@@ -48,8 +49,10 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         against: the stored run, or named baseline, that the rule compares with.
         error: the greatest chance of a wrong decision to one side; 0.05 by default.
         perturb: faults put into calls of the environment's tools, by kind the share of the calls: errors, lost, delays, cuts.
+        shard: the part of the samples that is played, such as "3/10"; the run has the same name in all shards.
         concurrency: how many samples are in flight; None lets the pace of the endpoint decide.
         workers: in how many processes, for agents that need CPU.
+        on: the cluster on whose machines these processes run, `ray` or `ray:ADDRESS`; None for this machine.
         scorers: names, paths or functions in place of the task's own.
         judge: the model that scorers ask, where they ask one.
         judge_options: options of the judge and of its model.
@@ -64,6 +67,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         retry_failed: run infrastructure failures again when a run is resumed.
         accept_changes: resume a run although files of the agent, the task or a scorer changed.
         cache: take the model's replies from the reply cache.
+        trace_to: the address of an OpenTelemetry collector that is sent each trial when it is stored; `env` for that of the OTEL_ variables.
+        trace_content: send what was said, too.
         progress: counts that a display can read.
     """
 
@@ -85,8 +90,10 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     against: str | None = None
     error: float | None = None
     perturb: Perturb | Mapping[str, object] | None = None
+    shard: str | Shard | None = None
     concurrency: int | None = None
     workers: int | None = None
+    on: str | None = None
     scorers: Sequence[str | Scorer] | None = None
     judge: str | None = None
     judge_options: Mapping[str, Any] | None = None
@@ -101,6 +108,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     retry_failed: bool = False
     accept_changes: bool = False
     cache: bool = False
+    trace_to: str | None = None
+    trace_content: bool | None = None
     progress: Progress | None = None
 
     @classmethod
@@ -122,6 +131,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             BadInput: it was made from Python objects, which only Python can give again.
         """
+        refuse_imported(record)
         if "continue_from" in record.provenance:
             raise BadInput(
                 "The run '{run}' was made from Python objects; go on with it from Python: evaluate(..., run_id='{run}').",
@@ -135,6 +145,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             options=spec.task_options,
             store=store,
             run_id=record.id,
+            trace_to=settings().trace_to,
+            trace_content=settings().trace_content,
         )
 
     @classmethod
@@ -181,6 +193,18 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             )
         if self.max_failed is not None and not 0 <= self.max_failed <= 1:
             raise BadInput("max_failed is a share from 0 to 1, not {value}.", value=self.max_failed)
+        if self.trace_to is not None:
+            from proctor.exports.otlp import endpoint_of
+
+            endpoint_of(self.trace_to)
+        elif self.trace_content:
+            raise BadInput("--trace-content goes with --trace-to URL.")
+        if (shard := shard_of(self.shard)) is not None:
+            budget_of(self.budget).share(shard)
+            if self.run_id is None:
+                raise BadInput("A shard needs the name of its run, which is the same in all of them: --run ID")
+            if self.until is not None or self.more is not None or self.replies is not None:
+                raise BadInput("--shard does not go with --until or --more, nor with recorded replies.")
         _check_one_of("order", self.order, get_args(Order))
         _check_one_of("target", self.target, get_args(Target))
 
@@ -191,7 +215,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             BadInput: a limit or a bound of the budget is out of its range.
         """
         usual = stored or RunSpec(task=task, agent=agent)
-        given = {name: getattr(self, name) for name in ("max_failed", "concurrency", "workers")}
+        given = {name: getattr(self, name) for name in ("max_failed", "concurrency", "workers", "on")}
         return replace(
             RunSpec(task=task, agent=agent),
             task_options=self.options or {},
@@ -205,6 +229,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             limits=limits_over(usual.limits, self.limits),
             budget=budget_of(self.budget),
             perturb=perturb_of(self.perturb),
+            shard=shard_of(self.shard),
             order=self.order or "random",
             target=self.target or "samples",
             **{name: getattr(usual, name) if value is None else value for name, value in given.items()},
@@ -227,6 +252,19 @@ def keywords(
         return cast(Callable[Concatenate[TaskLike, P], R], call)
 
     return decorate
+
+
+def refuse_imported(record: RunRecord) -> None:
+    """Refuse to resume a run of another program.
+
+    Raises:
+        BadInput: it was imported.
+    """
+    if record.is_imported:
+        raise BadInput(
+            "The run '{run}' was imported, so there is nothing to resume. Score it again: proctor score --run {run} --scorer NAME",
+            run=record.id,
+        )
 
 
 def judge_of(

@@ -1,11 +1,13 @@
 """Prepare a job that the engine can run: resolve every name, and find every mistake, before anything is called."""
 
+import os
 import platform
 import re
 import secrets
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from proctor.api.baselines import find_against
 from proctor.api.keys import refuse_keys
 from proctor.api.options import RunOptions, judge_of
 from proctor.api.resuming import check_code, check_conditions, movable, with_code
+from proctor.api.shards import store_of_shard
 from proctor.api.sources import git_state
 from proctor.api.stages import check_more, has_ended, plan_stage
 from proctor.api.until import END, Looking, until_of
@@ -27,7 +30,9 @@ from proctor.core.declared import AgentInfo, UserInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.judge import JudgeChoice, JudgeInfo
 from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata, Until
-from proctor.core.task import Agent, Store, Task
+from proctor.core.shard import shard_of
+from proctor.core.task import Agent, ShardedStore, Store, Summarise, Task
+from proctor.engine import ray_cluster
 from proctor.engine.job import Job
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import Chosen, choose
@@ -74,6 +79,7 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
         refuse_keys(what, given)
     parts = _with_stage(parts, options)
     planned = _planned_ids(parts.stored, parts.store)
+    shard, is_shared = parts.spec.shard, isinstance(parts.store, ShardedStore)
     samples = choose(
         parts.task,
         parts.spec.selection,
@@ -82,7 +88,11 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
         planned=planned,
         stages=_later(parts.stored),
         is_looked_at=parts.spec.until is not None,
+        shard=shard if planned is None or is_shared else None,  # else the stored plan is the shard
     )
+    if isinstance(parts.store, ShardedStore):
+        parts.store.read = samples.read
+        parts.store.check = partial(check_code, accept=options.accept_changes)
     if options.more is not None and parts.stored is None:
         check_more(samples.strata, options)
     record = _record(parts, options, samples.strata)
@@ -122,7 +132,7 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
             "--perturb puts faults between an agent and the tools of an environment; the task {task} has none, and an agent's own tools are out of reach. Name one: --environment python:./tools.py:Tools",
             task=made_task.name,
         )
-    store = at(options.store)
+    store = store_of_shard(at(options.store), shard_of(options.shard))
     stored = _stored(store, options.run_id)
     if stored is not None and stored.spec.task != named_task.name:
         check_conditions(stored, replace(stored, spec=replace(stored.spec, task=named_task.name)))
@@ -211,15 +221,16 @@ def _job(parts: _Parts, options: RunOptions, record: RunRecord, samples: Chosen)
         task=task,
         agent=parts.agent,
         scorers=parts.scorers,
-        samples=samples.read,
+        samples=samples.whole if isinstance(parts.store, ShardedStore) else samples.read,
         visits=samples.visits,
-        conclude=lambda record, store: numbers.conclude(record, store, task.summarise),
+        conclude=partial(_conclude, task.summarise),
         retry_failed=options.retry_failed,
         cache=options.cache,
         price=_price(parts.agent, spec.budget, parts.judges, declared(UserInfo, task.user).unpriced),
         concurrency=spec.concurrency,
-        at_once=spec.concurrency or declared(AgentInfo, parts.agent).concurrency or AT_ONCE,
-        processes=_processes(spec.workers, record),
+        at_once=spec.concurrency or declared(AgentInfo, parts.agent).concurrency or max(AT_ONCE, spec.workers or 1),
+        processes=_processes(spec, record),
+        on=spec.on,
         worker=WORKER,
         watch=_watch(parts, options, record),
     )
@@ -229,6 +240,10 @@ def _job(parts: _Parts, options: RunOptions, record: RunRecord, samples: Chosen)
     from proctor.api.replies import with_replies  # what reads traces is slow to load
 
     return with_replies(job, Path(options.replies), name)
+
+
+def _conclude(summarise: Summarise | None, record: RunRecord, store: Store) -> RunRecord:
+    return record if isinstance(store, ShardedStore) else numbers.conclude(record, store, summarise)
 
 
 def _watch(parts: _Parts, options: RunOptions, record: RunRecord) -> Looking | None:
@@ -304,9 +319,10 @@ def _stored(store: Store, run_id: str | None) -> RunRecord | None:
         return None
     if not RUN_ID.fullmatch(run_id):
         raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=run_id)
-    stored = next((record for record in store.runs() if record.id == run_id), None)
-    if stored is not None:
-        check_whole(stored)
+    if all(record.id != run_id for record in store.runs()):
+        return None
+    stored = store.run(run_id)
+    check_whole(stored)
     return stored
 
 
@@ -337,16 +353,23 @@ def _provenance(parts: _Parts) -> dict[str, object]:
         found["task_source"] = named_task.source
     if named_agent.source:
         found["agent_source"] = named_agent.source
+    if price := declared(AgentInfo, parts.agent).price_source:
+        found["price"] = price
     is_again = parts.named_user is None or parts.named_user.again
     if not (named_task.again and named_agent.again and is_again):
         found["continue_from"] = "python"
     return found
 
 
-def _processes(workers: int | None, record: RunRecord) -> int:
-    if workers is not None and workers > 1 and "continue_from" in record.provenance:
+def _processes(spec: RunSpec, record: RunRecord) -> int:
+    is_elsewhere = spec.on is not None or (spec.workers is not None and spec.workers > 1)
+    if is_elsewhere and "continue_from" in record.provenance:
         raise BadInput("Several processes need task and agent given by name or path, not as Python objects.")
-    return workers or 1
+    if spec.on is None:
+        return spec.workers or 1
+    if ray_cluster.check(spec.on) and spec.workers is None:
+        raise BadInput("Say with --workers how many processes the run may have on the machines of {on}.", on=spec.on)
+    return spec.workers or os.cpu_count() or 1
 
 
 def check_money(budget: Budget, judges: Mapping[str, JudgeInfo], unpriced: Sequence[str] = ()) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
@@ -13,10 +14,12 @@ from proctor.core.task import Store
 from proctor.runtime.files import write_whole
 
 
-def write_report(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: str | Path, lang: str) -> Path:
+def write_report(
+    record: RunRecord, store: Store, estimates: Sequence[Estimate], path: str | Path, lang: str, *, content: bool = True
+) -> Path:
     """Write a run as a page; the suffix says which kind: .html, .md, .json, or .xml (JUnit). A folder gets several pages.
 
-    A folder is one that exists, or a path that ends with a slash.
+    A folder is one that exists, or a path that ends with a slash. Without `content`, a single page shows no trials.
 
     Raises:
         BadInput: another suffix, or the file cannot be written.
@@ -31,10 +34,12 @@ def write_report(record: RunRecord, store: Store, estimates: Sequence[Estimate],
         from proctor.exports import junit
 
         return junit.write(record, store, path)[0]
-    return write_whole(path, _text(record, store, estimates, path, lang))
+    return write_whole(path, _text(record, store, estimates, path, lang, content=content))
 
 
-def _text(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: Path, lang: str) -> str:
+def _text(
+    record: RunRecord, store: Store, estimates: Sequence[Estimate], path: Path, lang: str, *, content: bool
+) -> str:
     from proctor.reports import render
     from proctor.reports.build import build, json_summary
     from proctor.reports.listing import stories
@@ -44,6 +49,8 @@ def _text(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: 
             summary = json_summary(record, store, estimates)
             return json.dumps(msgspec.to_builtins(summary), ensure_ascii=False, indent=2) + "\n"
         case ".html":
+            if not content:
+                return render.html(replace(build(record, store, estimates, failures=0), judged=()), lang)
             return render.html(build(record, store, estimates), lang, stories(record, store))
         case ".md":
             return render.markdown(build(record, store, estimates), lang)

@@ -80,6 +80,8 @@ def again(record: RunRecord) -> RunRequest:
     Raises:
         BadInput: it was made from Python objects, which only Python can give again.
     """
+    if record.is_imported:
+        raise BadInput("The run '{run}' was imported, so it cannot be made again.", run=record.id)
     if "continue_from" in record.provenance:
         raise BadInput(
             "The run '{run}' was made from Python objects, so it can only be made again from Python.", run=record.id

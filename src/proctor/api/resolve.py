@@ -172,6 +172,11 @@ def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named
         return registry.AGENTS.find(room).make(argument, options), Named(name=given, files=files_of(argument))
     if registry.names_object(given):
         found = registry.load_object(given, "agent")
+        if "batch" in options:
+            raise BadInput(
+                "{agent} sends its requests itself, so --batch is not for it; it is for openai:MODEL and anthropic:MODEL.",
+                agent=given,
+            )
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
         return function.wrap(found, name=given), _named_users(given, found)

@@ -10,7 +10,7 @@ import msgspec
 from proctor.api.sources import changed_files
 from proctor.calibration.figures import PROVENANCE
 from proctor.core.errors import BadInput
-from proctor.core.run import RunRecord
+from proctor.core.run import MOVABLE, RunRecord
 from proctor.core.sentence import Sentence, say
 
 MOST_SHOWN = 4
@@ -24,7 +24,6 @@ PARTS = {
     "user": "simulated user",
     "environment": "environment",
 }
-MOVABLE = ("limits", "budget", "max_failed", "concurrency", "workers", "target")
 FLAGS = {
     "task": "TASK",
     "agent": "--agent",
@@ -42,6 +41,7 @@ FLAGS = {
     "order": "--order",
     "until": "--until",
     "perturb": "--perturb",
+    "shard": "--shard",
     "selection.limit": "--limit",
     "selection.first": "--first",
     "selection.ids": "--id",
@@ -55,12 +55,13 @@ def check_conditions(stored: RunRecord, asked: RunRecord) -> None:
     Raises:
         BadInput: says which option was what, and is what now.
     """
-    files = _rubric_files(stored)
-    before, now = (_conditions(one, movable(stored), files) for one in (stored, asked))
-    if before["task"] != now["task"]:  # all else differs with it
-        before, now = {"task": before["task"]}, {"task": now["task"]}
-    changed = [_difference(key, before.get(key), now.get(key)) for key in {**before, **now}]
-    told = [one for one in changed if one is not None]
+    told = differences(stored, asked)
+    if told and set(asked.spec.scorers) < set(stored.spec.scorers):
+        raise BadInput(
+            "The run '{run}' is scored by {scorers}, and --scorer names only some of them. Leave --scorer out: what is left to run is scored by all of them.",
+            run=stored.id,
+            scorers=", ".join(stored.spec.scorers),
+        )
     if told:
         raise BadInput(
             "The run '{run}' was made under other conditions: {changed}. Choose another name for a new run (--run).",
@@ -69,13 +70,23 @@ def check_conditions(stored: RunRecord, asked: RunRecord) -> None:
         )
 
 
+def differences(stored: RunRecord, asked: RunRecord) -> list[Sentence]:
+    """Describe what differs in the conditions of two runs."""
+    files = _rubric_files(stored)
+    before, now = (_conditions(one, movable(stored), files) for one in (stored, asked))
+    if before["task"] != now["task"]:  # all else differs with it
+        before, now = {"task": before["task"]}, {"task": now["task"]}
+    changed = [_difference(key, before.get(key), now.get(key)) for key in {**before, **now}]
+    return [one for one in changed if one is not None]
+
+
 def check_code(stored: RunRecord, asked: RunRecord, *, accept: bool) -> RunRecord:
     """Return the stored run, updated to the present code.
 
     Raises:
         BadInput: that code is not the one it was made with, and this was not accepted; says which files changed.
     """
-    told = [*_code_changes(stored.provenance, asked.provenance)]
+    told = [*code_changes(stored.provenance, asked.provenance)]
     if not told:
         return stored
     changed = _join(told[:MOST_SHOWN])
@@ -103,7 +114,7 @@ def with_code(provenance: Mapping[str, Any], parts: Mapping[str, Mapping[str, st
     return {**provenance, CODE: known} if known else dict(provenance)
 
 
-def _code_changes(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[Sentence]:
+def code_changes(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[Sentence]:
     """Describe what changed, a sentence for each part; a run of an earlier release has digests of functions only."""
     seen: set[str] = set()
     for part, word in PARTS.items():
@@ -151,6 +162,7 @@ def _conditions(record: RunRecord, movable: Sequence[str], rubric_files: Collect
     spec = msgspec.to_builtins(record.spec)
     for bound in movable:
         del spec[bound]
+    spec["shard"] = None if record.spec.shard is None else str(record.spec.shard)
     selection = spec.pop("selection")
     judges = {
         name: (about["model"], None if name in rubric_files else about["rubric_digest"])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.api import numbers
 from proctor.core.errors import BadInput
@@ -12,6 +12,12 @@ from proctor.core.task import Store, Summarise
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.i18n import language
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from proctor.reports.figures import Figure
 
 
 class Run:
@@ -48,9 +54,10 @@ class Run:
         return printed(lambda console: terminal(report, language(), console))
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from proctor.reports.build import build
+        from proctor.reports.notebook import run_html
 
-        return f"<pre>{escape(str(self))}</pre>"
+        return run_html(build(self.record, self.store, self.estimates, failures=0), language())
 
     @cached_property
     def outcomes(self) -> Mapping[Outcome, int]:
@@ -134,6 +141,41 @@ class Run:
         from proctor.reports.build import json_summary
 
         return json_summary(self.record, self.store, self.estimates)
+
+    def to_pandas(self, *, lang: str = "en") -> "pandas.DataFrame":
+        """Return a data frame of pandas: one row a trial, with the columns of each scorer and tag; missing is `NA`, not 0.
+
+        Raises:
+            MissingExtra: the extra `frames` is not installed.
+        """
+        from proctor.exports.frames import to_pandas
+
+        return to_pandas(self.record, self.store, lang)
+
+    def to_polars(self, *, lang: str = "en") -> "polars.DataFrame":
+        """Return a data frame of polars: one row a trial, with the columns of each scorer and tag; missing is null, not 0.
+
+        Raises:
+            MissingExtra: the extra `frames` is not installed.
+        """
+        from proctor.exports.frames import to_polars
+
+        return to_polars(self.record, self.store, lang)
+
+    def plot(self, *, by: str | None = None, lang: str | None = None) -> "Figure":
+        """Return a figure of matplotlib with the shares of the run and their intervals.
+
+        Args:
+            by: the tag whose slices are shown; by default, all slices are.
+            lang: en or zh; by default, that of the environment.
+
+        Raises:
+            BadInput: the extra `plots` is not installed, or nothing was scored.
+        """
+        from proctor.reports.figures import draw_estimates
+
+        shown = [one for one in self.estimates if not one.slice or by in (None, one.slice.partition("=")[0])]
+        return draw_estimates(shown, f"{self.record.task} · {self.record.agent}", lang)
 
     def report(self, path: str | Path, *, lang: str = "en") -> Path:
         """Write a report; the suffix says which: .html, .md, .json, or .xml (JUnit); a folder, named with a slash, gets several pages."""

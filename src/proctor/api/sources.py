@@ -33,9 +33,8 @@ TEXTS = frozenset(
     )
 )
 CODE_SUFFIXES = frozenset((".py", ".js", ".ts", ".sh"))
-WRITERS = re.compile(
-    r"(?:write|save|dump|to_|touch$|unlink$|mkdir$)"
-)  # names of functions that write the file they are given
+# names of functions that write the file they are given
+WRITERS = re.compile(r"(?:write|save|dump|to_|touch$|unlink$|mkdir$)")
 WRITING = frozenset(("O_WRONLY", "O_RDWR", "O_APPEND", "O_CREAT"))
 _NOT_OURS = (  # Proctor, the standard library, installed packages
     str(Path(__file__).resolve().parent.parent),

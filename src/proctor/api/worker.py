@@ -7,6 +7,9 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import AsyncIterator
+
+from msgspec.structs import replace
 
 from proctor.api import resolve
 from proctor.core.errors import BudgetSpent, ProctorError, Refused
@@ -41,18 +44,37 @@ def _end_with_parent(parent: int) -> None:
 
 
 class ToParent:
-    """Sends messages to the parent, and waits for the slots at endpoints that it grants."""
+    """Sends messages to the parent, and waits for the slots at endpoints that it grants, and for what its reply cache has."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self._writer = writer
+        self._outbox = wire.Outbox(writer)
+        self.send = self._outbox.send
+        self.flush = self._outbox.flush
         self._asked: dict[int, tuple[str, asyncio.Future[None]]] = {}
+        self._sought: dict[int, asyncio.Future[bytes | None]] = {}
         self._count = 0
 
-    def send(self, message: wire.FromWorker) -> None:
-        """Queue a message for sending."""
-        wire.send(self._writer, message)
+    async def find(self, key: str) -> bytes | None:
+        """Return what the parent's reply cache has under a key."""
+        self._count += 1
+        number = self._count
+        found: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
+        self._sought[number] = found
+        self.send(wire.Find(number=number, key=key))
+        return await found
 
-    async def ask(self, origin: str, bounds: Bounds) -> None:
+    def found(self, number: int, data: bytes | None) -> None:
+        """Give an entry of the parent's reply cache to the request that waits for it."""
+        sought = self._sought.pop(number)
+        if not sought.done():
+            sought.set_result(data)
+
+    def keep(self, key: str, data: bytes | None) -> None:
+        """Keep an entry in the parent's reply cache, unless it is too large; None removes it."""
+        if data is None or len(data) <= wire.MOST_KEPT_BYTES:
+            self.send(wire.Keep(key=key, data=data))
+
+    async def ask(self, origin: str, bounds: Bounds | None) -> None:
         """Wait for a slot at an endpoint."""
         self._count += 1
         number = self._count
@@ -85,7 +107,8 @@ class ToParent:
 
     def waits(self, number: int, wait: Wait | None) -> None:
         """Report to the parent that a request starts or stops waiting to be sent again."""
-        self.send(wire.Waits(number=number, wait=wait))
+        left = wait and replace(wait, until=wait.until - time.monotonic())
+        self.send(wire.Waits(number=number, wait=left))
 
     def never_left(self) -> None:
         """Report to the parent that a request with a permit reached no server."""
@@ -95,12 +118,14 @@ class ToParent:
 async def _serve(connection: socket.socket) -> None:
     reader, writer = await asyncio.open_connection(sock=connection)
     line = ToParent(writer)
-    start = await wire.of_parent(reader)
+    messages = wire.of_parent(reader)
+    start = await anext(messages)
     assert isinstance(start, wire.Start)
     try:
         work = _work(start)
     except ProctorError as error:
         line.send(wire.Stuck(sentence=_sentence(error)))
+        line.flush()
         await writer.drain()
         return
     loop = asyncio.get_running_loop()
@@ -108,18 +133,21 @@ async def _serve(connection: socket.socket) -> None:
     def warn(sentence: Sentence) -> None:  # from the thread that watches
         loop.call_soon_threadsafe(line.send, wire.Warned(sentence=Sentence(sentence.text, wire.plain(sentence.values))))
 
-    with gc_relaxed(), watched_loop(warn), cache.opened(agents=start.cache, warn=warn):
-        await _work_off(reader, line, work)
+    replies = cache.Cache(warn=warn) if start.shares_folders else cache.RemoteCache(line)
+    with gc_relaxed(), watched_loop(warn), cache.opened(replies, agents=start.cache):
+        await _work_off(messages, line, work)
 
 
-async def _work_off(reader: asyncio.StreamReader, line: ToParent, work: Work) -> None:
+async def _work_off(messages: AsyncIterator[wire.FromParent], line: ToParent, work: Work) -> None:
     async with RemoteClient(line), Opened(work.opened), asyncio.TaskGroup() as group:
-        line.send(wire.Ready())
+        line.send(wire.Ready(clock=time.time()))
         tasks = set()
-        while (message := await wire.of_parent(reader)) is not None:
+        async for message in messages:
             match message:
                 case wire.Granted(number=number, spent=spent):
                     line.granted(number, spent)
+                case wire.Found(number=number, data=data):
+                    line.found(number, data)
                 case wire.Do():
                     task = group.create_task(_do(work, message, line))
                     tasks.add(task)
@@ -156,6 +184,7 @@ async def _do(work: Work, asked: wire.Do, line: ToParent) -> None:
         line.send(wire.Stuck(sentence=_sentence(error), number=asked.number, is_refused=isinstance(error, Refused)))
     else:
         line.send(wire.Done(number=asked.number, trial=trial, verdicts=tuple(verdicts)))
+        line.flush()  # what has ended is not repeated when this process dies
 
 
 def _sentence(error: ProctorError) -> Sentence:

@@ -55,7 +55,7 @@ def call_of(name: str, arguments: object, id: str = "") -> ToolCall:
     """Return a call; its arguments are JSON text or a dict of anything, in which what is no JSON becomes text."""
     if isinstance(arguments, Mapping):
         try:
-            arguments = json.dumps(arguments, default=str, skipkeys=True)
+            arguments = json.dumps(arguments, default=str, skipkeys=True, ensure_ascii=False)
         except (ValueError, RecursionError):
             arguments = str(arguments)
     return ToolCall.from_text(name, clean(str(arguments if arguments is not None else "{}")), id=id)

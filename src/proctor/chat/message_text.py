@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Text
+from proctor.runtime.files import reading
 
 _json = json.JSONEncoder(ensure_ascii=False, default=str)
 
@@ -36,10 +36,8 @@ def file_bytes(file: File) -> bytes:
     """
     if file.data is not None or file.path is None:
         return file.data or b""
-    try:
+    with reading(file.path):
         return Path(file.path).read_bytes()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=file.path, error=error.strerror or error) from None
 
 
 def as_json(value: object) -> str:

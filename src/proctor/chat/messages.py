@@ -5,7 +5,6 @@ an id, arguments as an object, `reasoning_content` or `reasoning` besides the co
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from proctor.chat.dialect import Json, ModelReply, count_of, data_url, stop_of
 from proctor.chat.message_text import file_note
 from proctor.chat.thinking import parted
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
@@ -20,10 +20,8 @@ from proctor.core.trajectory import Stop, Usage
 from proctor.transport.faults import Fault, fault_of_status, shown
 from proctor.transport.repair import repaired
 
-Json = dict[str, Any]
-MOST_IMAGE_BYTES = 20_000_000
+MOST_FILE_BYTES = 20_000_000
 MOST_COST = 1e6  # of one request; what is above is no price, and would be in every sum
-MOST_TOKENS = 10**9
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _STOP_BY_REASON: Mapping[str | None, Stop] = {
@@ -33,9 +31,8 @@ _STOP_BY_REASON: Mapping[str | None, Stop] = {
     "content_filter": "filtered",
     "sensitive": "filtered",  # GLM
 }
-_BROKEN_OFF = frozenset(
-    {"error", "network_error", "insufficient_system_resource", "abort"}
-)  # OpenRouter, GLM, DeepSeek, vLLM
+# OpenRouter, GLM, DeepSeek, vLLM
+_BROKEN_OFF = frozenset({"error", "network_error", "insufficient_system_resource", "abort"})
 
 
 class FunctionReply(msgspec.Struct, gc=False):
@@ -69,6 +66,7 @@ class ChoiceReply(msgspec.Struct, gc=False):
 
 class PromptDetails(msgspec.Struct, gc=False):
     cached_tokens: int | float | None = None
+    cache_write_tokens: int | float | None = None
 
 
 class OutputDetails(msgspec.Struct, gc=False):
@@ -191,8 +189,19 @@ def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> list[J
     return made
 
 
-def to_message(reply: MessageReply, names: Mapping[str, str], number: int) -> Message:
-    """Return the message in a reply; `number` makes the ids of calls that have none."""
+def to_reply(reply: Reply) -> ModelReply:
+    """Return what a reply says.
+
+    Raises:
+        Fault: nothing, or the endpoint says that it broke off.
+    """
+    choice, said = reply.said()
+    message = to_message(said, {}, None)
+    return ModelReply(parts=message.parts, usage=to_usage(reply.usage), stop=to_stop(choice, said, message))
+
+
+def to_message(reply: MessageReply, names: Mapping[str, str], number: int | None) -> Message:
+    """Return the message in a reply; `number` makes the ids of calls that have none, without it they stay so."""
     content = reply.content
     if isinstance(content, list):
         content = "".join(part.text or "" for part in content)
@@ -209,7 +218,7 @@ def to_message(reply: MessageReply, names: Mapping[str, str], number: int) -> Me
         own_names = {sent: own for own, sent in names.items()}
         for index, call in enumerate(reply.tool_calls):
             if call.function is not None:
-                parts.append(_call(call, call.function, own_names, f"call_{number}_{index}"))
+                parts.append(_call(call, call.function, own_names, "" if number is None else f"call_{number}_{index}"))
     return Message(role="assistant", parts=tuple(parts))
 
 
@@ -217,36 +226,28 @@ def to_stop(choice: ChoiceReply, reply: MessageReply, message: Message) -> Stop:
     """Return why the model stopped; "empty" when it said nothing at all."""
     if choice.finish_reason in _STOP_BY_REASON:
         return _STOP_BY_REASON[choice.finish_reason]
-    if reply.refusal:
-        return "refused"
-    for part in message.parts:
-        if isinstance(part, ToolCall) or (isinstance(part, Text) and part.text):
-            return "done"
-    return "empty"
+    return "refused" if reply.refusal else stop_of(message.parts)
 
 
 def to_usage(usage: UsageReply | None) -> Usage:
     """Return the tokens of one request."""
     if usage is None:
         return Usage(requests=1)
-    cached, thought = usage.prompt_cache_hit_tokens, None
+    cached, written, thought = usage.prompt_cache_hit_tokens, None, None
     if usage.prompt_tokens_details is not None:
         cached = usage.prompt_tokens_details.cached_tokens or cached
+        written = usage.prompt_tokens_details.cache_write_tokens
     if usage.completion_tokens_details is not None:
         thought = usage.completion_tokens_details.reasoning_tokens
     return Usage(
-        input_tokens=_count(usage.prompt_tokens),
-        output_tokens=_count(usage.completion_tokens),
-        cached_tokens=_count(cached) if cached else 0,
-        reasoning_tokens=_count(thought) if thought else 0,
+        input_tokens=count_of(usage.prompt_tokens),
+        output_tokens=count_of(usage.completion_tokens),
+        cached_tokens=count_of(cached) if cached else 0,
+        reasoning_tokens=count_of(thought) if thought else 0,
         requests=1,
         cost=None if usage.cost is None or usage.cost > MOST_COST else max(0.0, float(usage.cost)),
+        cache_write_tokens=count_of(written) if written else 0,
     )
-
-
-def _count(tokens: float | None) -> int:
-    """Never below 0, which would make a budget larger; 0 beyond what a request can hold."""
-    return int(tokens) if tokens and 0 < tokens <= MOST_TOKENS else 0
 
 
 def _call(call: CallReply, function: FunctionReply, own_names: Mapping[str, str], id: str) -> ToolCall:
@@ -305,18 +306,19 @@ def _file(file: File) -> Json:
     if file.media_type.startswith("image/"):
         if file.url is not None:
             return {"type": "image_url", "image_url": {"url": file.url}}
-        data = file.data if file.data is not None else _read(file.path)
+        data = bytes_of(file)
         if data is not None:
-            address = f"data:{file.media_type};base64,{b64encode(data).decode()}"
-            return {"type": "image_url", "image_url": {"url": address}}
+            return {"type": "image_url", "image_url": {"url": data_url(file.media_type, data)}}
     return {"type": "text", "text": file_note(file)}
 
 
-def _read(path: str | None) -> bytes | None:
-    """Return the bytes of an image that the data set brought; None when it is not there or too large."""
+def bytes_of(file: File) -> bytes | None:
+    """Return the bytes of a file that the data set brought; None when it is not there or too large."""
+    if file.data is not None:
+        return file.data
     try:
-        if path is None or (file := Path(path)).stat().st_size > MOST_IMAGE_BYTES:
+        if file.path is None or (path := Path(file.path)).stat().st_size > MOST_FILE_BYTES:
             return None
-        return file.read_bytes()
+        return path.read_bytes()
     except OSError:
         return None

@@ -7,7 +7,17 @@ from typing import Any
 
 import msgspec
 
-from proctor.chat.messages import CallReply, ChoiceReply, FunctionReply, MessageReply, Reply, UsageReply, read
+from proctor.chat.dialect import TimedReply
+from proctor.chat.messages import (
+    CallReply,
+    ChoiceReply,
+    FunctionReply,
+    MessageReply,
+    Reply,
+    UsageReply,
+    read,
+    to_reply,
+)
 from proctor.transport.events import END
 from proctor.transport.faults import Fault, not_json
 from proctor.transport.redact import HIDDEN
@@ -17,17 +27,60 @@ from proctor.transport.repair import repaired
 hearer: ContextVar[Callable[[str, bool, bool], None] | None] = ContextVar("proctor_hearer", default=None)
 
 
-class Stream:
-    """Folds the events of a stream into one reply, and keeps the time until the first token.
+class Ear:
+    """Passes on the text of a stream while it comes, and keeps the time until its first token.
 
     Args:
-        secrets: keys to remove from the joined reply: an echo of a key may come in two pieces.
+        secrets: keys to remove: an echo of a key may come in two pieces.
     """
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
-        self._secrets = secrets
         self.first_token_seconds: float | None = None
+        self._secrets = secrets
         self._began = time.perf_counter()
+        self._hear = hearer.get()
+        self._held = {True: "", False: ""}  # what may be the beginning of a secret
+        if self._hear is not None:
+            self._hear("", False, True)
+
+    def note_token(self) -> None:
+        """Note that a token came."""
+        if self.first_token_seconds is None:
+            self.first_token_seconds = time.perf_counter() - self._began
+
+    def joined(self, pieces: Sequence[str]) -> str:
+        """Return the whole text of pieces without keys."""
+        text = "".join(pieces)
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return text
+
+    def tell(self, text: str, *, is_thought: bool) -> None:
+        """Pass on a piece of text; what may be the beginning of a secret waits for the next piece."""
+        if self._hear is None or not text:
+            return
+        text = self._held[is_thought] + text
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        held = max((n for one in self._secrets for n in range(1, len(one)) if text.endswith(one[:n])), default=0)
+        self._held[is_thought] = text[len(text) - held :]
+        if passed := text[: len(text) - held]:
+            self._hear(passed, is_thought, False)
+
+    def end(self) -> None:
+        """Pass on what waited: nothing follows that would make a secret of it."""
+        if self._hear is not None:
+            for is_thought, text in self._held.items():
+                if text:
+                    self._hear(text, is_thought, False)
+            self._held = {True: "", False: ""}
+
+
+class Stream:
+    """Folds the events of a stream into one reply, and keeps the time until the first token."""
+
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        self._ear = Ear(secrets)
         self._text: list[str] = []
         self._thought: list[str] = []
         self._refusal: list[str] = []
@@ -37,10 +90,6 @@ class Stream:
         self._usage: UsageReply | None = None
         self._ended = self._began_to_answer = False
         self._whole: Reply | None = None
-        self._hear = hearer.get()
-        self._held = {True: "", False: ""}  # what may be the beginning of a secret
-        if self._hear is not None:
-            self._hear("", False, True)
 
     def add(self, data: bytes) -> bool:
         """Add one event; True at the last one."""
@@ -61,17 +110,17 @@ class Stream:
         """Add a reply that is not a stream."""
         self._whole = _decoded(body)
 
-    def done(self) -> tuple[Reply, float | None]:
+    def done(self) -> TimedReply:
         """Return the reply, and the seconds until its first token.
 
         Raises:
             Fault: the stream ended before the model did, or holds no reply.
         """
         if self._whole is not None:
-            self._whole.said()
-            return self._whole, None
+            return TimedReply(to_reply(self._whole))
         if not self._ended and self._reason is None:
             raise Fault("truncated", "the stream ended before the model did")
+        self._ear.end()
         message = MessageReply(
             content=self._joined(self._text),
             tool_calls=[self._call(index) for index in sorted(self._calls)] or None,
@@ -80,26 +129,10 @@ class Stream:
         )
         choices = [ChoiceReply(message=message, finish_reason=self._reason)] if self._began_to_answer else None
         reply = Reply(choices=choices, usage=self._usage)
-        reply.said()
-        return reply, self.first_token_seconds
+        return TimedReply(to_reply(reply), self._ear.first_token_seconds)
 
     def _joined(self, pieces: Sequence[str]) -> str | None:
-        text = "".join(pieces)
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        return text or None
-
-    def _tell(self, text: str, *, is_thought: bool) -> None:
-        """Pass on a piece of text; what may be the beginning of a secret waits for the next piece."""
-        if self._hear is None or not text:
-            return
-        text = self._held[is_thought] + text
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        held = max((n for one in self._secrets for n in range(1, len(one)) if text.endswith(one[:n])), default=0)
-        self._held[is_thought] = text[len(text) - held :]
-        if passed := text[: len(text) - held]:
-            self._hear(passed, is_thought, False)
+        return self._ear.joined(pieces) or None
 
     def _take(self, delta: MessageReply) -> None:
         text = delta.content
@@ -109,14 +142,14 @@ class Stream:
         thought = delta.reasoning_content or delta.reasoning
         if isinstance(thought, str):
             self._thought.append(thought)
-            self._tell(thought, is_thought=True)
-        self._tell(said, is_thought=False)
+            self._ear.tell(thought, is_thought=True)
+        self._ear.tell(said, is_thought=False)
         if delta.refusal:
             self._refusal.append(delta.refusal)
         for place, piece in enumerate(delta.tool_calls or ()):
             self._take_call(piece, piece.index if piece.index is not None else place)
-        if self.first_token_seconds is None and (delta.content or thought or delta.tool_calls):
-            self.first_token_seconds = time.perf_counter() - self._began
+        if delta.content or thought or delta.tool_calls:
+            self._ear.note_token()
 
     def _take_call(self, piece: CallReply, index: int) -> None:
         call = self._calls.setdefault(index, CallReply(function=FunctionReply()))

@@ -35,7 +35,7 @@ HELP_BY_COMMAND = {
     "agree": "How far people and judges agree, and what a judge's numbers are worth.",
     "probe": "Probe a judge for bias: position, length, style, orders in the answer.",
     "generate": "Have an agent write data, and say how good it is.",
-    "runs": "List, delete or copy stored runs.",
+    "runs": "List, delete, copy or merge stored runs.",
     "show": "Show the numbers of a run, or its failures.",
     "samples": "List the samples of a run, with answer, reference answer and scores.",
     "explain": "Tell the whole story of one sample of a run.",
@@ -43,12 +43,15 @@ HELP_BY_COMMAND = {
     "explain-delta": "Say why a number moved between two runs: parts in points that sum to the difference.",
     "gate": "Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3).",
     "tier": "Run a tier of proctor.toml, such as quick or full, and decide by its gates; without a name, list the tiers.",
+    "comment": "Keep one comment with a page in Markdown on the pull request (GitHub) or merge request (GitLab) of a CI job.",
     "baseline": "Name runs that others are compared with; the names are kept in the store.",
     "trends": "Show the number of an agent on a task over time: when it changed, and what was changed then.",
     "watch": "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor new watch.",
     "mcp": "Serve an assistant that speaks MCP, over standard input and output: it starts runs, reads figures, compares, and explains failures.",
     "web": "Look at runs, compare them, and write eval sets by talking with an agent, in the browser.",
+    "audit": "Show who changed what in the web app of a team, the newest first.",
     "review": "Review the items of a data file by hand: scores, a status and comments, in the browser.",
+    "import": "Import a log of another evaluation program as a stored run, with its scores.",
     "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",
     "export": "Write a run as files for other programs.",
     "eval": "Evaluate an agent on eval-set files, as veadk eval and adk eval do; exit code 1 when a case fails.",
@@ -60,6 +63,7 @@ HELP_BY_COMMAND = {
     "data": "Fetch, count or check the data of a benchmark.",
     "new": "Write a set of questions, tools with a state, a gate, a watch, or tiers for CI to start from.",
     "models": "Fetch a local model.",
+    "completion": "Print the script with which bash, zsh or fish completes commands, options, runs, tasks, agents and scorers.",
 }
 
 
@@ -84,6 +88,10 @@ class Commands(click.Group):
         if cmd_name not in HELP_BY_COMMAND:
             return None
         command: click.Command = import_module(f"proctor.cli.{cmd_name.replace('-', '_')}").command
+        if "_PROCTOR_COMPLETE" in os.environ:
+            from proctor.cli.completion import complete_values
+
+            complete_values(command)
         return command
 
     def resolve_command(
@@ -174,8 +182,10 @@ def _how_to_resume(error: BaseException, ctx: click.Context) -> list[str]:
         return [t("Stopped; everything finished is kept. Go on with the same command.")]
     import shlex
 
-    from proctor.cli.options import STORE
+    from proctor.cli.options import SHARD, STORE
 
+    if SHARD in ctx.meta:
+        run_id = f"{run_id} --shard {shlex.quote(ctx.meta[SHARD])}"
     if STORE in ctx.meta:  # as it has to be named again
         run_id = f"{run_id} --store {shlex.quote(ctx.meta[STORE])}"
     if ctx.invoked_subcommand == "race":

@@ -49,6 +49,7 @@ on:
   workflow_dispatch:
 permissions:
   contents: read
+  pull-requests: write  # {comment}
 jobs:
   tier:
     runs-on: ubuntu-latest
@@ -76,6 +77,10 @@ jobs:
           proctor tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
       - if: always()
         run: if [ -f .proctor/tier.md ]; then cat .proctor/tier.md >> "$GITHUB_STEP_SUMMARY"; fi
+      - if: always() && github.event_name == 'pull_request'
+        env:
+          GITHUB_TOKEN: ${{{{ github.token }}}}
+        run: if [ -f .proctor/tier.md ]; then proctor comment .proctor/tier.md; fi
       - if: always()
         uses: actions/cache/save@v4
         with:
@@ -110,6 +115,9 @@ proctor:
     - mkdir -p .proctor && rm -f .proctor/tier.*
     # {codes}
     - proctor tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
+  after_script:
+    # {comment}
+    - if [ -f .proctor/tier.md ]; then proctor comment .proctor/tier.md; fi
   artifacts:
     when: always
     paths: [.proctor/tier.md]
@@ -149,6 +157,7 @@ def write_ci(folder: Path, gate: str) -> None:
         "gate.toml": gate,
         ".github/workflows/proctor.yml": GITHUB.format(
             what=t("Evaluates the agent: a quick tier for each change, the standard one every night."),
+            comment=t("for the summary on the pull request; jobs of forks may only read, and post none"),
             secret=t("the key of the agent's endpoint, from the secrets of the repository"),
             requirements=t("it has to name proctor"),
             kept=t("The store is kept from job to job: baselines, runs that were cut off, trials to take over."),
@@ -156,6 +165,7 @@ def write_ci(folder: Path, gate: str) -> None:
         ),
         ".gitlab/proctor.yml": GITLAB.format(
             what=t("Evaluates the agent: a quick tier for each change, the standard one every night."),
+            comment=t("with PROCTOR_GITLAB_TOKEN, a masked variable with a project access token (scope api)"),
             include=t("In .gitlab-ci.yml: include: [local: .gitlab/proctor.yml]"),
             key=t("the key of the agent's endpoint is a masked variable of the project"),
             requirements=t("it has to name proctor"),

@@ -14,7 +14,7 @@ import click.parser
 import click.termui
 import click.types
 
-from proctor.cli.words import t
+from proctor.cli.words import lang, t
 
 MODULES = (
     click.core,
@@ -34,14 +34,27 @@ NAMES: "dict[type[click.types.ParamType[Any]], str]" = {  # of the kind of value
 }
 
 
+_missing = click.exceptions.MissingParameter.format_message
+
+
 def speak_as_click() -> None:
     """Make click use the chosen language; calling it again does no harm."""
-    for module in MODULES:
-        for attribute, said in (("_", t), ("ngettext", _counted)):
-            if attribute in vars(module):
-                setattr(module, attribute, said)
+    said_by_name = {
+        "_": t,
+        "ngettext": _counted,
+        "format_message": _format_missing,
+    }  # the last has a full stop of its own
+    for owner in (*MODULES, click.exceptions.MissingParameter):
+        for attribute, said in said_by_name.items():
+            if attribute in vars(owner):
+                setattr(owner, attribute, said)
     for kind, name in NAMES.items():
         kind.name = t(name)
+
+
+def _format_missing(self: click.exceptions.MissingParameter) -> str:
+    text = _missing(self)
+    return text.replace("'.", "'。", 1) if lang() == "zh" else text
 
 
 def _counted(one: str, many: str, count: int) -> str:

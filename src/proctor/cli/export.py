@@ -12,19 +12,39 @@ from proctor.cli.words import t
     "--format",
     "format",
     required=True,
-    help=t("The format: table, junit, or the name of the benchmark (bfcl) for its official layout."),
+    metavar="NAME",
+    help=t(
+        "The format: table, parquet, xlsx, junit, prometheus, otel, mlflow, wandb, model-card, inspect, adk, or the name of the benchmark (bfcl) for its official layout."
+    ),
 )
-@click.option("--out", "-o", metavar="PATH", help=t("Where to write: a file, or a folder for official layouts."))
+@click.option(
+    "--out",
+    "-o",
+    metavar="PATH",
+    help=t("Where to write: a file, a folder for official layouts, or for some formats the address of a server."),
+)
+@click.option(
+    "--content",
+    is_flag=True,
+    help=t("For otel, mlflow and wandb: include what was said, with the reasons of verdicts."),
+)
 @click.option("--official", is_flag=True, help=t("Run the official tool on the export too, and show both numbers."))
 @click.option(
-    "--model", metavar="NAME", help=t("The model's name in the official layout, where it is not that of the agent.")
+    "--model",
+    metavar="NAME",
+    help=t("The model's name in an official layout or a model card, where it is not that of the agent."),
 )
 @options.store
-def command(run_id: str, format: str, out: str | None, official: bool, model: str | None, store: str | None) -> None:
+def command(
+    run_id: str, format: str, out: str | None, official: bool, model: str | None, content: bool, store: str | None
+) -> None:
     from proctor.api import files, open_run
 
     run = open_run(run_id, store=store)
-    for path in files.export(run, format, out, model):
+    if files.is_sent(format, out):
+        output.line(t(files.send(run, format, out or "env", model, content=content)))
+        return
+    for path in files.export(run, format, out, model, content=content):
         output.line(path)
     if official:
         for name, ours, theirs in files.official(run, format, out, model):

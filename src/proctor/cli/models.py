@@ -1,4 +1,4 @@
-"""proctor models pull: a local model."""
+"""proctor models: fetch a local model, and find the servers that run here."""
 
 import click
 
@@ -6,7 +6,7 @@ from proctor.cli import output
 from proctor.cli.words import t
 
 
-@click.group(help=t("Fetch a local model."))
+@click.group(help=t("Fetch a local model, or find the model servers that run here."))
 def command() -> None:
     pass
 
@@ -19,3 +19,24 @@ def pull(name: str, source: str | None) -> None:
 
     output.line(pull_model(name, source, output.tell))
     output.message(t("Ready; it works offline from now on."))
+
+
+@command.command(
+    "list", help=t("Show the model servers that run here (Ollama, vLLM) and their models, as --agent takes them.")
+)
+def listed() -> None:
+    import asyncio
+
+    from proctor.models.servers import find_running
+
+    found = asyncio.run(find_running())
+    for server in found:
+        output.message(t("{kind} runs at {address}:", kind=server.kind, address=server.address))
+        for name in server.models:
+            output.line(name)
+    if not found:
+        output.message(
+            t(
+                "Neither Ollama nor vLLM answers on this machine. Start one, or name its address with OLLAMA_HOST or VLLM_BASE_URL."
+            )
+        )

@@ -140,9 +140,13 @@ failures = 2
 """
 
 
-@click.command(help=t("Write a set of questions, tools with a state, a gate, a watch, or tiers for CI to start from."))
+@click.command(
+    help=t(
+        "Write files to start from. KIND is ci (tiers and jobs), gate, watch, environment (tools with a state), or gaia-set (questions); the last two need a folder."
+    )
+)
 @click.argument("kind")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), required=False)
+@click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
 def command(kind: str, folder: Path | None) -> None:
     from proctor import registry
     from proctor.api import resolve
@@ -158,17 +162,17 @@ def command(kind: str, folder: Path | None) -> None:
 
         write_ci(folder or Path(), _gate_text())
         return
-    if folder is None:
-        context = click.get_current_context()
-        raise click.MissingParameter(ctx=context, param=context.command.params[1])
-    if kind == ENVIRONMENT:
-        _write_environment(folder)
-        return
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
-    if part is None or part.own is None:
+    own = None if part is None else part.own
+    if own is None and kind != ENVIRONMENT:
         known = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
         raise registry.unknown("template", kind, [CI, ENVIRONMENT, GATE, WATCH, *known], paths=False)
-    for path in part.own.write_template(folder):
+    if folder is None:
+        raise BadInput("Name the folder to write to: proctor new {kind} DIR", kind=kind)
+    if own is None:
+        _write_environment(folder)
+        return
+    for path in own.write_template(folder):
         output.line(visible(str(path)))
     benchmark = kind.removesuffix(ENDING)
     output.message(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +19,7 @@ Reader = Callable[[Iterable[str], str], Mapping[str, Any]]
 AT_LEAST_ONE = click.IntRange(min=1)
 SECONDS = click.FloatRange(min=0, min_open=True)
 STORE = "proctor.store"  # where a context's meta keeps the store that was named
+SHARD = "proctor.shard"  # and the shard
 
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -67,6 +69,25 @@ def _remember_store(ctx: click.Context, _: click.Parameter, value: str | None) -
     if value is not None:
         ctx.meta[STORE] = value
     return value
+
+
+def _remember_shard(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
+    if value is not None:
+        ctx.meta[SHARD] = value
+    return value
+
+
+def _decision_files(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
+    for path in paths:
+        if not path.endswith((".md", ".html", ".json", ".xml")):  # before anything is run
+            raise BadInput("A decision is written as .md, .html, .json or .xml, not '{name}'.", name=path)
+    return paths
+
+
+def _page_file(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    if path is not None and not path.endswith((".md", ".html")):
+        raise BadInput("A page ends in .md or .html, not '{name}'.", name=path)
+    return path
 
 
 def _value(text: str) -> Any:
@@ -166,6 +187,12 @@ user = together(
     ),
 )
 base_url = click.option("--base-url", help=t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL)."))
+batch = click.option(
+    "--batch",
+    is_flag=True,
+    default=None,
+    help=t("Send the requests of the agent in batches, at half the price; replies may take a day (OpenAI, Anthropic)."),
+)
 time_limit = click.option(
     "--time-limit",
     "limits",
@@ -259,6 +286,19 @@ cache = click.option(
     is_flag=True,
     help=t("Take the model's replies from the reply cache of this machine where it has them, and keep new ones there."),
 )
+trace_to = together(
+    click.option(
+        "--trace-to",
+        metavar="URL",
+        help=t("Send each trial to this OpenTelemetry collector; env: to that of the OTEL_ variables."),
+    ),
+    click.option(
+        "--trace-content",
+        is_flag=True,
+        default=None,
+        help=t("Send what was said, too, with the arguments and results of tools and the reasons of verdicts."),
+    ),
+)
 dry_run = click.option("--dry-run", is_flag=True, help=t("Show the plan and the first prompt; call nothing."))
 reports = click.option(
     "--out",
@@ -281,9 +321,30 @@ decision = click.option(
     "-o",
     metavar="FILE",
     multiple=True,
+    callback=_decision_files,
     help=t("Write it too: .html, .md, .json or .xml (JUnit); several times."),
 )
-page = click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md or .html."))
+workspace = together(
+    click.option(
+        "--store", "stores", metavar="URL", multiple=True, help=t("A store of runs; may be given several times.")
+    ),
+    click.option(
+        "--agents",
+        type=click.Path(path_type=Path),
+        help=t("The folder of agents that may be started, as adk web takes it."),
+    ),
+    click.option("--evalsets", type=click.Path(path_type=Path), help=t("The folder of eval-set files (ADK).")),
+)
+read_only = click.option("--read-only", is_flag=True, help=t("Show everything, change and start nothing."))
+page = click.option("--out", "-o", metavar="FILE", callback=_page_file, help=t("Write a page too: .md or .html."))
+shard = click.option(
+    "--shard",
+    metavar="K/N",
+    callback=_remember_shard,
+    help=t(
+        "Play only part K of N of the samples, with the same --run in all parts; `proctor runs merge` puts them together."
+    ),
+)
 concurrency = click.option("--concurrency", type=AT_LEAST_ONE, help=t("How many samples at once."))
 budget = click.option(
     "--budget",
@@ -298,9 +359,9 @@ showing = together(as_json, quiet)
 
 
 def nested(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the flags, with --base-url among the options of the agent and --map among those of the task."""
+    """Return the flags, with --base-url and --batch among the options of the agent and --map among those of the task."""
     flags = dict(given)
-    for group, name in (("agent_options", "base_url"), ("options", "columns")):
+    for group, name in (("agent_options", "base_url"), ("agent_options", "batch"), ("options", "columns")):
         if value := flags.pop(name, None):
             flags[group] = {**(flags.get(group) or {}), name: value}
     return flags

@@ -259,7 +259,13 @@ def status(run: "RunStatus") -> str:
 
 def _waiting(run: "RunStatus") -> Iterator[str]:
     """Say how many requests wait to be sent again, why, and for how long."""
-    waits = run.waits()
+    from proctor.transport.retry import IN_A_BATCH
+
+    batched = [wait for wait in run.waits() if wait.cause == IN_A_BATCH]
+    if batched:
+        host, count = batched[0].host, len(batched)
+        yield t("requests in batches at {host}: {count}; the results may take a day", host=host, count=count)
+    waits = [wait for wait in run.waits() if wait.cause != IN_A_BATCH]
     if not waits:
         return
     last = max(waits, key=lambda wait: wait.until)

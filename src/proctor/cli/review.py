@@ -7,7 +7,7 @@ import click
 
 from proctor.cli import options, output, serving
 from proctor.cli.words import is_chosen, lang, t
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput, needs
 
 if TYPE_CHECKING:
     from proctor.review.queue import Review
@@ -97,12 +97,10 @@ def command(
 
 
 def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None, as_json: bool) -> None:
-    try:
+    with needs("web", "proctor review"):
         from proctor.web.app import app
-        from proctor.web.auth import Person
         from proctor.web.reviewing.item_pages import Pages
-    except ImportError as error:
-        raise MissingExtra("web", "proctor review") from error
+        from proctor.web.users.ledger import Person
 
     adjudicator = review.adjudicator
     people = [Person(name=name, decides=name == adjudicator) for name in review.reviewers]

@@ -33,9 +33,15 @@ CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 @options.target
 @click.option("--attempts", type=options.AT_LEAST_ONE, help=t("How often each sample is tried (default 1)."))
 @options.until
+@options.shard
 @options.concurrency
 @click.option(
     "--workers", type=options.AT_LEAST_ONE, help=t("In how many processes, for agents that need CPU (default 1).")
+)
+@click.option(
+    "--on",
+    metavar="ray[:ADDRESS]",
+    help=t("Run these processes on a Ray cluster; ray alone starts one of this machine (default: without Ray)."),
 )
 @options.seed
 @options.task_set
@@ -44,6 +50,7 @@ CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 @options.environment
 @options.perturb
 @options.base_url
+@options.batch
 @options.scorer
 @options.judge
 @options.user
@@ -57,6 +64,7 @@ CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 @click.option("--retry-failed", is_flag=True, help=t("When resuming a run, run its infrastructure failures again."))
 @options.accept_changes
 @options.cache
+@options.trace_to
 @minimum.minimum
 @options.run
 @options.store

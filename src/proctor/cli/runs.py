@@ -1,4 +1,4 @@
-"""proctor runs: list, delete, copy."""
+"""proctor runs: list, delete, copy, merge."""
 
 import sys
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from proctor.core.task import Store
 
 
-@click.group(invoke_without_command=True, help=t("List, delete or copy stored runs."))
+@click.group(invoke_without_command=True, help=t("List, delete, copy or merge stored runs."))
 @options.store
 @options.as_json
 @click.pass_context
@@ -31,9 +31,7 @@ def command(ctx: click.Context, store: str | None, as_json: bool) -> None:
 @options.store
 @click.pass_context
 def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str | None) -> None:
-    from proctor.api import at
-
-    opened = at(store or ctx.obj)
+    opened = _there(store or ctx.obj)
     for record in [opened.run(run_id) for run_id in run_ids]:
         output.message(
             t(
@@ -61,17 +59,55 @@ def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str |
 def copy(ctx: click.Context, run_ids: tuple[str, ...], target: str, store: str | None) -> None:
     from proctor.api import at, copy_run
 
+    source = _there(store or ctx.obj)
     for run_id in run_ids:
-        copy_run(run_id, at(store or ctx.obj), at(target))
+        copy_run(run_id, source, at(target))
         output.message(t("Copied {run} to {target}.", run=run_id, target=target))
+
+
+@command.command("merge", help=t("Put the shards of a run together: one run of another store."))
+@click.argument("stores", metavar="STORE...", nargs=-1, required=True)
+@click.option("--into", "target", metavar="URL", required=True, help=t("The store that gets the whole run."))
+@click.option("--run", "run_id", metavar="ID", help=t("Which run, where the stores have shards of several."))
+def merge(stores: tuple[str, ...], target: str, run_id: str | None) -> None:
+    from proctor.api import at, merge_runs
+
+    for store in stores:
+        _check(store)
+    run = merge_runs(stores, at(target), run_id)
+    output.message(
+        t(
+            "Merged {count} shards of {run} into {target}: {trials} trials.",
+            count=len(stores),
+            run=run.id,
+            target=target,
+            trials=run.record.planned,
+        )
+    )
+
+
+def _there(store: str | None) -> "Store":
+    """Open a store that is read; one that is not there is not made by it."""
+    from proctor.api import at
+
+    if store is not None:
+        _check(store)
+    return at(store)
+
+
+def _check(store: str) -> None:
+    from proctor.api.prepare import may_exist
+
+    if not may_exist(store):
+        raise BadInput("There is no store {path}. `proctor runs` lists the runs of the usual one.", path=store)
 
 
 def _list(store: str | None, *, as_json: bool) -> None:
     import msgspec
 
-    from proctor.api import at, runs
+    from proctor.api import runs
 
-    opened = at(store)
+    opened = _there(store)
     records = runs(store=opened)
     if as_json:
         output.print_json({"runs": [msgspec.to_builtins(record) for record in records]})

@@ -3,48 +3,40 @@
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli import output
+from proctor.cli.options import together
 from proctor.cli.words import t
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from proctor.web.auth import Person
-    from proctor.web.login_proxy import LoginProxy
+    from proctor.web.auth import Access
+    from proctor.web.users.ledger import Person
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def options(command: F) -> F:
-    """Add --port, --host and --open."""
-    for option in (
-        click.option(
-            "--open/--no-open",
-            "opens",
-            default=None,
-            help=t("Open the browser, or not (default: where there is a desktop)."),
+options = together(
+    click.option(
+        "--port", type=click.IntRange(1, 65535), help=t("The port of the page, or the next free one (default 7860).")
+    ),
+    click.option(
+        "--host",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help=t(
+            "The address to listen on (default 127.0.0.1, this machine only); 0.0.0.0 is every network of this machine. Whoever comes in needs a link."
         ),
-        click.option(
-            "--host",
-            metavar="ADDRESS",
-            default="127.0.0.1",
-            help=t(
-                "The address to listen on (default 127.0.0.1, this machine only); 0.0.0.0 is every network of this machine. Whoever comes in needs a link."
-            ),
-        ),
-        click.option(
-            "--port",
-            type=click.IntRange(1, 65535),
-            help=t("The port of the page, or the next free one (default 7860)."),
-        ),
-    ):
-        command = option(command)
-    return command
+    ),
+    click.option(
+        "--open/--no-open",
+        "opens",
+        default=None,
+        help=t("Open the browser, or not (default: where there is a desktop)."),
+    ),
+)
 
 
 class Door:
@@ -55,10 +47,13 @@ class Door:
         port: int | None,
         host: str,
         people: "Sequence[Person]",
-        *,
-        aliases: Sequence[str] = (),
-        login_proxy: "LoginProxy | None" = None,
+        make_access: "Callable[[int, Iterable[str]], Access] | None" = None,
     ) -> None:
+        """Listen, on the port or the next free one.
+
+        Args:
+            make_access: makes what lets people in, for a port and the names that the machine has on the network.
+        """
         from proctor.web.auth import Access
         from proctor.web.serving import PORT, is_loopback, listen, names, url_host
 
@@ -67,7 +62,7 @@ class Door:
         taken: int = self.socket.getsockname()[1]
         known_as = names(self.socket, host)
         self.address = f"http://{url_host(known_as[0])}:{taken}"
-        self.access = Access(taken, known_as, aliases=aliases, login_proxy=login_proxy)
+        self.access = (make_access or Access)(taken, known_as)
         self.is_open = not is_loopback(self.socket)
         if port is not None and taken != port:
             output.message(t("Port {port} is taken; the page is on {taken}.", port=port, taken=taken))
@@ -81,7 +76,7 @@ class Door:
 
     def links(self) -> "Sequence[tuple[Person, str]]":
         """Return a new link for each person."""
-        return [(person, self.address + self.access.link(person)) for person in self.people]
+        return [(person, (self.access.url or self.address) + self.access.link(person)) for person in self.people]
 
 
 def run_server(
@@ -107,7 +102,7 @@ def run_server(
     if (_has_desktop() and not as_json and not door.is_open) if opens is None else opens:
         import webbrowser
 
-        webbrowser.open(links[0][1])
+        webbrowser.open(links[0][1] if links else door.access.url)
     serve(app, door.socket)
 
 

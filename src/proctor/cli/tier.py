@@ -9,9 +9,6 @@ import click
 from proctor.cli import options, output
 from proctor.cli.gate import CODES
 from proctor.cli.words import lang, t
-from proctor.core.errors import BadInput
-
-SUFFIXES = (".md", ".html", ".json", ".xml")
 
 
 @click.command(
@@ -52,9 +49,6 @@ def command(
         for tier in read_tiers().values():
             output.line(f"{tier.name}: {', '.join(_described(one.task, one.limit) for one in tier.tasks)}")
         return
-    for path in out:
-        if not path.endswith(SUFFIXES):  # before anything is run
-            raise BadInput("A decision is written as .md, .html, .json or .xml, not '{name}'.", name=path)
     found = find_tier(name)
     progress = Progress(tell=output.tell)
     how = RunOptions.usual(settings()).changed(options.nested(given))

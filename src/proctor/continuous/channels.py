@@ -15,7 +15,7 @@ import msgspec
 
 from proctor.continuous.alerts import Notice
 from proctor.continuous.schedule import Quiet
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import language, speak
 from proctor.transport.redact import redact
@@ -47,10 +47,8 @@ def addresses(variables: Sequence[str]) -> dict[str, str]:
     """
     if not variables:
         return {}
-    try:
+    with needs("watch", "proctor watch"):
         import apprise
-    except ImportError as error:
-        raise MissingExtra("watch", "proctor watch") from error
     found = {}
     for variable in variables:
         for number, address in enumerate(os.environ.get(variable, "").split(), 1):

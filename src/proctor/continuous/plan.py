@@ -6,7 +6,7 @@ differences of two runs for a difference. What is not stored is assumed, and sai
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,6 +22,9 @@ from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.engine.selection import choose
 from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
+
+if TYPE_CHECKING:
+    from proctor.reports.figures import Figure
 
 ATTEMPTS = (1, 2, 3, 4, 5, 8, 10)
 ERROR = 0.05
@@ -80,6 +83,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     spending: Spending
     measured: tuple[Sentence, ...] = ()
     assumed: tuple[Sentence, ...] = ()
+
+    def plot(self, *, lang: str | None = None) -> "Figure":
+        """Return a figure of matplotlib: power by the number of samples; needs the extra `plots`."""
+        from proctor.reports.figures import draw_power
+
+        beyond = self.choices[:1] if self.best is None else ()  # more samples than the task has
+        shown, enough = (*self.curve, *beyond), next(iter(beyond), self.best)
+        points = [(one.samples, one.power) for one in shown]
+        return draw_power(points, self.power, None if enough is None else enough.samples, self.task, lang)
 
 
 def plan(

@@ -17,7 +17,6 @@ rules meet that run.
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +28,8 @@ from proctor.config import converted, unknown_option
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.runtime.files import reading
+from proctor.runtime.toml_file import parse_toml
 
 Kind = Literal["at_least", "at_most", "not_worse_by", "better_by"]
 KINDS: tuple[Kind, ...] = ("at_least", "at_most", "not_worse_by", "better_by")
@@ -141,11 +142,8 @@ def read_policy(path: str | Path) -> Policy:
     Raises:
         BadInput: the file cannot be read, or something in it is wrong; names the line.
     """
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
+    with reading(path), Path(path).open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
     return parse_policy(data, str(path))
 
 
@@ -155,13 +153,7 @@ def parse_policy(data: bytes, path: str) -> Policy:
     Raises:
         BadInput: something in it is wrong; names the line.
     """
-    if len(data) > MOST_BYTES:
-        raise BadInput("{path} is larger than {limit} bytes.", path=path, limit=MOST_BYTES)
-    try:
-        text = data.decode("utf-8-sig")
-        values = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is no valid TOML: {error}.", path=path, error=error) from None
+    values, text = parse_toml(data, path, most_bytes=MOST_BYTES), data.decode("utf-8-sig")
     known = ["against", "error", "rule"]
     for name in values:
         if name not in known:

@@ -5,7 +5,7 @@ from datetime import datetime, time, tzinfo
 
 import msgspec
 
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput, needs
 
 DAYS = 28  # over which the times of a schedule are counted
 MOST_A_YEAR = 20_000.0
@@ -26,10 +26,8 @@ class Schedule:
 
     def after(self, moment: float) -> float:
         """Return the next time after a moment, in Unix seconds."""
-        try:
+        with needs("watch", "proctor watch"):
             from cronsim import CronSim, CronSimError
-        except ImportError as error:
-            raise MissingExtra("watch", "proctor watch") from error
         local = datetime.fromtimestamp(moment, self._zone)  # without a zone, in that of the machine
         try:
             return next(CronSim(self.text, local)).timestamp()

@@ -21,9 +21,8 @@ from proctor.engine.scoring import BoundScorer
 
 Key = tuple[str, int]
 Costs = Mapping[str, float]  # by class of error; they sum to 1 less the mean
-SecondScores = tuple[
-    Costs | None, Costs | None
-]  # the first run's answers by the second's version, and the other way round
+# the first run's answers by the second's version, and the other way round
+SecondScores = tuple[Costs | None, Costs | None]
 AGENT_FAILED = "agent_failed"
 
 

@@ -25,7 +25,18 @@ from proctor.engine.job import Job
 from proctor.runtime.concurrent import run_together
 
 MADE_BY = "made_by"  # in the notes of a trial: the run that made it
-MAY_DIFFER = ("selection", "attempts", "order", "target", "budget", "max_failed", "concurrency", "workers", "until")
+MAY_DIFFER = (
+    "selection",
+    "attempts",
+    "order",
+    "target",
+    "budget",
+    "max_failed",
+    "concurrency",
+    "workers",
+    "until",
+    "shard",
+)
 CHUNK = 256
 
 

@@ -130,9 +130,7 @@ def chart(trend: Trend, words: Words, address: Callable[[str], str] = lambda _: 
     def text(said: str) -> str:
         return str(escape(visible(said)))
 
-    changed = {shift.since: "worse" if shift.direction == "down" else "better" for shift in trend.shifts}
-    moved = {point.run: point.row.outcome for point in trend.points if point.row is not None}
-    marks = {run: outcome for run, outcome in moved.items() if outcome != "inconclusive"} | changed
+    marks = trend.marks
     dots = [
         plot.Dot(
             point.estimate,

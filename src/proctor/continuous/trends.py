@@ -10,7 +10,7 @@ one before, and Holm corrects all these tests together.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -26,6 +26,9 @@ from proctor.reports.changes import Change, changes_between
 from proctor.reports.matching import Earned, earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.verdicts import Row, Untested, decide_each, decide_in_order
 from proctor.stats.drift import Detector, Direction, Unit
+
+if TYPE_CHECKING:
+    from proctor.reports.figures import Figure
 
 ALPHA = 0.05
 TESTED = 50  # newest runs; of others only the numbers are shown
@@ -107,6 +110,24 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     earlier: int = 0
     tested: int = 0
     runs_per_alarm: float = RUNS_PER_ALARM
+
+    @property
+    def marks(self) -> Mapping[str, str]:
+        """Return which runs, by name, are shown to be `better` or `worse`, or began a rise or a fall."""
+        moved = {point.run: point.row.outcome for point in self.points if point.row is not None}
+        begun = {shift.since: "worse" if shift.direction == "down" else "better" for shift in self.shifts}
+        return {run: outcome for run, outcome in moved.items() if outcome != "inconclusive"} | begun
+
+    def plot(self, *, lang: str | None = None) -> "Figure":
+        """Return a figure of matplotlib: the runs over time with their intervals; needs the extra `plots`."""
+        from proctor.reports.figures import DatedEstimate, draw_trend
+
+        points = [
+            DatedEstimate(point.estimate, point.created, self.marks.get(point.run, ""))
+            for point in self.points
+            if point.estimate is not None
+        ]
+        return draw_trend(points, self.baseline_estimate, f"{self.task} · {self.agent}", lang)
 
 
 class Followed(Protocol):

@@ -45,11 +45,15 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
         concurrency: how many samples it takes at once, where the user does not say.
         model: the name under which its price is listed; a value that is no text is ignored.
         reports_cost: True if its usage says what it cost, or it costs nothing.
+        price_source: the table that the price comes from, with its version, and the price.
+        is_batched: True if its replies come hours later, many at once, so that no trial can be tried alone first.
     """
 
     concurrency: Count | None = None
     model: Any = None
     reports_cost: bool = False
+    price_source: str = ""
+    is_batched: bool = False
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):

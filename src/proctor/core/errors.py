@@ -13,7 +13,8 @@ ProctorError
     └── JudgeFailed       a judge refused, was unreachable or could not be parsed
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from proctor.core.sentence import Sentence
@@ -60,6 +61,19 @@ class MissingExtra(BadInput):
             extra=extra,
             command=install_command(extra),
         )
+
+
+@contextmanager
+def needs(extra: str, needed_for: str) -> Iterator[None]:
+    """Import here what an extra brings.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    try:
+        yield
+    except ImportError:
+        raise MissingExtra(extra, needed_for) from None
 
 
 class Refused(BadInput):

@@ -11,7 +11,7 @@ import msgspec
 
 from proctor.core.judge import JudgeChoice, JudgeInfo
 from proctor.core.parity import Checked
-from proctor.core.run import Estimate, RunRecord
+from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
 from proctor.core.task import Agent, MakeEnvironment, Model, Scorer, Store, Summarise, Task, User
@@ -116,10 +116,33 @@ class StorePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExportPart(msgspec.Struct, frozen=True, kw_only=True):
-    """A format that a run is written in; `suffix` ends the name of the file where the user gives none."""
+    """A format that a run is written in.
 
-    write: Callable[[RunRecord, Store, Path], list[Path]]
+    Attributes:
+        write: writes files and says which.
+        suffix: ends the name of the file where the user gives none; '' where a run is then sent to what the environment names.
+        send: gives the run to a server, by its address, and says what it did.
+        has_content: both take `options={"content": True}`, and leave out without it what was said.
+        has_summary: both take `options={"summary": …}`: estimates, conditions and the report.
+    """
+
+    write: Callable[..., list[Path]]
     suffix: str = ""
+    send: Callable[..., Sentence] | None = None
+    has_content: bool = False
+    has_summary: bool = False
+
+
+class ImportPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A format of the logs of another program.
+
+    Attributes:
+        read: the runs that a file holds.
+        knows: True if a file is of this format, by its content.
+    """
+
+    read: Callable[[Any, Any], Sequence[Any]]
+    knows: Callable[[Any], bool]
 
 
 class OwnSets(Protocol):

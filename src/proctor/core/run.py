@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
+from proctor.core.shard import Shard
 from proctor.core.trajectory import Usage
 
 
@@ -33,13 +35,33 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     requests: Annotated[int, msgspec.Meta(gt=0)] | None = None
     minutes: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
+    def share(self, shard: Shard | None) -> "Budget":
+        """Return what a shard may spend: its part, so that all together keep to the bounds; minutes are not divided.
+
+        Raises:
+            BadInput: there is not one token or request for each.
+
+        >>> Budget(money=5.0, requests=7).share(Shard(number=1, of=2))
+        Budget(money=2.5, tokens=None, requests=3, minutes=None)
+        """
+        if shard is None:
+            return self
+        money = None if self.money is None else self.money / shard.of
+        for bound in (self.tokens, self.requests):
+            if bound is not None and bound < shard.of:
+                raise BadInput("A budget of {count} cannot be divided between {of} shards.", count=bound, of=shard.of)
+        tokens, requests = (None if bound is None else bound // shard.of for bound in (self.tokens, self.requests))
+        return Budget(money=money, tokens=tokens, requests=requests, minutes=self.minutes)
+
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Money for a million tokens; cached input costs as much as other input when None."""
+    """Money for a million tokens; input that a cache holds or is given to keep costs as much as other input when None."""
 
     input: float
     output: float
     cached: float | None = None
+    cache_write: float | None = None
+    cache_write_1h: float | None = None
 
     def of(self, usage: Usage) -> float:
         """Return the cost of the tokens of a usage.
@@ -48,8 +70,14 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         3.0
         """
         cached = self.input if self.cached is None else self.cached
-        fresh = max(0, usage.input_tokens - usage.cached_tokens)  # some count cached input apart
-        return (fresh * self.input + usage.cached_tokens * cached + usage.output_tokens * self.output) / 1e6
+        written = self.input if self.cache_write is None else self.cache_write
+        kept = written if self.cache_write_1h is None else self.cache_write_1h
+        fresh = max(
+            0, usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens
+        )  # some count cached input apart
+        for_minutes = max(0, usage.cache_write_tokens - usage.cache_write_1h_tokens)
+        input = fresh * self.input + usage.cached_tokens * cached + for_minutes * written
+        return (input + usage.cache_write_1h_tokens * kept + usage.output_tokens * self.output) / 1e6
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,10 +181,11 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     `judge` is the model that scorers ask, where they ask one and name none of their own, `user` the simulated user where
     it is not that of the task, `environment` the environments in place of that of the task. A run whose share of
-    infrastructure failures is above `max_failed` ends as inconclusive. `concurrency` and `workers` are kept
+    infrastructure failures is above `max_failed` ends as inconclusive. `concurrency`, `workers` and `on` are kept
     so that it is resumed as it began. `target` says what the intervals are
     about: samples like these, or the very samples of the task. With `until` the run may end early, and its intervals hold
-    for any number of looks. With `perturb`, calls of tools meet faults.
+    for any number of looks. With `perturb`, calls of tools meet faults. With
+    `shard` it is a part of a run.
     """
 
     task: str
@@ -178,13 +207,21 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     max_failed: float = 0.05
     concurrency: int | None = None
     workers: int | None = None
+    on: str | None = None
     order: Order = "random"
     target: Target = "samples"
     until: Until | None = None
     perturb: Perturb | None = None
+    shard: Shard | None = None
 
+
+# may differ when a run is resumed
+MOVABLE = ("limits", "budget", "max_failed", "concurrency", "workers", "on", "target")
 
 RunState = Literal["running", "stopped", "finished", "inconclusive", "copying"]
+
+
+IMPORTED = "import"  # what `continue_from` is in the provenance of a run of another program
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -220,6 +257,11 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     looked: Looked | None = None
     tier: str = ""
     taken_over: Mapping[str, int] = {}
+
+    @property
+    def is_imported(self) -> bool:
+        """True if another program made the run, so that nothing of it can be run again."""
+        return self.provenance.get("continue_from") == IMPORTED
 
     def shares_trials(self, other: "RunRecord") -> bool:
         """True if trials of both runs are the same ones, as a tier took them over."""
@@ -267,3 +309,14 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         if self.low is not None and self.high is not None:
             interval = f"{self.level:.0%} interval {form.format(self.low)} to {form.format(self.high)}"
         return f"{name}: {form.format(self.value)}, {interval}, {self.scored} of {self.planned} scored"
+
+    def _repr_html_(self) -> str:
+        """Return the number for a notebook, in figures only: value, interval, scored / planned."""
+        from html import escape
+
+        form = ("{:.1%}" if self.unit == "share" else "{:.4g}").format
+        name = f"{self.name} [{self.slice}]" if self.slice else self.name
+        name = escape("".join(each if each.isprintable() else "�" for each in name))
+        value = "–" if self.value is None else form(self.value)
+        interval = "" if self.low is None or self.high is None else f" [{form(self.low)}, {form(self.high)}]"
+        return f"<span>{name} <strong>{value}</strong>{interval} · {self.scored:,} / {self.planned:,}</span>"

@@ -19,10 +19,15 @@ class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
     text: str
 
 
-class Reasoning(msgspec.Struct, frozen=True, kw_only=True, tag="reasoning"):
-    """The reasoning that a model returned; kept and counted, never part of the answer."""
+class Reasoning(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="reasoning"):
+    """The reasoning that a model returned; kept and counted, never part of the answer.
+
+    `opaque` is what an API wants back with it in the next request, by the name of the API: a signature, or the encrypted
+    reasoning; the text may be empty then.
+    """
 
     text: str
+    opaque: Mapping[str, Any] | None = None
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True, tag="file"):

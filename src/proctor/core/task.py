@@ -237,8 +237,13 @@ class Store(Protocol):
 
     def run(self, run_id: str) -> RunRecord: ...
 
-    def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
-        """Return the (sample id, attempt) pairs with a final outcome; `failed_too` adds infrastructure failures."""
+    def finished(
+        self, run_id: str, *, failed_too: bool = False, samples: Iterable[str] | None = None
+    ) -> set[tuple[str, int]]:
+        """Return the (sample id, attempt) pairs with a final outcome, of all samples or of some.
+
+        `failed_too` adds infrastructure failures.
+        """
         ...
 
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]: ...
@@ -322,3 +327,16 @@ class Store(Protocol):
     def delete(self, run_id: str) -> None: ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class ShardedStore(Store, Protocol):
+    """A store as one shard of a run sees it: record, outcomes and costs are those of the shard, the plan that of the whole run.
+
+    `whole` is the store as it is for others, `read` reads the samples of the shard, and `check` refuses, when the shard begins
+    for the first time, a run that others began (its record comes first) under other conditions.
+    """
+
+    whole: Store
+    read: Callable[[], Iterable[Sample]]
+    check: Callable[[RunRecord, RunRecord], object]

@@ -15,6 +15,9 @@ ToolStyle = Literal["native", "text"]
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens and money; `cost` is in the currency of the price table, None without a price.
 
+    Input counts all that was sent: also what a prompt cache held (`cached_tokens`) or was given to keep (`cache_write_tokens`;
+    of those, `cache_write_1h_tokens` for an hour). Totals of stored runs have the cost of what was written, and not its number.
+
     >>> (Usage(input_tokens=3) + Usage(input_tokens=2, output_tokens=1)).input_tokens
     5
     """
@@ -25,6 +28,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     reasoning_tokens: int = 0
     requests: int = 0
     cost: float | None = None
+    cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -34,6 +39,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
             requests=self.requests + other.requests,
             cost=other.cost if self.cost is None else self.cost + (other.cost or 0.0),
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            cache_write_1h_tokens=self.cache_write_1h_tokens + other.cache_write_1h_tokens,
         )
 
 

@@ -20,9 +20,8 @@ Outcome = Literal[
     "cancelled",
 ]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-IN_THE_MEAN: frozenset[Outcome] = frozenset(
-    {"scored", "agent_failed"}
-)  # agent_failed counts as 0, and is counted apart
+# agent_failed counts as 0, and is counted apart
+IN_THE_MEAN: frozenset[Outcome] = frozenset({"scored", "agent_failed"})
 INFRASTRUCTURE: frozenset[Outcome] = frozenset({"provider_failed", "environment_failed", "user_failed"})
 RETRYABLE: frozenset[Outcome] = INFRASTRUCTURE | {"skipped", "cancelled"}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
 
 BATCH = 1_000
@@ -22,11 +22,9 @@ def parquet(path: Path) -> Placed:
         BadInput: the file is damaged.
         MissingExtra: pyarrow is not installed.
     """
-    try:
+    with needs("parquet", path.name):
         from pyarrow import ArrowException
         from pyarrow import parquet as reader
-    except ImportError:
-        raise MissingExtra("parquet", path.name) from None
     try:
         with reader.ParquetFile(path) as file:
             yield from _number_rows(path, (batch.to_pylist() for batch in file.iter_batches(batch_size=BATCH)))
@@ -41,11 +39,9 @@ def arrow(path: Path) -> Placed:
         BadInput: the file is damaged.
         MissingExtra: pyarrow is not installed.
     """
-    try:
+    with needs("parquet", path.name):
         import pyarrow
         from pyarrow import ipc
-    except ImportError:
-        raise MissingExtra("parquet", path.name) from None
     try:
         with pyarrow.memory_map(str(path)) as source:
             if source.read(6) == b"ARROW1":
@@ -68,10 +64,8 @@ def excel(path: Path, sheet: str | None, *, header: bool) -> Placed:
     """
     import zipfile  # only where it is needed: it takes a while
 
-    try:
+    with needs("excel", path.name):
         import openpyxl
-    except ImportError:
-        raise MissingExtra("excel", path.name) from None
     _check_size(path)
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)

@@ -22,6 +22,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.downloads.archive import unpack
 from proctor.folders import cache_folder
+from proctor.runtime.files import reading
 
 _MAX_FILES = 5_000
 _MAX_BYTES = 500_000_000
@@ -178,11 +179,8 @@ def _reason(said: str) -> str:
 
 
 def _check(wheel: Path, expected: str) -> None:
-    try:
-        with wheel.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=wheel, error=error.strerror) from error
+    with reading(wheel), wheel.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != expected:
         raise BadInput(
             "{path} is not the file we know: its sha256 is {found}, expected {expected}. Nothing of it was used.",

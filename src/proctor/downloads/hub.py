@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
 from proctor.folders import cache_folder
 from proctor.transport.faults import shown
@@ -114,9 +114,8 @@ def fetch(
         from filelock import FileLock
 
         with FileLock(folder.with_name(folder.name + ".lock")):
-            return _cached(folder) or _fetched(
-                hub, folder, revision, under, suffixes, choose
-            )  # else another was quicker
+            # else another was quicker
+            return _cached(folder) or _fetched(hub, folder, revision, under, suffixes, choose)
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         raise BadInput(
             "The cache folder {folder} cannot be written: {error}. Name another one in PROCTOR_CACHE.",
@@ -188,10 +187,8 @@ class _Hub:
             "PROGRESS_BARS",
         ):  # what runs here is nobody's business; bars would be drawn over ours
             os.environ.setdefault(f"HF_HUB_DISABLE_{quiet}", "1")
-        try:
+        with needs("hub", f"hub:{self.name}"):
             from huggingface_hub import HfApi
-        except ImportError:
-            raise MissingExtra("hub", f"hub:{self.name}") from None
         return HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=self.token or False)  # False: no token out of a file
 
     def commit(self, revision: str) -> str:

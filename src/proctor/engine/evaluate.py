@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from proctor.core.declared import ScorerInfo, declared
+from proctor.core.declared import AgentInfo, ScorerInfo, declared
 from proctor.core.errors import BadInput, Refused
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence
@@ -27,6 +28,9 @@ from proctor.models.named import Opened
 from proctor.transport.client import Client
 from proctor.transport.pace import START
 
+if TYPE_CHECKING:
+    from proctor.engine.pool import Crew
+
 GRACE_SECONDS = 5.0
 
 
@@ -45,7 +49,7 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
     status = RunStatus(progress)
     async with opened_run(job, store, status, stop) as run:
         client = Client(concurrency=job.concurrency, allowance=run.allowance)
-        under_way = asyncio.Event()  # the first trial has more turns to come
+        under_way, is_batched = _event_of(job)  # the first trial has more turns to come
         async with client, _player(job, client, status, under_way) as play:
             status.waits = client.waits
             admission = Admission(
@@ -53,12 +57,12 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                 status.tracker,
                 stop,
                 most=job.at_once,
-                is_paced=job.concurrency is None,
+                is_paced=job.concurrency is None and not is_batched,
                 slots=START if job.cache else None,
                 is_decided=lambda: status.is_decided,
             )
             first = FirstTrials(job, status)
-            save_all = partial(Saving, store, status, waits=job.task.environment is not None)
+            save_all = partial(Saving, store, status, waits=job.task.environment is not None, stored=job.stored)
 
             async def worker(*, is_probe: bool) -> None:
                 while await admission.enter():
@@ -104,6 +108,14 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
         if run.refusals.reason is not None:
             raise Refused(run.refusals.reason)
     return run.record
+
+
+def _event_of(job: Job) -> tuple[asyncio.Event, bool]:
+    """Return the event, set where replies come hours later so that all trials begin at once, and True if they do."""
+    under_way, is_batched = asyncio.Event(), declared(AgentInfo, job.agent).is_batched
+    if is_batched:
+        under_way.set()
+    return under_way, is_batched
 
 
 async def _until_known(probe: "asyncio.Task[None]", under_way: asyncio.Event) -> None:
@@ -155,22 +167,40 @@ async def _player(job: Job, client: Client, status: RunStatus, under_way: asynci
         async with Opened(work.judges):
             yield partial(score_recorded, work, job.replies)
         return
-    if job.processes == 1:
+    if job.processes == 1 and job.on is None:
         async with Opened(work.opened):
             yield partial(run_trial, work)
         return
     from proctor.engine import pool, wire
 
-    start = wire.Start(
-        run_id=work.run_id,
-        spec=job.record.spec,
-        scorers=tuple(scorer.reference for scorer in work.scorers),
-        price=work.price,
-        paths=pool.import_paths(),
-        cache=job.cache,
-    )
-    async with pool.Pool(job.processes, job.worker, start, client, _once(status.warn)) as workers:
-        yield workers.run
+    warn = _once(status.warn)
+    async with _crew(job, warn) as crew:
+        start = wire.Start(
+            run_id=work.run_id,
+            spec=job.record.spec,
+            scorers=tuple(scorer.reference for scorer in work.scorers),
+            price=work.price,
+            paths=crew.paths,
+            cache=job.cache,
+            shares_folders=crew.is_here,
+        )
+        async with pool.Pool(crew, start, client, warn) as workers:
+            yield workers.run
+
+
+@asynccontextmanager
+async def _crew(job: Job, warn: Callable[[Sentence], None]) -> AsyncIterator["Crew"]:
+    """Open where the workers of a run come from: this machine, or a cluster."""
+    if job.on is None:
+        from proctor.engine.processes import Processes
+
+        yield Processes(job.processes, job.worker)
+        return
+    from proctor.engine import ray_cluster
+    from proctor.engine.ray_actors import Actors
+
+    async with Actors(ray_cluster.check(job.on), job.processes, job.record.spec, warn) as actors:
+        yield actors
 
 
 def _once(warn: Callable[[Sentence], None]) -> Callable[[Sentence], None]:

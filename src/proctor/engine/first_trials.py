@@ -1,5 +1,6 @@
 """Check the first trials of a run: what stops them would stop all others, so the run ends before it costs more."""
 
+from proctor.config import settings
 from proctor.core.declared import AgentInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
@@ -64,8 +65,17 @@ class FirstTrials:
         """Warn where a bound will never be reached because the agent does not report what it uses."""
         if trial.outcome != "scored" or "cache_hits" in trial.notes:
             return
-        if declared(AgentInfo, self._job.agent).reports_cost:
+        about = declared(AgentInfo, self._job.agent)
+        if about.reports_cost:
             return
+        if settings().price_table is not None and self._job.price is None and trial.usage.cost is None:
+            self._status.warn(
+                say(
+                    "The price of {model} is not known: {table} has none for it at this address. Its cost is not counted; it may be put into [prices] of proctor.toml.",
+                    model=str(about.model or self._job.agent.name),
+                    table=str(settings().price_table),
+                )
+            )
         if kinds := self._status.tracker.uncounted_bounds(trial.usage):
             self._status.warn(
                 say(

@@ -9,6 +9,7 @@ from proctor.core.sample import Sample
 from proctor.core.task import Agent, Store, Task
 from proctor.engine.looking import Watch
 from proctor.engine.recorded import Replies
+from proctor.engine.saving import Stored
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.trial import Work
 
@@ -22,11 +23,13 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         conclude: is given the record as the run ended; what it returns is kept.
         at_once: how many trials are under way, in all processes together.
         processes: how many processes play trials.
+        on: the cluster on whose machines they are; None for this machine.
         worker: the command that starts one of them.
         concurrency: requests in flight at each endpoint; None leaves that to its pace.
         cache: the agent's model takes replies from the reply cache; judges do so anyway.
         replies: recorded replies, which are scored in place of calling the agent.
         watch: looks at the run while it goes on, and may end it early.
+        stored: is given each trial that is on disk, and must not wait.
     """
 
     record: RunRecord
@@ -38,6 +41,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     conclude: Callable[[RunRecord, Store], RunRecord] = lambda record, _: record
     at_once: int
     processes: int = 1
+    on: str | None = None
     worker: Sequence[str] = ()
     concurrency: int | None = None
     retry_failed: bool = False
@@ -45,6 +49,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     price: Price | None = None
     replies: Replies | None = None
     watch: Watch | None = None
+    stored: Stored | None = None
 
     def work(self) -> Work:
         """Return what every trial of the run shares."""

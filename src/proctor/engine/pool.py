@@ -1,21 +1,19 @@
-"""Run trials in several processes of this machine, for agents that need CPU.
+"""Run trials in several processes, of this machine or of a cluster, for agents that need CPU.
 
 The parent owns the store and the pace: it hands samples to workers and grants every request its slot, so that results,
 resuming and limits are those of one process. A worker that dies loses no sample: what it had under way is run again, one
-by one in a worker of its own, so that the sample that kills is found.
+by one in a worker of its own, so that the sample that kills is found. One that is lost with its machine blames no sample.
 """
 
 import asyncio
-import contextlib
-import os
-import signal
-import socket
-import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
+
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput, BudgetSpent, Refused
 from proctor.core.sample import Sample
@@ -24,28 +22,72 @@ from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine import wire
 from proctor.isolation.limits import Limits
 from proctor.isolation.workers import VARIABLE, default_size
+from proctor.models import cache
 from proctor.runtime.concurrent import run_to_the_end, run_together
-from proctor.runtime.program import reap
 from proctor.transport.client import Client
+from proctor.transport.pace import Endpoint
 
 READY_SECONDS = 120.0
 DEATHS = 20  # of workers, without those of suspected samples; more point to the machine rather than to a sample
 TRIES_ALONE = 3  # of a sample whose workers are killed: a stray signal does not come that often
 
+CLOCK_SECONDS = 5.0  # by which the clocks of two machines may differ unsaid
+
 Result = tuple[Trial, list[Verdict]]
 
 
-class Pool:
-    """Keeps N worker processes; use it in `async with`, inside the run's client.
+class Hired(Protocol):
+    """A worker process, wherever it runs, and the connection to it.
 
-    `command` starts one; the number of the socket to serve is appended to it.
+    Attributes:
+        is_lost: its machine is gone, or the way to it.
+        was_killed: it ended by a signal that may come from outside, or is lost.
+        was_out_of_memory: its machine killed processes for lack of memory.
     """
 
-    def __init__(
-        self, size: int, command: Sequence[str], start: wire.Start, client: Client, warn: Callable[[Sentence], None]
-    ) -> None:
-        self._command = command
-        self._size = size
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    @property
+    def is_lost(self) -> bool: ...
+
+    @property
+    def was_killed(self) -> bool: ...
+
+    @property
+    def was_out_of_memory(self) -> bool: ...
+
+    def how_it_ended(self) -> str: ...
+
+    async def end(self) -> None:
+        """Wait a moment until it is known how the worker ended whose connection was closed."""
+
+    async def close(self) -> None:
+        """Kill the worker and everything it started."""
+
+
+class Crew(Protocol):
+    """Where workers come from.
+
+    Attributes:
+        size: how many work at once.
+        paths: from where they import modules.
+        is_here: True if they are on this machine, and share its folders.
+    """
+
+    size: int
+    paths: tuple[str, ...]
+    is_here: bool
+
+    async def hire(self, variables: Mapping[str, str], *, is_spare: bool) -> Hired:
+        """Start a worker with these variables in its environment; a spare one takes the place of a dead one, or of none."""
+
+
+class Pool:
+    """Keeps the workers of a crew; use it in `async with`, inside the run's client."""
+
+    def __init__(self, crew: Crew, start: wire.Start, client: Client, warn: Callable[[Sentence], None]) -> None:
+        self._crew = crew
         self._start = start
         self._client = client
         self._warn = warn
@@ -56,7 +98,7 @@ class Pool:
 
     async def __aenter__(self) -> Self:
         try:
-            await run_together(*(self._add_worker() for _ in range(self._size)))
+            await run_together(*(self._add_worker() for _ in range(self._crew.size)))
         except BaseException:
             await self._close()
             raise
@@ -69,20 +111,22 @@ class Pool:
 
     async def run(self, sample: Sample, attempt: int) -> Result:
         """Run one attempt at one sample in the least busy worker."""
-        while not self._workers:
-            async with self._replacing:
-                pass  # all of them died at once
-        worker = min(self._workers, key=lambda one: len(one.waiting))
-        result = await worker.run(sample, attempt)
-        if result is not None:
-            return result
-        await self._replace(worker)
+        for _ in range(TRIES_ALONE):
+            while not self._workers:
+                async with self._replacing:
+                    pass  # all of them died at once
+            worker = min(self._workers, key=lambda one: len(one.waiting))
+            result = await worker.run(sample, attempt)
+            if result is not None:
+                return result
+            await self._replace(worker)
+            if not worker.is_lost:
+                break
         return await self._run_alone(sample, attempt)
 
     async def _run_alone(self, sample: Sample, attempt: int) -> Result:
         """Run a suspected sample in a worker of its own; more than once where the signal may have come from outside."""
         async with self._alone:
-            out_of_memory = _kills_for_memory()
             for _ in range(TRIES_ALONE):
                 worker = await self._start_replacement()
                 try:
@@ -93,10 +137,12 @@ class Pool:
                     return result
                 if not worker.was_killed:
                     break
-            out_of_memory = _kills_for_memory() - out_of_memory
         outcome: Outcome = "agent_failed"
         reason = say("The agent ended its process ({how}).", how=worker.how_it_ended())
-        if worker.was_killed and out_of_memory:
+        if worker.is_lost:
+            outcome = "environment_failed"
+            reason = say("The machine of the worker was lost again and again. Run it again with --retry-failed.")
+        elif worker.was_killed and worker.was_out_of_memory:
             outcome = "environment_failed"
             reason = say(
                 "The process was killed ({how}) as the machine was out of memory. Run it again with --retry-failed, and with fewer --workers.",
@@ -116,6 +162,8 @@ class Pool:
             self._workers.append(await self._start_replacement())
 
     def _count_death(self, dead: "Worker") -> None:
+        if dead.is_lost and dead.has_finished:
+            return  # machines come and go
         self._deaths += 1
         if self._deaths > DEATHS:
             raise BadInput(
@@ -126,17 +174,19 @@ class Pool:
         """Start a worker in place of a dead one; what killed that one may kill the next at its start."""
         while True:
             try:
-                return await self._start_worker()
+                return await self._start_worker(is_spare=True)
             except DiedAtStart as died:
                 self._count_death(died.worker)
 
     async def _add_worker(self) -> None:
-        self._workers.append(await self._start_worker())  # at once, so that it is closed if another cannot be started
+        self._workers.append(
+            await self._start_worker(is_spare=False)
+        )  # at once, so that it is closed if another cannot be started
 
-    async def _start_worker(self) -> "Worker":
-        worker = Worker(self._client, self._warn)
-        share = max(1, default_size(Limits()) // self._size)  # of what all of the run may have
-        await worker.open(self._command, self._start, {VARIABLE: str(share)})
+    async def _start_worker(self, *, is_spare: bool) -> "Worker":
+        share = max(1, default_size(Limits()) // self._crew.size)  # of what all of the run may have
+        worker = Worker(self._client, self._warn, await self._crew.hire({VARIABLE: str(share)}, is_spare=is_spare))
+        await worker.open(self._start)
         return worker
 
     async def _close(self) -> None:
@@ -154,34 +204,25 @@ class DiedAtStart(BadInput):
 class Worker:
     """The parent's side of one worker process."""
 
-    def __init__(self, client: Client, warn: Callable[[Sentence], None]) -> None:
+    def __init__(self, client: Client, warn: Callable[[Sentence], None], hired: Hired) -> None:
         self._warn = warn
+        self._hired = hired
         self.waiting: dict[int, asyncio.Future[Result | None]] = {}
+        self.has_finished = False
         self._client = client
+        self._outbox = wire.Outbox(hired.writer)
+        self._cache = cache.offered()
         self._held: Counter[str] = Counter()  # places at endpoints, to be given back when it dies
         self._waits: dict[int, int] = {}  # how the client numbers the waits of this process
-        self._asking: set[asyncio.Task[None]] = set()
+        self._queued: set[asyncio.Future[None]] = set()  # for places
+        self._is_released = False
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._count = 0
-        self._process: asyncio.subprocess.Process | None = None
-        self._writer: asyncio.StreamWriter | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._reading = asyncio.create_task(self._read())
 
-    async def open(self, command: Sequence[str], start: wire.Start, environment: Mapping[str, str]) -> None:
-        """Start the process and wait until it has resolved the parts of the run."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = await asyncio.create_subprocess_exec(
-                *command,
-                str(theirs.fileno()),
-                pass_fds=[theirs.fileno()],
-                stdin=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
-                env={**os.environ, **environment},
-            )
-        reader, self._writer = await asyncio.open_connection(sock=ours)
-        self._reading = asyncio.create_task(self._read(reader))
-        wire.send(self._writer, start)
+    async def open(self, start: wire.Start) -> None:
+        """Wait until the process has resolved the parts of the run."""
+        self._outbox.send(start)
         try:
             await asyncio.wait_for(self._ready, READY_SECONDS)
         except BaseException:
@@ -190,68 +231,73 @@ class Worker:
 
     async def run(self, sample: Sample, attempt: int) -> Result | None:
         """Run an attempt and return how it ended; None when the process died."""
-        assert self._writer is not None
-        if self._reading is None or self._reading.done():
+        if self._reading.done():
             return None
         self._count += 1
         number = self._count
         future: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
         self.waiting[number] = future
         try:
-            wire.send(self._writer, wire.Do(number=number, sample=sample, attempt=attempt))
+            self._outbox.send(wire.Do(number=number, sample=sample, attempt=attempt))
             return await future
         finally:
             self.waiting.pop(number, None)
 
     async def close(self) -> None:
         """Terminate the process and everything it started."""
-        process, writer = self._process, self._writer
-        if process is not None and process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await reap(process)
-        if self._reading is not None:
-            await asyncio.wait([self._reading])
-        if writer is not None:
-            writer.close()
+        await self._hired.close()
+        await asyncio.wait([self._reading])
+        self._hired.writer.close()
+
+    @property
+    def is_lost(self) -> bool:
+        """True if the machine of the process is gone, or the way to it."""
+        return self._hired.is_lost
 
     @property
     def was_killed(self) -> bool:
         """True if the process ended by a signal that may come from outside, such as the system's when memory runs out."""
-        return self._process is not None and self._process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
+        return self._hired.was_killed
+
+    @property
+    def was_out_of_memory(self) -> bool:
+        """True if the machine killed processes for lack of memory."""
+        return self._hired.was_out_of_memory
 
     def how_it_ended(self) -> str:
         """Return the signal or exit code of the process, in words."""
-        code = self._process.returncode if self._process is not None else None
-        if code is None:
-            return "?"
-        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return self._hired.how_it_ended()
 
-    async def _read(self, reader: asyncio.StreamReader) -> None:
+    async def _read(self) -> None:
         try:
-            while (message := await wire.of_worker(reader)) is not None:
+            async for message in wire.of_worker(self._hired.reader):
                 self._take(message)
         finally:
-            if self._process is not None:
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._process.wait(), 5)
+            await self._hired.end()
             self._release_all()
 
     def _take(self, message: wire.FromWorker) -> None:
         match message:
-            case wire.Ready():
+            case wire.Ready(clock=clock):
+                self._compare_clocks(clock)
                 self._ready.set_result(None)
             case wire.Done(number=number, trial=trial, verdicts=verdicts):
+                self.has_finished = True
                 self._settle(number, lambda future: future.set_result((trial, list(verdicts))))
             case wire.Stuck(sentence=sentence, number=None):
                 self._ready.set_exception(BadInput(sentence))
             case wire.Stuck(sentence=sentence, number=int(number), is_refused=is_refused):
                 error = Refused(sentence) if is_refused else BadInput(sentence)
                 self._settle(number, lambda future: future.set_exception(error))
-            case wire.Ask():
-                task = asyncio.create_task(self._grant(message))
-                self._asking.add(task)
-                task.add_done_callback(self._asking.discard)
+            case wire.Ask(origin=origin, bounds=bounds):
+                endpoint = self._client.endpoint_at(origin, bounds)
+                if endpoint.in_flight < endpoint.room:
+                    endpoint.in_flight += 1
+                    self._grant(message, endpoint)
+                else:
+                    slot = endpoint.queue()
+                    self._queued.add(slot)
+                    slot.add_done_callback(partial(self._grant_queued, message, endpoint))
             case wire.GiveBack():
                 self._give_back(message)
             case wire.NeverLeft():
@@ -259,7 +305,14 @@ class Worker:
             case wire.Waits(number=number, wait=None):
                 self._client.end_wait(self._waits.pop(number, 0))
             case wire.Waits(number=number, wait=wait) if wait is not None:
-                self._waits[number] = self._client.begin_wait(wait)
+                left = replace(wait, until=time.monotonic() + wait.until)
+                self._waits[number] = self._client.begin_wait(left)
+            case wire.Find(number=number, key=key):
+                data = self._cache.read(key) if self._cache is not None else None
+                is_small = data is not None and len(data) <= wire.MOST_KEPT_BYTES
+                self._outbox.send(wire.Found(number=number, data=data if is_small else None))
+            case wire.Keep(key=key, data=data) if self._cache is not None:
+                self._cache.write(key, data)
             case wire.Warned(sentence=sentence):
                 self._warn(sentence)
             case wire.Told(origin=origin, pause=pause, tokens=tokens):
@@ -269,28 +322,39 @@ class Worker:
                 if tokens:
                     endpoint.spent(tokens)
 
+    def _compare_clocks(self, clock: float) -> None:
+        if (seconds := clock - time.time()) and abs(seconds) > CLOCK_SECONDS:
+            self._warn(
+                say(
+                    "The clock of a worker's machine is {seconds:+.0f} s off that of this one; the times in its trajectories are its own.",
+                    seconds=seconds,
+                )
+            )
+
     def _settle(self, number: int, how: Callable[["asyncio.Future[Result | None]"], None]) -> None:
         future = self.waiting.get(number)
         if future is not None and not future.done():
             how(future)
 
-    async def _grant(self, asked: wire.Ask) -> None:
-        endpoint = self._client.endpoint_at(asked.origin, asked.bounds)
-        if endpoint.in_flight < endpoint.room:
-            endpoint.in_flight += 1
-        else:
-            await endpoint.enter()
-        if self._reading is None or self._reading.done() or self._writer is None:
-            endpoint.leave()
+    def _grant_queued(self, asked: wire.Ask, endpoint: Endpoint, slot: asyncio.Future[None]) -> None:
+        self._queued.discard(slot)
+        if slot.cancelled():
             return
+        if self._is_released:
+            endpoint.leave()
+        else:
+            self._grant(asked, endpoint)
+
+    def _grant(self, asked: wire.Ask, endpoint: Endpoint) -> None:
+        """Grant a request the slot that was taken for it, unless the budget is spent."""
         try:
             self._client.allowance.take()
         except BudgetSpent as error:
             endpoint.leave()
-            wire.send(self._writer, wire.Granted(number=asked.number, spent=error.sentence))
+            self._outbox.send(wire.Granted(number=asked.number, spent=error.sentence))
             return
         self._held[asked.origin] += 1
-        wire.send(self._writer, wire.Granted(number=asked.number))
+        self._outbox.send(wire.Granted(number=asked.number))
 
     def _give_back(self, message: wire.GiveBack) -> None:
         self._held[message.origin] -= 1
@@ -303,8 +367,9 @@ class Worker:
             endpoint.leave()
 
     def _release_all(self) -> None:
-        for task in self._asking:
-            task.cancel()
+        self._is_released = True
+        for slot in self._queued:
+            slot.cancel()
         for origin, count in self._held.items():
             for _ in range(count):
                 self._client.endpoint_at(origin).leave()
@@ -317,17 +382,3 @@ class Worker:
                 future.set_result(None)
         if not self._ready.done():
             self._ready.set_exception(DiedAtStart(self))
-
-
-def _kills_for_memory() -> int:
-    """Return how many processes the system has killed for lack of memory; 0 where it does not say."""
-    try:
-        lines = Path("/proc/vmstat").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
-
-
-def import_paths() -> tuple[str, ...]:
-    """Return the paths from which this process imports modules, for its workers."""
-    return tuple(str(Path(path or ".").resolve()) for path in sys.path)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from msgspec.structs import replace
@@ -69,9 +69,10 @@ class OpenRun:
             )
         finished = self._finished()
         spent = store.usage(record.id) + Usage(requests=record.unbooked)
-        if record.spec.budget.requests is not None:
-            self.allowance.most = max(0, record.spec.budget.requests - spent.requests)
-        tracker = BudgetTracker(record.spec.budget, spent=spent, trials=len(finished), seconds=record.seconds)
+        budget = record.spec.budget.share(record.spec.shard)
+        if budget.requests is not None:
+            self.allowance.most = max(0, budget.requests - spent.requests)
+        tracker = BudgetTracker(budget, spent=spent, trials=len(finished), seconds=record.seconds)
         status.begin(job.total(record.planned), len(finished), tracker)
         self.todo = Todo(
             record.id,
@@ -193,10 +194,22 @@ def state_at_the_end(
     looked = None if status.watch is None else status.watch.looked()
     if not status.is_complete and (looked is None or looked.decision is None):
         return "stopped", None
+    is_judged = status.judge_failed or status.here < status.done  # those of before count too
+    count = record.planned if status.watch is None else max(status.done, 1)
+    return state_of_failures(record, store, record.scorers if is_judged else (), count)
+
+
+def state_of_failures(
+    record: RunRecord, store: Store, scorers: Sequence[str], count: int
+) -> tuple[RunState, Sentence | None]:
+    """Return how a run of `count` trials ended by the share that failed, and why if it is inconclusive.
+
+    Args:
+        scorers: those whose judges may have failed.
+    """
     failed = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in INFRASTRUCTURE)
-    if status.judge_failed or status.here < status.done:  # those of before count too
-        failed = max([failed, *(_count_unjudged(record.id, scorer, store) for scorer in record.scorers)])
-    share = failed / (record.planned if status.watch is None else max(status.done, 1))
+    failed = max([failed, *(_count_unjudged(record.id, scorer, store) for scorer in scorers)])
+    share = failed / count
     allowed = record.spec.max_failed
     if share > allowed:
         return "inconclusive", say(

@@ -101,7 +101,7 @@ async def rescore(
 
 
 async def _judge(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:
-    cache.begin(trial.attempt)
+    cache.begin(trial.attempt, f"{trial.run_id}/{trial.sample_id}")
     retry.record_calls()
     sample = store.sample(trial.run_id, trial.sample_id)
     if sample is not None:

@@ -6,6 +6,7 @@ together, and no worker waits. A kill then repeats those few, too.
 """
 
 import asyncio
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -18,6 +19,9 @@ from proctor.engine.status import RunStatus
 FEW = 32  # in flight; so few always wait
 SHARE = 4  # of more in flight, one in so many is not waited for
 GATHER_SECONDS = 0.005
+
+
+Stored = Callable[[Trial, Sequence[Verdict], Sample], None]
 
 
 class _Kept(NamedTuple):
@@ -33,9 +37,11 @@ class Saving:
 
     Args:
         waits: wait for every trial, as other samples may start in its last state.
+        stored: is given each trial that is on disk, and must not wait.
     """
 
-    def __init__(self, store: Store, status: RunStatus, *, waits: bool = False) -> None:
+    def __init__(self, store: Store, status: RunStatus, *, waits: bool = False, stored: Stored | None = None) -> None:
+        self._stored = stored
         self._waits = waits
         self._store = store
         self._status = status
@@ -61,7 +67,7 @@ class Saving:
         if len(self._held) + len(self._under_way) >= most:
             self._hand_over()
             await self._store.add(trial, verdicts, sample)
-            self._status.add(trial, verdicts)
+            self._count_stored(_Kept(trial, verdicts, sample))
             return
         self._held.append(_Kept(trial, verdicts, sample))
         if len(self._held) > most // 2:
@@ -102,4 +108,9 @@ class Saving:
         if (error := saved.exception()) is not None:
             self._error = self._error or error
         else:
-            self._status.add(kept.trial, kept.verdicts)
+            self._count_stored(kept)
+
+    def _count_stored(self, kept: _Kept) -> None:
+        self._status.add(kept.trial, kept.verdicts)
+        if self._stored is not None:
+            self._stored(*kept)

@@ -9,6 +9,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.run import Order, Selection, Strata
 from proctor.core.sample import Sample
+from proctor.core.shard import Shard, shard_at
 from proctor.core.tally import PREPARATION
 from proctor.core.task import Task
 from proctor.engine import order as visiting
@@ -29,11 +30,13 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         read: in the order of the task.
+        whole: those of all shards, in the order of the task.
         visits: in the order in which they are visited.
         strata: what the samples are a part of.
     """
 
     read: Read
+    whole: Read
     visits: Read
     strata: Strata
 
@@ -47,6 +50,7 @@ def choose(
     planned: Collection[str] | None = None,
     stages: Sequence[Collection[str]] = (),
     is_looked_at: bool = False,
+    shard: Shard | None = None,
 ) -> Chosen:
     """Choose the samples of a run.
 
@@ -60,10 +64,11 @@ def choose(
         planned: the ids that a stored run was planned with, in place of a draw.
         stages: those of them that were drawn later, which come after the others in the plan.
         is_looked_at: what was visited at any time has to be a fair part of the whole, so the samples of a cluster are visited together.
+        shard: the part of them that is played; samples that follow each other are in the same one.
 
     Raises:
-        BadInput: an id or tag that no sample has; no sample at all; or samples that cannot be visited at random, but are to be
-            looked at.
+        BadInput: an id or tag that no sample has; no sample at all; fewer than shards; or samples that cannot be visited at
+            random, but are to be looked at.
     """
     samples = _samples(task, is_part=selection.first is not None)
     _check(samples, selection)
@@ -103,12 +108,44 @@ def choose(
             if sample.cluster:
                 clusters[place] = sample.cluster
         visited = visiting.together(visited, clusters)
+    whole = in_order
+    if shard is not None:
+        mine = _share(samples, whole, shard, are_chained=bool(first))
+        in_order, visited = (array("Q", filter(mine.__contains__, places)) for places in (whole, visited))
     by = task.spread_by or ""
     return Chosen(
         read=lambda: _visit(samples, in_order) if stages else _samples_at(samples, in_order),
+        whole=lambda: _visit(samples, whole) if stages else _samples_at(samples, whole),
         visits=lambda: _visit(samples, visited) if is_random or stages else _samples_at(samples, in_order),
         strata=Strata(by="" if list(sizes) == [""] else by, sizes=sizes, order="random" if is_random else "official"),
     )
+
+
+def _share(samples: Read, places: "array[int]", shard: Shard, *, are_chained: bool) -> Collection[int]:
+    """Return the positions of a shard.
+
+    Raises:
+        BadInput: a shard would be empty.
+    """
+    units: Sequence[int] = range(len(places))
+    if are_chained:
+        unit_by_id: dict[str, int] = {}
+        leader_by_id: dict[str, str] = {}
+        chosen = list(_samples_at(samples, places))
+        for sample in chosen:
+            if "after" in sample.meta:
+                leader_by_id[sample.id] = sample.meta["after"]
+        units = []
+        for sample in chosen:
+            id, seen = sample.id, set[str]()
+            while id in leader_by_id and id not in seen:
+                seen.add(id)
+                id = leader_by_id[id]
+            units.append(unit_by_id.setdefault(id, len(unit_by_id)))
+    count = max(units) + 1
+    if count < shard.of:
+        raise BadInput("There are {count} samples for {of} shards; use fewer shards.", count=count, of=shard.of)
+    return {place for place, unit in zip(places, units, strict=True) if shard_at(unit, shard.of) == shard.number}
 
 
 def draw_more(

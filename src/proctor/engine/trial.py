@@ -79,7 +79,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         Refused: the endpoint refuses the key itself.
         BadInput: something else that only the user can mend, such as a sample that cannot be shown; the run has to stop.
     """
-    calls, use = retry.record_calls(), cache.begin(attempt)
+    calls, use = retry.record_calls(), cache.begin(attempt, f"{work.run_id}/{sample.id}")
     started, clock = time.time(), time.perf_counter()
     asked = ledger.begin() if work.task.user is not None else None
     trajectory, failure, outcome = await _play(work, sample, attempt)

@@ -1,8 +1,9 @@
 """Send messages between the processes of one run: length-prefixed MessagePack over a socket."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,11 +14,18 @@ from proctor.core.trial import Trial, Verdict
 from proctor.transport.pace import Bounds
 from proctor.transport.retry import Wait
 
+T = TypeVar("T")
+
 LENGTH_BYTES = 4
+READ_BYTES = 1_000_000
+MOST_KEPT_BYTES = 4_000_000  # of a packed reply that is sent to the cache of another machine, or from there
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """To a worker: what to run. `scorers` are references, `paths` where to look for the user's modules."""
+    """To a worker: what to run. `scorers` are references, `paths` where to look for the user's modules.
+
+    `shares_folders` if it runs on the machine of the parent, so that it can use the reply cache there by itself.
+    """
 
     run_id: str
     spec: RunSpec
@@ -25,6 +33,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     price: Price | None
     paths: tuple[str, ...]
     cache: bool = False
+    shares_folders: bool = True
 
 
 class Do(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -42,8 +51,17 @@ class Granted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     spent: Sentence | None = None
 
 
+class Found(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To a worker: what the reply cache has under the key that it asked for."""
+
+    number: int
+    data: bytes | None
+
+
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: everything is resolved."""
+    """From a worker: everything is resolved, at this time of its clock."""
+
+    clock: float
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -66,11 +84,11 @@ class Stuck(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: it asks for a slot at an endpoint."""
+    """From a worker: it asks for a slot at an endpoint; the first time with the limits that it knows of."""
 
     number: int
     origin: str
-    bounds: Bounds
+    bounds: Bounds | None = None
 
 
 class GiveBack(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -95,10 +113,24 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: a request waits to be sent again, or no longer. Processes of one machine share the clock of `until`."""
+    """From a worker: a request waits to be sent again, or no longer; `until` is counted from now, as the clocks of machines differ."""
 
     number: int
     wait: Wait | None
+
+
+class Find(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker on another machine: it asks what the reply cache has under a key."""
+
+    number: int
+    key: str
+
+
+class Keep(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker on another machine: what to keep in the reply cache; None removes what is there."""
+
+    key: str
+    data: bytes | None
 
 
 class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -107,29 +139,42 @@ class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     sentence: Sentence
 
 
-FromParent = Start | Do | Granted
-FromWorker = Ready | Done | Stuck | Ask | GiveBack | NeverLeft | Told | Waits | Warned
+FromParent = Start | Do | Granted | Found
+FromWorker = Ready | Done | Stuck | Ask | GiveBack | NeverLeft | Told | Waits | Find | Keep | Warned
 _encoder = msgspec.msgpack.Encoder(enc_hook=str)
 _to_worker = msgspec.msgpack.Decoder(FromParent)
 _from_worker = msgspec.msgpack.Decoder(FromWorker)
 
 
-def send(writer: asyncio.StreamWriter, message: FromParent | FromWorker) -> None:
-    """Queue a message for sending."""
-    data = _encoder.encode(message)
-    writer.write(len(data).to_bytes(LENGTH_BYTES, "big") + data)
+class Outbox:
+    """Sends messages over a connection; those of one turn of the event loop leave together, as permits come and go in dozens."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._queued: list[bytes] = []
+
+    def send(self, message: FromParent | FromWorker) -> None:
+        """Queue a message for sending."""
+        if not self._queued:
+            asyncio.get_running_loop().call_soon(self.flush)
+        data = _encoder.encode(message)
+        self._queued += (len(data).to_bytes(LENGTH_BYTES, "big"), data)
+
+    def flush(self) -> None:
+        """Send what is queued at once, so that it is not lost with this process."""
+        if self._queued:
+            self._writer.write(b"".join(self._queued))
+            self._queued.clear()
 
 
-async def of_parent(reader: asyncio.StreamReader) -> FromParent | None:
-    """Receive the next message of the parent; None at the end."""
-    data = await _frame(reader)
-    return None if data is None else _to_worker.decode(data)
+def of_parent(reader: asyncio.StreamReader) -> AsyncIterator[FromParent]:
+    """Receive the messages of the parent, until the end."""
+    return _received(reader, _to_worker.decode)
 
 
-async def of_worker(reader: asyncio.StreamReader) -> FromWorker | None:
-    """Receive the next message of a worker; None when it has ended."""
-    data = await _frame(reader)
-    return None if data is None else _from_worker.decode(data)
+def of_worker(reader: asyncio.StreamReader) -> AsyncIterator[FromWorker]:
+    """Receive the messages of a worker, until it has ended."""
+    return _received(reader, _from_worker.decode)
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,9 +184,16 @@ def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def _frame(reader: asyncio.StreamReader) -> bytes | None:
-    try:
-        length = await reader.readexactly(LENGTH_BYTES)
-        return await reader.readexactly(int.from_bytes(length, "big"))
-    except (asyncio.IncompleteReadError, ConnectionError):
-        return None
+async def _received(reader: asyncio.StreamReader, decode: Callable[[bytearray], T]) -> AsyncIterator[T]:
+    received = bytearray()
+    with contextlib.suppress(ConnectionError):
+        while data := await reader.read(READ_BYTES):
+            received += data
+            start = 0
+            while (begin := start + LENGTH_BYTES) <= len(received):
+                end = begin + int.from_bytes(received[start:begin], "big")
+                if end > len(received):
+                    break
+                yield decode(received[begin:end])
+                start = end
+            del received[:start]

@@ -16,7 +16,6 @@ from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
@@ -24,7 +23,7 @@ from proctor.environments._programs import GIVEN, seconds_for_a_call, shown
 from proctor.transport.redact import quoted
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, CDPSession, Dialog, Download, Page, Playwright
+    from playwright.async_api import Browser, BrowserContext, CDPSession, Dialog, Download, Page, Playwright, Response
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 ARGUMENTS = (
@@ -40,6 +39,7 @@ ACTION_SECONDS = 10.0  # of one action on an element, and for a page to load
 ANSWER_SECONDS = 60.0  # for a page to answer at all; one with an endless loop never does
 MOST_TABS = 10
 MOST_NOTES = 20
+ERROR_PAGE = "chrome-error:"
 
 T = TypeVar("T")
 
@@ -90,9 +90,7 @@ class Chromium:
         self._entered += 1
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._entered -= 1
         if not self._entered:
             await self._end()
@@ -177,9 +175,7 @@ class Window:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -202,7 +198,7 @@ class Window:
             EnvironmentFailed: it cannot be reached, does not load in time, or its server fails.
         """
         try:
-            response = await self.do(self.page.goto(url, timeout=1000 * seconds), seconds + ACTION_SECONDS)
+            response = await self._go(url, seconds)
         except PageError as error:
             raise EnvironmentFailed(
                 "The page {url} cannot be opened: {error}", kind="unreachable", url=url, error=quoted(error)
@@ -214,6 +210,17 @@ class Window:
                 url=url,
                 error=f"HTTP {response.status}",
             )
+
+    async def _go(self, url: str, seconds: float) -> "Response | None":
+        async def go() -> "Response | None":
+            return await self.do(self.page.goto(url, timeout=1000 * seconds), seconds + ACTION_SECONDS)
+
+        try:
+            return await go()
+        except PageError as error:
+            if ERROR_PAGE not in str(error):
+                raise
+            return await go()  # the browser was still showing that the page before could not be opened
 
     async def do(self, action: Awaitable[T], seconds: float | None = None) -> T:
         """Return what an action of Playwright returns.

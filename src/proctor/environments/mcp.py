@@ -27,7 +27,7 @@ from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
 from proctor.environments import _programs
 from proctor.environments._plain import refusal, result_of, text_of_value
-from proctor.models.openai import fill_variables, header_value
+from proctor.models.addresses import fill_variables, header_value
 from proctor.runtime.concurrent import run_to_the_end
 
 if TYPE_CHECKING:
@@ -98,14 +98,11 @@ class Servers:
         return McpEnvironment(self, sample)
 
     async def __aenter__(self) -> Self:
-        import_module(
-            "proctor.environments._mcp_client"
-        )  # the SDK takes a second to import: before samples are under way
+        # the SDK takes a second to import: before samples are under way
+        import_module("proctor.environments._mcp_client")
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         waiting, self._waiting = self._waiting, []
         await run_to_the_end(*(connection.close() for connection in waiting))
 

@@ -94,9 +94,7 @@ class Programs:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         waiting, self._waiting = self._waiting, []
         await run_to_the_end(*(stack.aclose() for _, stack in waiting))
 

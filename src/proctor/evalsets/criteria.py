@@ -44,9 +44,8 @@ CRITERION_KEYS = {
 CRITERION_KEYS["hallucinations_v1"].add("evaluate_intermediate_nl_responses")
 CRITERION_KEYS["per_turn_user_simulator_quality_v1"].add("stop_signal")
 READS_INTERMEDIATE = ("final_response_match_v2", "rubric_based_final_response_quality_v1")
-SAMPLES = {
-    "hallucinations_v1": 1
-}  # how often the judge is asked where the criterion does not say; ADK asks this one once
+# how often the judge is asked where the criterion does not say; ADK asks this one once
+SAMPLES = {"hallucinations_v1": 1}
 FIRST_KEYS = ("thresholds", "match_type", "ignore_args", "judged")
 FIRST_JUDGED_KEYS = ("threshold", "num_samples", "rubrics")
 INFO_KEYS = {"metric_name", "description", "metric_value_info", "requires_threshold"}

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from proctor.core.digest import digest, digest_bytes
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput, needs
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -71,10 +71,8 @@ def scorer_of(name: str, path: str, folder: Path) -> CustomScorer:
     Raises:
         BadInput: there is no such module or function, or the code raises; `MissingExtra` without google-adk.
     """
-    try:
+    with needs("adk", "custom_metrics"):
         import google.adk.evaluation.eval_metrics  # noqa: F401
-    except ImportError:
-        raise MissingExtra("adk", "custom_metrics") from None
     module, _, attribute = path.rpartition(".")
     for place in (folder.resolve(), folder.resolve().parent):
         top = place / module.partition(".")[0]

@@ -22,6 +22,7 @@ from proctor.core.validation import describe_malformed, in_words
 from proctor.evalsets import legacy, spans
 from proctor.evalsets.noun import convert, normalize, read_noun
 from proctor.evalsets.schema import ConversationScenario, ConversationScenarios, EvalCase, EvalSet, SessionInput
+from proctor.runtime.files import reading
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".evalset.json", ".test.json", ".json")
@@ -131,12 +132,10 @@ def file_bytes(path: FilePath) -> bytes:
     Raises:
         BadInput: it cannot be read, or is too large.
     """
-    try:
+    with reading(path):
         if path.stat().st_size > MOST_BYTES:
             raise BadInput("{path} is larger than {limit} MB; split it.", path=path, limit=MOST_BYTES // 1_000_000)
         return path.read_bytes()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
 
 
 def set_id(path: FilePath) -> str:

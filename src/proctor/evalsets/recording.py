@@ -36,6 +36,7 @@ from proctor.evalsets.schema import (
     InvocationEvent,
     SessionInput,
 )
+from proctor.runtime.files import reading
 from proctor.runtime.threads import in_thread
 
 DEFAULT_SET = "default"
@@ -277,7 +278,8 @@ def _invocation(place: int, turn: Turn, steps: Sequence[Step]) -> Invocation:
 
 
 def _content(role: str, parts: Sequence[Part]) -> Content:
-    return Content(role=role, parts=[_part(part) for part in parts])
+    kept = (part for part in parts if not (isinstance(part, Reasoning) and not part.text))
+    return Content(role=role, parts=[_part(part) for part in kept])
 
 
 def _part(part: Part) -> schema.Part:
@@ -300,9 +302,7 @@ def _file(file: File) -> schema.Part:
     name = file.name or None
     if file.data is None and file.url is not None:
         return schema.Part(file_data=FileData(file_uri=file.url, mime_type=file.media_type, display_name=name))
-    try:
+    with reading(file.path):
         data = file.data if file.data is not None else Path(file.path or "").read_bytes()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=file.path, error=error.strerror or error) from None
     text = base64.b64encode(data).decode()
     return schema.Part(inline_data=Blob(data=text, mime_type=file.media_type, display_name=name))

@@ -130,9 +130,8 @@ def _changed_cases(new: Sequence[EvalCase], old: Sequence[EvalCase], written: Se
             made.append(written[index])
             continue
         index = by_id.get(case.eval_id, by_conversation.get(id(case.conversation)))
-        index = (
-            next(gone, None) if index is None else index
-        )  # a case with another id is in the place of one that is gone
+        # a case with another id is in the place of one that is gone
+        index = next(gone, None) if index is None else index
         made.append(as_json(case) if index is None else respell(as_json(case), written[index], EvalCase))
     return made
 

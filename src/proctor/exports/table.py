@@ -22,11 +22,17 @@ from proctor.i18n import speak
 from proctor.stores.reading import trials_with_verdicts
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # spreadsheets read the wide ones too
+NUMBERS = {
+    "attempt": "int32", "points": "float64", "out_of": "float64", "value": "float64", "started": "float64", "seconds": "float64",
+    "requests": "int64", "input_tokens": "int64", "output_tokens": "int64", "cost": "float64",
+}  # fmt: skip
 COLUMNS = (
     "run", "task", "agent", "sample", "attempt", "outcome", "stop", "scorer", "scorer_version", "points", "out_of", "value",
     "unscored", "reason", "error_class", "error_type", "question", "target", "answer", "failure_kind", "failure_reason",
     "started", "seconds", "requests", "input_tokens", "output_tokens", "cost",
 )  # fmt: skip
+OF_VERDICT = COLUMNS[COLUMNS.index("scorer") : COLUMNS.index("question")]
+"""The columns of a verdict; the others are of its trial. All that are not in `NUMBERS` hold text."""
 
 Row = dict[str, Any]
 
@@ -48,7 +54,7 @@ def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Opti
     found = rows(record, store, given.get("lang", "en"))
     with writing(path, newline="") as file:
         if format == "csv":
-            _write_csv(file, found, (*COLUMNS, *_tag_columns(record, store)))
+            _write_csv(file, found, columns_of(record, store))
         else:
             file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in found)
     return [path] if isinstance(path, Path) else []
@@ -70,17 +76,34 @@ def _write_csv(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> Non
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow([safe_cell(column) for column in columns])
     for row in rows:
-        tags = {f"tag.{key}": value for key, value in row.pop("tags").items()}
-        cells = {key: cell_text(value) for key, value in (row | tags).items()}
+        cells = flat_row(row)
         writer.writerow([safe_cell(cells.get(column)) for column in columns])
 
 
 def rows(record: RunRecord, store: Store, lang: str) -> Iterator[Row]:
     """Yield the rows with the keys of `COLUMNS` and `tags`."""
+    for shared, verdicts in rows_by_trial(record, store, lang):
+        for verdict in verdicts or [{}]:
+            yield shared | verdict
+
+
+def rows_by_trial(record: RunRecord, store: Store, lang: str) -> Iterator[tuple[Row, list[Row]]]:
+    """Yield the row of each trial, with the columns that each of its verdicts sets in it."""
     for trial, verdicts in trials_with_verdicts(store, record.id):
         shared = _trial_columns(record, store, trial, lang)
-        for verdict in verdicts or (None,):
-            yield shared | _verdict_columns(verdict, trial, lang)
+        yield shared, [_verdict_columns(verdict, lang) for verdict in verdicts]
+
+
+def flat_row(row: Row) -> Row:
+    """Return a row whose tags are columns, and whose lists and objects are JSON."""
+    tags = {f"tag.{key}": value for key, value in row["tags"].items()}
+    return {key: cell_text(value) for key, value in (row | tags).items() if key != "tags"}
+
+
+def columns_of(record: RunRecord, store: Store) -> list[str]:
+    """Return the columns of flat rows, as far as tags are counted."""
+    slices = (slice for scorer in record.scorers[:1] for slice in store.tallies(record.id, scorer))
+    return [*COLUMNS, *(f"tag.{key}" for key in dict.fromkeys(slice.partition("=")[0] for slice in slices if slice))]
 
 
 def _trial_columns(record: RunRecord, store: Store, trial: Trial, lang: str) -> Row:
@@ -95,6 +118,7 @@ def _trial_columns(record: RunRecord, store: Store, trial: Trial, lang: str) -> 
         "stop": trial.trajectory.stop,
         "question": sample.question if sample is not None else None,
         "target": sample.target if sample is not None else None,
+        "answer": trial.trajectory.answer,
         "failure_kind": failure.kind if failure is not None else None,
         "failure_reason": speak(failure.reason, lang) if failure is not None else None,
         "started": trial.started,
@@ -107,32 +131,23 @@ def _trial_columns(record: RunRecord, store: Store, trial: Trial, lang: str) -> 
     }
 
 
-def _verdict_columns(verdict: Verdict | None, trial: Trial, lang: str) -> Row:
-    answer: Row = {"answer": trial.trajectory.answer}
-    if verdict is None:
-        return answer
+def _verdict_columns(verdict: Verdict, lang: str) -> Row:
     named: Row = {"scorer": verdict.scorer, "scorer_version": verdict.scorer_version}
     match verdict.result:
         case Unscored(why=why, reason=reason):
-            return answer | named | {"unscored": why, "reason": speak(reason, lang)}
+            return named | {"unscored": why, "reason": speak(reason, lang)}
         case Score() as score:
-            judged_answer: Row = {"answer": score.answer} if score.answer is not None else answer
-            return (
-                judged_answer
-                | named
-                | {
-                    "points": score.points,
-                    "out_of": score.out_of,
-                    "value": score.value,
-                    "reason": speak(score.reason, lang),
-                }
-                | {"error_class": score.known.error_class or None, "error_type": score.known.error_type or None}
-            )
-
-
-def _tag_columns(record: RunRecord, store: Store) -> list[str]:
-    slices = (slice for scorer in record.scorers[:1] for slice in store.tallies(record.id, scorer))
-    return [f"tag.{key}" for key in dict.fromkeys(slice.partition("=")[0] for slice in slices if slice)]
+            known = score.known
+            if score.answer is not None:
+                named["answer"] = score.answer
+            return named | {
+                "points": score.points,
+                "out_of": score.out_of,
+                "value": score.value,
+                "reason": speak(score.reason, lang),
+                "error_class": known.error_class or None,
+                "error_type": known.error_type or None,
+            }
 
 
 def cell_text(value: object) -> object:
@@ -140,6 +155,18 @@ def cell_text(value: object) -> object:
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)
     return value
+
+
+def as_text(value: object) -> str | None:
+    """Return a value as a column of text holds it; what is missing stays None."""
+    if isinstance(value, str) and value.isascii():
+        return value
+    return None if value is None else well_formed(str(cell_text(value)))
+
+
+def well_formed(text: str) -> str:
+    """Return the text with `?` for lone surrogates, which few formats can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 PART = ExportPart(write=write, suffix=".csv")

@@ -10,7 +10,6 @@ prompt = '''... {{ topic }} ... {% if example %}{{ example.problem }}{% endif %}
 """
 
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.reply_parsing import loose_json
 from proctor.runtime import json_schema
 from proctor.runtime.pattern_search import TooSlow
+from proctor.runtime.toml_file import read_toml
 
 MOST_BYTES = 1_000_000
 OWN_KEYS = ("id", "generated_at", "generation")  # of an item, written by us
@@ -170,16 +170,7 @@ _FOLDER = Path(__file__).with_name("generators")
 
 
 def _read(path: Path) -> Generator:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
-    if len(data) > MOST_BYTES:
-        raise BadInput("{path} is larger than {limit} bytes.", path=path, limit=MOST_BYTES)
-    try:
-        values = tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is no valid TOML: {error}.", path=path, error=error) from None
+    values = read_toml(path, dict[str, Any], most_bytes=MOST_BYTES)
     try:
         found = converted({"name": path.stem, **values}, Generator, path.name)
         _check(found)

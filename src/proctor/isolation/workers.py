@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -55,9 +54,7 @@ class Workers:
         self._entered += 1
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._entered -= 1
         if not self._entered:
             processes, self._processes = self._processes, []

@@ -20,7 +20,6 @@
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +30,7 @@ from proctor import registry
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.validation import in_words
+from proctor.runtime.toml_file import parse_toml
 
 BUNDLED = Path(__file__).parent / "rubrics"
 SUFFIX = ".toml"
@@ -172,12 +172,7 @@ def _table(path: Path) -> Mapping[str, object]:
         data = path.read_bytes()
     except OSError as error:
         raise BadInput("The rubric {path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
-    if len(data) > MOST_BYTES:
-        raise BadInput("{path} is larger than {limit} bytes.", path=path, limit=MOST_BYTES)
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is no valid TOML: {error}.", path=path, error=error) from None
+    return parse_toml(data, path, most_bytes=MOST_BYTES)
 
 
 def _decoded(table: Mapping[str, object], path: Path) -> Rubric:

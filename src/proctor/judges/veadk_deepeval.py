@@ -6,7 +6,7 @@ Source: volcengine/veadk-python, veadk/cli/cli_eval.py and veadk/evaluation/deep
 import os
 from typing import Any
 
-from proctor.core.errors import MissingExtra
+from proctor.core.errors import needs
 from proctor.judges import deepeval
 
 BASE = "https://ark.cn-beijing.volces.com/api/v3/"
@@ -39,10 +39,8 @@ def judge_model(name: str, base: str = "", key: str = "") -> Any:
         MissingExtra: DeepEval is not installed.
     """
     deepeval.quiet()
-    try:
+    with needs("deepeval", "DeepEval"):
         from deepeval.models import LocalModel
-    except ImportError:
-        raise MissingExtra("deepeval", "DeepEval") from None
     address, known = address_and_key(base, key)
     return LocalModel(model=name, base_url=address, api_key=known)
 

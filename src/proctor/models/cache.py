@@ -2,7 +2,8 @@
 
 The key is a digest of the request, the endpoint, the model and the number of the attempt, and of how often the same was
 asked in this attempt before: a model that is asked five times at temperature 1 gives five replies, this time and the next.
-Only complete replies are kept, never requests, headers or keys. The file is `replies-1.db` in the user's cache folder.
+Only complete replies are kept, never requests, headers or keys. The file is `replies-1.db` in the user's cache folder;
+workers on other machines use the one of the machine that owns the run.
 
 A reply from the cache costs nothing, so its step has an empty `Usage` and no budget is charged; the step keeps the times
 that the model took. The trial's notes say how many hits there were, and what they would have cost in tokens.
@@ -14,24 +15,27 @@ that the model took. The trial's notes say how many hits there were, and what th
 """
 
 import logging
+import secrets
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
-from proctor.chat.messages import Json, Reply
+from proctor.chat.dialect import Json, ModelReply
+from proctor.chat.messages import Reply, to_reply
 from proctor.config import settings
 from proctor.core.digest import digest
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.models._cache_file import DAMAGED, CacheFile, set_aside
+from proctor.transport.faults import Fault
 from proctor.transport.repair import strict
 
 FILE = "replies-1.db"  # another number when the layout changes
@@ -42,21 +46,37 @@ Warn = Callable[[Sentence], None]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """A reply, and how long the model took for it."""
+    """What a model replied, and how long it took for that."""
 
-    reply: Reply
+    said: ModelReply
     seconds: float
     first_token_seconds: float | None = None
 
 
-_decoder = msgspec.json.Decoder(Answer)
+class _Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer in the file; versions up to 2026-11 kept the reply itself."""
+
+    seconds: float
+    first_token_seconds: float | None = None
+    said: ModelReply | None = None
+    reply: Reply | None = None
+
+    def answer(self) -> Answer | None:
+        said = to_reply(self.reply) if self.said is None and self.reply is not None else self.said
+        if said is None:
+            return None
+        return Answer(said=said, seconds=self.seconds, first_token_seconds=self.first_token_seconds)
+
+
+_decoder = msgspec.json.Decoder(_Kept)
 
 
 class Use:
     """Counts what one trial asks the cache for."""
 
-    def __init__(self, attempt: int) -> None:
+    def __init__(self, attempt: int, trial: str = "") -> None:
         self.attempt = attempt
+        self.trial = trial
         self.hits = 0
         self.saved = NOTHING
         self._times_by_request: dict[str, int] = {}
@@ -87,9 +107,9 @@ class Place:
         self._use = use
         self._key = key
 
-    def answer(self) -> Answer | None:
+    async def answer(self) -> Answer | None:
         """Return the answer of an earlier time."""
-        return self._cache.get(self._key)
+        return await self._cache.find(self._key)
 
     def keep(self, answer: Answer) -> None:
         """Keep an answer for the next time."""
@@ -125,26 +145,30 @@ class Cache:
 
         return self._path or cache_folder() / FILE
 
+    async def find(self, key: str) -> Answer | None:
+        """Return the answer under a key, wherever it is kept."""
+        return self.get(key)
+
     def get(self, key: str) -> Answer | None:
         """Return the answer under a key."""
-        data = self._try(lambda file: file.get(key))
-        if data is None:
-            return None
-        try:
-            of, _, encoded = zlib.decompressobj().decompress(data, MOST_BYTES).partition(b"\n")
-            return _decoder.decode(encoded if of == key.encode() else b"")
-        except (msgspec.DecodeError, zlib.error, UnicodeDecodeError):  # damaged, or another version wrote it
-            return None
+        return _unpacked(key, self.read(key))
 
     def put(self, key: str, answer: Answer) -> None:
         """Keep an answer."""
         data = key.encode() + b"\n" + msgspec.json.encode(answer)
-        packed = zlib.compress(data, 1)  # with a checksum, as SQLite has none
-        self._try(lambda file: file.put(key, packed))
+        self.write(key, zlib.compress(data, 1))  # with a checksum, as SQLite has none
 
     def forget(self, key: str) -> None:
         """Remove the answer under a key."""
-        self._try(lambda file: file.remove(key))
+        self.write(key, None)
+
+    def read(self, key: str) -> bytes | None:
+        """Return the packed answer under a key."""
+        return self._try(lambda file: file.get(key))
+
+    def write(self, key: str, packed: bytes | None) -> None:
+        """Keep a packed answer; None removes what is there."""
+        self._try(lambda file: file.remove(key) if packed is None else file.put(key, packed))
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -201,6 +225,41 @@ class Cache:
             self._file = None
 
 
+class Replies(Protocol):
+    """The way to the reply cache of another process."""
+
+    def find(self, key: str) -> Awaitable[bytes | None]: ...
+
+    def keep(self, key: str, data: bytes | None) -> None: ...
+
+
+class RemoteCache(Cache):
+    """The cache of the machine that owns the run, for a process on another one, which keeps nothing itself."""
+
+    def __init__(self, replies: Replies) -> None:
+        super().__init__()
+        self._replies = replies
+
+    async def find(self, key: str) -> Answer | None:
+        return _unpacked(key, await self._replies.find(key))
+
+    def read(self, key: str) -> None:
+        return None
+
+    def write(self, key: str, packed: bytes | None) -> None:
+        self._replies.keep(key, packed)
+
+
+def _unpacked(key: str, packed: bytes | None) -> Answer | None:
+    if packed is None:
+        return None
+    try:
+        of, _, encoded = zlib.decompressobj().decompress(packed, MOST_BYTES).partition(b"\n")
+        return _decoder.decode(encoded if of == key.encode() else b"").answer()
+    except (msgspec.DecodeError, zlib.error, UnicodeDecodeError, Fault):  # damaged, or another version wrote it
+        return None
+
+
 _offered: ContextVar[Cache | None] = ContextVar("proctor_cache_offered", default=None)
 _current: ContextVar[Cache | None] = ContextVar("proctor_cache", default=None)
 _use: ContextVar[Use | None] = ContextVar("proctor_cache_use", default=None)
@@ -235,6 +294,11 @@ def used() -> Iterator[list[Place]]:
         _seen.reset(tokens[1])
 
 
+def offered() -> Cache | None:
+    """Return the open cache."""
+    return _offered.get()
+
+
 def hits() -> int:
     """Return how many replies of this attempt came from the cache so far."""
     use = _use.get()
@@ -247,9 +311,9 @@ def attempt() -> int:
     return use.attempt if use is not None else 0
 
 
-def begin(attempt: int) -> Use:
-    """Begin a new attempt in this task."""
-    use = Use(attempt)
+def begin(attempt: int, trial: str = "") -> Use:
+    """Begin a new attempt in this task; `trial` names it among those of all runs."""
+    use = Use(attempt, trial)
     _use.set(use)
     return use
 
@@ -264,6 +328,15 @@ def place_of(endpoint: str, request: Json) -> Place | None:
     if (seen := _seen.get()) is not None:
         seen.append(place)
     return place
+
+
+def batch_key(endpoint: str, request: Json) -> str:
+    """Return the name of a request among all that were ever sent in batches: the same when its trial is played again."""
+    use = _use.get()
+    if use is None or not use.trial:
+        return secrets.token_hex(16)
+    times = use.key(_digest({"endpoint": endpoint, "request": request, "trial": use.trial}))
+    return digest(times)
 
 
 def _digest(value: Mapping[str, object]) -> str:

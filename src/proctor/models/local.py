@@ -11,7 +11,6 @@ import os
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -208,9 +207,7 @@ class LocalModel:
         await self.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     async def complete(

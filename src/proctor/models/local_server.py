@@ -12,7 +12,6 @@ import secrets
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from proctor.core.errors import BadInput, ProviderFailed
@@ -146,9 +145,7 @@ class LocalServer:
         await self.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     async def _first_line(self, process: asyncio.subprocess.Process) -> str:

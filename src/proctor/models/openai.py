@@ -5,91 +5,62 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal
-from urllib.parse import quote
+from typing import cast
 
 import msgspec
+from msgspec.structs import replace
 
-from proctor.chat.messages import (
-    ChoiceReply,
-    Json,
-    MessageReply,
-    Reply,
-    read,
-    sent_names,
-    to_message,
-    to_messages,
-    to_stop,
-    to_tools,
-    to_usage,
-)
+from proctor.chat.dialect import Dialect, Json, ModelReply, Request, merge, settle_calls, url_of, without_none
+from proctor.chat.messages import read, sent_names, to_messages, to_reply, to_tools
 from proctor.chat.streaming import Stream, hearer
-from proctor.config import converted
-from proctor.core.errors import BadInput
+from proctor.config import converted, settings
+from proctor.core.errors import BadInput, Refused
 from proctor.core.parts import ModelPart
 from proctor.core.sample import Message, Tool
 from proctor.core.sentence import Sentence, say
-from proctor.core.trajectory import NOTHING, Step
-from proctor.models import cache
+from proctor.core.trajectory import NOTHING, Step, Usage
+from proctor.models import cache, prices
+from proctor.models.addresses import (
+    Count,
+    EndpointOptions,
+    access_of,
+    header_value,
+    policy_of,
+    refuse_keys,
+    seconds_of_the_environment,
+)
+from proctor.models.batch_apis import BatchApi, openai_batches
+from proctor.models.batches import BATCH_SHARE, MOST_REQUESTS, batches_of, decoded
 from proctor.transport.client import Client, current
 from proctor.transport.faults import NotAccepted
 from proctor.transport.pace import CEILING, Bounds
 from proctor.transport.repair import strict
-from proctor.transport.retry import Policy
 from proctor.transport.target import Target
 
 OFFICIAL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"
 STREAMED: Json = {"stream": True, "stream_options": {"include_usage": True}}
-_FILTERED = cache.Answer(
-    reply=Reply(choices=[ChoiceReply(message=MessageReply(), finish_reason="content_filter")]), seconds=0.0
-)
+_FILTERED = cache.Answer(said=ModelReply(usage=NOTHING, stop="filtered"), seconds=0.0)
+_UNSUPPORTED = ("unsupported_parameter", "unsupported_value", "unknown_parameter")  # codes of OpenAI
+_OPTION = re.compile(r"'([a-z_]+)'|\): ([a-z_]+)(?:\.\w+)*: ")  # in quotes, or at the beginning as Anthropic writes it
 _encoder = msgspec.json.Encoder()
 
-Positive = Annotated[float, msgspec.Meta(gt=0)]
-_VARIABLE = re.compile(r"\{env:(\w+)\}")
 
-
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The options of a chat model.
+class Options(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options of a model of chat completions, in addition to those of every address.
 
     Attributes:
-        model: the name of the model; else LLM_MODEL_ID.
+        model: else LLM_MODEL_ID.
         base_url: the address up to `/v1`; else OPENAI_BASE_URL, LLM_BASE_URL, or that of OpenAI.
         api_key_env: the environment variable that holds the key; else OPENAI_API_KEY or LLM_API_KEY.
-        timeout, first_byte_timeout, connect_timeout: seconds, of one request; else LLM_TIMEOUT and our defaults.
-        client_certificate: a PEM file with a certificate and its key, for an endpoint that asks for one.
-        headers: more headers; a value `env:NAME` is read from the environment.
-        extra_body: more fields of the request, as they are.
-        stream: ask for a stream, and measure the time to the first token.
-        tools: "native" offers tools as the API does, "prompt" describes them in words.
-        max_steps: requests at most in one turn when tools are run; else the limit of steps of the run.
-        retries, retry_seconds: how often a request is sent again at most, and for how long.
-        concurrency, requests_per_minute, tokens_per_minute: fixed limits; without them the pace adapts.
+        max_completion_tokens: the newer name of `max_tokens`, which counts reasoning too; either is sent under the other
+            name where the endpoint asks for that.
+        batch: send requests in batches, at half the price; a reply may take a day.
     """
 
-    model: str | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    max_completion_tokens: Count | None = None
+    batch: bool = False
     seed: int | None = None
-    stop: str | Sequence[str] | None = None
-    timeout: Positive | None = None
-    first_byte_timeout: Positive | None = None
-    connect_timeout: Positive | None = None
-    client_certificate: str | None = None
-    headers: Mapping[str, str] = {}
-    extra_body: Mapping[str, Any] = {}
-    stream: bool = False
-    tools: Literal["native", "prompt"] = "native"
-    max_steps: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    retry_seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
-    concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    requests_per_minute: Positive | None = None
-    tokens_per_minute: Positive | None = None
 
 
 def options_of(values: Mapping[str, object]) -> Options:
@@ -98,11 +69,7 @@ def options_of(values: Mapping[str, object]) -> Options:
     Raises:
         BadInput: an unknown option, a wrong value, or a key: those stay in the environment, as runs are stored.
     """
-    for name in ("api_key", "key", "token"):
-        if name in values:
-            raise BadInput(
-                "A key is no option, because options are stored with the run. Put it into OPENAI_API_KEY, or into a variable that the option 'api_key_env' names."
-            )
+    refuse_keys(values, "OPENAI_API_KEY")
     return converted(values, Options, "openai")
 
 
@@ -111,40 +78,73 @@ def make(argument: str, options: Mapping[str, object]) -> "ChatModel":
     return ChatModel(argument, options_of(options))
 
 
-def policy_of(retries: int | None, retry_seconds: float | None) -> Policy | None:
-    """Return the retry policy of these options; None when they leave it to the run."""
-    if retries is None and retry_seconds is None:
-        return None
-    usual = Policy()
-    attempts = usual.attempts if retries is None else retries + 1
-    return Policy(
-        attempts=attempts,
-        attempts_at_first=usual.attempts_at_first if retries is None else attempts,
-        budget_seconds=usual.budget_seconds if retry_seconds is None else retry_seconds,
-    )
-
-
-def fill_variables(address: str) -> str:
-    """Return an address with each `{env:NAME}` in it replaced by that environment variable.
-
-    Raises:
-        BadInput: a variable is not set.
-    """
-    return _VARIABLE.sub(lambda found: quote(header_value("http", f"env:{found[1]}"), safe=""), address)
-
-
-def header_value(name: str, value: str) -> str:
-    """Return the value of a header; `env:NAME` is read from the environment variable NAME."""
-    if not value.startswith("env:"):
-        return value
-    found = os.environ.get(value[4:])
-    if not found:
+def make_served(kind: str, argument: str, options: Mapping[str, object], base: str, variable: str) -> "ChatModel":
+    """Return a model of a kind of server that speaks chat completions, at its own address and with its own key."""
+    refuse_keys(options, variable)
+    checked = converted(options, Options, kind)
+    if not (argument or checked.model):
         raise BadInput(
-            "The header {header} wants the environment variable {variable}, which is not set.",
-            header=name,
-            variable=value[4:],
+            "Name the model: {kind}:MODEL. The command 'proctor models list' shows those of servers on this machine.",
+            kind=kind,
         )
-    return found
+    return ChatModel(argument, checked, dialect=Completions(checked, (base, variable)))
+
+
+def access(options: EndpointOptions) -> tuple[str, str]:
+    """Return the base URL, and the variable with the key; a key goes to the address that it is set together with."""
+    is_other = not options.base_url and not os.environ.get("OPENAI_BASE_URL")
+    keys = ("OPENAI_API_KEY", "LLM_API_KEY")
+    if is_other and os.environ.get("LLM_BASE_URL"):
+        keys = ("LLM_API_KEY", "OPENAI_API_KEY")
+    return access_of(options, OFFICIAL, ("OPENAI_BASE_URL", "LLM_BASE_URL"), keys)
+
+
+class Completions(Dialect):
+    """The dialect of chat completions."""
+
+    fold = Stream
+
+    def __init__(self, options: Options, own: tuple[str, str] | None = None) -> None:
+        self._options = options
+        self.seed = options.seed
+        self._own = own  # address and variable of a kind of server
+
+    def access(self) -> tuple[str, str]:
+        if self._own is not None:
+            return access_of(self._options, self._own[0], (), self._own[1:])
+        return access(self._options)
+
+    def url(self, base: str, model: str) -> str:
+        return url_of(base, _PATH)
+
+    def fixed(self, model: str) -> Json:
+        fields = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort", "seed", "stop")
+        return {"model": model} | without_none({field: getattr(self._options, field) for field in fields})
+
+    def body(self, fixed: Json, request: Request) -> Json:
+        body: Json = {**fixed, "messages": to_messages(request.messages, request.names)}
+        if request.is_streamed and (self._options.stream or "stream" not in fixed):  # else the user words it
+            body = STREAMED | body
+        if request.tools:
+            body["tools"] = to_tools(request.tools, request.names)
+        if request.response_format is not None:
+            body["response_format"] = request.response_format
+        if request.seed is not None:
+            body["seed"] = request.seed
+        return body
+
+    def read(self, data: bytes) -> ModelReply:
+        return to_reply(read(data))
+
+    def batches(self, target: Target) -> BatchApi | None:
+        return openai_batches(target, _PATH) if self._options.batch else None
+
+    def repaired(self, body: Json, text: str) -> Json | None:
+        """Return the request with the other name of its token limit, if the endpoint speaks of that."""
+        for name, other in (("max_tokens", "max_completion_tokens"), ("max_completion_tokens", "max_tokens")):
+            if name in body and "max_completion_tokens" in text and "too large" not in text:
+                return {other if field == name else field: value for field, value in body.items()}
+        return None
 
 
 class ChatModel:
@@ -152,38 +152,42 @@ class ChatModel:
 
     Args:
         endpoint: what the reply cache knows the endpoint by; its address if None.
+        dialect: how its API words requests and replies; that of chat completions if None.
 
     Attributes:
         name: the name of the model.
         concurrency: how many callers it can make use of at once.
         seed: what it is asked with, unless a call names another.
+        reports_cost: True if its usage says what it cost, by the table of prices that the settings name or for a batch.
+        price_source: the table and the price, where there is one.
     """
 
     def __init__(
         self,
         model: str = "",
-        options: Options = Options(),  # noqa: B008 - frozen
+        options: EndpointOptions = Options(),  # noqa: B008 - frozen
         *,
         endpoint: str | None = None,
+        dialect: Dialect | None = None,
     ) -> None:
         name = model or options.model or os.environ.get("LLM_MODEL_ID")
         if not name:
-            raise BadInput("No model is named: write openai:MODEL, or set LLM_MODEL_ID.")
+            raise BadInput("No model is named: write it after the colon, as in openai:MODEL, or set LLM_MODEL_ID.")
         self.name = name
         self.options = options
         self.concurrency = options.concurrency or CEILING
-        self.seed = options.seed
-        self._fixed = _fixed(name, options)
-        base, variable = _address_and_key(options)
+        self._dialect = dialect or Completions(cast("Options", options))
+        self.seed = self._dialect.seed
+        self._fixed = merge(self._dialect.fixed(name), options.extra_body, self._dialect.objects)
+        base, variable = self._dialect.access()
         key = os.environ.get(variable)
-        headers = {"Content-Type": "application/json"}
-        if key:
-            headers["Authorization"] = f"Bearer {key.strip()}"
+        headers = {"Content-Type": "application/json", **self._dialect.headers((key or "").strip())}
         headers |= {header: header_value(header, value) for header, value in options.headers.items()}
+        url, stream_url = self._dialect.url(base, name), self._dialect.stream_url(base, name)
         self._target = Target(
-            base if _PATH in base else base.rstrip("/") + _PATH,
+            url,
             headers=headers,
-            seconds=options.timeout or _seconds_of_the_environment(),
+            seconds=options.timeout or seconds_of_the_environment(),
             first_byte_seconds=options.first_byte_timeout,
             connect_seconds=options.connect_timeout,
             certificate=options.client_certificate,
@@ -192,11 +196,22 @@ class ChatModel:
                 requests_per_minute=options.requests_per_minute,
                 tokens_per_minute=options.tokens_per_minute,
             ),
-            advice=_advice(name, variable, is_set=bool(key)),
+            advice=_advice(name, variable, url, is_set=bool(key)),
             policy=policy_of(options.retries, options.retry_seconds),
         )
+        self._stream_target = self._target if stream_url == url else self._target.at(stream_url)
         self._endpoint = endpoint or str(self._target.url)
         self._counts_tokens = options.tokens_per_minute is not None
+        self._table = prices.table_of(name, str(self._target.url))
+        self._batches = batches_of(self._dialect.batches(self._target), options, self._target)
+        own_price = settings().prices.get(name) if self._batches is not None else None
+        self._price = self._table.cost if self._table is not None else own_price.of if own_price is not None else None
+        self.reports_cost = self._price is not None
+        self.is_batched = self._batches is not None
+        self.price_source = self._table.source if self._table is not None else ""
+        if self._batches is not None and options.concurrency is None:
+            self.concurrency = MOST_REQUESTS
+        self._repairs: list[str] = []  # what the endpoint said of requests that were then accepted in other words
 
     async def complete(
         self,
@@ -209,131 +224,109 @@ class ChatModel:
         """Return the model's next message, with times, usage, and why it stopped.
 
         Raises:
-            Refused: the endpoint refuses key, model or address.
+            Refused: the endpoint refuses key, model, address or an option.
             ProviderFailed: it failed after all retries, or does not accept this request.
         """
         names = sent_names(tools) if tools else {}
-        body = self._body(messages, tools, names, response_format)
-        if seed is not None:
-            body["seed"] = seed
+        is_streamed = self.options.stream or bool(self._fixed.get("stream")) or hearer.get() is not None
+        is_streamed = is_streamed and self._batches is None
+        asked = Request(messages, tools, names, response_format, seed, is_streamed)
+        body = self._dialect.body(self._fixed, asked)
         started = time.time()
         place = cache.place_of(self._endpoint, body)
-        answer = place.answer() if place is not None else None
+        answer = await place.answer() if place is not None else None
         usage = NOTHING
         if answer is None:
-            try:
-                answer = await self._asked(body)
-                usage = to_usage(answer.reply.usage)
-            except NotAccepted as error:  # the request counts among those that failed
-                if error.code != "content_filter":
-                    raise
-                answer = _FILTERED
+            answer = await self._answer(body, is_streamed=is_streamed)
+            usage = self._paid(answer.said.usage)
             if place is not None:
                 place.keep(answer)
         elif place is not None:
-            place.hit(to_usage(answer.reply.usage))
-        choice, said = answer.reply.said()
-        message = to_message(said, names, len(messages))
+            place.hit(answer.said.usage)
         return Step(
-            message=message,
+            message=Message(role="assistant", parts=settle_calls(answer.said.parts, names, len(messages))),
             started=started,
             seconds=answer.seconds,
             first_token_seconds=answer.first_token_seconds,
             usage=usage,
-            stop=to_stop(choice, said, message),
+            stop=answer.said.stop,
         )
 
-    async def _asked(self, body: Json) -> cache.Answer:
+    def _paid(self, usage: Usage) -> Usage:
+        """Return the usage with its cost, where this model knows it; a batch costs half."""
+        if self._price is None or usage.cost is not None or usage == NOTHING:
+            return usage
+        return replace(usage, cost=self._price(usage) * (1.0 if self._batches is None else BATCH_SHARE))
+
+    async def _answer(self, body: Json, *, is_streamed: bool) -> cache.Answer:
+        """Return the answer to a request; one that the endpoint wants in other words is sent once more in those."""
+        for text in self._repairs:
+            body = self._dialect.repaired(body, text) or body
+        try:
+            return await self._asked(body, is_streamed=is_streamed)
+        except NotAccepted as error:
+            text = str(error)
+            if error.code == "content_filter" or "content filtering policy" in text:
+                return _FILTERED  # the request counts among those that failed
+            repaired = self._dialect.repaired(body, text)
+            if repaired is None:
+                self._refuse_option(error)
+                raise
+            answer = await self._asked(repaired, is_streamed=is_streamed)
+            if text not in self._repairs:
+                self._repairs.append(text)
+            return answer
+
+    def _refuse_option(self, error: NotAccepted) -> None:
+        """Stop the run if the endpoint refuses an option, as it would refuse every other request too."""
+        found = _OPTION.search(str(error))
+        name = (found[1] or found[2]) if found is not None else ""
+        if name in self._fixed and name != "model" and (found is None or found[2] or error.code in _UNSUPPORTED):
+            raise Refused(
+                "{text}. This is about the option '{option}', so every request would be refused: leave it out, or give it another value.",
+                kind="option",
+                text=error.sentence,
+                option=name,
+            ) from error
+
+    async def _asked(self, body: Json, *, is_streamed: bool) -> cache.Answer:
         client = current.get()
         if client is None:
             async with Client():
-                return await self._asked(body)
+                return await self._asked(body, is_streamed=is_streamed)
         data, clock = _encoded(body), time.perf_counter()
-        first_token_seconds = None
-        if body.get("stream"):
-            reply, first_token_seconds = await client.stream(self._target, data, partial(Stream, self._target.secrets))
+        if self._batches is not None:
+            key = cache.batch_key(self._endpoint, body)
+            said, first_token_seconds = decoded(await self._batches.reply(client, key, data), self._dialect.read), None
+        elif is_streamed:
+            fold = partial(self._dialect.fold, self._target.secrets)
+            said, first_token_seconds = await client.stream(self._stream_target, data, fold)
         else:
-            reply = await client.post(self._target, data, _decoded)
+            said, first_token_seconds = await self._posted(client, data), None
         if self._counts_tokens:
-            usage = to_usage(reply.usage)
-            client.endpoint(self._target).spent(usage.input_tokens + usage.output_tokens)
+            client.endpoint(self._target).spent(said.usage.input_tokens + said.usage.output_tokens)
         seconds = time.perf_counter() - clock
-        return cache.Answer(reply=reply, seconds=seconds, first_token_seconds=first_token_seconds)
+        return cache.Answer(said=said, seconds=seconds, first_token_seconds=first_token_seconds)
 
-    def _body(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        names: Mapping[str, str],
-        response_format: Mapping[str, object] | None,
-    ) -> Json:
-        body: Json = {**self._fixed, "messages": to_messages(messages, names)}
-        if hearer.get() is not None:
-            body |= STREAMED
-        if tools:
-            body["tools"] = to_tools(tools, names)
-        if response_format is not None:
-            body["response_format"] = response_format
-        return body
+    async def _posted(self, client: Client, data: bytes) -> ModelReply:
+        return await client.post(self._target, data, self._dialect.read)
 
 
-def _decoded(data: bytes) -> Reply:
-    reply = read(data)
-    reply.said()
-    return reply
-
-
-def _fixed(name: str, options: Options) -> Json:
-    """Return the fields of a request that are always the same."""
-    fixed: Json = {"model": name}
-    for field in ("temperature", "top_p", "max_tokens", "seed", "stop"):
-        value = getattr(options, field)
-        if value is not None:
-            fixed[field] = value
-    if options.stream:
-        fixed |= STREAMED
-    return fixed | dict(options.extra_body)
-
-
-def _address_and_key(options: Options) -> tuple[str, str]:
-    """Return the base URL, and the variable with the key; a key goes to the address that it is set together with."""
-    environment = os.environ
-    base = options.base_url or environment.get("OPENAI_BASE_URL") or environment.get("LLM_BASE_URL")
-    pair = ("OPENAI_API_KEY", "LLM_API_KEY")
-    if not options.base_url and not environment.get("OPENAI_BASE_URL") and environment.get("LLM_BASE_URL"):
-        pair = ("LLM_API_KEY", "OPENAI_API_KEY")
-    if options.api_key_env is not None:
-        if not environment.get(options.api_key_env):
-            raise BadInput(
-                "The environment variable {variable} is not set, but the option 'api_key_env' names it.",
-                variable=options.api_key_env,
-            )
-        return base or OFFICIAL, options.api_key_env
-    return base or OFFICIAL, next((variable for variable in pair if environment.get(variable)), pair[0])
-
-
-def _seconds_of_the_environment() -> float | None:
-    value = os.environ.get("LLM_TIMEOUT")
-    try:
-        seconds = float(value) if value else None
-    except ValueError:
-        seconds = 0.0
-    if seconds is not None and not 0 < seconds < float("inf"):
-        raise BadInput("LLM_TIMEOUT has to be a number of seconds, not '{value}'.", value=value)
-    return seconds
-
-
-def _advice(model: str, variable: str, *, is_set: bool) -> Sentence:
+def _advice(model: str, variable: str, url: str, *, is_set: bool) -> Sentence:
+    has_versions = url.endswith(("/chat/completions", "/responses")) and "/v1/" not in url
+    usual: Sentence | str = say(" (it usually ends in /v1)") if has_versions else ""
     if is_set:
         return say(
-            "Model: {model}. Check the key in {variable}, the model, and the base URL (it usually ends in /v1).",
+            "Model: {model}. Check the key in {variable}, the model, and the base URL{usual}.",
             model=model,
             variable=variable,
+            usual=usual,
         )
     return say(
-        "Model: {model}. No key was sent, because {variable} is not set. Check that, the model, and the base URL (it usually ends in /v1).",
+        "Model: {model}. Check it, and the base URL{usual}. No key was sent, because {variable} is not set.",
         model=model,
         variable=variable,
+        usual=usual,
     )
 
 

@@ -49,7 +49,7 @@ JUDGED = (  # what judges return in addition to a score
 CODE = ("code · ", "files · ")  # the files of the user's code by part; under `files` for a while
 JUDGE_FACTS = ("model", "rubric", "rubric_digest", "calibration")
 SECTIONS_FIRST = ("", "official", "group", "category")
-NOT_ENDED = "This run did not end: its process was killed, or is still at work. Go on with it: proctor run --run {run}"
+NOT_ENDED = "This run did not end: its process was killed or is still at work, or shards of it are missing. Go on with it: proctor run --run {run}"
 LOOKED_AT = 100_000  # trials whose records are read, for errors and times; the numbers come from all
 PRIVATE = {"key", "token", "secret", "password", "authorization", "headers", "cookie", "credential"}  # or a word of it
 
@@ -151,7 +151,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         failed=errors.total(),
         judged=tuple(stories(verdicts.judged)),
         notes=tuple(_notes(record, outcomes, verdicts.lost, estimates)),
-        options=tuple(_options(record)),
+        options=tuple(options_of(record)),
         provenance=tuple(_facts(record.provenance)),
     )
 
@@ -239,7 +239,8 @@ def _notes(
         yield str(warning)
 
 
-def _options(record: RunRecord) -> Iterator[Fact]:
+def options_of(record: RunRecord) -> Iterator[Fact]:
+    """Yield the options of the parts of a run, without keys."""
     spec = record.spec
     if spec.judge is not None:
         yield Fact(name="judge", text=spec.judge)

@@ -1,7 +1,6 @@
 """Compare two runs on the same samples: what differs, by how much, and whether it could be chance."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
 
 import msgspec
 
@@ -48,9 +47,6 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         main = self.rows[0]
         change = f"{main.metric} {main.first:.3f} -> {main.second:.3f}"
         return f"<Comparison of {self.second.id} with {self.first.id}: {change}, {main.outcome}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def _line(row: Row) -> str:

@@ -238,6 +238,8 @@ def _parts(turn: int, message: Message) -> Iterator[Line]:
             case Text(text=text):
                 kind = "text"
             case Reasoning(text=text):
+                if not text:  # it only holds what the API wants back
+                    continue
                 kind = "reasoning"
             case ToolCall():
                 kind, text = "call", f"{part.name} {part.arguments_text()}"

@@ -244,12 +244,15 @@ def _usage(report: Report, words: Words) -> str:
             input=words.count(usage.input_tokens),
             output=words.count(usage.output_tokens),
         ),
-        words.t(
-            "a sample took {median} (median), {p95} (95th percentile)",
-            median=words.seconds(times.median if times is not None else None),
-            p95=words.seconds(times.p95 if times is not None else None),
-        ),
     ]
+    if times is None or times.p95:  # an imported log may not say how long a trial took
+        parts.append(
+            words.t(
+                "a sample took {median} (median), {p95} (95th percentile)",
+                median=words.seconds(times.median if times is not None else None),
+                p95=words.seconds(times.p95 if times is not None else None),
+            )
+        )
     if usage.cost is not None:
         parts.append(words.t("cost {cost}", cost=f"{usage.cost:.4f}"))
     return " · ".join(parts)

@@ -19,6 +19,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
+from proctor.runtime.files import reading
 
 Status = Literal["approved", "rejected", "needs_revision"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -153,12 +154,10 @@ def data_of(path: Path) -> bytes:
     Raises:
         BadInput: there is no such file, or it is larger than any of ours.
     """
-    try:
+    with reading(path):
         if path.stat().st_size > MOST_BYTES:
             raise BadInput("{path} is larger than {limit} bytes.", path=path, limit=MOST_BYTES)
         return path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
 
 
 def decoded(data: bytes, path: Path) -> dict[str, Record]:

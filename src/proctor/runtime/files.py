@@ -1,4 +1,4 @@
-"""Write files whole: a draft next to the file replaces it in one step. And lock files that are read, changed and written."""
+"""Write files whole: a draft next to the file replaces it in one step. Say which file cannot be read, and lock those that are changed."""
 
 import os
 import sys
@@ -55,6 +55,20 @@ def write_whole(path: Path, content: bytes | str, *, durable: bool = False) -> P
     with draft_of(path, durable=durable) as draft:
         draft.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
     return path
+
+
+@contextmanager
+def reading(path: Path | str | None) -> Iterator[None]:
+    """Read a file or a folder here, and say which one cannot be read.
+
+    Raises:
+        BadInput: it cannot be read, or is no text of its encoding.
+    """
+    try:
+        yield
+    except (OSError, UnicodeError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=reason) from None
 
 
 @contextmanager

@@ -128,8 +128,11 @@ class _Process:
         return reply
 
     def _running(self) -> subprocess.Popen[bytes]:
-        if self._child is None or self._child.poll() is not None or self._owner != os.getpid():
-            self._owner = os.getpid()  # a forked copy of us must not share the pipes
+        is_ours = self._owner == os.getpid()  # a forked copy of us must not share the pipes
+        if self._child is None or self._child.poll() is not None or not is_ours:
+            if self._child is not None and is_ours:
+                _end(self._child)
+            self._owner = os.getpid()
             command = [sys.executable, "-I", "-S", "-c", SCRIPT]
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - ours
             weakref.finalize(self, _end, self._child)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from proctor.core.errors import MissingExtra
+from proctor.core.errors import needs
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import quote, say
@@ -33,10 +33,8 @@ def package() -> Any:
     Raises:
         MissingExtra: it is not installed.
     """
-    try:
+    with needs("text", "BLEU and chrF"):
         import sacrebleu
-    except ImportError:
-        raise MissingExtra("text", "BLEU and chrF") from None
     return sacrebleu
 
 

@@ -196,9 +196,8 @@ def _version(kind: str, options: Any, scorer: Scorer, others: list[Any]) -> str:
         code = inspect.getsource(module) if module is not None else ""
     except (OSError, TypeError):
         code = ""
-    own = (
-        [version] if (version := declared(ScorerInfo, scorer).version) else []
-    )  # of a judge: its model, rubric and prompts
+    # of a judge: its model, rubric and prompts
+    own = [version] if (version := declared(ScorerInfo, scorer).version) else []
     return digest([kind, msgspec.to_builtins(options, str_keys=True), others, code, *own])[:12]
 
 

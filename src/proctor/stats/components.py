@@ -165,9 +165,8 @@ def _minus(one: _Mean, other: _Mean) -> Component:
         for both in ((one.residuals, one.residuals), (one.residuals, other.residuals), (other.residuals, other.residuals))
     )  # fmt: skip
     is_known = squares > _ROUNDING and others > _ROUNDING
-    correlation = (
-        one.known * crossed / math.sqrt(squares * others) if is_known else 0.0
-    )  # of one cluster it is always 1
+    # of one cluster it is always 1
+    correlation = one.known * crossed / math.sqrt(squares * others) if is_known else 0.0
 
     def reach(first: float, second: float) -> float:
         return math.sqrt(max(first**2 + second**2 - 2 * correlation * first * second, 0.0))

@@ -1,7 +1,7 @@
 """Query the tables in SQLite: a module of the shape `tables.Queries`."""
 
 # ruff: noqa: S608 - the queries are composed of constants in this file
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from proctor.stores.schema import SPENT
 
@@ -103,6 +103,8 @@ SELECT annotations.record FROM annotations JOIN runs ON runs.id = run
 WHERE (:run IS NULL OR run = :run) AND (:kind IS NULL OR kind = :kind) AND (:sample IS NULL OR sample = :sample)
 """
 OF_THE_RUN = "run = :run"
+SIZES = f"SELECT tags, count(*), count(cluster) FROM samples WHERE {OF_THE_RUN} GROUP BY tags"
+KINDS: str | None = None  # to group by more than the order of an index has costs SQLite what it saves
 ATTEMPTS = """
 SELECT tags, cluster, samples.id AS id, {grouped}
 FROM samples INDEXED BY samples_by_tags
@@ -111,3 +113,10 @@ WHERE run = :run AND points IS NOT NULL AND attempt < :attempts {chosen}
 {group}
 """
 GROUPED_ATTEMPTS = "GROUP BY tags, cluster, samples.id"
+
+
+def named(ids: Sequence[str]) -> tuple[str, Mapping[str, object]]:
+    """Return the condition that a trial is of one of these samples of `:run`, and further values that it has."""
+    values = {f"name_{place}": id for place, id in enumerate(ids)}
+    names = ", ".join(f":{name}" for name in values)
+    return f"sample IN (SELECT id FROM samples WHERE run = :run AND name IN ({names}))", values

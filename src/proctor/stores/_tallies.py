@@ -7,7 +7,7 @@ would change nothing.
 
 # ruff: noqa: S608 - the queries are composed of constants
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -20,11 +20,16 @@ Rows = Callable[[str, Mapping[str, object]], list[Any]]
 
 
 class Queries(Protocol):
-    """How a kind of database finds the scores of a run."""
+    """How a kind of database finds the scores of a run.
+
+    `KINDS` counts different scores in a part of them, where sums over groups of equal ones are quicker than over each.
+    """
 
     OF_THE_RUN: str
+    SIZES: str
     ATTEMPTS: str
     GROUPED_ATTEMPTS: str
+    KINDS: str | None
 
 
 _EACH = """
@@ -61,35 +66,79 @@ _SUMS = {
 _TALLIES = (
     f"SELECT tags, min(whole), max(most), {', '.join(_SUMS.values())} FROM ({{clusters}}) AS clusters GROUP BY tags"
 )
+_SUMS_ALONE = {  # one attempt at each sample: an equal sum is computed once
+    **dict.fromkeys(("clusters", "samples", "sizes", "scored"), "count(*)"),
+    **dict.fromkeys(("total", "cross"), "sum(mean)"),
+    **dict.fromkeys(("squares", "sample_squares"), "sum(mean * mean)"),
+}
+_TALLIES_ALONE = (
+    f"SELECT tags, min(whole), 1, {', '.join(_SUMS_ALONE.get(name, sum) for name, sum in _SUMS.items())}"
+    " FROM ({samples}) AS samples GROUP BY tags"
+)
+_BY_KIND = {  # of attempts that were worth the same: where there are few kinds, counting them is quicker
+    **dict.fromkeys(("clusters", "samples", "sizes", "scored"), "CAST(sum(times) AS BIGINT)"),
+    **dict.fromkeys(("total", "cross"), "sum(times * mean)"),
+    **dict.fromkeys(("squares", "sample_squares"), "sum(times * (mean * mean))"),
+    "points": "sum(times * points)",
+    "out_of": "sum(times * out_of)",
+    "point_squares": "sum(times * (points * points))",
+    "point_cross": "sum(times * (points * out_of))",
+    "out_of_squares": "sum(times * (out_of * out_of))",
+}
+_TALLIES_BY_KIND = f"""
+SELECT tags, min(whole), 1, {", ".join(_BY_KIND[name] for name in _SUMS)} FROM (
+    SELECT tags, times, {_EACH} FROM (
+        SELECT tags, points, out_of, count(*) AS times FROM ({{samples}}) AS samples GROUP BY tags, points, out_of
+    ) AS kinds) AS kinds GROUP BY tags
+"""
+FEW_KINDS = 100
 
 
 def tallies(rows: Rows, queries: Queries, run: int, attempts: int, scorer: str) -> dict[str, Tally]:
     """Return the sums by slice; '' is the whole run and comes first."""
-    return _by_key(rows, queries, run, attempts, scorer, _slices(_tag_sets(rows, queries, run)))
+    sizes = _sizes(rows, queries, run)
+    return _by_key(rows, queries, run, attempts, scorer, _slices(_tag_sets(rows, sizes)), sizes)
 
 
 def strata(rows: Rows, queries: Queries, run: int, attempts: int, scorer: str, tag: str) -> dict[str, dict[str, Tally]]:
     """Return the sums by slice, and within it by the value of a tag ('' where a sample has none)."""
-    sets = _tag_sets(rows, queries, run)
+    sizes = _sizes(rows, queries, run)
+    sets = _tag_sets(rows, sizes)
     cells: dict[tuple[str, str], list[int]] = {}
     for slice, numbers in _slices(sets).items():
         for number in numbers:
             cells.setdefault((slice, sets[number].get(tag, "")), []).append(number)
     found: dict[str, dict[str, Tally]] = {}
-    for (slice, stratum), tally in _by_key(rows, queries, run, attempts, scorer, cells).items():
+    for (slice, stratum), tally in _by_key(rows, queries, run, attempts, scorer, cells, sizes).items():
         found.setdefault(slice, {})[stratum] = tally
     return found
 
 
+class _Size(NamedTuple):
+    """How many samples have a set of tags, and how many of them are in a cluster."""
+
+    samples: int
+    clustered: int
+
+
+def _sizes(rows: Rows, queries: Queries, run: int) -> dict[int, _Size]:
+    return {tags: _Size(*counts) for tags, *counts in rows(queries.SIZES, {"run": run})}
+
+
 def _by_key(
-    rows: Rows, queries: Queries, run: int, attempts: int, scorer: str, sets_by_key: Mapping[Key, Sequence[int]]
+    rows: Rows,
+    queries: Queries,
+    run: int,
+    attempts: int,
+    scorer: str,
+    sets_by_key: Mapping[Key, Sequence[int]],
+    sizes: Mapping[int, _Size],
 ) -> dict[Key, Tally]:
     """Return for each key the sums over its sets of tags."""
     number = rows("SELECT id FROM scorers WHERE name = :scorer", {"scorer": scorer})
     values = {"run": run, "attempts": attempts, "scorer": number[0][0] if number else 0}
-    sizes = dict(rows(f"SELECT tags, count(*) FROM samples WHERE {queries.OF_THE_RUN} GROUP BY tags", values))
-    clustered = _any(rows, f"SELECT 1 FROM samples WHERE {queries.OF_THE_RUN} AND cluster IS NOT NULL LIMIT 1", values)
-    if clustered and _any(rows, _SPANNING.format(of_the_run=queries.OF_THE_RUN), values):
+    clustered = any(size.clustered for size in sizes.values())
+    if clustered and rows(_SPANNING.format(of_the_run=queries.OF_THE_RUN), values):
         found = {
             key: _query(rows, queries, values, clustered=True, sets=() if len(sets) == len(sizes) else sets).get(
                 0, Tally()
@@ -102,7 +151,9 @@ def _by_key(
             key: _sum([by_set[number] for number in sets if number in by_set]) for key, sets in sets_by_key.items()
         }
     return {
-        key: msgspec.structs.replace(tally, planned=attempts * sum(sizes[number] for number in sets_by_key[key]))
+        key: msgspec.structs.replace(
+            tally, planned=attempts * sum(sizes[number].samples for number in sets_by_key[key])
+        )
         for key, tally in found.items()
     }
 
@@ -122,6 +173,10 @@ def _query(
         chosen=f"AND tags IN ({','.join(map(str, sets))})" if sets else "",
         group=queries.GROUPED_ATTEMPTS if several else "",
     )
+    if not clustered and not several:
+        has_few = queries.KINDS is not None and rows(queries.KINDS, values)[0][0] <= FEW_KINDS
+        query = _TALLIES_BY_KIND if has_few else _TALLIES_ALONE
+        return {tags: _tally(*row) for tags, *row in rows(query.format(samples=samples), values)}
     if not clustered:
         clusters = _EACH_ALONE.format(samples=samples)
     elif sets is None:
@@ -144,10 +199,12 @@ def _sum(tallies: Sequence[Tally]) -> Tally:
     return Tally(**{name: merge.get(name, sum)(row[name] for row in rows) for name in rows[0]})
 
 
-def _tag_sets(rows: Rows, queries: Queries, run: int) -> dict[int, dict[str, str]]:
-    """Return the sets of tags of the samples of a run, by number."""
-    query = f"SELECT id, tags FROM tag_sets WHERE id IN (SELECT DISTINCT tags FROM samples WHERE {queries.OF_THE_RUN}) ORDER BY id"
-    return {number: msgspec.json.decode(tags) for number, tags in rows(query, {"run": run})}
+def _tag_sets(rows: Rows, sizes: Mapping[int, _Size]) -> dict[int, dict[str, str]]:
+    """Return sets of tags by number."""
+    if not sizes:
+        return {}
+    query = f"SELECT id, tags FROM tag_sets WHERE id IN ({','.join(map(str, sizes))}) ORDER BY id"
+    return {number: msgspec.json.decode(tags) for number, tags in rows(query, {})}
 
 
 def _slices(sets: Mapping[int, Mapping[str, str]]) -> dict[str, list[int]]:
@@ -158,7 +215,3 @@ def _slices(sets: Mapping[int, Mapping[str, str]]) -> dict[str, list[int]]:
         for key, value in tags.items():
             found.setdefault(f"{key}={value}", []).append(number)
     return {"": list(sets), **dict(sorted(found.items()))}
-
-
-def _any(rows: Rows, query: str, values: dict[str, int]) -> bool:
-    return bool(rows(query, values))

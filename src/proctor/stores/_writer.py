@@ -119,6 +119,7 @@ class Writer:
                 self._accept(ticks)
                 ticks = []
                 self._do(item)
+            del item  # while it waits for the next, the thread would keep the store alive
         self._accept(ticks)
         self._db.close()
 

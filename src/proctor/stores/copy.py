@@ -5,7 +5,7 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from proctor.core.annotation import Annotation
+from proctor.core.annotation import Annotation, AnnotationKey
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
@@ -25,33 +25,56 @@ async def copy(source: Store, target: Store, run_id: str) -> None:
         BadInput: the source has no such run, or the target has one of that name.
     """
     record = source.run(run_id)
-    for there in target.runs():
-        if there.id == run_id and there.state != "copying":
-            raise BadInput(
-                "The store {url} has a run '{run}' already. Delete it there first.", url=target.url, run=run_id
-            )
-        if there.id == run_id:
-            target.delete(run_id)  # refused while another process is at it
     check_whole(record)
-    await target.begin(replace(record, state="copying"))
+    await begin_copy(record, target)
     try:
         await target.plan(run_id, source.planned(run_id))
-        for kept in _chunks(source.history(run_id)):
-            samples = _samples(source, kept)
-            await run_together(*(target.add(one, (), samples[one.sample_id]) for one in kept if isinstance(one, Trial)))
-            await target.judge([one for one in kept if isinstance(one, Verdict)])
-        target.annotate(_annotations(source, target, run_id))
+        await copy_history(source, target, run_id)
+        copy_annotations([source], target, run_id)
     except BaseException:
-        await target.end(record)
+        await target.end(replace(record, state="copying"))
         target.delete(run_id)
         raise
     await target.end(record)
 
 
-def _annotations(source: Store, target: Store, run_id: str) -> list[Annotation]:
-    """Return what was said about the run, without the names of baselines that are other runs in the target."""
+async def begin_copy(record: RunRecord, target: Store) -> None:
+    """Begin the copy of a run, in the state "copying"; an incomplete one is removed first.
+
+    Raises:
+        BadInput: the target has a run of that name.
+    """
+    for there in target.runs():
+        if there.id == record.id and there.state != "copying":
+            raise BadInput(
+                "The store {url} has a run '{run}' already. Delete it there first.", url=target.url, run=record.id
+            )
+        if there.id == record.id:
+            target.delete(record.id)  # refused while another process is at it
+    await target.begin(replace(record, state="copying"))
+
+
+async def copy_history(source: Store, target: Store, run_id: str) -> None:
+    """Copy trials and verdicts, in the order in which they were accepted."""
+    for kept in _chunks(source.history(run_id)):
+        samples = _samples(source, kept)
+        await run_together(*(target.add(one, (), samples[one.sample_id]) for one in kept if isinstance(one, Trial)))
+        await target.judge([one for one in kept if isinstance(one, Verdict)])
+
+
+def copy_annotations(sources: Iterable[Store], target: Store, run_id: str) -> None:
+    """Copy what was said about a run, without the names of baselines that are other runs in the target.
+
+    Notes of one person in several stores become one.
+    """
     taken = {one.name for one in target.annotations(kind="baseline")}
-    return [one for one in source.annotations(run_id) if one.kind != "baseline" or one.name not in taken]
+    found: dict[AnnotationKey, Annotation] = {}
+    for one in (one for source in sources for one in source.annotations(run_id)):
+        before = found.get(one.key)
+        is_further = before is not None and one.kind == "note" and one.value != before.value
+        if one.kind != "baseline" or one.name not in taken:
+            found[one.key] = replace(one, value=f"{before.value}\n{one.value}") if before and is_further else one
+    target.annotate([*found.values()])
 
 
 def check_whole(record: RunRecord) -> None:
@@ -62,7 +85,7 @@ def check_whole(record: RunRecord) -> None:
     """
     if record.state == "copying":
         raise BadInput(
-            "The run '{run}' is only half there: it is being copied, or that was cut off. Copy it again (proctor runs copy).",
+            "The run '{run}' is only half there: it is being copied or imported, or that was cut off. Copy it (proctor runs copy) or import it again.",
             run=record.id,
         )
 

@@ -3,7 +3,8 @@
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import isfinite
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from proctor.stores.schema import SPENT, first_sample
 
 PAGE = 64  # records of up to some MB each
 NARROW_PAGE = 2_000
+ID_PAGE = 10_000
 
 
 class Queries(_tallies.Queries, Protocol):
@@ -42,6 +44,10 @@ class Queries(_tallies.Queries, Protocol):
     HISTORY: str
     ANNOTATIONS: str
 
+    def named(self, ids: Sequence[str]) -> tuple[str, Mapping[str, object]]:
+        """Return the condition that a trial is of one of these samples of `:run`, and further values that it has."""
+        ...
+
 
 class TableStore(ABC):
     """The reading half of a `core.task.Store` whose runs are in tables; a subclass says how a query is asked."""
@@ -62,10 +68,20 @@ class TableStore(ABC):
     def run(self, run_id: str) -> RunRecord:
         return self._find(run_id)[1]
 
-    def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
+    def finished(
+        self, run_id: str, *, failed_too: bool = False, samples: Iterable[str] | None = None
+    ) -> set[tuple[str, int]]:
         again = RETRYABLE - INFRASTRUCTURE if failed_too else RETRYABLE
-        names = ", ".join(f"'{outcome}'" for outcome in sorted(again))
-        return set(self._rows(self._queries.FINISHED.format(again=names), self._range(run_id)))
+        outcomes = ", ".join(f"'{outcome}'" for outcome in sorted(again))
+        query, values = self._queries.FINISHED.format(again=outcomes), self._range(run_id)
+        if samples is None:
+            return set(self._rows(query, values))
+        values |= {"run": self._find(run_id)[0]}
+        found, rest = set[tuple[str, int]](), map(clean, samples)
+        while chunk := list(islice(rest, ID_PAGE)):
+            condition, named = self._queries.named(chunk)
+            found.update(self._rows(f"{query} AND {condition}", {**values, **named}))
+        return found
 
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]:
         return dict(self._rows(self._queries.OUTCOMES, self._range(run_id)))

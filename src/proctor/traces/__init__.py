@@ -30,6 +30,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: that of the conversation where one is recorded, else of its first trace.
+        sample: the id of the sample that it is of, in traces that an evaluation wrote.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     started: float = 0.0
     app: str = ""
     user: str = ""
+    sample: str = ""
 
 
 class Traces(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,6 +140,7 @@ def _conversation(name: str, dialogue: Dialogue, nodes: Sequence[Node]) -> Conve
         started=_start(nodes),
         app=first("gen_ai.app.name", "app.name", "app_name"),
         user=first("gen_ai.user.id", "user.id", "enduser.id"),
+        sample=first("proctor.sample.id"),
     )
 
 

@@ -52,12 +52,14 @@ USAGE_PATHS = (
         "input_tokens": ("llm.token_count.prompt",),
         "output_tokens": ("llm.token_count.completion",),
         "cached_tokens": ("llm.token_count.prompt_details.cache_read",),
+        "cache_write_tokens": ("llm.token_count.prompt_details.cache_write",),
         "reasoning_tokens": ("llm.token_count.completion_details.reasoning",),
     },
     {
         "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
         "output_tokens": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
         "cached_tokens": ("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),
+        "cache_write_tokens": ("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens"),
         "reasoning_tokens": ("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"),
     },
 )

@@ -64,7 +64,7 @@ def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> Repl
 def _fitting(
     one: Conversation, by_id: dict[str, Sample], by_words: dict[tuple[str, ...], list[Sample]]
 ) -> Sample | None:
-    sample = by_id.get(one.id)
+    sample = by_id.get(one.sample or one.id)
     if sample is not None and len(sample.turns) == len(one.turns):
         return sample
     fitting = by_words.get(_words(one.turns), [])

@@ -1,6 +1,6 @@
-"""Read files of spans: OTLP-JSON as collectors write it, spans as SDKs print them, and VeADK's dumps.
+"""Read files of spans: OTLP as collectors write it, spans as SDKs print them, and VeADK's dumps.
 
-A file is JSON lines, one JSON array, or JSON objects one after the other, plain or compressed with gzip.
+A file is JSON lines, one JSON array, or JSON objects one after the other, or OTLP protobuf; plain or compressed with gzip.
 
     {"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "5b8e", "spanId": "eee1", "parentSpanId": "", "name": "chat m",
       "startTimeUnixNano": "1700000000000000000", "attributes": [{"key": "session.id", "value": {"stringValue": "s1"}}]}]}]}]}
@@ -27,12 +27,13 @@ from proctor.core.json_path import Invalid, format_path
 from proctor.core.json_path import Path as Place
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import describe_malformed, in_words, mismatch
+from proctor.traces import protobuf
 from proctor.traces.attributes import TooDeep, at, attributes_by_name, plain_value, text, tree
 
 MOST_BYTES = 512_000_000
 MOST_SPANS = 2_000_000
 REPLY = {"answer", "prediction", "calls", "messages", "trajectory"}  # a recorded reply, though it may name its trace
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".gz")
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".pb", ".binpb", ".gz")
 _SEPARATOR = re.compile(r"[\s,]*")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{11}=")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
@@ -73,7 +74,10 @@ def files(path: Path) -> list[Path]:
 def is_trace(path: Path) -> bool:
     """True if a file, or the first one of a folder, begins with spans."""
     try:
-        _, value = next(_values(files(path)[0]))
+        first = files(path)[0]
+        if protobuf.is_named_so(first):  # what it lacks, such as the extra, is reported when it is read
+            return True
+        _, value = next(_values(first))
     except (BadInput, StopIteration, IndexError):
         return False
     return _is_envelope(value) or (_is_span(value) and not REPLY & value.keys())
@@ -134,7 +138,11 @@ def _values(path: Path) -> Iterator[tuple[_Line, Any]]:
     """Yield the JSON values of a file, those of a list one by one."""
     try:
         with _open(path) as file:
-            yield from _decode_values(path, _limited(path, file))
+            if protobuf.is_named_so(path):
+                messages = protobuf.messages(path, file, MOST_BYTES)
+                yield from ((_Line(number), value) for number, value in enumerate(messages, 1))
+            else:
+                yield from _decode_values(path, _limited(path, file))
     except (OSError, EOFError, zlib.error) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise BadInput("{path} cannot be read: {error}.", path=path, error=reason) from None

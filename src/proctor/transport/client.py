@@ -14,8 +14,8 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from contextvars import ContextVar, Token
+from functools import partial
 from itertools import count
-from types import TracebackType
 from typing import Protocol, Self, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -107,9 +107,7 @@ class Client:
         self._token = current.set(self)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._token is not None:
             current.reset(self._token)
             self._token = None
@@ -131,10 +129,13 @@ class Client:
             found = self._endpoints[target.key] = self.endpoint_at(target.key.partition(" ")[0], target.bounds)
         return found
 
-    def endpoint_at(self, origin: str, bounds: Bounds = Bounds()) -> Endpoint:  # noqa: B008 - frozen
+    def endpoint_at(self, origin: str, bounds: Bounds | None = None) -> Endpoint:
         """Return the pace of an address, scheme, host and port, kept to these limits too."""
-        found = self._endpoints.setdefault(origin, Endpoint(self.concurrency))
-        found.bound(bounds)
+        found = self._endpoints.get(origin)
+        if found is None:
+            found = self._endpoints[origin] = Endpoint(self.concurrency)
+        if bounds is not None:
+            found.bound(bounds)
         return found
 
     @property
@@ -142,10 +143,18 @@ class Client:
         """How many requests may be in flight now, at all endpoints called so far; 0 before the first call."""
         return sum(endpoint.limit for endpoint in set(self._endpoints.values()))
 
-    def post(self, target: Target, body: bytes | None, decode: Callable[[bytes], T]) -> Coroutine[object, object, T]:
+    def post(
+        self,
+        target: Target,
+        body: bytes | None,
+        decode: Callable[[bytes], T],
+        *,
+        look: Callable[[], Awaitable[T | None]] | None = None,
+    ) -> Coroutine[object, object, T]:
         """Send a body and decode the reply, again where that can help.
 
-        `decode` raises `msgspec.DecodeError` or `Fault` for a reply that cannot be used.
+        `decode` raises `msgspec.DecodeError` or `Fault` for a reply that cannot be used. `look` returns what a request made
+        whose reply was lost, None if it made nothing: it is asked before such a request is sent again, or has failed.
 
         Raises:
             Refused: 401, 402, 403, 404, or a quota that is used up.
@@ -160,7 +169,23 @@ class Client:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 return _decoded_again(data, reply, decode)
 
-        return self._send(target, body, receive)
+        return self._paced(target, body, partial(self._once, target, body, receive), look)
+
+    def through(
+        self, target: Target, body: bytes, send: Callable[[], Awaitable[bytes]], decode: Callable[[bytes], T]
+    ) -> Coroutine[object, object, T]:
+        """Have a library send a body, with the pace, the retries and the limits of `post`; `send` raises `Fault`."""
+
+        async def once(_: Endpoint) -> T:
+            data = _hidden(await send(), target.secret_bytes)
+            if len(data) > self.most_reply_bytes:
+                raise Fault("too_large", str(self.most_reply_bytes))
+            try:
+                return decode(data)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise Fault("no_reply", shown(str(error))) from error
+
+        return self._paced(target, body, once)
 
     def waits(self) -> list[Wait]:
         """Return the requests that wait to be sent again; any thread may ask."""
@@ -189,7 +214,16 @@ class Client:
 
         return self._send(target, body, receive)
 
-    async def _send(self, target: Target, body: bytes | None, receive: Receive[T]) -> T:
+    def _send(self, target: Target, body: bytes | None, receive: Receive[T]) -> Coroutine[object, object, T]:
+        return self._paced(target, body, partial(self._once, target, body, receive))
+
+    async def _paced(
+        self,
+        target: Target,
+        body: bytes | None,
+        once: Callable[[Endpoint], Awaitable[T]],
+        look: Callable[[], Awaitable[T | None]] | None = None,
+    ) -> T:
         endpoint = self._endpoints.get(target.key) or self.endpoint(target)
         if body is not None and len(body) > self.most_request_bytes:
             fault = Fault("request_too_large", str(self.most_request_bytes), again=False)
@@ -205,7 +239,7 @@ class Client:
             began = began or sent
             try:
                 self.allowance.take()
-                reply = await self._once(target, body, receive, endpoint)
+                reply = await once(endpoint)
             except Exception as error:
                 fault_or_none = fault_of(error)
                 _give_back(endpoint, fault_or_none)
@@ -223,6 +257,8 @@ class Client:
                 endpoint.answered(time.monotonic() - sent)
                 return reply
             failed += 1
+            if look is not None and fault.may_have_worked and (made := await look()) is not None:
+                return made
             await self._before_the_next(target, endpoint, fault, failed, began=began, sent=sent)
 
     async def _once(self, target: Target, body: bytes | None, receive: Receive[T], endpoint: Endpoint) -> T:
@@ -320,7 +356,7 @@ def _give_back(endpoint: Endpoint, fault: Fault | None) -> None:
         endpoint.leave()
         return
     endpoint.seen = endpoint.seen or fault.kind not in NEVER_WORKED
-    if fault.status in (429, 503):
+    if fault.status in (429, 503, 529):  # the last is Anthropic's, when it is overloaded
         endpoint.refused(fault.asked)
     else:
         endpoint.leave()

@@ -17,6 +17,9 @@ NEVER_CONNECTED = ("dns", "connect", "tls")
 NEVER_WORKED = (*NEVER_CONNECTED, "not_http", "not_json")  # with a wrong address too, so that it is not tried for long
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,200})", re.IGNORECASE)
+_WAIT = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
+_BAD_KEY = ("API_KEY_INVALID",)  # Google, with status 400
+_NO_CREDIT = "credit balance is too low"  # Anthropic, with status 400
 _OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "insufficient_balance")
 
 REFUSED = {
@@ -72,6 +75,11 @@ class Fault(Exception):
         self.asked = asked
         self.code = code
 
+    @property
+    def may_have_worked(self) -> bool:
+        """True if the server may have done what it was asked for, and only its reply was lost."""
+        return self.again and self.status != 429 and self.kind not in NEVER_CONNECTED
+
 
 class NotAccepted(ProviderFailed):
     """The endpoint does not accept this one request, such as a prompt that is too long; `code` is its word for it."""
@@ -119,13 +127,16 @@ def without_traces(error: BaseException | None) -> None:
 
 def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()) -> Fault:
     """Return the fault that a status other than 2xx reports, with the server's own text."""
-    text, code = _said(body, secrets)
+    text, code, asked = _said(body, secrets)
     again = status in AGAIN or status >= 500
-    if status == 402 or code in _OUT_OF_MONEY:
+    meant = status  # where 400 is all that is said
+    if status == 400 and (code in _BAD_KEY or _NO_CREDIT in text):
+        meant = 401 if code in _BAD_KEY else 402
+    if meant == 402 or code in _OUT_OF_MONEY:
         again = False
     if 300 <= status < 400:
         text = shown(re.split("[?#]", headers.get("location", ""), maxsplit=1)[0], secrets)  # a query may hold keys
-    return Fault(f"http_{status}", text, status=status, again=again, asked=asked_seconds(headers), code=code)
+    return Fault(f"http_{meant}", text, status=status, again=again, asked=asked_seconds(headers) or asked, code=code)
 
 
 def final_error(
@@ -139,7 +150,7 @@ def final_error(
     if isinstance(text, str):
         text = text.rstrip(".") or "-"
     if fault.kind in REFUSED:
-        return Refused(REFUSED[fault.kind], where=where, status=status, text=text, advice=advice)
+        return Refused(REFUSED[fault.kind], kind=fault.kind, where=where, status=status, text=text, advice=advice)
     if status == 429 and not fault.again:
         return Refused(
             "The quota at {where} is used up: {text}. {advice}", kind="quota", where=where, text=text, advice=advice
@@ -185,16 +196,34 @@ def not_json(data: bytes, error: Exception) -> str:
     return shown("an empty body" if not start else "a web page" if start.startswith("<") else f"{error}; {start!r}")
 
 
-def _said(body: bytes, secrets: Sequence[str]) -> tuple[str, str]:
-    """Return the message and the code in the body of an error, in the forms that are common."""
+def _said(body: bytes, secrets: Sequence[str]) -> tuple[str, str, float | None]:
+    """Return the message and the code in the body of an error, in the forms that are common, and the seconds that it asks for."""
     try:
         said = json.loads(body)
     except (ValueError, RecursionError):
         text = body.decode("utf-8", "replace").strip()
         title = _TITLE.search(text) if text[:1] == "<" else None
-        return shown(f"a web page: {title[1]}" if title else text, secrets), ""
+        return shown(f"a web page: {title[1]}" if title else text, secrets), "", None
     error = said.get("error", said) if isinstance(said, dict) else said
     if not isinstance(error, dict):
-        return shown(str(error), secrets), ""
+        return shown(str(error), secrets), "", None
     text = next((error[key] for key in ("message", "detail", "msg", "error") if error.get(key)), said)
-    return shown(str(text), secrets), str(error.get("code") or error.get("type") or "")
+    code, asked = _of_google(error.get("details"))
+    return shown(str(text), secrets), code or str(error.get("code") or error.get("type") or ""), asked
+
+
+def _of_google(details: object) -> tuple[str, float | None]:
+    """Return the reason and the wait in the details of an error of Google (google/rpc/error_details.proto).
+
+    A quota of a whole day is one that is used up.
+    """
+    reason, asked = "", None
+    for detail in details[:MOST_CAUSES] if isinstance(details, list) else ():
+        if not isinstance(detail, dict):
+            continue
+        reason = reason or str(detail.get("reason") or "")
+        if (wait := _WAIT.fullmatch(str(detail.get("retryDelay")))) is not None:
+            asked = float(wait[1])
+        if "PerDay" in str(detail.get("violations")):
+            reason = "insufficient_quota"
+    return reason, asked

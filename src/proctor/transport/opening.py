@@ -1,6 +1,7 @@
 """Open connections: look a name up, try its addresses, speak to a proxy, and begin TLS."""
 
 import asyncio
+import os
 import socket
 import ssl
 from collections.abc import Sequence
@@ -86,7 +87,7 @@ class Opener:
             _, connection = await self._loop.create_connection(Connection, sock=stream)
         except OSError as error:
             self._known.pop((host, port), None)  # the name may lead elsewhere by now
-            raise Fault("connect", shown(str(error))) from error
+            raise Fault("connect", _seen(error)) from error
         return connection
 
     async def _begin_tls(self, connection: Connection, host: str, certificate: str | None) -> None:
@@ -120,7 +121,15 @@ class Opener:
             return await asyncio.shield(task)
         except (OSError, UnicodeError) as error:
             self._known.pop((host, port), None)
-            raise Fault("dns", shown(str(error))) from error
+            raise Fault("dns", _seen(error)) from error
+
+
+def _seen(error: OSError | UnicodeError) -> str:
+    """Return what the system says of a connection, without the call that asyncio names."""
+    if isinstance(error, OSError) and error.errno:
+        is_of_names = isinstance(error, socket.gaierror)  # its numbers are those of getaddrinfo
+        return shown(error.strerror or str(error) if is_of_names else os.strerror(error.errno))
+    return shown(str(error))
 
 
 async def _look_up(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[SocketAddress]:

@@ -77,9 +77,7 @@ class Endpoint:
 
     async def enter(self) -> None:
         """Wait for a slot, first come first served; the time limit of the attempt is stopped meanwhile."""
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        self._pump()
+        place = self.queue()
         try:
             with clock_stopped():
                 await place
@@ -87,6 +85,13 @@ class Endpoint:
             if place.done() and not place.cancelled():
                 self.leave()
             raise
+
+    def queue(self) -> asyncio.Future[None]:
+        """Return a future that is done once a slot is taken for the caller; cancel it to leave the queue."""
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        self._pump()
+        return place
 
     def leave(self) -> None:
         """Give a place back."""
@@ -103,7 +108,7 @@ class Endpoint:
         self.leave()
 
     def refused(self, asked: float | None) -> None:
-        """Give a slot back after a 429 or 503; `asked` is how long the server wants us to wait."""
+        """Give a slot back after a 429, 503 or 529; `asked` is how long the server wants us to wait."""
         if self.adaptive:
             self._window.note(self.in_flight, None, asked or 0.0)
             self._review()

@@ -13,7 +13,7 @@ from proctor.transport.target import Target
 class Parent(Protocol):
     """The way to the parent."""
 
-    def ask(self, origin: str, bounds: Bounds) -> Awaitable[None]: ...
+    def ask(self, origin: str, bounds: Bounds | None) -> Awaitable[None]: ...
 
     def give_back(self, origin: str, *, seconds: float | None, refused: bool, asked: float | None) -> None: ...
 
@@ -32,14 +32,15 @@ class RemoteEndpoint(Endpoint):
         self.room = 0
         self._origin = origin
         self._parent = parent
-        self._bounds = Bounds()
+        self._bounds: Bounds | None = None  # not yet sent
 
     def bound(self, bounds: Bounds) -> None:
         self._bounds = bounds
 
     async def enter(self) -> None:
+        bounds, self._bounds = self._bounds, None
         with clock_stopped():
-            await self._parent.ask(self._origin, self._bounds)
+            await self._parent.ask(self._origin, bounds)
         self.in_flight += 1
 
     def leave(self) -> None:

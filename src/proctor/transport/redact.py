@@ -94,6 +94,15 @@ def keys_of_the_environment() -> tuple[str, ...]:
     )
 
 
+def holds_key(text: str) -> bool:
+    """True if a text, such as a program, holds a key by its own shape, or a long random one of the environment.
+
+    >>> holds_key("client = Client(api_key=os.environ['KEY'])"), holds_key("Client('sk-abc123def456')")
+    (False, True)
+    """
+    return _BY_SHAPE.search(text) is not None or any(key in text for key in keys_of_the_environment())
+
+
 def _of_the_environment() -> list[str]:
     found = (value for name, value in os.environ.items() if len(value) >= SHORTEST and _SECRET_NAME.search(name))
     return sorted(found, key=len, reverse=True)  # the longest first: one may hold another

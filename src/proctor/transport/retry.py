@@ -51,8 +51,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
+IN_A_BATCH = "batch"  # the cause of a wait that is none of a failure
+
+
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that waits to be sent again: the host, the cause, until when (monotonic), and how long the server asked for."""
+    """A request that waits to be sent again, or for its batch: the host, the cause, until when (monotonic), and how long the server asked for."""
 
     host: str
     cause: str

@@ -16,7 +16,7 @@ from proctor.transport.wire import check_headers
 
 CONNECT_SECONDS = 15.0
 TOTAL_SECONDS = 300.0
-_OPEN_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type", "user-agent")
+_OPEN_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type", "user-agent", "anthropic-version")
 
 
 class Target:
@@ -47,9 +47,8 @@ class Target:
         self.url = _checked(url)
         self.method = method
         given = {"User-Agent": "proctor", **(headers or {})}
-        self.headers = dict(
-            {name.lower(): (name, value) for name, value in given.items()}.values()
-        )  # the last one counts
+        # the last one counts
+        self.headers = dict({name.lower(): (name, value) for name, value in given.items()}.values())
         check_headers(self.headers)
         self.seconds = seconds or TOTAL_SECONDS
         self.first_byte_seconds = first_byte_seconds
@@ -67,11 +66,16 @@ class Target:
         self.secrets = tuple(_secrets(self.headers))
         self.secret_bytes = tuple(secret.encode() for secret in self.secrets)
 
-    def at(self, url: str) -> "Target":
-        """Return the same target at another path or query of the same address."""
+    def at(self, url: str, *, method: str | None = None, headers: Mapping[str, str] | None = None) -> "Target":
+        """Return the same target at another path or query of the same address; headers replace those of the same name."""
         other = object.__new__(Target)
         other.__dict__.update(self.__dict__)
         other.url = _checked(url)
+        other.method = method or self.method
+        if headers:
+            named = {name.lower(): (name, value) for name, value in (*self.headers.items(), *headers.items())}
+            other.headers = dict(named.values())
+            check_headers(other.headers)
         return other
 
 

@@ -112,7 +112,9 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
             words=Words(lang),
             workspace=workspace,
             places=PLACES,
-            read_only=workspace is not None and workspace.read_only,
+            read_only=workspace is not None
+            and (workspace.read_only or (session is not None and session.person.role == "reader")),
+            has_team=workspace is not None and workspace.ledger is not None and workspace.ledger.is_shared,
             **values,
         )
     )

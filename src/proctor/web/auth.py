@@ -2,41 +2,35 @@
 
 import hmac
 import secrets
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from starlette.datastructures import Headers
 from starlette.requests import Request, cookie_parser
 
-from proctor.web.login_proxy import LoginProxy
+from proctor.web.login_proxy import LoginProxy, Proxies, is_address
+from proctor.web.users.ledger import LINK_SECONDS, Ledger, Pass, Person
+from proctor.web.users.roles import Grants, Role, lesser, read_grants
 
 HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 MOST_FIELDS = 2_000
 
 
-class Person(msgspec.Struct, frozen=True, kw_only=True):
-    """A user of the pages: `decides` is for an adjudicator, who sees all labels; `only` begins the addresses they may open."""
-
-    name: str
-    reviews: bool = True
-    decides: bool = False
-    only: str = ""
-
-
 class Session(NamedTuple):
-    """A browser that came in by a link; `csrf` is in every form it is sent."""
+    """A browser that came in; `csrf` is in every form it is sent."""
 
     person: Person
     csrf: str
 
 
 class Access:
-    """The tokens of one server, which live as long as it does, and the names it answers to.
+    """Who may come in to one server, and the names it answers to.
 
     Attributes:
         cookie: the name of the cookie; the port is in it, as cookies do not tell two servers of a machine apart.
+        is_secure: browsers reach the server by TLS only, at the address `url`.
     """
 
     def __init__(
@@ -46,23 +40,39 @@ class Access:
         *,
         aliases: Iterable[str] = (),
         login_proxy: LoginProxy | None = None,
+        proxies: Proxies | None = None,
+        ledger: Ledger | None = None,
+        grants: Grants | None = None,
+        url: str = "",
+        has_login: bool = False,
     ) -> None:
-        """Make the tokens of a server.
+        """Open the doors of a server.
 
         Args:
             port: where it listens.
             hosts: its names on the network, next to those of this machine; none where it listens on this machine only.
             aliases: names by which a proxy passes requests on.
             login_proxy: who names the users, so that they need no link.
+            proxies: those that say for whom they ask.
+            ledger: where links, sessions and tokens are kept; None is in memory, for as long as the server lives.
+            grants: the roles of users that a proxy or a login names; none means that they may do everything.
+            url: the address at which browsers reach it through a proxy.
+            has_login: a browser that has no session is sent to the login.
         """
         self._is_open = not HOSTS.issuperset(host.lower() for host in hosts)
-        self._hosts = HOSTS | {host.lower() for host in (*hosts, *aliases)}
+        self._hosts = HOSTS | {host.lower() for host in (*hosts, *aliases, *filter(None, [urlsplit(url).hostname]))}
         self._login_proxy = login_proxy
-        self._secret = secrets.token_bytes(32)
-        self.cookie = f"proctor-{port}"
-        self._person_by_link: dict[str, Person] = {}
-        self._person_by_token: dict[str, Person] = {}
-        self._sessions: dict[str, Session] = {}
+        self._proxies = proxies
+        self._grants = grants or read_grants(["admin=*"])
+        self.ledger = ledger or Ledger()
+        self.url = url.rstrip("/")
+        self.has_login = has_login
+        self.is_secure = url.startswith("https://")
+        # a login comes back from another site
+        self.same_site: Literal["lax", "strict"] = "lax" if has_login else "strict"
+        shared = "__Host-proctor" if self.is_secure else "proctor-team"
+        self.cookie = shared if self.url else f"proctor-{port}"
+        self._secret = self.ledger.key("csrf")
 
     def answers(self, host: str, server: str) -> bool:
         """True if the name in a request's Host header is one of this server.
@@ -73,37 +83,70 @@ class Access:
         name = _host_name(host)
         return name in self._hosts or (self._is_open and name == server)
 
+    def address(self, headers: Headers, client: str) -> str:
+        """Return the address that a request comes from; one that the operator named as a proxy says it of others."""
+        said = ",".join(headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()  # what the proxy itself added
+        if not said or self._proxies is None or not self._proxies.include(client):
+            return client
+        return said if is_address(said) else client
+
+    def whole_link(self, request: Request, person: Person) -> str:
+        """Return a link with the address at which browsers reach the server."""
+        return (self.url or f"{request.url.scheme}://{request.headers['host']}") + self.link(person)
+
     def link(self, person: Person) -> str:
         """Return a path that signs a browser in, once."""
-        token = secrets.token_urlsafe(24)
-        self._person_by_link[token] = person
-        return f"/enter?token={token}"
+        seconds = LINK_SECONDS if person.only else min(LINK_SECONDS, self.ledger.session_seconds)
+        return f"/enter?token={self.ledger.issue('link', _pass_of(person), seconds=seconds)}"
 
-    def token(self, person: Person) -> str:
-        """Return a token for programs, sent as `Authorization: Bearer`."""
-        token = secrets.token_urlsafe(32)
-        self._person_by_token[token] = person
-        return token
+    def token(self, person: Person, *, label: str = "", seconds: float | None = None) -> str:
+        """Return a token for programs, sent as `Authorization: Bearer`; it lasts as long as a session unless said otherwise."""
+        return self.ledger.issue("token", _pass_of(person, via="token", label=label), seconds=seconds)
 
     def enter(self, token: str) -> str | None:
         """Use a link up: the value of the cookie, None when the link is unknown or was used."""
-        person = self._person_by_link.pop(token, None)
-        if person is None:
-            return None
-        key = secrets.token_urlsafe(32)
-        self._sessions[key] = Session(person, secrets.token_urlsafe(24))
-        return key
+        found = self.ledger.take("link", token)
+        return self.open_session(_person_of(found)) if found is not None else None
+
+    def open_session(self, person: Person) -> str:
+        """Return the value of the cookie of a new session."""
+        return self.ledger.issue("session", _pass_of(person, csrf=secrets.token_urlsafe(24)))
+
+    def close_session(self, headers: Headers) -> None:
+        """End the session of a browser."""
+        self.ledger.take("session", cookies_of(headers).get(self.cookie, ""))
+
+    def role(self, name: str, groups: Sequence[str], most: Role = "admin") -> Role | None:
+        """Return the role of a user that a proxy or a login names; None for one who has none."""
+        granted = self._grants.role(name, groups)
+        return None if granted is None else lesser(granted, most)
 
     def session(self, headers: Headers, client: str = "") -> Session | None:
         """Return the session of a request; a program with a token has no `csrf`, as no browser sends its token by itself."""
         token = bearer(headers)
         if token is not None:
-            person = self._person_by_token.get(token)
-            return Session(person, "") if person is not None else None
+            return self._granted(self.ledger.find("token", token))
         user = self._login_proxy.user(headers, client) if self._login_proxy is not None else None
         if user is not None:
-            return Session(Person(name=user), hmac.digest(self._secret, user.encode(), "sha256").hex())
-        return self._sessions.get(cookies_of(headers).get(self.cookie, ""))
+            csrf = hmac.digest(self._secret, user.name.encode(), "sha256").hex()
+            return self._granted(Pass(name=user.name, groups=user.groups, via="proxy", csrf=csrf))
+        return self._granted(self.ledger.find("session", cookies_of(headers).get(self.cookie, "")))
+
+    def _granted(self, found: Pass | None) -> Session | None:
+        """Return the session of a pass, with the role that is granted now: it may have changed since the login."""
+        if found is None:
+            return None
+        role = found.role if found.groups is None else self.role(found.name, found.groups, found.role)
+        return None if role is None else Session(_person_of(found, role), found.csrf)
+
+
+def _pass_of(person: Person, **more: str) -> Pass:
+    return Pass(**{**msgspec.structs.asdict(person), **more})
+
+
+def _person_of(found: Pass, role: Role | None = None) -> Person:
+    given = {name: getattr(found, name) for name in Person.__struct_fields__}
+    return Person(**{**given, "role": role or found.role})
 
 
 def cookies_of(headers: Headers) -> Mapping[str, str]:

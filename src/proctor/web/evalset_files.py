@@ -34,7 +34,7 @@ from proctor.evalsets.recording import free_id
 from proctor.evalsets.schema import EvalCase, EvalSet
 from proctor.evalsets.task import SUFFIXES
 from proctor.runtime.file_names import can_be_a_file
-from proctor.runtime.files import locked, write_whole
+from proctor.runtime.files import locked, reading, write_whole
 from proctor.web.workspace import NotFound, Workspace
 
 MOST_FILES = 2_000
@@ -465,11 +465,9 @@ def _conflict(opened: Opened, theirs: EvalCase | None) -> Conflict:
 
 def _stat(folder: Path, file: str) -> tuple[Path, os.stat_result]:
     path = inside(folder, file)
-    try:
+    with reading(file):
         if path.is_file():
             return path, path.stat()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=file, error=error.strerror or error) from None
     raise NotFound("There is no eval set {file}.", file=file)
 
 

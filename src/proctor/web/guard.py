@@ -7,32 +7,46 @@ what lies here.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qs, quote
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import LANGUAGES, speak
+from proctor.reports.visible import visible
 from proctor.web.attempts import Attempts
 from proctor.web.auth import MOST_FIELDS, Access, Session, bearer, cookies_of, is_ours
 from proctor.web.failures import API, failure, is_for_programs
+from proctor.web.users.audit import Record, note_entry
+from proctor.web.users.roles import ROLE_NAMES, SAFE_METHODS, is_enough, role_needed
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+T = TypeVar("T")
+_LOG = logging.getLogger("proctor.web")
 MOST_BYTES = 256_000  # of a request, if its path is not given more
 BODY_SECONDS = 20.0  # from its head to its end
 MOST_BYTES_BY_PATH = dict.fromkeys(  # below which a whole eval-set file comes in, or what a user attaches to a message
     (f"{API}/evalsets", f"{API}/chats", "/evalsets", "/chat", "/apps", "/dev/apps", "/run", "/run_sse"), 16_000_000
 )
+AGAIN_SECONDS = 10.0  # after which a user is looked up again while an answer is being sent
 LANGUAGE_COOKIE = "proctor-lang"
 THEME_COOKIE = "proctor-theme"
 THEMES = ("auto", "light", "dark")
 KEPT_SECONDS = 31_536_000  # how long a browser remembers them
-SAFE_METHODS = frozenset({"GET", "HEAD"})
+PUBLIC = ("/login", "/login/callback")  # where an app has such pages, they are for those who have no session yet
+HEALTH = "/healthz"
+HEALTH_SECONDS = 5.0
+FOR = {"reader": say("readers"), "runner": say("runners"), "admin": say("admins")}
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self'; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'",
@@ -93,18 +107,8 @@ class Guard:
         scope.setdefault("state", {})["lang"] = self._language(scope, cookies)
         scope["state"]["theme"] = _first_known(THEMES, _query(scope, "theme"), cookies.get(THEME_COOKIE, ""))
         chosen: Mapping[str, str] = {}
-        body = b""
-        answer = self._answer(scope)  # before the body: of a stranger nothing is read
-        if answer is None:
-            try:
-                async with asyncio.timeout(BODY_SECONDS):
-                    body = await _body(scope, receive, self._most(scope["path"]))
-            except _NotWhole as error:
-                answer = _refusal(scope, error.status, error.why)
-            except TimeoutError:
-                answer = _refusal(scope, 408, say("The request took too long."))
-            else:
-                answer = self._answer_to_write(scope, body)
+        answer, body = await self._read(scope, receive)
+        answer, record = await self._note(scope, answer)
         if answer is not None:
             if scope["method"] not in SAFE_METHODS:
                 answer.headers["connection"] = "close"  # what is left of the body is not waited for
@@ -122,41 +126,145 @@ class Guard:
             read = True
             return {"type": "http.request", "body": body, "more_body": False}
 
-        await self._app(scope, receive_again, send_guarded)
+        try:
+            await self._serve(
+                scope, receive_again, record.watching(send_guarded) if record is not None else send_guarded
+            )
+        finally:
+            if record is not None:
+                with suppress(BadInput):  # its beginning is noted
+                    await run_in_threadpool(record.end)
 
-    def _answer(self, scope: "Scope") -> Response | None:
+    async def _serve(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Let the app answer; what it sends for long, such as events, ends when the user may not see it any more."""
+        asked = time.monotonic()
+        is_over = False
+
+        async def send_to_user(message: "Message") -> None:
+            nonlocal asked, is_over
+            if not is_over and message["type"] == "http.response.body" and time.monotonic() - asked > AGAIN_SECONDS:
+                is_over = not await self._may_go_on(scope)
+                asked = time.monotonic()
+            if not is_over:
+                await send(message)
+            elif not limit.expired():
+                limit.reschedule(0)
+
+        try:
+            async with asyncio.timeout(None) as limit:
+                await self._app(scope, receive, send_to_user)
+        except TimeoutError:
+            if not is_over:
+                raise
+        if is_over:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _may_go_on(self, scope: "Scope") -> bool:
+        """True if the user of a request may still send it; also while the ledger cannot be read."""
+        if scope["state"].get("session") is None:
+            return True
+        client: str = (scope.get("client") or ("", 0))[0]
+        with suppress(BadInput):
+            session = await self._ask(self._access.session, Headers(scope=scope), client)
+            return session is not None and is_enough(session.person.role, role_needed(scope["method"], scope["path"]))
+        return True
+
+    async def _read(self, scope: "Scope", receive: "Receive") -> tuple[Response | None, bytes]:
+        """Return the answer to a request that does not reach the app, or None and its body."""
+        try:
+            answer = await self._answer(scope)  # before the body: of a stranger nothing is read
+        except BadInput as error:  # the ledger cannot be read
+            return _unanswered(scope, error), b""
+        if answer is not None:
+            return answer, b""
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await _body(scope, receive, self._most(scope["path"]))
+        except _NotWhole as error:
+            return _refusal(scope, error.status, error.why), b""
+        except TimeoutError:
+            return _refusal(scope, 408, say("The request took too long.")), b""
+        return self._answer_to_write(scope, body), body
+
+    async def _note(self, scope: "Scope", answer: Response | None) -> tuple[Response | None, Record | None]:
+        """Begin the line of a write in the audit log; what cannot be noted is not done."""
+        if not self._access.ledger.is_shared or not Record.is_needed(scope):
+            return answer, None
+        record = Record(self._access.ledger, scope)
+        try:
+            await run_in_threadpool(record.begin, answer.status_code if answer is not None else 0)
+        except BadInput as error:
+            return _unanswered(scope, error), None
+        return answer, record
+
+    async def _ask(self, call: "Callable[..., T]", *given: object) -> T:
+        """Call what reads the ledger: in a thread, if it may have to wait for a database."""
+        return await run_in_threadpool(call, *given) if self._access.ledger.is_shared else call(*given)
+
+    async def _health(self, scope: "Scope") -> Response:
+        """Answer whether the server can serve: its ledger has to answer, where it has one of its own."""
+        try:
+            async with asyncio.timeout(HEALTH_SECONDS):
+                await self._ask(self._access.ledger.check)
+        except TimeoutError:
+            return _refusal(scope, 503, say("The request took too long."))
+        return PlainTextResponse("ok")
+
+    async def _answer(self, scope: "Scope") -> Response | None:
         """Return the refusal of a request that may not come in, or the answer to a link; None lets it in."""
         headers = Headers(scope=scope)
         client: str = (scope.get("client") or ("", 0))[0]
+        scope["state"]["address"] = address = self._access.address(headers, client)
         if not self._access.answers(headers.get("host", ""), (scope.get("server") or ("", 0))[0]):
             return _refusal(scope, 400, say("This host name is not answered here."))
         path: str = scope["path"]
-        if path.startswith("/static/"):
+        if path.startswith("/static/") or (
+            self._access.has_login and path in PUBLIC and scope["method"] in SAFE_METHODS
+        ):
             return None
+        if path == HEALTH:
+            return await self._health(scope)
         if path == "/enter" and not _is_opened(scope, headers):
             return _refusal(scope, 405, say("This cannot be done here (status {status}).", status=405))
         token = _query(scope, "token") if path == "/enter" else bearer(headers)
-        waits = self._attempts.seconds_to_wait(client) if token is not None else 0
+        waits = self._attempts.seconds_to_wait(address) if token is not None else 0
         if waits:
             refused = _refusal(scope, 429, say("Too many wrong tokens. Try again in {seconds} seconds.", seconds=waits))
             refused.headers["retry-after"] = str(waits)
             return refused
-        session = self._access.session(headers, client)
-        answer = self._enter(token or "", came_in=session is not None) if path == "/enter" else None
+        session = await self._ask(self._access.session, headers, client)
+        answer = await self._enter(scope, token or "", came_in=session is not None) if path == "/enter" else None
         if answer is None and session is None:
-            if token:
-                self._attempts.count(client, token)
-            return _refusal(
-                scope,
-                401,
-                say("This link was used already, or is of an earlier start. Press Enter in the terminal for a new one.")
-                if path == "/enter"
-                else say("Open the link that the terminal shows. Press Enter there for a new one."),
+            return self._answer_to_stranger(scope, headers, token or "")
+        scope["state"]["session"] = session  # also of one that is refused below: that is noted
+        if answer is not None or session is None:
+            return answer
+        person, needed = session.person, role_needed(scope["method"], path)
+        if not f"{path}/".startswith(f"{person.only}/"):
+            return RedirectResponse(f"{person.only}/", 303)
+        if is_enough(person.role, needed):
+            return None
+        why = say("Your role here is {role}; this is for {needed}.", role=ROLE_NAMES[person.role], needed=FOR[needed])
+        return _refusal(scope, 403, why)
+
+    def _answer_to_stranger(self, scope: "Scope", headers: Headers, token: str) -> Response:
+        """Send a browser to the login, where there is one; refuse all else, and count the tokens that were wrong."""
+        path, has_login = scope["path"], self._access.has_login
+        if token:
+            self._attempts.count(scope["state"]["address"], token)
+        elif has_login and path != "/enter" and not is_for_programs(path) and _is_opened(scope, headers):
+            query = str(scope["query_string"], "latin-1")
+            came_to = quote(path) + (f"?{query}" if query else "")  # a sample may be called a?b
+            return RedirectResponse(f"/login?next={quote(came_to, safe='')}", 303)
+        if path == "/enter":
+            why = say(
+                "This link was used already, or is of an earlier start. Press Enter in the terminal for a new one."
             )
-        if answer is None and session is not None and not f"{path}/".startswith(f"{session.person.only}/"):
-            return RedirectResponse(f"{session.person.only}/", 303)
-        scope["state"]["session"] = session
-        return answer
+        elif has_login:
+            why = say("You are not signed in, or your session has ended. Sign in at {url}.", url=self._access.url)
+        else:
+            why = say("Open the link that the terminal shows. Press Enter there for a new one.")
+        return _refusal(scope, 401, why)
 
     def _answer_to_write(self, scope: "Scope", body: bytes) -> Response | None:
         session: Session | None = scope["state"].get("session")
@@ -173,13 +281,15 @@ class Guard:
             (most for part, most in self._most_bytes.items() if f"{path}/".startswith(f"{part}/")), default=MOST_BYTES
         )
 
-    def _enter(self, token: str, *, came_in: bool) -> Response | None:
-        key = self._access.enter(token)
+    async def _enter(self, scope: "Scope", token: str, *, came_in: bool) -> Response | None:
+        key = await self._ask(self._access.enter, token)
         if key is None and not came_in:
             return None
         home = RedirectResponse("/", 303)
         if key is not None:
-            home.set_cookie(self._access.cookie, key, httponly=True, samesite="strict", path="/")
+            set_session_cookie(home, self._access, key)
+            if self._access.ledger.is_shared:
+                await run_in_threadpool(note_entry, self._access.ledger, scope, key)
         return home
 
     def _language(self, scope: "Scope", cookies: Mapping[str, str]) -> str:
@@ -188,10 +298,21 @@ class Guard:
         return _first_known(LANGUAGES, _query(scope, "lang"), cookies.get(LANGUAGE_COOKIE, ""), accepted, self._lang)
 
 
+def set_session_cookie(response: Response, access: Access, key: str) -> None:
+    """Have a browser keep its session, until it is closed."""
+    response.set_cookie(access.cookie, key, httponly=True, samesite=access.same_site, secure=access.is_secure, path="/")
+
+
 def _refusal(scope: "Scope", status: int, why: Sentence) -> Response:
     """Return an answer that says why not: JSON to programs, else a line of text."""
     text = speak(why, scope["state"]["lang"])
     return failure(status, text) if is_for_programs(scope["path"]) else PlainTextResponse(text, status)
+
+
+def _unanswered(scope: "Scope", error: BadInput) -> Response:
+    """Return what anybody may know where the ledger cannot be used; why is for the log: it has the address of the database."""
+    _LOG.error("%s", visible(str(error)))
+    return _refusal(scope, 503, say("The database of the server does not answer. Try again soon."))
 
 
 def _is_opened(scope: "Scope", headers: Headers) -> bool:

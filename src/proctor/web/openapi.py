@@ -27,7 +27,8 @@ def describe(operations: Sequence[Operation]) -> Mapping[str, Any]:
     for one in operations:
         path = API + re.sub(r"\{(\w+)(:\w+)?\}", r"{\1}", one.path)
         paths.setdefault(path, {})[one.method.lower()] = _operation(one, schema_by_type, components)
-    used = {name: schema for name, schema in components.items() if name in _named_in(paths, components)}
+    named = _named_in(paths, components)
+    used = {name: schema for name, schema in components.items() if name in named}
     return {
         "openapi": "3.1.0",
         "info": {

@@ -96,9 +96,8 @@ def _route(workspace: Workspace, operation: Operation) -> Route:
             return made
         if made is None:
             return Response(status_code=204)
-        return Response(
-            msgspec.json.encode(made, enc_hook=str), media_type="application/json"
-        )  # such as a path in a sentence
+        # such as a path in a sentence
+        return Response(msgspec.json.encode(made, enc_hook=str), media_type="application/json")
 
     return Route(f"{API}{operation.path}", answer, methods=[operation.method], name=operation.name)
 

@@ -23,22 +23,37 @@ from proctor.web.reviewing import pages as reviewing_pages
 from proctor.web.reviewing import queues
 from proctor.web.runs import pages as run_pages
 from proctor.web.samples import list_pages, listing, sample_pages
+from proctor.web.team import log
+from proctor.web.team import pages as team_pages
+from proctor.web.team.login import Login
 from proctor.web.workspace import Workspace
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from proctor.web.team.oidc import Provider
+
 FIRST_PAGE = "/runs"
 
 
-def site(workspace: Workspace, access: Access, lang: str, *, follows_browser: bool = False) -> "ASGIApp":
-    """Return the app of a workspace, for those who have access."""
+def site(
+    workspace: Workspace,
+    access: Access,
+    lang: str,
+    *,
+    follows_browser: bool = False,
+    provider: "Provider | None" = None,
+) -> "ASGIApp":
+    """Return the app of a workspace, for those who have access, by a login at a provider if there is one."""
+    workspace.ledger = access.ledger
     routes = [
         Route("/", _home),
         Route(f"{API}/openapi.json", _description),
         *api_routes(workspace, operations()),
         *pages(workspace),
         *reviewing_pages.routes(workspace, access),  # they make links
+        *team_pages.routes(workspace, access),
+        *(Login(provider, access).routes() if provider is not None else ()),
     ]
     return app(routes, access, lang, follows_browser=follows_browser, workspace=workspace)
 
@@ -54,6 +69,7 @@ def operations() -> Sequence[Operation]:
         *report.OPERATIONS,
         *run_pages.OPERATIONS,
         *sample_pages.OPERATIONS,
+        *log.OPERATIONS,
     ]
 
 

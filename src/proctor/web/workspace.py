@@ -13,6 +13,7 @@ from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.registry import unknown
+from proctor.web.users.ledger import Ledger
 
 
 class Closable(Protocol):
@@ -47,6 +48,7 @@ class Workspace:
         evalsets: the folder of eval-set files, None for none.
         read_only: nothing may be changed or started.
         addresses: the whole address of each store whose `url` leaves out a password, by that `url`.
+        ledger: of the server that serves it, with the users and what they did.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Workspace:
         self.agents = agents
         self.evalsets = evalsets
         self.read_only = read_only
+        self.ledger: Ledger | None = None
         self._kept: dict[object, Closable] = {}
         self._lock = threading.RLock()
         self._is_closed = False
@@ -72,6 +75,11 @@ class Workspace:
     def reference(self, store: str, run_id: str) -> str:
         """Return how addresses name a run."""
         return run_id if len(self.stores) == 1 else f"{run_id}@{store}"
+
+    def first_address(self) -> str:
+        """Return the whole address of the first store."""
+        store = next(iter(self.stores.values()))
+        return self.addresses.get(store.url, store.url)
 
     def find_run(self, reference: str) -> Found:
         """Return the run that an address names.

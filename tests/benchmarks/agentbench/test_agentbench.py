@@ -87,12 +87,6 @@ def test_a_file_in_another_layout_is_named(root: Path) -> None:
         agentbench.task("db", data=str(root), split="dev")
 
 
-def test_constants_of_a_module_are_read_and_nothing_of_it_is_run(tmp_path: Path) -> None:
-    path = tmp_path / "module.py"
-    path.write_text("import os\nos.abort()\nSHOTS: list = ['a']\nmade = len(SHOTS)\n", encoding="utf-8")
-    assert dataset.constants(path) == {"SHOTS": ["a"]}
-
-
 def test_official_results_of_two_parts_are_scored(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "outputs/gpt-4"
     answers = [("counting", '["3"]'), ("other", "['Lyon']"), ("INSERT", "[('?',)]"), ("UPDATE", "[('!',)]")]

@@ -41,7 +41,11 @@ class Shop(BaseHTTPRequestHandler):
             "/rest/V1/products/TEA/reviews": json.dumps(REVIEWS),
             "/": SHOP.replace("{who}", self.headers.get("Cookie") or "nobody"),
         }
-        if asked.path.startswith("/rest/") and self.headers.get("Authorization") != "Bearer token-1":
+        if asked.path == "/away":
+            self.send_response(302)
+            self.send_header("Location", f"http://{self.headers['Host'].replace('127.0.0.1', 'localhost')}/cart")
+            self.end_headers()
+        elif asked.path.startswith("/rest/") and self.headers.get("Authorization") != "Bearer token-1":
             self.send(401, "{}")
         else:
             self.send(200 if asked.path in pages else 404, pages.get(asked.path, "no such page"))
@@ -262,6 +266,19 @@ def test_a_site_that_is_down_is_a_failure_of_the_environment(tmp_path: Path) -> 
     options = {"data": str(tmp_path / "tasks.json"), "sites": {"shopping": "http://127.0.0.1:9"}}
     found = evaluate("webarena", agent=ChatAgent(ScriptedModel(["x"])), options=options, store=str(tmp_path / "r.db"))
     assert found.outcomes == {"environment_failed": 1}
+
+
+async def test_the_browser_can_be_kept_to_the_sites(shop: str, tmp_path: Path) -> None:
+    (tmp_path / "tasks.json").write_text(json.dumps(TASKS[:1]), encoding="utf-8")
+    (tmp_path / "s.json").write_text('{"cookies": [], "origins": []}', encoding="utf-8")
+    task = webarena.task(data=str(tmp_path / "tasks.json"), sites={"shopping": shop}, logins=str(tmp_path), wait_action=0, only_sites=True)  # fmt: skip
+    made: Any = task.environment
+    samples: Any = task.samples
+    async with made, made(samples[0]) as browsing:
+        shown = {}
+        for url in (f"{shop}/cart", f"{shop.replace('127.0.0.1', 'localhost')}/cart", f"{shop}/away"):
+            shown[url] = (await browsing.call(ToolCall(name="goto", arguments={"url": url}))).content
+    assert ["Green tea" in text for text in shown.values()] == [True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -35,11 +34,9 @@ class Games:
         await self._workers.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         if self._workers is not None:
-            await self._workers.__aexit__(kind, error, trace)
+            await self._workers.__aexit__(*raised)
 
     @asynccontextmanager
     async def open(self, game: str) -> AsyncIterator["Game"]:

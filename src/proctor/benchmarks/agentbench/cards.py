@@ -7,7 +7,6 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from proctor.benchmarks.agentbench.conversation import Ended, History, Loop
@@ -83,10 +82,8 @@ class CardsPart:
         await self._workers.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._workers.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self._workers.__aexit__(*raised)
 
     async def __call__(self, sample: Sample, history: History) -> Loop:
         """Play one game; the history is the one that the official player sends."""

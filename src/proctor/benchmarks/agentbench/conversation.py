@@ -16,7 +16,6 @@ Source: THUDM/AgentBench, v0.2, commit 41e6807349f7, `src/server/task.py` (`Sess
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -64,9 +63,7 @@ class Stages:
             self._stack = stack.pop_all()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
     def __call__(self, sample: Sample) -> "Stage":
@@ -85,9 +82,7 @@ class Stage:
         self.ended = await anext(self._loop)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._loop.aclose()
 
     async def hear(self, reply: str) -> None:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
@@ -51,9 +50,8 @@ class Databases:
         self._seconds = seconds
         self._workers: Workers | None = None
         self._programs: tuple[str | None, str | None] = (None, None)
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(
-            asyncio.Lock
-        )  # a table's name is that of its database
+        # a table's name is that of its database
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def __aenter__(self) -> Self:
         paths: Sequence[Path] = ()
@@ -71,11 +69,9 @@ class Databases:
         await self._workers.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         if self._workers is not None:
-            await self._workers.__aexit__(kind, error, trace)
+            await self._workers.__aexit__(*raised)
 
     @asynccontextmanager
     async def open(self, table: Mapping[str, Any]) -> AsyncIterator[Table]:

@@ -9,12 +9,11 @@ of a separate download, WebShop and Mind2Web have theirs elsewhere. An entry of 
 Source: THUDM/AgentBench, v0.2, commit 41e6807349f7; `configs/tasks` says which files are which task.
 """
 
-import ast
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
@@ -31,7 +30,6 @@ COMMIT = "41e6807349f7"
 LICENCE = "Apache 2.0"
 VARIABLE = "PROCTOR_AGENTBENCH_DATA"
 Split = Literal["dev", "std"]
-SPLITS: tuple[Split, ...] = get_args(Split)
 WEBSHOP_GOALS: Mapping[Split, range] = {"dev": range(200, 280), "std": range(200)}
 CARD_GAMES: Mapping[Split, int] = {"dev": 3, "std": 5}
 BASELINES = ("baseline1", "baseline2")
@@ -122,33 +120,6 @@ def digests(root: Path, parts: Sequence[Part], split: Split) -> tuple[dict[str, 
         for name, digest in found.items()
         if digest != DIGESTS[name]
     ]
-
-
-def constants(path: Path) -> dict[str, Any]:
-    """Return the constants of an official module, such as prompts, which are data of the user's clone; nothing is run.
-
-    Raises:
-        BadInput: the file is not there, or is no Python.
-    """
-    try:
-        module = ast.parse(path.read_text("utf-8"))
-    except (OSError, ValueError, SyntaxError) as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
-    found = {}
-    for statement in module.body:
-        match statement:
-            case ast.Assign(targets=[ast.expr() as target, *_], value=ast.expr() as value):
-                pass
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                pass
-            case _:
-                continue
-        if isinstance(target, ast.Name):
-            try:
-                found[target.id] = ast.literal_eval(value)
-            except ValueError:
-                continue
-    return found
 
 
 def _sample(part: Part, split: Split, index: int | str, item: object, **more: Any) -> Sample:

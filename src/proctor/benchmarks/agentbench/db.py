@@ -8,15 +8,14 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
-from proctor.benchmarks.agentbench import dataset
 from proctor.benchmarks.agentbench.conversation import Ended, History, Loop
 from proctor.benchmarks.agentbench.database import Databases, Table
 from proctor.benchmarks.agentbench.db_answer import CHANGING
 from proctor.benchmarks.agentbench.official import Status
 from proctor.core.sample import Message, Sample
+from proctor.runtime.python_source import constants
 
 ROUNDS = 15
 _ACTION = re.compile(r"Action: (.*?)\n")
@@ -28,7 +27,7 @@ class DatabasePart:
     """Plays samples, each on a table of its own."""
 
     def __init__(self, root: Path, databases: Databases, rounds: int = ROUNDS) -> None:
-        self._prompt: str = dataset.constants(root / "src/server/tasks/dbbench/__init__.py")["big_prompt"]
+        self._prompt: str = constants(root / "src/server/tasks/dbbench/__init__.py")["big_prompt"]
         self._databases = databases
         self._rounds = rounds
 
@@ -36,10 +35,8 @@ class DatabasePart:
         await self._databases.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._databases.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self._databases.__aexit__(*raised)
 
     async def __call__(self, sample: Sample, history: History) -> Loop:
         """Play one sample. The answer to a change is the digest of the table, however the sample ended."""

@@ -38,9 +38,8 @@ _NOTHING = ("none", "null", "undefined", "nan", "inf", "infinity", "-inf", "-inf
 _LONGEST = 100_000  # characters of an answer that is evaluated
 _TOLERANCE = 1e-2
 _SIMPLE = msgspec.json.Decoder(list[str | int | float])
-_TWO_WORDS = re.compile(
-    r"([A-Za-z_]+) +([A-Za-z_]+)(?![A-Za-z_\"'])"
-)  # of which no expression begins, but for keywords
+# of which no expression begins, but for keywords
+_TWO_WORDS = re.compile(r"([A-Za-z_]+) +([A-Za-z_]+)(?![A-Za-z_\"'])")
 _WARNED = re.compile(r"\\|\d[A-Za-z_]")  # what Python's parser may warn of
 
 

@@ -13,10 +13,10 @@ from typing import Any, Protocol
 import msgspec
 
 from proctor.benchmarks.agentbench.conversation import Ended, History, Loop
-from proctor.benchmarks.agentbench.dataset import constants
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample
 from proctor.runtime.json_file import read_json
+from proctor.runtime.python_source import constants
 
 ROUNDS = 15
 FOLDER = "src/server/tasks/knowledgegraph"

@@ -3,7 +3,6 @@
 import urllib.parse
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -52,10 +51,8 @@ class SparqlBase:
         await self._workers.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._workers.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self._workers.__aexit__(*raised)
 
     async def relations(self, entity: str) -> Sequence[str]:
         """Return the relations that lead away from an entity."""

@@ -17,10 +17,10 @@ from typing import Any, Protocol, cast
 import msgspec
 
 from proctor.benchmarks.agentbench.conversation import Ended, History, Loop
-from proctor.benchmarks.agentbench.dataset import constants
 from proctor.benchmarks.agentbench.source_texts import SourceTexts
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Message, Sample
+from proctor.runtime.python_source import constants
 
 SOURCE = "src/server/tasks/os_interaction/task.py"
 PROMPT = "You are an assistant that will act like a person"  # how it begins

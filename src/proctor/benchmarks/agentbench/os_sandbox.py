@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from proctor.benchmarks.agentbench import os_program
@@ -85,9 +84,7 @@ class Sandbox:
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._end()
 
     async def type(self, command: str) -> str:
@@ -144,10 +141,10 @@ class Sandbox:
         return "-"
 
     async def _end(self) -> None:
-        if self._process is not None and self._process.returncode is None:
+        if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()  # and with it, by the kernel, all that ran in its namespace
-            await self._process.wait()
+            await _wait_for(self._process)
 
 
 def check_machine() -> None:
@@ -264,5 +261,11 @@ async def _make_users() -> int:
         await process.stdout.readline()
         return os.open(f"/proc/{process.pid}/ns/user", os.O_RDONLY)
     finally:
+        await _wait_for(process)
+
+
+async def _wait_for(process: asyncio.subprocess.Process) -> None:
+    """Wait for the end of a process and of its pipes, which its event loop may not outlive."""
+    if process.stdin is not None:
         process.stdin.close()
-        await process.wait()
+    await process.communicate()

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from proctor.benchmarks.agentbench import dataset, db
@@ -28,11 +27,9 @@ class Tables:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._databases is not None:
-            self._runner.run(self._databases.__aexit__(kind, error, trace))
+            self._runner.run(self._databases.__aexit__(*raised))
         self._runner.close()
 
     def state(self, table: Mapping[str, Any], statements: Sequence[str]) -> tuple[list[str], str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
+from proctor.runtime.python_source import parse
 
 
 class SourceTexts:
@@ -17,10 +18,7 @@ class SourceTexts:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
-            self._module = ast.parse(path.read_text("utf-8"))
-        except (OSError, ValueError, SyntaxError, RecursionError) as error:
-            raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
+        self._module = parse(path)
 
     def returned(self, function: str, /, within: str = "", **values: object) -> Any:
         """Return what a function returns, in a class if one is named: literals, with the values of names in them; a list where it may return several.

@@ -8,7 +8,6 @@ Source: agentdojo 0.1.35, `agent_pipeline/tool_execution.py`, `task_suite/task_s
 """
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from proctor.core.sample import FreshTurn, Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
@@ -31,10 +30,8 @@ class Worlds:
         await self._workers.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._workers.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self._workers.__aexit__(*raised)
 
     def __call__(self, sample: Sample) -> "World":
         scene = sample.meta["scene"]
@@ -60,9 +57,7 @@ class World:
         self._world = await self._workers.open("World", **self._scene)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._world is not None:
             await self._world.close()
 

@@ -7,7 +7,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from proctor.benchmarks.agentdojo.environment import content_of
@@ -60,10 +59,8 @@ class Check:
         await self._checks.workers.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._checks.workers.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self._checks.workers.__aexit__(*raised)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         """Score one trajectory of a sample of this benchmark."""

@@ -26,6 +26,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Role, Sample, Turn
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json, read_json_lines
+from proctor.runtime.python_source import literal, parse
 
 COMMIT = "483554eae102"
 CONTENT = "7c71d9239b2061118e118508c36d437874b11399c7a54abff93ae6ddf293a518"  # of `content_digest`
@@ -165,7 +166,7 @@ def read_official(root: Path) -> Official:
     """
     texts = {
         node.targets[0].id: node.value.value
-        for node in ast.walk(_syntax(root / "evaluator.py"))
+        for node in ast.walk(parse(root / "evaluator.py"))
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Constant)
     }  # fmt: skip
     prompts = {kind: texts.get(name) for kind, name in _PROMPTS.items()}
@@ -178,7 +179,7 @@ def describe(folder: Path) -> dict[str, str]:
     """Return the official JSON document of each tool in a folder, by its name."""
     found: dict[str, str] = {}
     for path in sorted(folder.glob("*.py")):
-        for node in _syntax(path).body:
+        for node in parse(path).body:
             if isinstance(node, ast.ClassDef) and [ast.unparse(base) for base in node.bases] == ["API"]:
                 found[node.name] = json.dumps({"name": node.name, **_constants(path, node)})
     return found
@@ -187,18 +188,9 @@ def describe(folder: Path) -> dict[str, str]:
 def _constants(path: Path, node: ast.ClassDef) -> dict[str, Any]:
     values = {ast.unparse(one.targets[0]): one.value for one in node.body if isinstance(one, ast.Assign)}
     try:
-        return {
-            name: ast.literal_eval(values[name]) for name in ("description", "input_parameters", "output_parameters")
-        }
-    except (KeyError, ValueError, RecursionError):
+        return {name: literal(values[name]) for name in ("description", "input_parameters", "output_parameters")}
+    except (KeyError, ValueError):
         raise BadInput("{path} describes its tool in another way than those of API-Bank.", path=path) from None
-
-
-def _syntax(path: Path) -> ast.Module:
-    try:
-        return ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
 
 
 def samples(

@@ -5,7 +5,6 @@ Source: DAMO-ConvAI, commit 483554eae102, `api-bank/evaluator_by_json.py`, `api-
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 import msgspec
@@ -89,10 +88,8 @@ class CallScorer:
         await self._calls.workers.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._calls.workers.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self._calls.workers.__aexit__(*raised)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         """Score a reply; a call that cannot be made here has no score."""

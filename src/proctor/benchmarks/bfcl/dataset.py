@@ -25,6 +25,7 @@ from proctor.core.sample import Role
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.downloads import fetch
+from proctor.runtime.files import reading
 
 PACKAGE = fetch.Package(
     name="bfcl-eval",
@@ -346,10 +347,8 @@ def _file(folder: Path, category: str) -> Path:
 
 def read_bytes(path: Path) -> bytes:
     """Return what is in a data file, or raise `BadInput`."""
-    try:
+    with reading(path):
         return path.read_bytes()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror) from error
 
 
 def sha16(data: bytes) -> str:

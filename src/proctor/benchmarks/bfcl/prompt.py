@@ -16,6 +16,7 @@ from proctor.benchmarks.bfcl.formats import ORDINARY, Format, write_documents
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
 from proctor.downloads import fetch
+from proctor.runtime.python_source import literal, parse
 
 _WORDS = Path("constants", "default_prompts.py")
 
@@ -92,15 +93,11 @@ def system_prompt(functions: Sequence[dict[str, object]], constants: Mapping[str
 @cache
 def _literals(path: Path) -> Mapping[str, object]:
     """Return every constant of the file that is a literal, or made of literals and earlier constants."""
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError, RecursionError) as error:
-        raise BadInput("The official prompts in {path} cannot be read: {error}.", path=path, error=error) from error
     known: dict[str, object] = {}
-    for node in tree.body:
+    for node in parse(path).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
-                known[node.targets[0].id] = ast.literal_eval(_Filled(known).visit(node.value))
+                known[node.targets[0].id] = literal(_Filled(known).visit(node.value))
             except ValueError:
                 continue  # made by an operation; none of those is needed
     return known

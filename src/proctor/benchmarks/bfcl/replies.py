@@ -28,6 +28,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Part, Reasoning, Text, ToolCall
 from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
 from proctor.core.trial import Failure
+from proctor.runtime.files import reading
 from proctor.runtime.json_file import read_json
 
 FAILED = "Error during inference:"
@@ -277,10 +278,8 @@ def _category_of(file: Path) -> str:
 
 
 def _lines(file: Path) -> list[tuple[int, _Line]]:
-    try:
+    with reading(file):
         data = file.read_bytes()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=file, error=error.strerror) from error
     return [(number, _decode(file, number, line)) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
 
 

@@ -9,7 +9,6 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/eval_checker/eval_runner.py` (`_evaluate
 """
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -59,10 +58,8 @@ class ScorerOfAll:
         await self.workers.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.workers.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self.workers.__aexit__(*raised)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         mode: Mode = "native" if trajectory.tools == "native" else "prompt"

@@ -20,7 +20,6 @@ import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
 import msgspec
@@ -103,9 +102,7 @@ class Web:
                 self._file = self._cassette.open("ab", buffering=0)  # a line is one write
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._file is not None:
             self._file.close()

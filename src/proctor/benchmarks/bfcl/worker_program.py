@@ -357,9 +357,8 @@ def _loaded(classes: Sequence[str], config: str, sample_id: str) -> bytes:
 def _class(name: str) -> tuple[Callable[[], Any], tuple[str, ...]]:
     """Return a class with the names of its public methods, in the order of the official code."""
     root = os.environ.get("BFCL_PROJECT_ROOT")
-    os.environ["BFCL_PROJECT_ROOT"] = (
-        root or tempfile.gettempdir()
-    )  # the package makes folders there when it is imported
+    # the package makes folders there when it is imported
+    os.environ["BFCL_PROJECT_ROOT"] = root or tempfile.gettempdir()
     try:
         module = importlib.import_module(f"{CLASSES}.{MODULE_BY_CLASS[name]}")
     finally:

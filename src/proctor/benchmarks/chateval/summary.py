@@ -11,7 +11,7 @@ left out, where the official code would have ended.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -24,8 +24,6 @@ from proctor.core.tally import Case, tally
 from proctor.core.task import Judged
 from proctor.stats.agreement import cohen_kappa
 from proctor.stats.estimate import estimate
-
-Speeches = Mapping[str, Sequence[str]]  # of an item, by order
 
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - they are of single orders

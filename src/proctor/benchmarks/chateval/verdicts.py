@@ -14,7 +14,6 @@ from typing import Literal
 from proctor.models.debate import scores_of
 
 Method = Literal["single", "average", "adversarial", "majority_vote"]
-METHODS: tuple[Method, ...] = ("single", "average", "adversarial", "majority_vote")
 FIRST, SECOND = ("output_1", "gpt35"), ("output_2", "vicuna")
 TIE = "tie"
 _VOTES = {"Assistant 1": "gpt35", "Assistant 2": "vicuna", "Tie": TIE}

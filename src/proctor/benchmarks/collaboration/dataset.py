@@ -7,7 +7,6 @@ team = ["planner", "analyst"]
 goals = [{ name = "price reported", answer = ["49"] }, { name = "checked", said = ["approved"], by = "reviewer" }]
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +16,7 @@ import msgspec
 from proctor.benchmarks.collaboration import transcripts
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
-from proctor.core.validation import in_words
+from proctor.runtime.toml_file import read_toml
 from proctor.scorers.collaboration import KEY
 from proctor.scorers.goals import Goal
 from proctor.traces import is_trace
@@ -73,19 +72,7 @@ def read_scenarios(path: Path) -> Sequence[Scenario]:
     Raises:
         BadInput: it cannot be read, or a scenario is wrong; names it.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
-    if len(data) > MOST_BYTES:
-        raise BadInput("{path} is larger than {limit} bytes.", path=path, limit=MOST_BYTES)
-    try:
-        found = msgspec.convert(tomllib.loads(data.decode("utf-8-sig")), _File).scenario
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is no valid TOML: {error}.", path=path, error=error) from None
-    except msgspec.ValidationError as error:
-        raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
+    found = read_toml(path, _File, most_bytes=MOST_BYTES).scenario
     for one in found:
         names = [goal.name for goal in one.goals]
         if len(set(names)) < max(1, len(names)):

@@ -62,9 +62,8 @@ def _ratio(name: str, by_cluster: dict[str, list[Pair]]) -> Estimate:
         return made
     squares = math.fsum((one - value * other) ** 2 for one, other in sums)
     error = math.sqrt(len(sums) / (len(sums) - 1) * squares) / under
-    half = (
-        t_quantile(0.5 + LEVEL / 2, len(sums) - 1) * error / scale
-    )  # the derivative of the logarithm, or of the log-odds
+    # the derivative of the logarithm, or of the log-odds
+    half = t_quantile(0.5 + LEVEL / 2, len(sums) - 1) * error / scale
     half = min(half, 700.0)  # what exp takes
     if is_share:
         odds = value / (1 - value)

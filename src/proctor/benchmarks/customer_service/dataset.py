@@ -1,6 +1,5 @@
 """Read scenarios, and make the samples: each scenario in each language, without a fault and with each of its faults."""
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +9,7 @@ import msgspec
 from proctor.benchmarks.customer_service.backend import Backend, Fault, Intent
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, ToolCall, Turn
-from proctor.core.validation import in_words
+from proctor.runtime.toml_file import read_toml
 
 BUNDLED = Path(__file__).with_name("scenarios.toml")
 MOST_BYTES = 5_000_000
@@ -58,19 +57,7 @@ def read_scenarios(path: Path) -> _File:
     Raises:
         BadInput: the file cannot be read, or a scenario is wrong or cannot be solved; names it.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
-    if len(data) > MOST_BYTES:
-        raise BadInput("{path} is larger than {limit} bytes.", path=path, limit=MOST_BYTES)
-    try:
-        found = msgspec.convert(tomllib.loads(data.decode("utf-8-sig")), _File)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is no valid TOML: {error}.", path=path, error=error) from None
-    except msgspec.ValidationError as error:
-        raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
+    found = read_toml(path, _File, most_bytes=MOST_BYTES)
     for scenario in found.scenario:
         for language in found.rules:
             _solve(scenario, language, path)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from proctor.core.digest import digest_file
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput, needs
 from proctor.core.sample import File
 from proctor.core.validation import in_words
 from proctor.runtime.file_names import can_be_a_file
@@ -126,10 +126,8 @@ def decode_record(raw: Mapping[str, object] | bytes, where: str) -> Mapping[str,
 
 
 def _parquet(path: Path) -> Iterator[Mapping[str, object]]:
-    try:
+    with needs("parquet", str(path)):
         from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise MissingExtra("parquet", str(path)) from None
     try:
         table = parquet.read_table(path)
     except (ArrowException, OSError) as error:

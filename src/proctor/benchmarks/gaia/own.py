@@ -19,9 +19,8 @@ from proctor.core.sentence import Sentence, say
 ID = re.compile(r"\w(?:[\w.-]{0,198}\w)?")
 ID_CHARACTERS = "a-z 0-9 . _ -"
 THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-WITH_UNIT = re.compile(
-    r"[-+]?\s?[$€£¥]?\s?[-+]?\d[\d,._ ]*\s?(?:[%‰$€£¥°]|[^\W\d_]{1,12}(?:/[^\W\d_]{1,3})?)?\.?"
-)  # 50%, $5, 12 km, 30 km/h
+# 50%, $5, 12 km, 30 km/h
+WITH_UNIT = re.compile(r"[-+]?\s?[$€£¥]?\s?[-+]?\d[\d,._ ]*\s?(?:[%‰$€£¥°]|[^\W\d_]{1,12}(?:/[^\W\d_]{1,3})?)?\.?")
 JOINED = re.compile(r"\d[^\w\s]\d")
 
 

@@ -8,7 +8,6 @@ Source: miniwob 1.1.0, `selenium_instance.py` (`reset`, `begin_task`), `html/cor
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import unquote, urlsplit
 
@@ -56,10 +55,8 @@ class Pages:
         await self._chromium.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._chromium.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self._chromium.__aexit__(*raised)
 
     def __call__(self, sample: Sample) -> "Episode":
         return Episode(self._folder, self._chromium, sample.meta["episode"], self._limit)
@@ -93,9 +90,7 @@ class Episode:
         self.tools = (await self._python.__aenter__()).tools
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.window.close()
 
     async def call(self, call: ToolCall) -> ToolResult:

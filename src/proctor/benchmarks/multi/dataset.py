@@ -16,6 +16,7 @@ import msgspec
 from proctor.benchmarks.multi.images import tokens_in
 from proctor.core.errors import BadInput
 from proctor.core.validation import in_words
+from proctor.runtime.files import reading
 
 TYPES = {"单选": "SA", "多选": "MA", "填空": "FB", "解答": "OP", "其他": "Other"}
 EDUCATION = {"初中": "JuH", "高中": "SeH", "大学": "Uni", "社会": "Soc", "其他": "Other"}
@@ -230,10 +231,8 @@ def _decode(path: Path, kind: object) -> Any:
 
 
 def _text(path: Path) -> str:
-    try:
+    with reading(path):
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=in_words(error)) from None
 
 
 def _without_answers(path: Path) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from proctor.core.errors import MissingExtra
+from proctor.core.errors import needs
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -143,10 +143,8 @@ def xml_library() -> Any:
     Raises:
         MissingExtra: it is not installed.
     """
-    try:
+    with needs("sotopia", "sotopia"):
         from lxml import etree
-    except ImportError:
-        raise MissingExtra("sotopia", "sotopia") from None
     return etree
 
 

@@ -1,7 +1,6 @@
 """The official environment of a task, as agents and the simulated user act on it."""
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from proctor.benchmarks.tau2.dataset import Task, parsed
@@ -39,12 +38,10 @@ class Tau2Environment:
         self._instance = await self.upstream.start(self.domain, self._raw, solo=solo)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         if self._instance is not None:
             await self._instance.close()
-        await self.upstream.__aexit__(kind, error, trace)
+        await self.upstream.__aexit__(*raised)
 
     @property
     def tools(self) -> Sequence[Tool]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -51,10 +50,8 @@ class Upstream:
         await self._workers.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._workers.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self._workers.__aexit__(*raised)
 
     async def describe(self, domain: str, *, solo: bool = False) -> Described:
         """Return what a domain offers; asked once."""

@@ -16,6 +16,8 @@ import msgspec
 from proctor.benchmarks.tau2.dataset import Action, Instructions, Scenario, Task
 from proctor.benchmarks.tau2.messages import STOP
 from proctor.core.errors import BadInput
+from proctor.runtime.files import reading
+from proctor.runtime.python_source import parse
 
 Role = Literal["agent", "ground_truth", "solo"]
 _NAMES = {"agent": "AGENT_INSTRUCTION", "ground_truth": "AGENT_GT_INSTRUCTION", "solo": "AGENT_SOLO_INSTRUCTION"}
@@ -103,16 +105,16 @@ def read(root: Path) -> Words:
         BadInput: a file is missing, or holds no such literal.
     """
     source = root / "src/tau2"
-    agent = _parsed(source / "agent/llm_agent.py")
-    judge = _function(_parsed(source / "evaluator/evaluator_nl_assertions.py"), "evaluate_nl_assertions")
+    agent = parse(source / "agent/llm_agent.py")
+    judge = _function(parse(source / "evaluator/evaluator_nl_assertions.py"), "evaluate_nl_assertions")
     guidelines = root / "data/tau2/user_simulator"
     return Words(
         agent={name: _literal(agent, name) for name in (*_NAMES.values(), *_PROMPTS.values())},
         steps=dict(zip(("user", "assistant"), _steps(agent), strict=True)),
-        user=_literal(_parsed(source / "user/user_simulator.py"), "SYSTEM_PROMPT"),
+        user=_literal(parse(source / "user/user_simulator.py"), "SYSTEM_PROMPT"),
         guidelines=_text(guidelines / "simulation_guidelines.md"),
         guidelines_with_tools=_text(guidelines / "simulation_guidelines_tools.md"),
-        greeting=_greeting(_parsed(source / "orchestrator/orchestrator.py")),
+        greeting=_greeting(parse(source / "orchestrator/orchestrator.py")),
         done=ast.get_docstring(_function(agent, DONE)) or "",
         judge_system=_literal(judge, "system_prompt"),
         judge_request=_literal(judge, "user_prompt"),
@@ -120,17 +122,8 @@ def read(root: Path) -> Words:
 
 
 def _text(path: Path) -> str:
-    try:
+    with reading(path):
         return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
-
-
-def _parsed(path: Path) -> ast.Module:
-    try:
-        return ast.parse(_text(path))
-    except (SyntaxError, ValueError) as error:
-        raise BadInput("{path}: {error}.", path=path, error=error) from None
 
 
 def _function(tree: ast.Module, name: str) -> ast.FunctionDef:

@@ -14,6 +14,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Tool, Turn
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json
+from proctor.runtime.python_source import literal, parse
 
 COMMIT = "aa4ed9f4737ad98bd706663f01d63623c3427812"
 SETS = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction")
@@ -158,28 +160,14 @@ _wording = lru_cache(maxsize=8)(Wording)
 @lru_cache(maxsize=32)
 def _literals(path: Path) -> Mapping[str, Any]:
     """Return what a source file sets to a literal, the first of each name; nothing in it is run."""
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError) as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
     found: dict[str, Any] = {}
-    for node in ast.walk(tree):
+    for node in ast.walk(parse(path)):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name | ast.Attribute):
             target = node.targets[0]
             name = target.id if isinstance(target, ast.Name) else target.attr
-            value = _value(node.value)
-            if name not in found and value is not None:
-                found[name] = value
+            with suppress(ValueError):
+                found.setdefault(name, literal(node.value))
     return found
-
-
-def _value(node: ast.expr) -> Any:
-    if isinstance(node, ast.JoinedStr):  # an f-text without fields is a literal too
-        return "".join(str(one.value) for one in node.values if isinstance(one, ast.Constant))
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
 
 
 def sets_of(category: str | Sequence[str] | None) -> list[str]:

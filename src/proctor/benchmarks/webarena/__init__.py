@@ -37,6 +37,7 @@ class WebArenaOptions(msgspec.Struct, frozen=True, kw_only=True):
         screenshots: a folder for pictures of the pages that the agent is shown.
         wait_action, wait_target: seconds that a page has after an action, and after it was opened for an evaluator.
         page_characters: of a page that the agent is shown.
+        only_sites: the browser finds the hosts of the sites, and no other; officially it reaches every address.
     """
 
     data: str | None = None
@@ -46,6 +47,7 @@ class WebArenaOptions(msgspec.Struct, frozen=True, kw_only=True):
     wait_action: Seconds = 2.0
     wait_target: Seconds = 3.0
     page_characters: Annotated[int, msgspec.Meta(ge=100)] = 8_000
+    only_sites: bool = False
 
 
 def task(category: str | Sequence[str] | None = None, **options: object) -> Task:
@@ -94,6 +96,7 @@ def _sites(how: WebArenaOptions, addresses: Mapping[str, str], configs: Sequence
         wait_action=how.wait_action,
         wait_target=how.wait_target,
         most_characters=how.page_characters,
+        only_sites=how.only_sites,
     )
 
 

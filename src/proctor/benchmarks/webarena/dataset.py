@@ -150,9 +150,8 @@ def _problem(evaluation: Evaluation) -> str:
             if approach == "fuzzy_match":
                 wrong = is_text and value != rules.UNACHIEVABLE
             else:
-                wrong = is_text is not (
-                    approach == "exact_match"
-                )  # an unknown approach counts for nothing, as officially
+                # an unknown approach counts for nothing, as officially
+                wrong = is_text is not (approach == "exact_match")
             if approach in ("exact_match", "must_include", "fuzzy_match") and wrong:
                 return f"{approach}: {value!r}"
     if "url_match" in evaluation.eval_types and evaluation.reference_url is None:

@@ -11,9 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from proctor.benchmarks.webarena import actions, page, rules
 from proctor.benchmarks.webarena.dataset import SITES, Config, Target, config_of
@@ -44,6 +43,7 @@ class Sites:
         screenshots: the folder for a picture of every page the agent is shown.
         wait_action, wait_target: seconds that a page has after an action, and after it was opened for a target.
         most_characters: of a page that the agent is shown.
+        only_sites: the browser finds the hosts of the sites, and no other.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Sites:
         wait_action: float,
         wait_target: float,
         most_characters: int,
+        only_sites: bool = False,
     ) -> None:
         self.addresses = addresses
         self.logins = logins
@@ -63,6 +64,7 @@ class Sites:
         self.wait_action = wait_action
         self.wait_target = wait_target
         self.most_characters = most_characters
+        self.only_sites = only_sites
         self._configs = configs
         self._chromium: Chromium | None = None
 
@@ -87,14 +89,20 @@ class Sites:
             )
         for config in self._configs:
             cookies_of(config, self.logins)
-        self._chromium = self._chromium or Chromium()
+        self._chromium = self._chromium or Chromium(arguments=self._arguments())
         await self._chromium.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.chromium.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: object) -> None:
+        await self.chromium.__aexit__(*raised)
+
+    def _arguments(self) -> Sequence[str]:
+        """Return what keeps the browser to the sites: also redirects, parts of pages and numeric addresses."""
+        if not self.only_sites:
+            return ()
+        hosts = {urlsplit(address).hostname or "" for address in self.addresses.values()}
+        found = [f"EXCLUDE [{host}]" if ":" in host else f"EXCLUDE {host}" for host in sorted(hosts)]
+        return ("--no-proxy-server", f"--host-resolver-rules={', '.join(['MAP * ~NOTFOUND', *found])}")
 
     def __call__(self, sample: Sample) -> "Browsing":
         config = config_of(sample)
@@ -121,9 +129,8 @@ class Browsing:
         self._boxes: dict[str, page.Box] = {}
         self._made: list[ToolCall] = []
         self._targets = config.evaluation.program_html if "program_html" in config.evaluation.eval_types else ()
-        self._state: dict[str, Any] = {
-            "held": [False] * len(self._targets)
-        }  # until the agent ended; a time limit may come first
+        # until the agent ended; a time limit may come first
+        self._state: dict[str, Any] = {"held": [False] * len(self._targets)}
         self._began = False
         self._pictures = 0
         self._folder: Path | None = None
@@ -146,9 +153,7 @@ class Browsing:
         window.take_notes()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._window is not None:
             await self._window.close()
 

@@ -24,7 +24,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import Failure, Trial
-from proctor.runtime.files import write_whole
+from proctor.runtime.files import reading, write_whole
 from proctor.runtime.json_file import read_json_lines
 
 LOG = "merged_log.txt"
@@ -74,12 +74,10 @@ def _number(path: Path) -> int:
 
 
 def _text(path: Path) -> str:
-    try:
+    with reading(path):
         if path.stat().st_size > MOST_BYTES:
             raise BadInput("{path} is larger than {count} bytes.", path=path, count=MOST_BYTES)
         return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
 
 
 def _verdicts(folder: Path) -> dict[int, bool]:

@@ -10,7 +10,7 @@ Source: `nltk.tokenize.word_tokenize`; parameters `punkt_tab/english` of NLTK's 
 from functools import cache
 from typing import Any
 
-from proctor.core.errors import MissingExtra
+from proctor.core.errors import needs
 
 _ABBREVIATIONS = """
 a.a a.c a.d a.g a.h a.m a.m.e a.s a.t adm ala ariz aug ave b.f b.v bros c c.i.t c.o.m.b c.v calif chg cie co col
@@ -44,11 +44,9 @@ def words_of(text: str) -> list[str]:
 
 @cache
 def _tokenizers() -> tuple[Any, Any]:
-    try:
+    with needs("webarena", "nltk"):
         from nltk.tokenize.destructive import NLTKWordTokenizer
         from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-    except ImportError:
-        raise MissingExtra("webarena", "nltk") from None
     known = PunktParameters()
     known.abbrev_types = {*_ABBREVIATIONS.split(), ". ."}
     known.collocations = {tuple(pair.split("|")) for pair in _PAIRS.split()}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import language, speak
 from proctor.review.items import Item
@@ -105,13 +105,12 @@ class HumanVerificationUI:
         """
         if share:
             raise BadInput("The page is served on this machine only; share=True is not offered.")
-        try:
+        with needs("web", "HumanVerificationUI.launch"):
             from proctor.web.app import app
-            from proctor.web.auth import Access, Person
+            from proctor.web.auth import Access
             from proctor.web.reviewing.item_pages import Pages
             from proctor.web.serving import PORT, listen, serve
-        except ImportError as error:
-            raise MissingExtra("web", "HumanVerificationUI.launch") from error
+            from proctor.web.users.ledger import Person
         self._review.check_writable()
         on = listen(PORT)
         port: int = on.getsockname()[1]

@@ -6,7 +6,7 @@ import signal
 import socket
 from pathlib import Path
 
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput, needs
 from proctor.i18n import language, speak
 
 
@@ -26,11 +26,9 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     Raises:
         BadInput: no label files in the folder, or the address is taken.
     """
-    try:
+    with needs("web", "python -m proctor.compat.multi serve"):
         from proctor.compat.multi.service import application, versions
         from proctor.web.serving import serve
-    except ImportError as error:
-        raise MissingExtra("web", "python -m proctor.compat.multi serve") from error
 
     token = None if args.no_token else args.token or secrets.token_urlsafe(24)
     folder = Path(args.label_folder)

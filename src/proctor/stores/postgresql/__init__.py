@@ -1,4 +1,7 @@
-"""Store runs in PostgreSQL: any number of clients, on any number of machines, each run open in one process at a time."""
+"""Store runs in PostgreSQL: any number of clients, on any number of machines.
+
+A run is open in one process at a time, which may let others join it: they write trials and verdicts at the same time.
+"""
 
 import asyncio
 import os
@@ -8,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
@@ -19,8 +24,8 @@ from proctor.stores import _annotations
 from proctor.stores._writer import Writer
 from proctor.stores.blobs import clean, encode
 from proctor.stores.encoding import encode_trial, encode_verdict, spent_columns
-from proctor.stores.postgresql import plan, queries
-from proctor.stores.postgresql.accept import Epochs, JudgedRow, judge, taken_over
+from proctor.stores.postgresql import deletion, plan, queries
+from proctor.stores.postgresql.accept import Epochs, JudgedRow, check_epoch, judge, taken_over
 from proctor.stores.postgresql.connection import (
     PATIENCE_SECONDS,
     Pauses,
@@ -54,9 +59,13 @@ def open_store(url: str) -> "PostgresStore":
     return PostgresStore(url)
 
 
-class _Held(NamedTuple):
+class Held(NamedTuple):
+    """A run that is open for writing here."""
+
     number: int
     keys: Sequence[bytes]  # of the user; they are not written
+    is_shared: bool = False
+    is_joined: bool = False  # begun by another process, which keeps its record
 
 
 class PostgresStore(TableStore):
@@ -81,7 +90,7 @@ class PostgresStore(TableStore):
         self._patience = patience
         self._pid = os.getpid()
         self._idle: list[Connection[Any]] = []
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, Held] = {}
         self._beginning: set[str] = set()
         self._idle.append(_open(url))
         self._client = WritingConnection(url, patience)
@@ -94,20 +103,61 @@ class PostgresStore(TableStore):
     async def begin(self, record: RunRecord) -> None:
         self._check_usable()
         if record.id in self._held or record.id in self._beginning:
-            raise _is_open(record.id, os.getpid())
+            raise is_open(record.id, os.getpid())
         keys = tuple(key.encode() for key in keys_of_the_environment())
         self._beginning.add(record.id)
         try:
             number = await self._write(lambda db: _begin(db, record, self._client.hold))
         except BaseException:  # also a cancellation, after which it is begun all the same
-            self._writer.call(lambda db: _let_go(db, record.id, self._client.drop))
+            self._writer.call(lambda db: let_go(db, record.id, self._client.drop))
             raise
         finally:
             self._beginning.discard(record.id)
-        self._held[record.id] = _Held(number, keys)
+        self._held[record.id] = Held(number, keys)
+
+    async def share(self, run_id: str) -> int:
+        """Let other processes join a run that is open here; return the epoch that they need."""
+        held = self._own(run_id)
+        epoch = await self._write(lambda db: _share(db, held.number, self._client))
+        self._held[run_id] = held._replace(is_shared=True)
+        return epoch
+
+    async def join(self, run_id: str, epoch: int) -> None:
+        """Open a run that another process has begun and shares: here, too, `add` and `judge` write to it.
+
+        What is written counts as long as that process has the run open: when it ends the run, or another one begins it, the
+        next write fails.
+
+        Args:
+            epoch: what `share` returned there.
+
+        Raises:
+            BadInput: the run is open here already, is not shared, or was begun again since.
+        """
+        self._check_usable()
+        if run_id in self._held or run_id in self._beginning:
+            raise is_open(run_id, os.getpid())
+        keys = tuple(key.encode() for key in keys_of_the_environment())
+        number, _ = self._find(run_id)
+        self._beginning.add(run_id)
+        try:
+            await self._write(lambda db: _join(db, number, run_id, epoch, self._client))
+        except BaseException:
+            self._writer.call(lambda db: let_go(db, run_id, self._client.drop))
+            raise
+        finally:
+            self._beginning.discard(run_id)
+        self._held[run_id] = Held(number, keys, is_shared=True, is_joined=True)
+
+    async def leave(self, run_id: str) -> None:
+        """Close a run that was joined; all that was added is durable."""
+        number = self._open(run_id).number
+        del self._held[run_id]
+        self._client.drop(number)
+        await self._write(lambda db: unlock(db, number))
 
     async def plan(self, run_id: str, samples: Iterable[Sample]) -> int:
-        run = self._open(run_id).number
+        run = self._own(run_id).number
         is_there = await self._write(lambda db: _start_plan(db, run, self._client.epochs))
         place, rest = 0, iter(samples)
         while chunk := list(islice(rest, PLAN_CHUNK)):
@@ -128,17 +178,25 @@ class PostgresStore(TableStore):
             await self._write(lambda db: _judge(db, rows, self._client.epochs))
 
     async def save(self, record: RunRecord) -> None:
-        number = self._open(record.id).number
+        number = self._own(record.id).number
         await self._write(lambda db: _save(db, number, record, self._client.epochs))
 
     async def end(self, record: RunRecord) -> None:
-        number = self._open(record.id).number
+        number, _, is_shared, _ = self._own(record.id)
         try:
-            await self._write(lambda db: _end(db, number, record, self._client.epochs))
+            await self._write(lambda db: _end(db, number, record, self._client.epochs, by=int(is_shared)))
         finally:
             del self._held[record.id]
             self._client.drop(number)
             await self._write(lambda db: unlock(db, number))
+
+    def run(self, run_id: str) -> RunRecord:
+        number, record = self._find(run_id)
+        if record.state not in ("running", "stopped"):
+            return record
+        shards = self._rows("SELECT record FROM shards WHERE run = :run", {"run": number})
+        lost = sum(decode(data, RunRecord).unbooked for (data,) in shards)  # also of those that were killed
+        return replace(record, unbooked=max(record.unbooked, lost))
 
     def stored(self, run_id: str, *, after: int = 0, start: int = 0) -> Iterator[StoredTrial]:
         number, _ = self._find(run_id)
@@ -165,13 +223,13 @@ class PostgresStore(TableStore):
     def delete(self, run_id: str) -> None:
         number, _ = self._find(run_id)
         if run_id in self._held:
-            raise _is_open(run_id, os.getpid())
+            raise is_open(run_id, os.getpid())
         try:
-            self._writer.call(lambda db: _delete(db, number, run_id)).result()
+            self._writer.call(lambda db: _remove(db, number, run_id)).result()
         finally:
-            self._writer.call(
-                lambda db: unlock(db, number)
-            )  # on its own: in a failed transaction nothing can be unlocked
+            # on its own: in a failed transaction nothing can be unlocked
+            self._writer.call(lambda db: unlock(db, number))
+        deletion.purge_all(self._read)
 
     def close(self) -> None:
         """Write what is queued, unlock open runs, and close; calling it again does nothing."""
@@ -205,11 +263,20 @@ class PostgresStore(TableStore):
         self._check_usable()
         return await asyncio.wrap_future(self._writer.call(work))
 
-    def _open(self, run_id: str) -> _Held:
+    def _open(self, run_id: str) -> Held:
         self._check_usable()
         if run_id not in self._held:
             raise BadInput("The run '{run}' is not open for writing here; it has to be begun first.", run=run_id)
         return self._held[run_id]
+
+    def _own(self, run_id: str) -> Held:
+        """Return a run that was begun here."""
+        held = self._open(run_id)
+        if held.is_joined:
+            raise BadInput(
+                "The run '{run}' was begun by another process, which alone can plan, save and end it.", run=run_id
+            )
+        return held
 
     def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
         return self._read(lambda db: execute(db, query, values).fetchall())
@@ -258,7 +325,7 @@ def _begin(db: "Connection[Any]", record: RunRecord, hold: Callable[[int, int], 
     )
     ((number,),) = db.execute("SELECT id FROM runs WHERE name = %s", (name,)).fetchall()
     if not lock(db, number):
-        raise _is_open(record.id, holder(db, number))
+        raise is_open(record.id, holder(db, number))
     query = f"UPDATE runs SET record = %s, epoch = epoch + 1, {_CHANGED} WHERE id = %s RETURNING epoch"  # noqa: S608 - constants
     ((epoch,),) = db.execute(query, (data, time.time_ns(), number)).fetchall()
     hold(number, epoch)
@@ -266,24 +333,33 @@ def _begin(db: "Connection[Any]", record: RunRecord, hold: Callable[[int, int], 
     return found
 
 
-def _let_go(db: "Connection[Any]", run_id: str, drop: Callable[[int], None]) -> None:
+def _share(db: "Connection[Any]", number: int, client: WritingConnection) -> int:
+    check_epoch(db, number, client.epochs)
+    client.share(db, number)
+    return client.epochs[number]
+
+
+def _join(db: "Connection[Any]", number: int, run_id: str, epoch: int, client: WritingConnection) -> None:
+    if not lock(db, number, is_shared=True):
+        raise is_open(run_id, holder(db, number))
+    if db.execute("SELECT epoch FROM runs WHERE id = %s", (number,)).fetchone() != (epoch,):
+        raise taken_over(run_id)
+    client.hold(number, epoch, is_shared=True)
+
+
+def let_go(db: "Connection[Any]", run_id: str, drop: Callable[[int], None], part: int = 0) -> None:
+    """Unlock a run whose opening failed."""
     for (number,) in db.execute("SELECT id FROM runs WHERE name = %s", (clean(run_id),)).fetchall():
         drop(number)
-        unlock(db, number)
+        unlock(db, number, part)
 
 
 _CHANGED = "changed = greatest(changed + 1, %s)"
 
 
 def _start_plan(db: "Connection[Any]", number: int, epochs: Epochs) -> bool:
-    _check_ours(db, number, epochs)
+    check_epoch(db, number, epochs)
     return plan.start(db, number)
-
-
-def _check_ours(db: "Connection[Any]", number: int, epochs: Epochs) -> None:
-    row = db.execute("SELECT name, epoch FROM runs WHERE id = %s FOR UPDATE", (number,)).fetchone()
-    if row is None or row[1] != epochs.get(number):
-        raise taken_over("?" if row is None else row[0])
 
 
 def _judge(db: "Connection[Any]", rows: Sequence[JudgedRow], epochs: Epochs) -> None:
@@ -292,26 +368,26 @@ def _judge(db: "Connection[Any]", rows: Sequence[JudgedRow], epochs: Epochs) -> 
 
 
 def _save(db: "Connection[Any]", number: int, record: RunRecord, epochs: Epochs) -> None:
-    _check_ours(db, number, epochs)
+    check_epoch(db, number, epochs)
     query = f"UPDATE runs SET record = %s, {_CHANGED} WHERE id = %s"  # noqa: S608 - constants
     db.execute(query, (encode(record), time.time_ns(), number))
 
 
-def _end(db: "Connection[Any]", number: int, record: RunRecord, epochs: Epochs) -> None:
+def _end(db: "Connection[Any]", number: int, record: RunRecord, epochs: Epochs, *, by: int) -> None:
+    """End a run; raising the epoch refuses what others would still write to it."""
     _save(db, number, record, epochs)
+    db.execute("UPDATE runs SET epoch = epoch + %s WHERE id = %s", (by, number))
     db.execute("ANALYZE trials, scores, records, contents")  # else the first readers of a large run wait for minutes
 
 
-def _delete(db: "Connection[Any]", number: int, run_id: str) -> None:
+def _remove(db: "Connection[Any]", number: int, run_id: str) -> None:
     if not lock(db, number):
-        raise _is_open(run_id, holder(db, number))
-    values = {"run": number, "first": first_sample(number), "last": first_sample(number + 1)}
-    db.execute("LOCK TABLE contents IN SHARE ROW EXCLUSIVE MODE")  # else another run could come to need one
-    for statement in (queries.DELETE_CONTENTS, *queries.DELETE):
-        execute(db, statement, values)
+        raise is_open(run_id, holder(db, number))
+    deletion.remove(db, number)
 
 
-def _is_open(run_id: str, process: int | None) -> BadInput:
+def is_open(run_id: str, process: int | None) -> BadInput:
+    """Return the error of a run that is open in a process; None or 0 where that is on another machine."""
     if process:
         return BadInput(
             "The run '{run}' is open in process {pid}. Wait for it or end it; a run with another id can run at the same time.",

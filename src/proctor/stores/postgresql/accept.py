@@ -78,12 +78,15 @@ _VERDICTS = f"""
     FROM judged ORDER BY scorer, sample, attempt, number DESC
 )"""
 _ACCEPT_ALONE, _ACCEPT_JUDGED = _ACCEPT.format(verdicts=""), _ACCEPT.format(verdicts=_VERDICTS)
+_LOCK = f"""
+SELECT FROM {_unnest(_KEY)} {_IN_THE_PLAN} JOIN trials ON trials.sample = samples.sample AND trials.attempt = one.attempt
+ORDER BY trials.sample, trials.attempt FOR UPDATE OF trials
+"""
 _STORED = f"""
 SELECT one.place, samples.sample, trials.attempt, samples.tags, samples.cluster, trials.outcome, (
     SELECT max(number) FROM records WHERE records.sample = trials.sample AND records.attempt = trials.attempt)
 FROM {_unnest(_KEY)} {_IN_THE_PLAN} JOIN trials ON trials.sample = samples.sample AND trials.attempt = one.attempt
-FOR UPDATE OF trials
-"""
+"""  # after the lock: a statement that waits for it sees the records of before
 _APPEND = f"""
 WITH judged AS (
     SELECT * FROM {_unnest(_PLACED)}
@@ -201,6 +204,7 @@ def judge(db: "Connection[Any]", judged: Sequence[JudgedRow], epochs: Epochs) ->
     rows, used = [], dict[tuple[int, int], int]()
     for place, one in enumerate(judged):
         if place not in found:
+            check_epoch(db, one.run, epochs)
             raise BadInput(
                 "There is no trial of sample '{id}', attempt {attempt}, that a verdict could be of.",
                 id=one.name,
@@ -227,7 +231,9 @@ def stored_trials(
 ) -> list[Stored]:
     """Return those of the trials that are stored, and lock them until the transaction ends."""
     rows = [(one.run, epochs.get(one.run), one.name, one.attempt) for one in keys]
-    return [Stored(*row) for row in db.execute(_STORED, _arrays(_KEY, rows), binary=True)]
+    asked = _arrays(_KEY, rows)
+    db.execute(_LOCK, asked)
+    return [Stored(*row) for row in db.execute(_STORED, asked, binary=True)]
 
 
 def append(db: "Connection[Any]", judged: Sequence[tuple[Stored, VerdictRow]], scorers: Mapping[str, int]) -> None:
@@ -252,16 +258,28 @@ def _is_newest(db: "Connection[Any]", old: Stored, data: bytes) -> bool:
 
 
 def _why_not(db: "Connection[Any]", addition: Addition, epochs: Epochs) -> BadInput:
-    row = db.execute("SELECT name, epoch FROM runs WHERE id = %s", (addition.run,)).fetchone()
-    if row is None or row[1] != epochs.get(addition.run):
-        return taken_over("?" if row is None else row[0])
+    try:
+        check_epoch(db, addition.run, epochs)
+    except BadInput as error:
+        return error
     return BadInput("The sample '{id}' is not in the plan of the run.", id=addition.name)
 
 
+def check_epoch(db: "Connection[Any]", run: int, epochs: Epochs) -> None:
+    """Refuse to write a run that another process has begun since; it stays so until the transaction ends.
+
+    Raises:
+        BadInput: one has.
+    """
+    row = db.execute("SELECT name, epoch FROM runs WHERE id = %s FOR UPDATE", (run,)).fetchone()
+    if row is None or row[1] != epochs.get(run):
+        raise taken_over("?" if row is None else row[0])
+
+
 def taken_over(run: str) -> BadInput:
-    """Return the error of a run that another process has begun while this one was cut off."""
+    """Return the error of a run whose epoch is another by now."""
     return BadInput(
-        "The run '{run}' was taken over by another process while this one had lost the database. What was acknowledged is kept.",
+        "The run '{run}' was taken over by another process meanwhile, or ended there. What was acknowledged is kept.",
         run=run,
     )
 

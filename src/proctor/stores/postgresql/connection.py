@@ -19,7 +19,7 @@ from proctor.core.errors import BadInput, MissingExtra
 from proctor.stores.encoding import Addition
 from proctor.stores.postgresql import accept as accepting
 from proctor.stores.postgresql import queries
-from proctor.stores.postgresql.schema import TABLES, VERSION
+from proctor.stores.postgresql.schema import MIGRATIONS, TABLES, VERSION
 from proctor.transport.redact import HIDDEN, redact
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PATIENCE_SECONDS = 60.0  # how long a database may be away while a run goes on
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
-RUN_LOCK = 0x50726F63  # "Proc": the first half of the advisory lock on a run; the second is its number
+RUN_LOCK = (
+    0x50726F63  # "Proc": the first half of the advisory lock on a run, plus that of a shard; the second is its number
+)
 LAYOUT_LOCK = 0x50726F6300000000
 DEFAULTS = {
     "connect_timeout": 10,
@@ -101,13 +103,16 @@ def bring_up(db: "Connection[Any]") -> None:
     Raises:
         BadInput: they are those of a newer version.
     """
-    if (version := _version(db)) is None:
+    if (version := _version(db)) is None or version < VERSION:
         with db.transaction():
             db.execute("SELECT pg_advisory_xact_lock(%s)", (LAYOUT_LOCK,))
             if (version := _version(db)) is None:  # else another client was first
                 db.execute(TABLES)
                 db.execute("INSERT INTO layout VALUES (%s)", (VERSION,))
-                version = VERSION
+            for step in range(version or VERSION, VERSION):
+                db.execute(MIGRATIONS[step])
+            db.execute("UPDATE layout SET version = %s WHERE version < %s", (VERSION, VERSION))
+            version = max(version or 0, VERSION)
     if version != VERSION:
         raise BadInput(
             "The store was written by a newer version of Proctor (layout {version}, this one knows {known}). Update Proctor, or name another database with --store.",
@@ -181,15 +186,30 @@ class WritingConnection:
         self._id = uuid.uuid4()
         self._sent = self._there = 0  # the last transaction as known here, and as stored there
         self.epochs: dict[int, int] = {}
+        self._shared: set[int] = set()  # the runs that others write at the same time
+        self._parts: dict[int, int] = {}  # the shard of a run that is played here
         self._scorers: dict[str, int] = {}
 
-    def hold(self, run: int, epoch: int) -> None:
-        """Note a run that is open here: after a cut its lock is taken again, if nobody has begun it since."""
+    def hold(self, run: int, epoch: int, *, is_shared: bool = False, part: int = 0) -> None:
+        """Note a run, or a part of it, that is open here: after a cut it is locked again, if nobody has begun it since."""
         self.epochs[run] = epoch
+        self._parts[run] = part
+        if is_shared:
+            self._shared.add(run)
+        else:
+            self._shared.discard(run)
+
+    def share(self, db: "Connection[Any]", run: int) -> None:
+        """Let others lock a run, too, that this connection has locked alone."""
+        lock(db, run, is_shared=True)
+        db.execute("SELECT pg_advisory_unlock(%s, %s)", (RUN_LOCK, run))
+        self.hold(run, self.epochs[run], is_shared=True, part=self._parts[run])
 
     def drop(self, run: int) -> None:
         """Forget a run that is not open here any more."""
         self.epochs.pop(run, None)
+        self._shared.discard(run)
+        self._parts.pop(run, None)
 
     def accept(self, additions: Sequence[Addition]) -> list[BadInput | None]:
         """Write trials; return for each why it was not accepted, or None."""
@@ -266,12 +286,10 @@ class WritingConnection:
             db.execute("DELETE FROM writers WHERE since < now() - interval '30 days'")
             db.execute("INSERT INTO writers (id, sent) VALUES (%s, 0) ON CONFLICT DO NOTHING", (self._id,))
             for run, epoch in self.epochs.items():
-                while not (is_locked := lock(db, run)) and pauses.wait():  # our last connection may not be gone yet
-                    pass
-                found = db.execute("SELECT epoch FROM runs WHERE id = %s", (run,)).fetchone()
-                if not is_locked or found != (epoch,):
+                part = self._parts.get(run, 0)
+                if not _lock_again(db, run, epoch, pauses, is_shared=run in self._shared, part=part):
                     self.epochs[run] = -1  # nothing is written to it any more
-                    unlock(db, run)
+                    unlock(db, run, part)
             # after the locks: what our last connection still did is done
             row = db.execute("SELECT sent FROM writers WHERE id = %s", (self._id,)).fetchone()
             self._there = self._sent if row is None else int(row[0])
@@ -301,21 +319,34 @@ def _backwards(additions: Sequence[Addition]) -> Iterable[tuple[int, Addition]]:
     return reversed(list(enumerate(additions)))
 
 
-def lock(db: "Connection[Any]", run: int) -> bool:
-    """Try to lock a run for this connection."""
-    row = db.execute("SELECT pg_try_advisory_lock(%s, %s)", (RUN_LOCK, run)).fetchone()
+def _lock_again(db: "Connection[Any]", run: int, epoch: int, pauses: Pauses, *, is_shared: bool, part: int) -> bool:
+    """Lock a run for a new connection; False if another process has begun it since."""
+    while True:
+        is_locked = lock(db, run, is_shared=is_shared) and (not part or lock(db, run, part=part))
+        if db.execute("SELECT epoch FROM runs WHERE id = %s", (run,)).fetchone() != (epoch,):
+            return False
+        if is_locked or not pauses.wait():  # our last connection may not be gone yet
+            return is_locked
+
+
+def lock(db: "Connection[Any]", run: int, *, is_shared: bool = False, part: int = 0) -> bool:
+    """Try to lock a run, or a part of it, for this connection; others may share it, but not lock it alone."""
+    function = "pg_try_advisory_lock_shared" if is_shared else "pg_try_advisory_lock"
+    row = db.execute(f"SELECT {function}(%s, %s)", (RUN_LOCK + part, run)).fetchone()
     return row == (True,)
 
 
-def unlock(db: "Connection[Any]", run: int) -> None:
-    """Unlock a run, however often this connection has locked it."""
-    while db.execute("SELECT pg_advisory_unlock(%s, %s)", (RUN_LOCK, run)).fetchone() == (True,):
-        pass
+def unlock(db: "Connection[Any]", run: int, part: int = 0) -> None:
+    """Unlock a run and a part of it, however often and in which way this connection has locked them."""
+    for kind in {RUN_LOCK + part, RUN_LOCK}:
+        for function in ("pg_advisory_unlock", "pg_advisory_unlock_shared"):
+            while db.execute(f"SELECT {function}(%s, %s)", (kind, run)).fetchone() == (True,):
+                pass
 
 
-def holder(db: "Connection[Any]", run: int) -> int | None:
-    """Return the process that has a run open, 0 if it is on another machine or cannot be seen; None if none has."""
-    row = execute(db, queries.WRITER, {"kind": RUN_LOCK, "run": run}).fetchone()
+def holder(db: "Connection[Any]", run: int, part: int = 0) -> int | None:
+    """Return the process that has a run, or a part of it, open, 0 if it is on another machine or cannot be seen; None if none has."""
+    row = execute(db, queries.WRITER, {"kind": RUN_LOCK + part, "run": run}).fetchone()
     return None if row is None else process_of(row[0])
 
 

@@ -1,11 +1,14 @@
 """Write the plan of a run: which samples it will play, in which order."""
 
+# ruff: noqa: S608 - the statements are composed of constants in this file
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.core.digest import digest_bytes
 from proctor.core.sample import Sample
 from proctor.stores._plan import PlannedRow, other_plan, planned_rows, twice
+from proctor.stores.postgresql.connection import execute
+from proctor.stores.postgresql.queries import COUNTED
 from proctor.stores.postgresql.text import escape
 from proctor.stores.schema import first_sample
 
@@ -22,10 +25,16 @@ _SCORES = """
 UPDATE scores SET cluster = samples.cluster FROM samples
 WHERE scores.sample = samples.sample AND scores.sample >= %(first)s AND scores.sample < %(last)s AND scores.cluster IS DISTINCT FROM samples.cluster
 """
+_SIZES = f"""
+UPDATE runs SET (plan_tags, plan_samples, plan_clustered)
+    = (SELECT array_agg(tags), array_agg(samples), array_agg(clustered) FROM ({COUNTED}) AS counted)
+WHERE id = :run RETURNING (SELECT coalesce(CAST(sum(size) AS bigint), 0) FROM unnest(plan_samples) AS size)
+"""
 
 
 def start(db: "Connection[Any]", run: int) -> bool:
     """Delete a plan that was interrupted; return True if one with trials is there, which stays."""
+    db.execute("UPDATE runs SET plan_tags = NULL WHERE id = %s", (run,))
     span = (first_sample(run), first_sample(run + 1))
     if db.execute(_TRIALS, span).fetchone() is not None:
         return True
@@ -85,12 +94,11 @@ def finish(db: "Connection[Any]", run: int, count: int) -> None:
         BadInput: the stored plan is longer.
     """
     db.execute("ANALYZE samples")  # else what follows takes minutes for a large plan
-    span = (first_sample(run), first_sample(run + 1))
-    if db.execute("SELECT count(*) FROM samples WHERE sample >= %s AND sample < %s", span).fetchone() != (count,):
-        raise other_plan()
-    values = {"first": span[0], "last": span[1]}
+    values = {"first": first_sample(run), "last": first_sample(run + 1)}
     if db.execute(_CLUSTERS, values).rowcount:
         db.execute(_SCORES, values)
+    if execute(db, _SIZES, {"run": run}).fetchone() != (count,):
+        raise other_plan()
 
 
 def _number_tags(db: "Connection[Any]", texts: Sequence[str]) -> dict[str, int]:

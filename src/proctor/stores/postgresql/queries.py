@@ -1,7 +1,7 @@
 """Query the tables in PostgreSQL: a module of the shape `tables.Queries`."""
 
 # ruff: noqa: S608 - the queries are composed of constants in this file
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from proctor.stores.schema import SPENT
 
@@ -73,12 +73,22 @@ WHERE (CAST(:run AS int) IS NULL OR run = :run) AND (CAST(:kind AS text) IS NULL
 AND (CAST(:sample AS text) IS NULL OR sample = :sample)
 """
 OF_THE_RUN = "sample >= CAST(:run AS bigint) << 32 AND sample < CAST(:run + 1 AS bigint) << 32"
-ATTEMPTS = """
-SELECT tags, cluster, sample AS id, {grouped} FROM scores
-WHERE scorer IN (0, :scorer) AND sample >= CAST(:run AS bigint) << 32 AND sample < CAST(:run + 1 AS bigint) << 32
-AND points IS NOT NULL AND attempt < :attempts {chosen}
-{group}
+COUNTED = f"""
+SELECT tags, count(*) AS samples, count(cluster) AS clustered FROM samples WHERE {OF_THE_RUN} GROUP BY tags
 """
+SIZES = f"""
+SELECT size.* FROM runs, unnest(plan_tags, plan_samples, plan_clustered) AS size (tags, samples, clustered) WHERE id = :run
+UNION ALL
+SELECT * FROM ({COUNTED}) AS counted WHERE (SELECT plan_tags IS NULL FROM runs WHERE id = :run)
+"""
+_SCORED = f"{OF_THE_RUN} AND points IS NOT NULL AND attempt < :attempts"
+ATTEMPTS = f"SELECT tags, cluster, sample AS id, {{grouped}} FROM scores WHERE scorer IN (0, :scorer) AND {_SCORED} {{chosen}} {{group}}"
+KINDS: str | None = f"""
+WITH span AS (SELECT min(sample) AS first, max(sample) - min(sample) AS size FROM samples WHERE {OF_THE_RUN})
+SELECT count(DISTINCT (points, out_of)) FROM span, generate_series(0, 9) AS part, LATERAL (
+    SELECT points, out_of FROM scores WHERE scorer = :scorer AND {_SCORED}
+    AND sample >= span.first + span.size * part / 10 ORDER BY sample LIMIT 100) AS score
+"""  # of a hundred scores in each of ten places
 GROUPED_ATTEMPTS = "GROUP BY tags, cluster, sample"
 
 SNAPSHOT = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
@@ -101,20 +111,8 @@ WHERE locktype = 'advisory' AND classid = :kind AND objid = :run AND objsubid = 
 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
 
-_OF_THE_RUN = "sample >= :first AND sample < :last"
-DELETE_CONTENTS = f"""
-DELETE FROM contents USING (
-    SELECT DISTINCT name, content FROM trials JOIN samples USING (sample) WHERE {_OF_THE_RUN}
-) AS held
-WHERE contents.name = held.name AND digest = held.content AND NOT EXISTS (
-    SELECT 1 FROM samples AS same JOIN trials AS its ON its.sample = same.sample AND its.content = held.content
-    WHERE same.name = held.name AND same.run <> :run)
-"""
-DELETE = (
-    f"DELETE FROM records WHERE {_OF_THE_RUN}",
-    f"DELETE FROM scores WHERE scorer IN (SELECT 0 UNION ALL SELECT id FROM scorers) AND {_OF_THE_RUN}",
-    f"DELETE FROM trials WHERE {_OF_THE_RUN}",
-    f"DELETE FROM samples WHERE {_OF_THE_RUN}",
-    "DELETE FROM annotations WHERE run = :run",
-    "DELETE FROM runs WHERE id = :run",
-)
+
+def named(ids: Sequence[str]) -> tuple[str, Mapping[str, object]]:
+    """Return the condition that a trial is of one of these samples of `:run`, and further values that it has."""
+    wanted = "SELECT sample FROM samples WHERE run = :run AND name = ANY(CAST(:names AS text[]))"
+    return f"trials.sample IN ({wanted})", {"names": ids}

@@ -4,13 +4,30 @@
 index of samples, so that those of other runs are found that share a content. Of the `records` of a trial (scorer 0 is
 the trial itself) the newest of each scorer counts; `at` is the transaction that wrote it. A score repeats the tags and
 the cluster of its sample, so that sums read one index. `writers.sent` is the number of the last transaction of a
-client: where the line is cut, it tells whether that was committed.
+client: where the line is cut, it tells whether that was committed. `shards` are the records of the shards of a run.
+A run repeats how many samples of its plan have which tags, and how many of those are in a cluster; null in an older plan.
 """
 
-VERSION = 1
+from collections.abc import Mapping
+
+VERSION = 3
 SCHEMA_NAME = "proctor"
 
-TABLES = """
+_SHARDS = """
+CREATE TABLE shards (
+    run int NOT NULL,
+    number int NOT NULL,
+    of int NOT NULL,
+    record bytea NOT NULL,
+    PRIMARY KEY (run, number)
+);
+"""
+_SIZES = "plan_tags int[], ADD plan_samples bigint[], ADD plan_clustered bigint[]"
+MIGRATIONS: Mapping[int, str] = {
+    1: f"SET LOCAL search_path TO proctor; {_SHARDS}",
+    2: f"ALTER TABLE proctor.runs ADD {_SIZES}",
+}
+TABLES = f"""
 CREATE SCHEMA IF NOT EXISTS proctor;
 CREATE TABLE layout (version int NOT NULL);
 CREATE TABLE runs (
@@ -20,6 +37,7 @@ CREATE TABLE runs (
     changed bigint NOT NULL,
     epoch bigint NOT NULL
 );
+ALTER TABLE runs ADD {_SIZES};
 CREATE TABLE tag_sets (
     id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     digest bytea NOT NULL UNIQUE,
@@ -93,4 +111,5 @@ CREATE TABLE annotations (
     record bytea NOT NULL,
     PRIMARY KEY (run, sample, attempt, kind, name, person)
 );
+{_SHARDS}
 """

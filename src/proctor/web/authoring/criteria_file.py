@@ -21,7 +21,6 @@ from proctor.web.evalset_files import Conflict, folder_of, inside, list_sets
 from proctor.web.operations import Operation
 from proctor.web.workspace import Workspace
 
-MATCHED = "tool_trajectory_avg_score"
 ABOUT: Mapping[str, Sentence] = {
     "tool_trajectory_avg_score": say("The calls of each turn are those that are expected."),
     "response_match_score": say("Words that the response shares with the expected one (ROUGE-1)."),

@@ -14,6 +14,7 @@ from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.models import local
 from proctor.registry import unknown
+from proctor.runtime.files import reading
 from proctor.web.workspace import NotFound
 
 PROVIDERS = (
@@ -108,10 +109,8 @@ def _in_folder(root: Path) -> Iterator[Choice]:
     if _is_adk(root):
         yield _adk(root)
         return
-    try:
+    with reading(root):
         entries = sorted(root.iterdir())
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=root, error=error.strerror or error) from None
     for path in entries:
         if path.name.startswith((".", "_")) or not path.resolve().is_relative_to(root):
             continue

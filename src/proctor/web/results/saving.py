@@ -12,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 from starlette.requests import Request
 
 from proctor.core.errors import BadInput
+from proctor.web.auth import session_of
+from proctor.web.users.roles import is_enough, role_needed
 
 Fetch = Callable[[str], Awaitable["Fetched"]]
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -139,9 +141,11 @@ async def ask(request: Request, path: str) -> Fetched:
     """Return what the app answers to the same reader at another path; nothing leaves this process.
 
     Raises:
-        BadInput: the answer does not end: it is too large, or takes too long.
+        BadInput: the reader may not see it, or the answer does not end: it is too large, or takes too long.
     """
     address = urlsplit(path)
+    if not is_enough(session_of(request).person.role, role_needed("GET", unquote(address.path))):
+        raise BadInput("'{view}' is no page of this server.", view=path)  # the guard is not asked again
     scope = {
         **request.scope,
         "method": "GET",

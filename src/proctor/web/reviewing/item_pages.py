@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -160,7 +161,11 @@ class Pages:
 
     def link(self, request: Request) -> Response:
         """Show a link for another browser of the same user."""
-        address = f"{request.url.scheme}://{request.headers['host']}{self._access.link(session_of(request).person)}"
+        person = session_of(request).person
+        # of a queue: a link outlives the session, so it leads to the items only, as one of a runner does
+        if self._base:
+            person = msgspec.structs.replace(person, only=self._base, role="reader", groups=None, via="link")
+        address = self._access.whole_link(request, person)
         return self._page(request, "link.html.jinja", address=address)
 
     def _label(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -14,10 +15,20 @@ from proctor.judges import rubric_file
 from proctor.reports.words import Words
 from proctor.review.queue import Review
 from proctor.web.app import page
-from proctor.web.auth import Access, Person, form, session_of
+from proctor.web.auth import Access, form, session_of
 from proctor.web.operations import convert
 from proctor.web.reviewing.item_pages import Pages
-from proctor.web.reviewing.queues import NewQueue, QueueNamed, create_queue, list_queues, review_of, show_queue
+from proctor.web.reviewing.queues import (
+    NewQueue,
+    QueueNamed,
+    create_queue,
+    find_queue,
+    list_queues,
+    review_of,
+    show_queue,
+)
+from proctor.web.users.ledger import Person
+from proctor.web.users.roles import VIA_NAMES
 from proctor.web.workspace import NotFound, Workspace
 
 if TYPE_CHECKING:
@@ -35,6 +46,7 @@ def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
         Mount("/review/{queue}/items-of", _Items(workspace, access)),
         Route("/review/{queue}", pages.queue),
         Route("/review/{queue}/link", pages.link, methods=["POST"]),
+        Route("/review/{queue}/revoke", pages.revoke, methods=["POST"]),
     ]
 
 
@@ -83,6 +95,8 @@ class ReviewingPages:
             "reviewing/queue.html.jinja",
             state=state,
             mine=_person_of(request, review_of(self._workspace, state.row.name)) is not None,
+            links=self._access.ledger.issued_for(_base(state.row.name)),
+            via_names=VIA_NAMES,
             agreement={
                 run: sections(found.agreement, words) if found.agreement is not None else found.why_not
                 for run, found in state.agreement.items()
@@ -101,9 +115,22 @@ class ReviewingPages:
             reviews=name in review.reviewers,
             decides=name == review.adjudicator,
             only=_base(request.path_params["queue"]),
+            role="reader",
         )
-        address = f"{request.url.scheme}://{request.headers['host']}{self._access.link(person)}"
+        address = await run_in_threadpool(self._access.whole_link, request, person)
         return page(request, "reviewing/reviewer_link.html.jinja", address=address, name=name)
+
+    async def revoke(self, request: Request) -> Response:
+        """End a link to this queue, or the session of a reviewer who came in by one."""
+        queue = request.path_params["queue"]
+        await run_in_threadpool(self._revoke, queue, (await form(request)).get("id", ""))
+        return RedirectResponse(f"/review/{queue}", 303)
+
+    def _revoke(self, queue: str, id: str) -> None:
+        find_queue(self._workspace, queue)
+        ledger = self._access.ledger
+        if all(one.id != id for one in ledger.issued_for(_base(queue))) or not ledger.revoke(id):
+            raise NotFound("There is no link or session '{id}' of this queue; it may have ended.", id=id)
 
 
 class _Items:
@@ -133,4 +160,4 @@ def _person_of(request: Request, review: Review) -> Person | None:
     """Return the user as a reviewer or adjudicator of a queue; None for one who is neither."""
     person = session_of(request).person
     reviews, decides = person.name in review.reviewers, bool(person.name) and person.name == review.adjudicator
-    return Person(name=person.name, reviews=reviews, decides=decides, only=person.only) if reviews or decides else None
+    return msgspec.structs.replace(person, reviews=reviews, decides=decides) if reviews or decides else None

@@ -294,9 +294,8 @@ def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[t
         if not of_run:
             yield reference, RunAgreement(why_not=say("Nobody has judged an answer of it yet."))
             continue
-        with (
-            TemporaryDirectory() as folder
-        ):  # `agree` reads files; whoever looks at a queue writes nothing next to the store
+        # `agree` reads files; whoever looks at a queue writes nothing next to the store
+        with TemporaryDirectory() as folder:
             path = Path(folder, f"{queue.name}.json")
             path.write_bytes(msgspec.json.encode(of_run))
             try:

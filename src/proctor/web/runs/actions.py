@@ -7,6 +7,7 @@ from pathlib import PurePath
 import msgspec
 
 from proctor.api import baselines
+from proctor.api.options import refuse_imported
 from proctor.api.prepare import RUN_ID, new_id
 from proctor.api.request import RunRequest, shown, words_of, words_to_resume
 from proctor.core.annotation import Annotation
@@ -82,6 +83,7 @@ def resume_run(workspace: Workspace, given: Resume, by: str = "", lang: str = "e
         BadInput: it is under way, or what it is made of is not permitted from here.
     """
     store, record, reference = workspace.find_run(given.run)
+    refuse_imported(record)
     if "continue_from" in record.provenance:
         raise BadInput(
             "The run '{run}' was made from Python objects, so it is resumed from Python: evaluate(..., run_id='{run}').",

@@ -20,7 +20,6 @@ from proctor.web.workspace import Workspace
 DEEPEST = 3  # folders
 MOST = 500  # of each kind
 MOST_BYTES = 1_000_000  # of a file of code
-ADK_FILES = ("agent.py", "__init__.py", "root_agent.yaml")
 SETS = (".evalset.json", ".test.json")
 DATA = frozenset({".jsonl", ".csv", ".tsv", ".json", ".parquet", ".xlsx"})
 

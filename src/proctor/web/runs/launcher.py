@@ -57,7 +57,6 @@ class Launcher:
     """The processes of the runs of a workspace. Any thread may use it."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._stores = workspace.stores
         self._addresses = workspace.addresses
         self._processes: dict[tuple[str, str], subprocess.Popen[bytes]] = {}
         self._stopping: set[tuple[str, str]] = set()
@@ -109,7 +108,11 @@ class Launcher:
             BadInput: nobody writes the run, or it is this process.
         """
         pid = self._processes[store.url, run].pid if self.is_alive(store, run) else store.writer(run)
-        if not pid or pid == os.getpid():
+        if pid == 0:
+            raise BadInput(
+                "The run '{run}' is under way on another machine, or as another user. Stop it there.", run=run
+            )
+        if pid is None or pid == os.getpid():
             raise BadInput("The run '{run}' is not under way, so there is nothing to stop.", run=run)
         with suppress(ProcessLookupError):  # it ended just now
             try:

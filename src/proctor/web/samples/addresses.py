@@ -11,6 +11,8 @@ def sample_address(run: str, sample_id: str, attempt: int = 0, query: Mapping[st
 
     >>> sample_address("r1", "math/7 ?"), sample_address("r1", "../x", 1)
     ('/runs/r1/samples/math/7%20%3F', '/runs/r1/samples/?sample=..%2Fx&attempt=1')
+    >>> sample_address("r1", "a\\nb")
+    '/runs/r1/samples/?sample=a%0Ab'
     """
     return _address(run, "samples", sample_id, attempt, query)
 
@@ -30,7 +32,7 @@ def attachment_address(run: str, sample_id: str, attempt: int, entry: int, piece
 def _address(run: str, room: str, sample_id: str, attempt: int, query: Mapping[str, object] | None) -> str:
     fields: dict[str, object] = {"attempt": attempt} if attempt else {}
     path = f"/runs/{quote(run, safe='@', errors='replace')}/{room}/"
-    if DOTS & {*sample_id.split("/")}:
+    if DOTS & {*sample_id.split("/")} or "\n" in sample_id:  # no route takes a line break
         fields = {"sample": sample_id, **fields}
     else:
         path += quote(sample_id, safe="/", errors="replace")

@@ -187,9 +187,11 @@ def _message(source: Source) -> Message | None:
 
 
 def _parts(source: Source) -> Sequence[MessagePart | Piece | StateChange]:
-    if isinstance(source, Step):
-        return source.message.parts
-    return source.parts if isinstance(source, Message) else source
+    message = _message(source)
+    if message is None:
+        assert not isinstance(source, Step | Message)
+        return source
+    return [part for part in message.parts if not (isinstance(part, Reasoning) and not part.text)]
 
 
 def _size(source: Source) -> int:

@@ -1,0 +1,136 @@
+"""Build the wheel and the sdist of what git tracks into a folder (dist by default), the same bytes each time, and check what is in them.
+
+The build sees a copy of the package's own files and nothing else, so that no file of the working folder can slip in.
+"""
+
+import gzip
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from email.parser import HeaderParser
+from pathlib import Path
+
+PAGES = {"man/proctor.1": "en", "man/zh_CN/proctor.1": "zh"}
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGED = ("src/", "pyproject.toml", "README.md", "LICENSE")
+BUILD = "import sys; from setuptools import build_meta as b; to = sys.argv[1]; b.build_wheel(to); b.build_sdist(to)"
+
+
+def main(folder: Path) -> None:
+    """Build both files, check them, and print their names."""
+    tracked, moment = _tracked()
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch, "copy")
+        _copy(tracked, copy)
+        _write_manual(copy, moment)
+        made = Path(scratch, "made")
+        made.mkdir()
+        environment = os.environ | {"SOURCE_DATE_EPOCH": str(moment)}
+        command = [sys.executable, "-W", "ignore", "-c", BUILD, str(made)]
+        built = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+        if built.returncode:
+            sys.exit(built.stderr or built.stdout)
+        (wheel,), (sdist,) = made.glob("*.whl"), made.glob("*.tar.gz")
+        _same_each_time(sdist, moment)
+        check_wheel(wheel, tracked)
+        check_sdist(sdist, [*tracked, *PAGES])
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in (wheel, sdist):
+            print(shutil.move(file, folder / file.name))
+
+
+def _tracked() -> tuple[list[str], int]:
+    """Return the files that are packaged, and when they were last committed; where git does not know, all files and 1980."""
+    listed, moment = _git("ls-files", "-z", *PACKAGED), _git("log", "-1", "--format=%ct")
+    if listed and moment:
+        return [name for name in listed.split("\0") if name and (ROOT / name).is_file()], int(moment)
+    print("git does not know this folder: all files of the package are taken.", file=sys.stderr)
+    paths = [path for name in PACKAGED for path in (ROOT / name, *(ROOT / name).rglob("*")) if path.is_file()]
+    names = sorted(path.relative_to(ROOT).as_posix() for path in paths)
+    return [name for name in names if "__pycache__" not in name and ".egg-info/" not in name], 315_619_200
+
+
+def check_wheel(wheel: Path, tracked: list[str]) -> None:
+    """Exit with what is missing in the wheel, or what should not be there."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        [about] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = HeaderParser().parsestr(archive.read(about).decode())
+    data = about.replace(".dist-info/METADATA", ".data/data/share/man/")
+    manual = {f"{data}man1/proctor.1", f"{data}zh_CN/man1/proctor.1"}
+    _compare("wheel", names, manual | {name.removeprefix("src/") for name in tracked if name.startswith("src/")})
+    for field in (
+        "Name",
+        "Version",
+        "Summary",
+        "License-Expression",
+        "License-File",
+        "Requires-Python",
+        "Provides-Extra",
+    ):
+        if not metadata[field]:
+            sys.exit(f"The metadata of the wheel has no {field}.")
+    if not metadata.get_payload():
+        sys.exit("The metadata of the wheel has no description.")
+
+
+def check_sdist(sdist: Path, tracked: list[str]) -> None:
+    """Exit with what is missing in the sdist, or what should not be there."""
+    made = {"PKG-INFO", "setup.cfg"}
+    with tarfile.open(sdist) as archive:
+        names = {member.name.partition("/")[2] for member in archive if member.isfile()}
+    _compare("sdist", {name for name in names - made if ".egg-info/" not in name}, {*tracked})
+
+
+def _compare(what: str, found: set[str], wanted: set[str]) -> None:
+    if found != wanted:
+        sys.exit(f"The {what} lacks {sorted(wanted - found)[:20]}, and should not have {sorted(found - wanted)[:20]}.")
+
+
+def _copy(tracked: list[str], folder: Path) -> None:
+    for name in tracked:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, target)
+        target.chmod(0o644)
+
+
+def _write_manual(copy: Path, moment: int) -> None:
+    """Write the manual pages into the copy, from the help of the commands that are in it."""
+    program = str(ROOT / ".ci" / "man.py")
+    for name, lang in PAGES.items():
+        environment = os.environ | {"PYTHONPATH": str(copy / "src"), "COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, program, lang, str(moment)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(done.stderr)
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_text(done.stdout, encoding="utf-8")
+
+
+def _same_each_time(sdist: Path, moment: int) -> None:
+    """Write an sdist again in one order, with one time and one owner."""
+    plain = io.BytesIO()
+    with tarfile.open(sdist) as old, tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as new:
+        for member in sorted(old.getmembers(), key=lambda one: one.name):
+            member.mtime, member.uid, member.gid, member.uname, member.gname = moment, 0, 0, "", ""
+            member.mode, member.pax_headers = 0o755 if member.isdir() else 0o644, {}
+            new.addfile(member, old.extractfile(member) if member.isfile() else None)
+    sdist.write_bytes(gzip.compress(plain.getvalue(), mtime=moment))
+
+
+def _git(*arguments: str) -> str:
+    """Return what git prints, '' where it is missing or knows no repository here."""
+    if (git := shutil.which("git")) is None or not (ROOT / ".git").exists():
+        return ""
+    command = [git, "-c", f"safe.directory={ROOT}", *arguments]  # CI may own the folder as another user
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist"))

@@ -1,0 +1,7 @@
+"""An agent that is a model of an Ollama server: `ollama:MODEL`."""
+
+from proctor.agents.openai import part_of
+from proctor.models import ollama
+from proctor.models.openai import Options
+
+PART = part_of("ollama", ollama.make, Options)

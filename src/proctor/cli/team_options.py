@@ -1,0 +1,202 @@
+"""The options of `proctor web` for a team: who names the users, and what each may do."""
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from proctor.cli.options import together
+from proctor.cli.words import t
+from proctor.core.errors import BadInput
+from proctor.runtime.files import reading
+
+if TYPE_CHECKING:
+    from proctor.web.auth import Access
+    from proctor.web.login_proxy import LoginProxy
+    from proctor.web.team.oidc import Provider
+    from proctor.web.users.ledger import Ledger
+
+
+class TeamOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the options say; `url` is the address at which browsers reach the server."""
+
+    trusted_header: str | None
+    proxies: tuple[str, ...]
+    groups_header: str | None
+    grant_texts: tuple[str, ...]
+    aliases: tuple[str, ...]
+    url: str
+    session_hours: float
+    issuer: str | None
+    client: str | None
+    secret_file: Path | None
+    user_claim: str
+    groups_claim: str
+
+    @property
+    def names_users(self) -> bool:
+        """True if users are named by a login, not by the links of the terminal."""
+        return self.trusted_header is not None or self.issuer is not None
+
+    def provider(self) -> "Provider | None":
+        """Return the provider that users sign in at, if there is one.
+
+        Raises:
+            BadInput: an option is missing, or cannot be read.
+        """
+        from proctor.web.team.oidc import Provider, checked_url
+
+        if self.url:
+            checked_url(self.url, "--url")
+        if self.issuer is None:
+            if self.client is not None or self.secret_file is not None:
+                raise BadInput("--oidc-client and --oidc-secret-file are of a login provider: name it with --oidc.")
+            return None
+        if self.trusted_header is not None:
+            raise BadInput("Users are named either by a proxy (--trusted-header) or by a login provider (--oidc).")
+        if not self.client or not self.url or not self.grant_texts:
+            raise BadInput(
+                "--oidc needs --oidc-client, --url (the address at which browsers reach the server), and a --grant, such as reader=*."
+            )
+        return Provider(
+            self.issuer, self.client, self._secret(), user_claim=self.user_claim, groups_claim=self.groups_claim
+        )
+
+    def _secret(self) -> str:
+        if self.secret_file is None:
+            # taken away: agents and runs, which this process starts, do not need it
+            return os.environ.pop("PROCTOR_OIDC_SECRET", "")
+        with reading(self.secret_file):
+            return self.secret_file.read_text(encoding="utf-8").strip()
+
+    def access(self) -> "partial[Access]":
+        """Return what makes the access to a server for a port, its names, and a ledger.
+
+        Raises:
+            BadInput: an option is missing or cannot be read, or roles are given where nobody names users.
+        """
+        from proctor.web.auth import Access
+        from proctor.web.login_proxy import Proxies
+        from proctor.web.users.roles import read_grants
+
+        login_proxy = self._login_proxy()
+        if self.grant_texts and not self.names_users:
+            raise BadInput("--grant gives roles to users that a login names: add --trusted-header or --oidc.")
+        return partial(
+            Access,
+            aliases=self.aliases,
+            login_proxy=login_proxy,
+            proxies=Proxies(self.proxies) if self.proxies else None,
+            grants=read_grants(self.grant_texts) if self.grant_texts else None,
+            url=self.url,
+            has_login=self.issuer is not None,
+        )
+
+    def _login_proxy(self) -> "LoginProxy | None":
+        from proctor.web.login_proxy import LoginProxy
+
+        if self.trusted_header is None:
+            if self.proxies and self.issuer is None:
+                raise BadInput("--trusted-proxy says from where a header is believed: name it with --trusted-header.")
+            if self.groups_header is not None:
+                raise BadInput("--groups-header needs --trusted-header, which names the user.")
+            return None
+        return LoginProxy(self.trusted_header, self.proxies, self.groups_header or "")
+
+    def ledger(self, store: str) -> "Ledger | None":
+        """Open the ledger that belongs to a store; None where nobody names users.
+
+        Raises:
+            BadInput: it cannot be opened.
+        """
+        if not self.names_users:
+            return None
+        from proctor.web.users.database import open_database
+        from proctor.web.users.ledger import Ledger
+
+        return Ledger(open_database(store), session_seconds=self.session_hours * 3600)
+
+
+options = together(
+    click.option(
+        "--trusted-header",
+        metavar="NAME",
+        help=t(
+            "The header in which a login proxy names the user, for example X-Forwarded-User; users of it need no link."
+        ),
+    ),
+    click.option(
+        "--trusted-proxy",
+        "proxies",
+        metavar="ADDRESS",
+        multiple=True,
+        help=t("From where that header is believed: an address or a network (default: this machine)."),
+    ),
+    click.option(
+        "--groups-header",
+        metavar="NAME",
+        help=t("The header in which the login proxy names the groups of the user, for example X-Forwarded-Groups."),
+    ),
+    click.option(
+        "--grant",
+        "grant_texts",
+        metavar="ROLE=WHO",
+        multiple=True,
+        help=t(
+            "A role (reader, runner, admin) for a group, for user:NAME, or for * (everybody whom the login lets in); may be given several times."
+        ),
+    ),
+    click.option(
+        "--name",
+        "aliases",
+        metavar="HOST",
+        multiple=True,
+        help=t(
+            "A name by which a proxy passes requests on, for example eval.example.com; other names are not answered."
+        ),
+    ),
+    click.option(
+        "--url",
+        metavar="URL",
+        default="",
+        help=t("The address at which browsers reach the server through a proxy, for example https://eval.example.com."),
+    ),
+    click.option(
+        "--session-hours",
+        type=click.FloatRange(0.1, 24 * 30),
+        default=12.0,
+        help=t("After how many hours a user signs in again (default 12)."),
+    ),
+    click.option(
+        "--oidc",
+        "issuer",
+        metavar="ISSUER",
+        help=t(
+            "The login provider (OpenID Connect) that users sign in at, by its issuer, for example https://id.example.com."
+        ),
+    ),
+    click.option("--oidc-client", "client", metavar="ID", help=t("The id of the client at the login provider.")),
+    click.option(
+        "--oidc-secret-file",
+        "secret_file",
+        type=click.Path(path_type=Path),
+        help=t("A file with the secret of the client (default: PROCTOR_OIDC_SECRET, else a public client)."),
+    ),
+    click.option(
+        "--oidc-user",
+        "user_claim",
+        metavar="CLAIM",
+        default="email",
+        help=t("The claim that names the user (default email; one that the provider calls unverified is refused)."),
+    ),
+    click.option(
+        "--oidc-groups",
+        "groups_claim",
+        metavar="CLAIM",
+        default="groups",
+        help=t("The claim with the groups of the user (default groups); a path such as realm_access.roles works too."),
+    ),
+)

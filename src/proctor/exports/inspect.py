@@ -1,0 +1,268 @@
+"""A log of Inspect, `.eval`: read by Inspect's own viewer and functions (schema version 2 of inspect_ai 0.3.285).
+
+Values are shares from 0 to 1. An agent that failed has the zeros it is counted with; what was not measured is an error there,
+which is in no mean, and a verdict that could not be given is NaN, as Inspect itself writes it.
+"""
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.chat.dialect import data_url
+from proctor.core.parts import ExportPart
+from proctor.core.run import RunRecord
+from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
+from proctor.core.score import Score, Unscored
+from proctor.core.task import Store
+from proctor.core.trajectory import Trajectory, Usage
+from proctor.core.trial import Trial, Verdict
+from proctor.runtime.files import draft_of
+from proctor.stores.reading import trials_with_verdicts
+
+STATUS = {"finished": "success", "inconclusive": "success", "stopped": "cancelled", "running": "started"}
+LIMITS = {"length": "token", "step_limit": "message", "time_limit": "time"}
+STOPS = {"length": "max_tokens", "filtered": "content_filter"}
+NOT_GIVEN = {"judge_failed": "grader_failed", "scorer_failed": "scoring_failed"}
+SUMMARY_CHARACTERS = 1_000
+IN_MEMORY = 8_000_000
+
+
+def write(record: RunRecord, store: Store, path: Path) -> list[Path]:
+    """Write the log of a run and return the file; memory does not grow with the number of trials.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    name, found = "", Sample(id="", turns=())
+    with (
+        draft_of(path) as draft,
+        zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as zipped,
+        tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as summaries,
+    ):
+        for trial, verdicts in trials_with_verdicts(store, record.id):
+            if trial.outcome == "skipped":
+                continue  # it was planned, and never begun
+            if trial.sample_id != name:
+                name = trial.sample_id
+                found = store.sample(record.id, name) or Sample(id=name, turns=())
+            sample = _sample(record, found, trial, verdicts)
+            zipped.writestr(f"samples/{_member(name)}_epoch_{trial.attempt + 1}.json", _json(sample))
+            summaries.write((b"[" if summaries.tell() == 0 else b",") + _json(_summary(sample)))
+        summaries.write(b"[]" if summaries.tell() == 0 else b"]")
+        summaries.seek(0)
+        zipped.writestr("summaries.json", summaries.read())
+        zipped.writestr("header.json", _json(_header(record, store)))
+    return [path]
+
+
+def _json(value: object) -> bytes:
+    """Return JSON as Inspect writes it, with NaN."""
+    return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
+
+
+def _member(id: str) -> str:
+    """Return the id for the name of a member, so that none leads out of the folder that it is unpacked to, or ends early."""
+    id = id.replace("\0", "%00")
+    parts = id.replace("\\", "/").split("/")
+    return id.replace("/", "%2F").replace("\\", "%5C") if len(parts) > 1 and {"", ".", ".."} & {*parts} else id
+
+
+def _header(record: RunRecord, store: Store) -> dict[str, Any]:
+    ids = [sample.id for sample in store.planned(record.id)]
+    created = _time(record.created)
+    about = {
+        "eval_id": record.id,
+        "run_id": record.id,
+        "task_id": record.id,
+        "created": created,
+        "task": record.task,
+        "task_version": record.task_version,
+        "dataset": {"name": record.task, "samples": len(ids), "sample_ids": ids},
+        "model": record.agent,
+        "config": {"epochs": record.spec.attempts, "epochs_reducer": ["mean"]},
+        "packages": {"proctor": record.proctor_version},
+        "metadata": {"state": record.state, "seed": record.spec.seed},
+    }
+    completed = sum(
+        count for outcome, count in store.outcomes(record.id).items() if outcome in ("scored", "agent_failed")
+    )
+    return {
+        "version": 2,
+        "status": STATUS.get(record.state, "error"),
+        "eval": about,
+        "plan": {"name": "plan", "steps": [], "config": {}},
+        "results": {
+            "total_samples": record.planned,
+            "completed_samples": completed,
+            "scores": [one for name in record.scorers if (one := _figure(record, store, name))],
+        },
+        "stats": {"started_at": created, "completed_at": _time(record.created + record.seconds), "model_usage": {}},
+    }
+
+
+def _figure(record: RunRecord, store: Store, scorer: str) -> dict[str, Any] | None:
+    sums = store.tallies(record.id, scorer).get("")
+    if sums is None or not sums.samples:
+        return None
+    metric = "accuracy" if sums.all_or_nothing else "mean"
+    figure = {"name": metric, "value": sums.total / sums.samples, "params": {}}
+    unscored = sums.planned - sums.scored
+    return {
+        "name": scorer, "scorer": scorer, "reducer": "mean", "scored_samples": sums.scored, "unscored_samples": unscored,
+        "params": {}, "metrics": {metric: figure},
+    }  # fmt: skip
+
+
+def _sample(record: RunRecord, sample: Sample, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    asked = [_message(one, n) for n, one in enumerate(one for turn in sample.turns[:1] for one in turn.messages)]
+    messages = [*asked, *_conversation(sample, trial.trajectory, len(asked))]
+    last = next((one for one in reversed(messages[len(asked) :]) if one["role"] == "assistant"), None)
+    target = sample.target
+    stop, options = trial.trajectory.stop, sample.known.options
+    return {
+        "id": sample.id,
+        "epoch": trial.attempt + 1,
+        "input": asked or "",
+        "choices": [str(one) for one in (options.values() if isinstance(options, Mapping) else options)] or None,
+        "target": [_text(one) for one in target] if isinstance(target, list | tuple) else _text(target),
+        "messages": messages,
+        "output": {
+            "model": record.agent,
+            "choices": [{"message": last, "stop_reason": STOPS.get(stop, "stop")}] if last else [],
+            "completion": trial.trajectory.answer,
+        },
+        "scores": _scores(record, trial, verdicts) or None,
+        "metadata": {**dict(sample.tags), **msgspec.to_builtins(sample.meta, enc_hook=str), "outcome": trial.outcome},
+        "store": {},
+        "events": [],
+        "model_usage": {record.agent: _usage(trial.usage)},
+        "total_time": trial.seconds or None,
+        **({"started_at": _time(trial.started)} if trial.started else {}),
+        "error": _error(trial),
+        "attachments": {},
+        "limit": {"type": LIMITS[stop], "limit": 0} if stop in LIMITS else None,
+    }
+
+
+def _conversation(sample: Sample, trajectory: Trajectory, start: int) -> Iterator[dict[str, Any]]:
+    """Yield the messages after the first turn: those of later turns come before the steps that answer them."""
+    number, turn = start, 0
+    for step in trajectory.steps:
+        while turn < step.turn:
+            turn += 1
+            for message in sample.turns[turn].messages if turn < len(sample.turns) else ():
+                yield _message(message, number)
+                number += 1
+        yield _message(step.message, number)
+        number += 1
+
+
+def _message(message: Message, number: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"id": f"m{number}", "role": message.role}
+    result = next((part for part in message.parts if isinstance(part, ToolResult)), None)
+    if message.role == "tool":
+        if result is None:
+            return {**found, "content": message.text}
+        error = (
+            {"error": {"type": "unknown", "message": result.content[:SUMMARY_CHARACTERS]}} if result.is_error else {}
+        )
+        return {**found, "content": result.content, "tool_call_id": result.id, "function": result.name, **error}
+    parts = [one for part in message.parts if (one := _content(part))]
+    found["content"] = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts or ""
+    if message.role == "assistant":
+        found |= {"source": "generate", **({"tool_calls": calls} if (calls := [*map(_call, message.calls)]) else {})}
+    return found
+
+
+def _content(part: Part) -> dict[str, Any] | None:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text}
+        case Reasoning():
+            return {"type": "reasoning", "reasoning": part.text}
+        case File() if part.media_type.startswith("image/") and (part.data is not None or part.url):
+            return {"type": "image", "image": part.url if part.data is None else data_url(part.media_type, part.data)}
+        case File():
+            return {"type": "text", "text": f"[{part.name or part.media_type}]"}
+        case _:
+            return None
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    arguments = msgspec.to_builtins(call.arguments, enc_hook=str) if call.raw is None else {}
+    error = {} if call.raw is None else {"parse_error": call.raw[:SUMMARY_CHARACTERS]}
+    return {"id": call.id or call.name, "function": call.name, "arguments": arguments, "type": "function", **error}
+
+
+def _scores(record: RunRecord, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    if trial.outcome == "agent_failed":
+        why = "" if trial.failure is None else str(trial.failure.reason)
+        return {name: {"value": 0.0, "explanation": why, "reason": "no_response"} for name in record.scorers}
+    return {one.scorer: score for one in verdicts if (score := _score(one.result))} if trial.outcome == "scored" else {}
+
+
+def _score(result: Score | Unscored) -> dict[str, Any] | None:
+    if isinstance(result, Score):
+        about = {"points": result.points, "out_of": result.out_of}
+        return {"value": result.value, "answer": result.answer, "explanation": str(result.reason), "metadata": about}
+    if result.why == "not_applicable":
+        return None
+    return {"value": float("nan"), "explanation": str(result.reason), "reason": NOT_GIVEN[result.why]}
+
+
+def _error(trial: Trial) -> dict[str, str] | None:
+    if trial.outcome in ("scored", "agent_failed"):
+        return None
+    why = trial.outcome if trial.failure is None else str(trial.failure.reason)
+    return {
+        "message": f"CancelledError({why!r})" if trial.outcome == "cancelled" else why,
+        "traceback": "",
+        "traceback_ansi": "",
+    }
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "input_tokens": max(0, usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens),  # apart in Inspect
+        "output_tokens": usage.output_tokens,
+        "total_tokens": usage.input_tokens + usage.output_tokens,
+        "input_tokens_cache_read": usage.cached_tokens,
+        "input_tokens_cache_write": usage.cache_write_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "total_cost": usage.cost,
+    }
+
+
+def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the viewer lists of a sample."""
+    asked = sample["input"]
+    text = next((_text(one["content"]) for one in reversed(asked) if one["role"] == "user"), "") if asked else ""
+    error = sample["error"]
+    return {
+        **{key: sample[key] for key in ("id", "epoch", "target", "model_usage", "total_time")},
+        "input": text[:SUMMARY_CHARACTERS],
+        "scores": {name: {"value": one["value"]} for name, one in (sample["scores"] or {}).items()} or None,
+        "error": None if error is None else error["message"][:SUMMARY_CHARACTERS],
+        "limit": sample["limit"]["type"] if sample["limit"] else None,
+        "completed": True,
+        "message_count": len(sample["messages"]),
+    }
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+PART = ExportPart(write=write, suffix=".eval")

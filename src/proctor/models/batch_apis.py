@@ -1,0 +1,296 @@
+"""Speak the batch APIs of OpenAI and Anthropic: submit many requests at once, ask how far they are, read their results.
+
+The shapes are those of the packages openai 3.54.0 (types/batch.py, the batch input and output files) and anthropic 2.12.0
+(types/messages/message_batch.py). The results of a line are a reply as that of a single request, or why there is none.
+
+Neither API has a key by which it would know a batch that it is sent twice. So a batch whose reply was lost is looked for in
+the list of batches before it is sent again.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+from urllib.parse import quote
+
+import msgspec
+
+from proctor.chat.anthropic_messages import STATUS_BY_ERROR
+from proctor.core.errors import BadInput, ProctorError
+from proctor.core.sentence import say
+from proctor.transport.client import Client
+from proctor.transport.faults import Fault, fault_of_status, shown
+from proctor.transport.repair import repaired
+from proctor.transport.target import Target
+
+_ENDS = ("completed", "expired", "cancelled", "failed")
+LOOKS_AFTER_SECONDS = (1.0, 4.0, 15.0)  # for a batch whose reply was lost: the provider may still be making it
+MOST_LISTED = 100  # the newest ones
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """What a batch has for one request: a reply, or the fault that it ended with."""
+
+    reply: bytes | None = None
+    fault: Fault | None = None
+
+
+class BatchApi(Protocol):
+    """One way to send a batch."""
+
+    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: Callable[[str], bool]) -> str:
+        """Send requests, and return the id of their batch.
+
+        Args:
+            is_known: True for a batch that other requests of ours went with.
+
+        Raises:
+            Fault: the reply was lost, and whether there is a batch cannot be seen.
+            ProctorError: it was refused, or failed.
+        """
+        ...
+
+    async def results(self, client: Client, batch: str) -> Mapping[str, Line] | None:
+        """Return the results by id; None while the batch is not over.
+
+        Raises:
+            Fault: the batch failed as a whole.
+            ProctorError: it cannot be asked for.
+        """
+        ...
+
+
+class _Batch(msgspec.Struct):
+    id: str = ""
+    status: str = ""
+    processing_status: str = ""
+    request_counts: Any = None
+    input_file_id: str | None = None
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    errors: Any = None
+
+
+class _List(msgspec.Struct):
+    data: list[_Batch]
+
+
+class _Response(msgspec.Struct):
+    body: msgspec.Raw = msgspec.Raw(b"null")
+    status_code: int = 0
+
+
+class _Result(msgspec.Struct):
+    type: str = ""
+    message: msgspec.Raw = msgspec.Raw()
+    error: Any = None
+
+
+class _Row(msgspec.Struct):
+    custom_id: str
+    response: _Response | None = None
+    error: Any = None
+    result: _Result | None = None
+
+
+_batch = msgspec.json.Decoder(_Batch)
+_list = msgspec.json.Decoder(_List)
+_row = msgspec.json.Decoder(_Row)
+
+
+class OpenAIBatches:
+    """Batches of chat completions or responses: a file of lines, a batch of that file, and a file of results.
+
+    Args:
+        target: the address of single requests, which ends in `path`.
+    """
+
+    def __init__(self, target: Target, path: str) -> None:
+        self._target = target
+        self._base = str(target.url).removesuffix(path)
+        self._path = path
+
+    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: Callable[[str], bool]) -> str:
+        head = b'{"custom_id":%b,"method":"POST","url":"/v1%b","body":%b}'
+        lines = [head % (msgspec.json.encode(id), self._path.encode(), body) for id, body in body_by_id.items()]
+        kind, form = _form(b"\n".join(lines))
+        upload = self._target.at(f"{self._base}/files", headers={"Content-Type": kind})
+        file = await client.post(upload, form, _batch.decode)
+        asked = {"input_file_id": file.id, "endpoint": f"/v1{self._path}", "completion_window": "24h"}
+
+        async def look() -> str | None:
+            return await _look(client, self._got("batches"), lambda batch: batch.input_file_id == file.id)
+
+        target = self._target.at(f"{self._base}/batches")
+        return await client.post(target, msgspec.json.encode(asked), _id_of, look=look)
+
+    async def results(self, client: Client, batch: str) -> Mapping[str, Line] | None:
+        found = await client.post(self._got(f"batches/{quote(batch, safe='')}"), None, _batch.decode)
+        if found.status not in _ENDS:
+            return None
+        lines: dict[str, Line] = {}
+        for file in (found.error_file_id, found.output_file_id):  # a reply wins over an error
+            if file:
+                lines |= await client.post(self._got(f"files/{quote(file, safe='')}/content"), None, self._lines)
+        if not lines and found.errors:
+            body = msgspec.json.encode({"error": {"message": _reasons(found.errors)}})
+            raise fault_of_status(400, {}, body, self._target.secrets)
+        return lines
+
+    def _got(self, path: str) -> Target:
+        return self._target.at(f"{self._base}/{path}", method="GET")
+
+    def _lines(self, data: bytes) -> dict[str, Line]:
+        return {row.custom_id: self._line(row) for row in _rows(data)}
+
+    def _line(self, row: _Row) -> Line:
+        if row.response is not None and 200 <= row.response.status_code < 300:
+            return Line(reply=bytes(row.response.body))
+        status = row.response.status_code if row.response is not None else 0
+        code = row.error.get("code") if isinstance(row.error, dict) else ""
+        if code == "batch_expired":
+            return Line(fault=Fault("batch_expired", "the batch was not finished in time", again=False))
+        body = bytes(row.response.body) if row.response is not None else msgspec.json.encode({"error": row.error})
+        return Line(fault=fault_of_status(status or 400, {}, body, self._target.secrets))
+
+
+def openai_batches(target: Target, path: str) -> OpenAIBatches:
+    """Return the batches next to an address of single requests.
+
+    Raises:
+        BadInput: the address has a query, so that there is no address next to it.
+    """
+    if target.url.query or not str(target.url).endswith(path):
+        raise BadInput("The option 'batch' wants an address up to /v1, not the whole address of requests.")
+    return OpenAIBatches(target, path)
+
+
+class AnthropicBatches:
+    """Batches of messages.
+
+    Args:
+        target: the address of single requests.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._url = f"{target.url}/batches"
+
+    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: Callable[[str], bool]) -> str:
+        earlier = {batch.id for batch in await _listed(client, self._target.at(self._url, method="GET"))}
+
+        def is_ours(batch: _Batch) -> bool:  # the list does not say more than how many requests it has
+            counts = batch.request_counts.values() if isinstance(batch.request_counts, dict) else ()
+            total = sum(count for count in counts if isinstance(count, int))
+            return batch.id not in earlier and total == len(body_by_id) and not is_known(batch.id)
+
+        async def look() -> str | None:
+            return await _look(client, self._target.at(self._url, method="GET"), is_ours)
+
+        line = b'{"custom_id":%b,"params":%b}'
+        lines = [line % (msgspec.json.encode(id), body) for id, body in body_by_id.items()]
+        return await client.post(self._target.at(self._url), b'{"requests":[%b]}' % b",".join(lines), _id_of, look=look)
+
+    async def results(self, client: Client, batch: str) -> Mapping[str, Line] | None:
+        url = f"{self._url}/{quote(batch, safe='')}"
+        found = await client.post(self._target.at(url, method="GET"), None, _batch.decode)
+        if found.processing_status != "ended":
+            return None
+        return await client.post(self._target.at(f"{url}/results", method="GET"), None, self._lines)
+
+    def _lines(self, data: bytes) -> dict[str, Line]:
+        return {row.custom_id: self._line(row.result or _Result()) for row in _rows(data)}
+
+    def _line(self, result: _Result) -> Line:
+        match result.type:
+            case "succeeded":
+                return Line(reply=bytes(result.message))
+            case "errored":
+                error = result.error.get("error", result.error) if isinstance(result.error, dict) else result.error
+                body = msgspec.json.encode({"error": error})
+                kind = error.get("type") if isinstance(error, dict) else None
+                status = STATUS_BY_ERROR.get(str(kind), 400)
+                return Line(fault=fault_of_status(status, {}, body, self._target.secrets))
+            case "expired" | "canceled":
+                return Line(fault=Fault(f"batch_{result.type}", "the batch ended before this request", again=False))
+        return Line(fault=Fault("no_reply", f"a result of the type {result.type!r}", again=False))
+
+
+def _id_of(data: bytes) -> str:
+    if not (id := _batch.decode(data).id):
+        raise Fault("no_reply", "a batch without an id")
+    return id
+
+
+async def _listed(client: Client, batches: Target) -> list[_Batch]:
+    """Return the newest batches."""
+    newest = batches.at(f"{batches.url}?limit={MOST_LISTED}")
+    return (await client.post(newest, None, _list.decode)).data
+
+
+async def _look(client: Client, batches: Target, is_ours: Callable[[_Batch], bool]) -> str | None:
+    """Return the batch that a request made whose reply was lost; None if there is none, also after a while.
+
+    Raises:
+        Fault: the list cannot be read, or several may be it.
+    """
+    for pause in LOOKS_AFTER_SECONDS:
+        await asyncio.sleep(pause)
+        try:
+            found = [batch.id for batch in await _listed(client, batches) if is_ours(batch)]
+        except ProctorError as error:
+            raise _unknown(str(error)) from None
+        if len(found) > 1:
+            raise _unknown(", ".join(found))
+        if found:
+            return found[0]
+    return None
+
+
+def _unknown(text: str) -> Fault:
+    said = say(
+        "the reply to a batch was lost, and it cannot be seen whether the batch was made ({text}). Look at the list of batches at the provider; --retry-failed sends the requests again",
+        text=shown(text),
+    )
+    return Fault("batch_unknown", said, again=False)
+
+
+def _rows(data: bytes) -> list[_Row]:
+    """Return the lines that can be read; the others are missing, and do not take the rest with them.
+
+    Raises:
+        msgspec.DecodeError: there are lines, and none can be read.
+    """
+    rows, wrong = [], None
+    for line in data.splitlines():
+        if not line.strip():
+            continue
+        try:
+            rows.append(_decoded(line))
+        except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
+            wrong = error
+    if wrong is not None and not rows:
+        raise msgspec.DecodeError(str(wrong))
+    return rows
+
+
+def _decoded(line: bytes) -> _Row:
+    try:
+        return _row.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _row.decode(repaired(line))
+
+
+def _reasons(errors: Any) -> str:
+    """Return what a batch that failed says of itself, in a few words."""
+    listed = errors.get("data") if isinstance(errors, dict) else None
+    first = listed[0] if isinstance(listed, list) and listed else errors
+    return str(first.get("message") or first if isinstance(first, dict) else first)[:500]
+
+
+def _form(lines: bytes) -> tuple[str, bytes]:
+    """Return a form with a file of lines, and its content type (RFC 7578)."""
+    mark = f"proctor-{secrets.token_hex(16)}"
+    purpose = f'--{mark}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
+    file = f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="batch.jsonl"\r\nContent-Type: application/jsonl\r\n\r\n'
+    return f"multipart/form-data; boundary={mark}", f"{purpose}{file}".encode() + lines + f"\r\n--{mark}--\r\n".encode()

@@ -1,0 +1,249 @@
+"""Send requests in batches, at half the price, and wait for their results, if need be over days and restarts.
+
+Requests are gathered until none came for a moment, and sent as one batch. Which batch a request went with is written down
+before anything waits for it, by run, sample and attempt: a run that is resumed asks for the results of its batches, and sends
+nothing twice. A line that failed is an outcome; it is sent again only when its sample is (`--retry-failed`).
+"""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from contextvars import Context
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from proctor.chat.dialect import ModelReply
+from proctor.core.errors import BadInput, ProctorError, ProviderFailed, Refused
+from proctor.core.sentence import say
+from proctor.folders import data_folder
+from proctor.models.addresses import EndpointOptions
+from proctor.models.batch_apis import BatchApi, Line
+from proctor.transport.client import Client
+from proctor.transport.faults import Fault, final_error, shown
+from proctor.transport.retry import IN_A_BATCH, Policy, Wait, clock_stopped
+from proctor.transport.target import Target
+
+FILE = "batches-1.db"  # another number when the layout changes
+MOST_REQUESTS = 1_000  # of one batch, so that its results fit into one reply
+MOST_BYTES = 20_000_000
+MOST_RESULT_BYTES = 256_000_000  # of the file with all replies of a batch
+KEPT_SECONDS = 29 * 86_400.0  # for so long results can be asked for
+BATCH_SHARE = 0.5  # of the price, at OpenAI and Anthropic
+GATHER_SECONDS = 1.0  # without a further request before a batch is sent
+LONGEST_WAIT_SECONDS = 60.0  # between two looks at a batch
+PATIENT = Policy(attempts=1_000_000, budget_seconds=86_400.0)  # of looks: what was sent is paid for, an outage passes
+MOST_KEPT = 4  # batches whose results stay in memory
+
+
+class Journal:
+    """Keeps the batch of each request, in a file that processes share."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def batch_of(self, key: str) -> str | None:
+        """Return the batch that a request went with."""
+        with self._opened() as db:
+            found = db.execute("SELECT batch FROM sent WHERE key = ?", (key,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def knows(self, batch: str) -> bool:
+        """True if requests went with this batch."""
+        with self._opened() as db:
+            return db.execute("SELECT 1 FROM sent WHERE batch = ? LIMIT 1", (batch,)).fetchone() is not None
+
+    def note(self, keys: Sequence[str], batch: str) -> None:
+        """Write down that requests went with a batch, and forget those whose results nobody has any longer."""
+        with self._opened() as db, db:
+            db.executemany("INSERT OR REPLACE INTO sent VALUES (?, ?, ?)", [(key, batch, time.time()) for key in keys])
+            db.execute("DELETE FROM sent WHERE at < ?", (time.time() - KEPT_SECONDS,))
+
+    def forget(self, keys: Sequence[str]) -> None:
+        """Forget requests, so that they are sent again the next time."""
+        with self._opened() as db, db:
+            db.executemany("DELETE FROM sent WHERE key = ?", [(key,) for key in keys])
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self._path, timeout=30)) as db:
+                db.execute("PRAGMA synchronous=FULL")
+                db.execute(
+                    "CREATE TABLE IF NOT EXISTS sent (key TEXT PRIMARY KEY, batch TEXT NOT NULL, at REAL NOT NULL)"
+                )
+                yield db
+        except (sqlite3.Error, OSError) as error:
+            raise BadInput(
+                "The file {path}, which keeps what was sent in batches, cannot be used: {error}. Without it a run would send everything again.",
+                path=self._path,
+                error=error,
+            ) from error
+
+
+class _Waiting(NamedTuple):
+    body: bytes
+    reply: "asyncio.Future[bytes]"
+
+
+class Batches:
+    """Gathers the requests of a model, and gives each its reply; belongs to one event loop.
+
+    Args:
+        where, host: the address and the server, for messages.
+        policy: how often to send again what asks for a batch.
+    """
+
+    def __init__(self, api: BatchApi, journal: Journal, *, where: str, host: str, policy: Policy | None) -> None:
+        self._api = api
+        self._journal = journal
+        self._where = where
+        self._host = host
+        self._policy = policy or Policy()
+        self._gathered: dict[str, _Waiting] = {}
+        self._sent: dict[str, dict[str, asyncio.Future[bytes]]] = {}  # by batch and key
+        self._over: dict[str, Mapping[str, Line]] = {}  # the results that were read last, for a run that is resumed
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def reply(self, client: Client, key: str, body: bytes) -> bytes:
+        """Return the reply to a request once its batch is over; waiting is not the agent's time.
+
+        Raises:
+            ProviderFailed: the batch or this line failed, or expired.
+            Refused: the endpoint refuses the batch.
+            BudgetSpent: the allowance does not hold another request.
+        """
+        reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        batch = await asyncio.to_thread(self._journal.batch_of, key)
+        if batch is not None:
+            is_new = batch not in self._sent
+            self._sent.setdefault(batch, {})[key] = reply
+            if is_new:
+                self._start(self._watch(batch))
+        else:
+            client.allowance.take()
+            self._gathered[key] = _Waiting(body, reply)
+            self._plan()
+        number = client.begin_wait(Wait(host=self._host, cause=IN_A_BATCH, status=None, until=time.monotonic()))
+        try:
+            with clock_stopped():
+                return await reply
+        finally:
+            client.end_wait(number)
+
+    def _plan(self) -> None:
+        """Send what was gathered when it is enough, or when nothing more came for a moment."""
+        if self._timer is not None:
+            self._timer.cancel()
+        size = sum(len(one.body) for one in self._gathered.values())
+        if len(self._gathered) >= MOST_REQUESTS or size >= MOST_BYTES:
+            self._send()
+        else:
+            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send)
+
+    def _send(self) -> None:
+        self._timer = None
+        gathered, self._gathered = self._gathered, {}
+        waiting = {key: one for key, one in gathered.items() if not one.reply.done()}
+        if waiting:
+            self._start(self._submit(waiting))
+
+    def _start(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work, context=Context())  # its failures are no trial's calls
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _submit(self, waiting: Mapping[str, _Waiting]) -> None:
+        replies = {key: one.reply for key, one in waiting.items()}
+        try:
+            async with Client(policy=self._policy) as client:  # its requests are no calls of the model
+                bodies = {key: one.body for key, one in waiting.items()}
+                batch = await self._api.submit(client, bodies, self._journal.knows)
+            await asyncio.to_thread(self._journal.note, list(waiting), batch)
+        except Exception as error:  # noqa: BLE001 - it is raised where the reply is awaited
+            _fail(replies.values(), self._error(error))
+            return
+        self._sent[batch] = replies
+        await self._watch(batch)
+
+    async def _results(self, batch: str) -> Mapping[str, Line]:
+        """Return the results of a batch, once it is over."""
+        wait = min(1.0, LONGEST_WAIT_SECONDS)
+        async with Client(policy=PATIENT, most_reply_bytes=MOST_RESULT_BYTES) as client:
+            while (lines := self._over.get(batch) or await self._api.results(client, batch)) is None:
+                await asyncio.sleep(wait)
+                wait = min(wait * 1.5, LONGEST_WAIT_SECONDS)
+        self._over = {**dict(list(self._over.items())[1 - MOST_KEPT :]), batch: lines}
+        return lines
+
+    async def _watch(self, batch: str) -> None:
+        try:
+            lines = await self._results(batch)
+        except Exception as error:  # noqa: BLE001 - it is raised where the reply is awaited
+            replies = self._sent.pop(batch, {})
+            if isinstance(error, Refused) and error.kind == "http_404":
+                error = Fault("batch_gone", "the provider does not have this batch any longer")
+            if isinstance(error, Fault):  # of the batch itself, which will never have results
+                await asyncio.to_thread(self._journal.forget, list(replies))
+            _fail(replies.values(), self._error(error))
+            return
+        gone = Line(fault=Fault("batch_incomplete", "the batch has no result for this request", again=False))
+        for key, reply in self._sent.pop(batch, {}).items():
+            line = lines.get(key, gone)
+            if line.reply is None:
+                await asyncio.to_thread(self._journal.forget, [key])
+            if reply.done():  # its trial was stopped meanwhile
+                continue
+            if line.reply is not None:
+                reply.set_result(line.reply)
+            else:
+                assert line.fault is not None
+                reply.set_exception(self._error(line.fault))
+
+    def _error(self, error: Exception) -> Exception:
+        if isinstance(error, Fault):
+            if error.kind.startswith("batch_"):
+                return ProviderFailed(say("{host}: {text}.", host=self._host, text=error.text), kind=error.kind)
+            return final_error(error, where=self._where, host=self._host, attempts=1, advice="")
+        if isinstance(error, ProctorError):
+            return error
+        return ProviderFailed(say("The batch failed: {error}.", error=str(error)), kind="batch_failed")
+
+
+def _fail(replies: Iterable["asyncio.Future[bytes]"], error: Exception) -> None:
+    for reply in replies:
+        if not reply.done():
+            with suppress(asyncio.InvalidStateError):
+                reply.set_exception(error)
+
+
+def batches_of(api: BatchApi | None, options: EndpointOptions, target: Target) -> Batches | None:
+    """Return what sends the requests of a model in batches; None where it does not.
+
+    Raises:
+        BadInput: a stream is asked for too.
+    """
+    if api is None:
+        return None
+    if options.stream:
+        raise BadInput("The options 'batch' and 'stream' exclude each other.")
+    journal = Journal(data_folder() / FILE)
+    return Batches(api, journal, where=target.where, host=target.host, policy=target.policy)
+
+
+def decoded(data: bytes, read: Callable[[bytes], ModelReply]) -> ModelReply:
+    """Return what the reply of a line says.
+
+    Raises:
+        ProviderFailed: it cannot be used.
+    """
+    try:
+        return read(data)
+    except (Fault, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        text = shown(str(error.text if isinstance(error, Fault) else error))
+        raise ProviderFailed(say("The batch has no usable reply: {text}.", text=text), kind="no_reply") from None

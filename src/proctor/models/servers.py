@@ -1,0 +1,53 @@
+"""Find the model servers that run on this machine: Ollama and vLLM on their usual ports."""
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from proctor.core.errors import ProctorError
+from proctor.models import ollama, vllm
+from proctor.runtime.concurrent import run_together
+from proctor.transport.client import Client
+from proctor.transport.retry import Policy
+from proctor.transport.target import Target
+
+SECONDS = 2.0  # a server on this machine answers at once, or is none
+MOST_SHOWN = 50
+
+
+class ModelEntry(msgspec.Struct, frozen=True):
+    id: str
+
+
+class ModelList(msgspec.Struct, frozen=True):
+    data: list[ModelEntry] | None = None
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True):
+    """A server that runs, and the names of its models as `--agent` takes them."""
+
+    kind: str
+    address: str
+    models: Sequence[str]
+
+
+_decoder = msgspec.json.Decoder(ModelList)
+
+
+async def find_running() -> list[Server]:
+    """Return the servers that answer, in a moment."""
+    places = {"ollama": f"{ollama.address()}/v1", "vllm": os.environ.get("VLLM_BASE_URL") or vllm.ADDRESS}
+    async with Client(policy=Policy(attempts=1, attempts_at_first=1)) as client:
+        found = await run_together(*(_ask(client, kind, address) for kind, address in places.items()))
+    return [server for server in found if server is not None]
+
+
+async def _ask(client: Client, kind: str, address: str) -> Server | None:
+    target = Target(f"{address.rstrip('/')}/models", method="GET", seconds=SECONDS, connect_seconds=SECONDS)
+    try:
+        listed = await client.post(target, None, _decoder.decode)
+    except ProctorError:
+        return None
+    names = [f"{kind}:{entry.id}" for entry in (listed.data or ())[:MOST_SHOWN]]
+    return Server(kind=kind, address=address, models=names)

@@ -1,0 +1,55 @@
+"""Read Python sources of others as data: prompts and documents of a benchmark are literals there, and nothing is run."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from proctor.core.errors import BadInput
+
+
+def parse(path: Path) -> ast.Module:
+    """Return the syntax tree of a source file.
+
+    Raises:
+        BadInput: it cannot be read, is no Python, or is nested too deeply.
+    """
+    try:
+        return ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
+
+
+def literal(node: ast.AST) -> Any:
+    """Return the value of an expression of literals; an f-text without fields is one.
+
+    Raises:
+        ValueError: it has to be computed.
+    """
+    if isinstance(node, ast.JoinedStr) and all(isinstance(one, ast.Constant) for one in node.values):
+        return "".join(str(one.value) for one in node.values if isinstance(one, ast.Constant))
+    try:
+        return ast.literal_eval(node)
+    except (TypeError, SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def constants(path: Path) -> dict[str, Any]:
+    """Return what a module sets to a literal at its top, by name.
+
+    Raises:
+        BadInput: as `parse`.
+    """
+    found = {}
+    for statement in parse(path).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name), *_], value=ast.expr() as value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        try:
+            found[name] = literal(value)
+        except ValueError:
+            continue
+    return found

@@ -1,0 +1,1 @@
+"""The pages and operations about users, and the login by OpenID Connect."""

@@ -1,0 +1,41 @@
+"""Messages between the processes of a run arrive whole and in order, however the connection cuts them."""
+
+import asyncio
+import random
+import socket
+
+from proctor.core.sentence import Sentence
+from proctor.engine import wire
+
+
+async def test_messages_of_any_size_arrive_in_order_however_they_are_cut() -> None:
+    ours, theirs = socket.socketpair()
+    _, writer = await asyncio.open_connection(sock=ours)
+    outbox, drawn = wire.Outbox(writer), random.Random(1)
+    lengths = [drawn.choice((0, 1, 100, 70_000)) for _ in range(200)] + [3_000_000]
+    sent = [wire.Keep(key=str(number), data=bytes(length)) for number, length in enumerate(lengths)]
+    reader = asyncio.StreamReader()
+
+    async def cut() -> None:
+        theirs.setblocking(False)
+        while data := await asyncio.get_running_loop().sock_recv(theirs, drawn.choice((1, 3, 5_000, 200_000))):
+            reader.feed_data(data)
+        reader.feed_eof()
+
+    cutting = asyncio.create_task(cut())
+    for message in sent:
+        outbox.send(message)
+    outbox.send(wire.Warned(sentence=Sentence("The last.", {})))
+    outbox.flush()
+    writer.close()
+    received = [message async for message in wire.of_worker(reader)]
+    await cutting
+    theirs.close()
+    assert received == [*sent, wire.Warned(sentence=Sentence("The last.", {}))]
+
+
+async def test_half_a_message_is_the_end() -> None:
+    reader = asyncio.StreamReader()
+    reader.feed_data(b"\0\0\0\x09half")
+    reader.feed_eof()
+    assert [message async for message in wire.of_worker(reader)] == []

@@ -1,0 +1,112 @@
+"""A run as a log of Inspect: what Inspect reads of it was compared once with inspect_ai 0.3.285 itself."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor import Sample, Score, Task, Trajectory, evaluate
+from proctor.api.files import export
+from proctor.api.importing import import_log
+from proctor.api.run import Run
+from proctor.core.errors import AgentFailed, ProviderFailed
+from proctor.core.score import Unscored
+from proctor.imports import Reading
+from proctor.stores import open_store
+
+LOGS = Path(__file__).parents[1] / "data" / "imports"
+
+
+def answer(question: str) -> str:
+    if question == "breaks":
+        raise AgentFailed("it broke")
+    if question == "down":
+        raise ProviderFailed("503")
+    return question
+
+
+def judge(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    if sample.id == "silent":
+        return Unscored(why="judge_failed", reason="it did not answer")
+    return Score(points=3, out_of=4, reason="good", answer=trajectory.answer)
+
+
+@pytest.fixture
+def run() -> Run:
+    ids = ["a", "silent", "breaks", "down", "../up"]
+    task = Task(
+        name="t", samples=[Sample.ask(id, id, target=id, tags={"level": "x"}) for id in ids], scorers=["exact", judge]
+    )
+    return evaluate(task, agent=answer, store=":memory:", max_failed=1.0)
+
+
+def members(path: Path) -> dict[str, Any]:
+    with zipfile.ZipFile(path) as zipped:
+        assert zipped.testzip() is None
+        return {name: json.loads(zipped.read(name)) for name in zipped.namelist()}
+
+
+def test_outcomes_scores_and_figures_are_in_the_log(run: Run, tmp_path: Path) -> None:
+    (path,) = export(run, "inspect", str(tmp_path / "log.eval"))
+    found = members(path)
+    header = found["header.json"]
+    assert (header["status"], header["version"], header["eval"]["task"]) == ("success", 2, "t")
+    figures = {
+        one["name"]: {name: metric["value"] for name, metric in one["metrics"].items()}
+        for one in header["results"]["scores"]
+    }
+    assert figures == {"exact": {"accuracy": 0.75}, "judge": {"mean": pytest.approx(0.5)}}
+    assert found["samples/a_epoch_1.json"]["scores"]["judge"] == {
+        "value": 0.75,
+        "answer": "a",
+        "explanation": "good",
+        "metadata": {"points": 3.0, "out_of": 4.0},
+    }
+    unscored = found["samples/silent_epoch_1.json"]["scores"]["judge"]
+    assert unscored["value"] != unscored["value"]  # NaN
+    assert unscored["reason"] == "grader_failed"
+    failed = found["samples/breaks_epoch_1.json"]
+    assert (failed["error"], failed["scores"]["exact"]["value"]) == (None, 0.0)
+    assert found["samples/down_epoch_1.json"]["error"]["message"] == "503"
+    assert found["samples/down_epoch_1.json"]["scores"] is None
+    assert "samples/..%2Fup_epoch_1.json" in found
+    assert {one["id"] for one in found["summaries.json"]} == {"a", "silent", "breaks", "down", "../up"}
+
+
+def test_a_run_that_is_exported_and_imported_has_the_same_figures(run: Run, tmp_path: Path) -> None:
+    (path,) = export(run, "inspect", str(tmp_path / "log.eval"))
+    (found,) = import_log(path, store=run.store, run_id="again")
+    assert {one.scorer: one.is_equal for one in found.figures} == {"exact@inspect": True, "judge": True}
+    for name, theirs in (("exact", "exact@inspect"), ("judge", "judge")):
+        ours = {value.sample_id: value.value for value in run.store.values(run.id, name)}
+        assert {value.sample_id: value.value for value in run.store.values("again", theirs)} == ours
+
+
+def test_a_recorded_log_comes_back_with_its_messages_calls_and_scores(tmp_path: Path) -> None:
+    store = open_store(":memory:")
+    (first,) = import_log(
+        LOGS / "inspect.eval", store=store, run_id="first", how=Reading(scales={"parts.length": (0, 10)})
+    )
+    (path,) = export(first.run, "inspect", str(tmp_path / "log.eval"))
+    import_log(path, store=store, run_id="second")
+    for one, other in zip(store.trials("first"), store.trials("second"), strict=True):
+        assert (one.outcome, one.trajectory, one.usage) == (other.outcome, other.trajectory, other.usage)
+    before, after = (
+        [(one.sample_id, one.attempt, one.scorer, getattr(one.result, "value", None)) for one in store.verdicts(name)]
+        for name in ("first", "second")
+    )
+    assert before == after
+
+
+def test_odd_ids_come_back(tmp_path: Path) -> None:
+    store, ids = open_store(":memory:"), ["a\nb", "a\0b", "../up", "\x1b[31m", "中文"]
+    samples = [{"id": id, "epoch": 1, "input": "q", "scores": {"m": {"value": "C"}}} for id in ids]
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"version": 2, "status": "success", "eval": {"task": "t"}, "samples": samples}))
+    (first,) = import_log(log, store=store, run_id="first")
+    (path,) = export(first.run, "inspect", str(tmp_path / "log.eval"))
+    (second,) = import_log(path, store=store, run_id="second")
+    assert {one.sample_id for one in store.trials("second")} == {*ids}
+    assert second.run.outcomes == {"scored": 5}

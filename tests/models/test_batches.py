@@ -1,0 +1,271 @@
+"""Requests in batches: half the price, nothing sent twice, and lines that fail are outcomes."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch_servers import AnthropicServer, Batches, OpenAIServer
+from endpoint import Endpoint, Request, data
+from memory_store import MemoryStore
+from msgspec.structs import replace
+
+from proctor import Sample, Task, evaluate_async
+from proctor.api import Run
+from proctor.chat import streaming
+from proctor.core.errors import BadInput
+from proctor.core.run import Budget
+from proctor.core.sample import Message
+from proctor.models import batch_apis, batches
+from proctor.models.named import model
+from proctor.transport.client import Client
+
+SERVERS: dict[str, Callable[..., Batches]] = {"openai": OpenAIServer, "anthropic": AnthropicServer}
+TASK = Task(name="t", samples=[Sample.ask(f"s{n}", f"q{n}", target=f"re q{n}") for n in range(5)], scorers=["exact"])
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(batches, "data_folder", lambda: tmp_path)  # a port may be that of an earlier test
+    monkeypatch.setattr(batches, "GATHER_SECONDS", 0.2)
+    monkeypatch.setattr(batches, "LONGEST_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(batch_apis, "LOOKS_AFTER_SECONDS", (0.0, 0.01))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-012345")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-key-of-a-test-012345")
+
+
+async def run(kind: str, url: str, store: Any = None, **how: Any) -> Run:
+    options = {"base_url": f"{url}/v1", "batch": True, "retries": how.pop("retries", 0)}
+    return await evaluate_async(
+        how.pop("task", TASK), agent=f"{kind}:m", agent_options=options, store=store or MemoryStore(), **how
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(SERVERS))
+async def test_a_run_is_one_batch_at_half_the_price(kind: str) -> None:
+    Path("proctor.toml").write_text("[prices.m]\ninput = 2.0\noutput = 8.0\n", encoding="utf-8")
+    server = SERVERS[kind]()
+    async with Endpoint(server) as endpoint:
+        made = await run(kind, endpoint.url)
+    assert made.outcomes == {"scored": 5}
+    assert made.estimate("accuracy").value == 1.0, "each reply went to its own question"
+    assert [len(questions) for questions in server.sent.values()] == [5]
+    assert made.usage.cost == pytest.approx(5 * (2.0 + 8.0) / 2)
+    assert made.usage.requests == 5
+
+
+@pytest.mark.parametrize("kind", sorted(SERVERS))
+async def test_lines_that_fail_are_outcomes_and_are_sent_again_only_on_demand(kind: str) -> None:
+    fates = {"q1": "errored", "q2": "expired", "q3": "lost"}
+    server = SERVERS[kind](fate=lambda question: fates.get(question, "ok"))
+    store = MemoryStore()
+    async with Endpoint(server) as endpoint:
+        first = await run(kind, endpoint.url, store, run_id="r", max_failed=1.0)
+        assert first.outcomes == {"scored": 2, "provider_failed": 3}
+        failures = {trial.sample_id: trial.failure for trial in first.trials(outcome="provider_failed")}
+        kinds = {id: failure.kind for id, failure in failures.items() if failure is not None}
+        assert (kinds["s1"], kinds["s2"].startswith("batch_"), kinds["s3"]) == ("http_400", True, "batch_incomplete")
+        await run(kind, endpoint.url, store, run_id="r", max_failed=1.0)
+        assert len(server.questions) == 5, "a run that is resumed sends nothing again"
+        fates.clear()
+        again = await run(kind, endpoint.url, store, run_id="r", retry_failed=True)
+    assert again.outcomes == {"scored": 5}
+    assert sorted(server.questions[5:]) == ["q1", "q2", "q3"]
+
+
+@pytest.mark.parametrize("kind", sorted(SERVERS))
+async def test_a_line_that_is_busy_or_garbled_takes_no_other_with_it(kind: str) -> None:
+    fates = {"q1": "busy", "q2": "garbled"}
+    server = SERVERS[kind](fate=lambda question: fates.get(question, "ok"))
+    async with Endpoint(server) as endpoint:
+        made = await run(kind, endpoint.url, max_failed=1.0)
+    assert made.outcomes == {"scored": 3, "provider_failed": 2}
+    failures = {trial.sample_id: trial.failure for trial in made.trials(outcome="provider_failed")}
+    kinds = {id: failure.kind for id, failure in failures.items() if failure is not None}
+    assert kinds == {"s1": "http_429", "s2": "batch_incomplete"}, "a rate limit is no quota that is used up"
+
+
+@pytest.mark.parametrize("kind", sorted(SERVERS))
+@pytest.mark.parametrize(("retries", "posts"), [(0, ["lost"]), (3, ["dropped", "lost"])])
+async def test_a_batch_whose_reply_was_lost_is_found_and_not_sent_again(
+    kind: str, retries: int, posts: list[str]
+) -> None:
+    server = SERVERS[kind]()
+    async with Endpoint(server) as endpoint:
+        await run(kind, endpoint.url, run_id="before")
+        server.posts = [*posts]
+        made = await run(kind, endpoint.url, retries=retries)
+    assert made.outcomes == {"scored": 5}
+    assert len(server.sent) == 2, "one for each run"
+
+
+@pytest.mark.parametrize("kind", sorted(SERVERS))
+async def test_a_batch_of_somebody_else_is_not_taken_for_one_whose_reply_was_lost(kind: str) -> None:
+    server = SERVERS[kind]()
+    server.posts, server.foreign = ["lost"], 1
+    async with Endpoint(server) as endpoint:
+        made = await run(kind, endpoint.url, max_failed=1.0)
+    if kind == "openai":  # which says the file of each batch
+        assert made.outcomes == {"scored": 5}
+        return
+    (kinds,) = {trial.failure.kind for trial in made.trials() if trial.failure is not None}
+    (reason, *_) = [str(trial.failure.reason) for trial in made.trials() if trial.failure is not None]
+    assert kinds == "batch_unknown"
+    assert all(id in reason for id in server.sent)
+    assert len(server.sent) == 2, "nothing is sent again"
+
+
+class Broken(OpenAIServer):
+    """Answers the first looks at a batch with something else than its results."""
+
+    answers: list[tuple[Any, int]]
+
+    async def __call__(self, request: Request, writer: asyncio.StreamWriter) -> None:
+        if self.answers and request.path.startswith("/v1/batches/"):
+            return await data(*self.answers.pop(0))(request, writer)
+        return await super().__call__(request, writer)
+
+
+FULL = {"object": "list", "data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached"}]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (({"id": "batch_1", "status": "failed", "errors": FULL}, 200), "http_400"),
+        (({"error": {"message": "No batch found"}}, 404), "batch_gone"),
+    ],
+)
+async def test_a_batch_that_failed_or_is_gone_is_sent_again_on_demand(answer: tuple[Any, int], kind: str) -> None:
+    server, store = Broken(), MemoryStore()
+    server.answers = [answer]
+    async with Endpoint(server) as endpoint:
+        first = await run("openai", endpoint.url, store, run_id="r", max_failed=1.0)
+        failures = [trial.failure for trial in first.trials(outcome="provider_failed")]
+        again = await run("openai", endpoint.url, store, run_id="r", retry_failed=True)
+    assert [failure.kind for failure in failures if failure is not None] == [kind] * 5
+    assert again.outcomes == {"scored": 5}
+    assert len(server.sent) == 2
+
+
+async def test_looks_that_fail_are_no_requests_of_the_agent() -> None:
+    server = Broken()
+    server.answers = [({}, 503)] * 2
+    async with Endpoint(server) as endpoint:
+        options = {"batch": True, "retries": 3, "base_url": f"{endpoint.url}/v1"}
+        made = await evaluate_async(TASK, agent="openai:m", agent_options=options, store=MemoryStore())
+    assert (made.outcomes, made.usage.requests) == ({"scored": 5}, 5)
+
+
+async def test_an_outage_while_a_batch_is_under_way_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "PATIENT", replace(batches.PATIENT, wait_seconds=0.001, longest_wait_seconds=0.002))
+    server = Broken()
+    server.answers = [({}, 503)] * 30
+    async with Endpoint(server) as endpoint:
+        options = {"batch": True, "base_url": f"{endpoint.url}/v1"}
+        made = await evaluate_async(TASK, agent="openai:m", agent_options=options, store=MemoryStore())
+    assert made.outcomes == {"scored": 5}
+
+
+async def test_the_results_of_a_batch_may_be_larger_than_one_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    defaults = Client.__init__.__kwdefaults__ or {}
+    monkeypatch.setattr(Client.__init__, "__kwdefaults__", {**defaults, "most_reply_bytes": 500})
+    async with Endpoint(OpenAIServer()) as endpoint:
+        made = await run("openai", endpoint.url)
+    assert made.outcomes == {"scored": 5}
+
+
+@pytest.mark.parametrize("kind", sorted(SERVERS))
+async def test_a_run_that_was_stopped_gets_the_results_of_the_batch_it_had_sent(kind: str) -> None:
+    server = SERVERS[kind](looks=10**9)
+    store = MemoryStore()
+    async with Endpoint(server) as endpoint:
+        first = asyncio.ensure_future(run(kind, endpoint.url, store, run_id="r"))
+        async with asyncio.timeout(20):
+            await server.was_looked_at.wait()
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        server.looks = 0
+        again = await run(kind, endpoint.url, store, run_id="r")
+        other = await run(kind, endpoint.url, run_id="other")
+    assert again.outcomes == other.outcomes == {"scored": 5}
+    assert again.estimate("accuracy").value == 1.0
+    assert [len(questions) for questions in server.sent.values()] == [5, 5], "one batch for each run"
+
+
+async def test_the_budget_bounds_what_a_batch_holds() -> None:
+    server = OpenAIServer()
+    async with Endpoint(server) as endpoint:
+        made = await run("openai", endpoint.url, budget=Budget(requests=3))
+    assert len(server.questions) <= 3
+    assert made.outcomes["scored"] == 3
+
+
+async def test_a_key_is_in_no_batch_and_in_no_file_of_ours(tmp_path: Path) -> None:
+    server = OpenAIServer()
+    async with Endpoint(server) as endpoint:
+        await run("openai", endpoint.url)
+    assert all(b"sk-a-key" not in request.body for request in endpoint.requests)
+    assert all(b"sk-a-key" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_batches_are_refused_where_there_are_none() -> None:
+    for options in (
+        {"batch": True, "stream": True},
+        {"batch": True, "base_url": "http://x.example/chat/completions?v=1"},
+    ):
+        with pytest.raises(BadInput, match="batch"):
+            model("openai:m", options)
+    with pytest.raises(BadInput, match="batch"):
+        model("gemini:m", {"batch": True})
+
+
+async def test_a_run_that_was_killed_sends_nothing_twice(tmp_path: Path) -> None:
+    lines = "".join(f'{{"id": "s{n}", "question": "q{n}", "answer": "re q{n}"}}\n' for n in range(3))
+    (tmp_path / "q.jsonl").write_text(lines, encoding="utf-8")
+    server = OpenAIServer(looks=10**9)
+    async with Endpoint(server) as endpoint:
+        words = ["run", "q.jsonl", "--agent", "openai:m", "--batch", "--base-url", f"{endpoint.url}/v1"]
+        command = [sys.executable, "-m", "proctor", *words, "--scorer", "exact", "--run", "r", "--store", "runs.db"]
+        silent = asyncio.subprocess.DEVNULL
+        first = await asyncio.create_subprocess_exec(*command, stdout=silent, stderr=silent)
+        async with asyncio.timeout(60):
+            await server.was_looked_at.wait()
+        first.kill()
+        await first.wait()
+        server.looks = 0
+        again = await asyncio.create_subprocess_exec(*command, "--json", stdout=asyncio.subprocess.PIPE, stderr=silent)
+        async with asyncio.timeout(60):
+            said, _ = await again.communicate()
+    assert again.returncode == 0
+    assert json.loads(said)["outcomes"] == {"scored": 3}
+    assert sorted(server.questions) == ["q0", "q1", "q2"]
+
+
+async def test_without_a_file_for_what_was_sent_nothing_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "full").mkdir()
+    monkeypatch.setattr(batches, "FILE", tmp_path / "full")
+    server = OpenAIServer()
+    async with Endpoint(server) as endpoint:
+        with pytest.raises(BadInput, match="cannot be used"):
+            await run("openai", endpoint.url)
+    assert not server.sent
+
+
+async def test_a_model_that_is_listened_to_sends_no_stream_in_a_batch() -> None:
+    server = OpenAIServer()
+    token = streaming.hearer.set(lambda text, is_thought, begins: None)
+    try:
+        async with Endpoint(server) as endpoint:
+            asked = model("openai:m", {"base_url": f"{endpoint.url}/v1", "batch": True})
+            step = await asked.complete([Message.of("user", "q")])
+    finally:
+        streaming.hearer.reset(token)
+    assert step.message.text == "re q"
+    assert all(b'"stream"' not in request.body for request in endpoint.requests)
