@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import pytest
 
+from proctor.engine.ray_folder import MARK
+
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]  # one cluster for all
 HERE = Path(__file__).parent
 KILLS = 20
@@ -59,12 +61,13 @@ def deadly(question: str) -> str:
 
 
 class Here(NamedTuple):
-    """The cluster: how to join it, and the process that started it."""
+    """The cluster: how to join it, the process that started it, and the environment of what that process starts."""
 
     address: str
     variables: Mapping[str, str]
     started: "subprocess.Popen[str]"
     folder: Path
+    inherited: Mapping[str, str]
 
 
 def wait_until(is_so: Callable[[], object], seconds: float = 20) -> None:
@@ -90,7 +93,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
     assert started.stdout is not None
     said = json.loads(started.stdout.readline())
     joining = {**variables, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": said["token"]}
-    yield Here(said["address"], joining, started, temporary)
+    yield Here(said["address"], joining, started, temporary, said["inherited"])
     started.stdin.close()
     assert started.wait(30) == 0
     assert started.stdout.read() == ""
@@ -188,6 +191,11 @@ def test_nothing_listens_to_other_machines_and_nothing_of_a_key_is_written(clust
             assert KEY.encode() not in text, path
             assert cluster.variables["RAY_AUTH_TOKEN"].encode() not in text, path
             assert b"usagestats" not in text.lower().replace(b"usagestatshead", b"") or b"is disabled" in text, path
+
+
+def test_what_the_driver_starts_is_no_part_of_the_cluster(cluster: Here) -> None:
+    assert cluster.variables["RAY_AUTH_TOKEN"] not in cluster.inherited.values()
+    assert MARK not in cluster.inherited, "it would be killed with the cluster"
 
 
 def test_the_results_are_those_of_one_process_and_only_the_project_is_sent(cluster: Here, project: Path) -> None:

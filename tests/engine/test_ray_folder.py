@@ -1,11 +1,15 @@
 """Nothing of a cluster of this machine outlives the process that started it, however that ends."""
 
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
+
+from proctor.engine.ray_folder import session_folder
 
 SCRIPT = """
 import os, subprocess, sys
@@ -34,6 +38,17 @@ def test_its_folder_and_its_processes_are_gone_with_it(is_killed: bool) -> None:
     while Path(folder).parent.exists() or is_alive(int(pid)):
         assert time.monotonic() < end, "something is left"
         time.sleep(0.02)
+
+
+def test_only_folders_of_dead_processes_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="t") as base, subprocess.Popen(["true"]) as ended:
+        ended.wait()
+        monkeypatch.setattr(tempfile, "tempdir", base)
+        for name in (f"ray-{os.getpid()}-a", "ray-1-b", f"ray-{ended.pid}-c", "ray-mine"):
+            Path(base, name).mkdir()
+        with session_folder(is_needed=True) as (folder, _):
+            left = {path.name for path in Path(base).iterdir()} - {Path(folder).parent.name}
+        assert left == {f"ray-{os.getpid()}-a", "ray-1-b", "ray-mine"}
 
 
 def is_alive(pid: int) -> bool:

@@ -14,7 +14,7 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from proctor.engine.ray_cluster import connected
+from proctor.engine.ray_cluster import OWN, QUIET, connected, token
 
 
 async def main() -> None:
@@ -24,7 +24,9 @@ async def main() -> None:
         cluster = import_module("ray.cluster_utils").Cluster(shutdown_at_exit=True)
         cluster.head_node = SimpleNamespace(gcs_address=address)
         nodes: list[Any] = []
-        print(json.dumps({"address": address, "token": os.environ["RAY_AUTH_TOKEN"]}), file=sys.__stdout__, flush=True)
+        started = {"address": address, "token": token(), "inherited": dict(os.environ)}
+        os.environ |= {**OWN, **QUIET, "RAY_AUTH_TOKEN": token()}  # of the nodes that join
+        print(json.dumps(started), file=sys.__stdout__, flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             match line.split():
                 case ["cores"]:

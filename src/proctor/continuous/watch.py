@@ -25,6 +25,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.folders import data_folder
+from proctor.runtime.alive import is_alive
 from proctor.runtime.files import write_whole
 
 POLL_SECONDS = 5.0  # a jump of the clock is seen at the next one
@@ -301,7 +302,7 @@ class Watcher:
             is_said = False
             while not lock_descriptor(handle, blocking=False):
                 holder = os.pread(handle, 20, 0).decode(errors="replace").strip()
-                if not holder.isdigit() or _is_alive(int(holder)) or time.monotonic() > until or self._stop.is_set():
+                if not holder.isdigit() or is_alive(int(holder)) or time.monotonic() > until or self._stop.is_set():
                     raise BadInput(
                         "{path} is watched by process {process} already.", path=self._file.path, process=holder or "?"
                     )
@@ -316,16 +317,6 @@ class Watcher:
         finally:
             self._handle = None
             os.close(handle)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _result(fired: Fired, numbers: Sequence[str]) -> Sentence:

@@ -13,7 +13,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 
 from proctor.core.errors import BadInput, MissingExtra
@@ -67,7 +67,7 @@ async def connected(address: str, cpus: int) -> AsyncIterator[str]:
     Raises:
         BadInput: nothing answers there, or it runs other versions.
     """
-    variables = OWN | QUIET | {"RAY_AUTH_TOKEN": _token()}
+    variables = OWN | QUIET | {"RAY_AUTH_TOKEN": token()}
     if address:
         variables = QUIET | (ONE_MACHINE if address != "auto" and await _is_on_loopback(address) else {})
     if os.environ.get("RAY_USE_TLS") == "1":
@@ -77,33 +77,38 @@ async def connected(address: str, cpus: int) -> AsyncIterator[str]:
     with (
         contextlib.redirect_stdout(sys.stderr),
         session_folder(is_needed=not address) as (folder, mark),
-        _variables({**variables, **mark}),
     ):
-        import ray
-
-        if ray.is_initialized():
-            yield str(ray.util.get_node_ip_address())
-            return
-        logging.getLogger("ray").setLevel(logging.ERROR)
-        options = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES, "_temp_dir": folder}  # fmt: skip
-
-        def start() -> None:
-            ray.init(
-                address=address or "local",
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                **({} if address else options),
-            )
-
+        is_ours = False
         try:
-            await asyncio.to_thread(start)  # in another thread it leaves the handlers of signals alone
-            yield str(ray.util.get_node_ip_address()) if address else "127.0.0.1"
-        except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
-            if ray.is_initialized():
-                raise
-            raise BadInput("Ray cannot be used: {error}", error=quoted(error).partition("\n")[0]) from error
+            with _variables({**variables, **mark}):  # for Ray alone, not for what the caller starts meanwhile
+                import ray
+
+                is_ours = not ray.is_initialized()
+                if is_ours:
+                    await _start(address, cpus, folder)
+                here = "127.0.0.1" if is_ours and not address else str(ray.util.get_node_ip_address())
+            yield here
         finally:
-            await asyncio.to_thread(ray.shutdown)
+            if is_ours:
+                await asyncio.to_thread(ray.shutdown)
+
+
+async def _start(address: str, cpus: int, folder: str) -> None:
+    import ray
+
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    options = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES, "_temp_dir": folder}  # fmt: skip
+    start = partial(
+        ray.init,
+        address=address or "local",
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+        **({} if address else options),
+    )
+    try:
+        await asyncio.to_thread(start)  # in another thread it leaves the handlers of signals alone
+    except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
+        raise BadInput("Ray cannot be used: {error}", error=quoted(error).partition("\n")[0]) from error
 
 
 def is_local(address: str) -> bool:
@@ -115,7 +120,7 @@ def is_local(address: str) -> bool:
 
 
 @cache
-def _token() -> str:
+def token() -> str:
     """Return the token of this process's clusters: Ray reads the variable once; without it, it writes a file."""
     return secrets.token_hex(32)
 

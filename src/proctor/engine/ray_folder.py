@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from proctor.runtime.alive import is_alive
+
 FOLDER = "ray-"
 MARK = "CLUSTER_OF_PROCTOR"  # of the processes of a cluster, in their environment
 MOST_OF_FOLDER = 20  # letters of where it is: the path of a socket in it may have 107
@@ -32,8 +34,9 @@ def session_folder(*, is_needed: bool) -> Iterator[tuple[str, Mapping[str, str]]
     base = base if len(base) <= MOST_OF_FOLDER else "/tmp"  # noqa: S108 - a folder of our own is made in it
     for left in Path(base).glob(f"{FOLDER}*"):
         pid = left.name.removeprefix(FOLDER).partition("-")[0]
-        if pid.isdecimal() and not Path(f"/proc/{pid}").exists() and left.stat().st_uid == os.getuid():
-            shutil.rmtree(left, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another process removes it too
+            if pid.isdecimal() and not is_alive(int(pid)) and left.stat().st_uid == os.getuid():
+                shutil.rmtree(left, ignore_errors=True)
     folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir=base)
     with _guard(folder):
         yield str(Path(folder, "r")), {MARK: folder}  # that one Ray opens to everybody

@@ -42,7 +42,7 @@ def host_class() -> type[Any]:
         def open(
             self, host: str, port: int, token: bytes, variables: dict[str, str], folder: str, project: bytes | None
         ) -> str:
-            """Start the process, connected to the driver; returns what went wrong."""
+            """Start the process, connected to the driver; return what went wrong, or ""."""
             import io
             import os
             import socket
@@ -113,13 +113,18 @@ def host_class() -> type[Any]:
 
         def remove_left(self, folder: str) -> None:
             """Remove the projects of actors that were killed."""
+            import contextlib
+            import os
             import shutil
             from pathlib import Path
 
             for left in Path(folder).glob(f"{PROJECT}*"):
                 pid = left.name.removeprefix(PROJECT).partition("-")[0]
-                if pid.isdecimal() and not Path("/proc", pid).exists():
-                    shutil.rmtree(left, ignore_errors=True)
+                with contextlib.suppress(ValueError, PermissionError):  # not ours; of another user
+                    try:
+                        os.kill(int(pid), 0)
+                    except ProcessLookupError:
+                        shutil.rmtree(left, ignore_errors=True)
 
         def kills(self) -> int:
             """Return how many processes the system has killed for lack of memory; 0 where it does not say."""

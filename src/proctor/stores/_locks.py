@@ -9,6 +9,7 @@ from pathlib import Path
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
+from proctor.runtime.alive import is_alive
 
 
 class RunLock:
@@ -61,8 +62,8 @@ def writer_of(store: Path, run_id: str) -> int | None:
         if not os.access(path, os.R_OK):
             return 0 if path.exists() else None
         pid = int(_holder(path))
-        if sys.platform != "win32":  # there, it would be Ctrl-C
-            os.kill(pid, 0)
+        if not is_alive(pid):
+            return None
         with path.open("rb", buffering=0) as file:
             return pid if _is_locked(file.fileno()) else None
     except PermissionError:  # of another user; on Windows, a file that is locked
