@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -207,8 +208,7 @@ def changed(**more: Any) -> Any:
     [
         changed(iss="https://evil.example"), changed(aud="other"), changed(nonce="n"), without("nonce"), without("exp"),
         without("sub"), without("iat"), changed(exp=lambda claims: claims["iat"] - 100), changed(iat=lambda claims: claims["iat"] + 500),
-        changed(aud=["proctor", "other"]), changed(azp="other"), changed(exp="soon"), changed(email_verified=False),
-        changed(email=None), changed(email="a" * 300), changed(email="a\x1bb"), changed(email=["ann"]),
+        changed(aud=["proctor", "other"]), changed(azp="other"), changed(exp="soon"), changed(email=None),
     ],
 )  # fmt: skip
 def test_a_token_that_does_not_hold_lets_nobody_in(site: LoginSite, oidc: OidcProvider, claims: Any) -> None:
@@ -220,9 +220,29 @@ def test_a_token_that_does_not_hold_lets_nobody_in(site: LoginSite, oidc: OidcPr
 
 
 @pytest.mark.parametrize(
+    ("claims", "said"),
+    [
+        (changed(email_verified=False), "has not verified your e-mail address"), (changed(email_verified=None), "has not verified"),
+        (changed(email="a" * 300), "names no user"), (changed(email="a\x1bb"), "names no user"),
+        (changed(email=["ann"]), "names no user"),
+    ],
+)  # fmt: skip
+def test_a_user_who_may_not_come_in_is_told_why_and_the_provider_is_not_blamed(
+    site: LoginSite, oidc: OidcProvider, claims: Any, said: str
+) -> None:
+    oidc.claims = claims
+    browser = site.new_browser()
+    back = sign_in(browser, oidc)
+    assert back.status_code == 403
+    assert said in back.text
+    assert browser.get("/runs").status_code == 303
+    assert site.ledger.issued() == []
+
+
+@pytest.mark.parametrize(
     "claims",
     [
-        changed(aud=["proctor"]), changed(aud=["proctor", "other"], azp="proctor"), without("email_verified"),
+        changed(email_verified="true"), changed(aud=["proctor"]), changed(aud=["proctor", "other"], azp="proctor"), without("email_verified"),
         changed(exp=lambda claims: claims["iat"] - 30), changed(iat=lambda claims: claims["iat"] + 30, nbf=lambda claims: claims["iat"] + 30),
     ],
 )  # fmt: skip
@@ -293,20 +313,37 @@ def test_groups_may_be_deep_in_the_token_or_at_the_user_info(
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
-    [({"error": "access_denied<b>"}, "access_denied&lt;b&gt;"), ({}, "no code"), ({"code": "wrong"}, "cannot be asked"), ({"code": "x", "iss": "https://evil.example"}, "another login provider")],
+    ("query", "status", "said"),
+    [
+        ({"error": "access_denied"}, 403, "refused: access_denied"), ({"error": "server_error<b>"}, 502, "server_error&lt;b&gt;"), ({}, 502, "no code"),
+        ({"code": "wrong"}, 502, "cannot be asked"), ({"code": "x", "iss": "https://evil.example"}, 502, "another login provider"),
+    ],
 )  # fmt: skip
 def test_what_the_provider_refuses_is_said(
-    site: LoginSite, oidc: OidcProvider, query: dict[str, str], said: str
+    site: LoginSite, oidc: OidcProvider, query: dict[str, str], status: int, said: str
 ) -> None:
     browser = site.new_browser()
     state = oidc.codes[
         oidc.code(browser.get("/login").headers["location"], "ann").partition("code=")[2].partition("&")[0]
     ]["state"]
     answer = browser.get("/login/callback", params={"iss": oidc.issuer, **query, "state": state})
-    assert answer.status_code == 502
+    assert answer.status_code == status
     assert said in answer.text
     assert oidc.secret not in answer.text
+
+
+def test_a_ledger_that_breaks_during_a_login_is_not_described_to_the_user(
+    site: LoginSite, oidc: OidcProvider, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    browser = site.new_browser()
+    off = browser.get(browser.get("/runs").headers["location"])
+    with sqlite3.connect(tmp_path / "ledger") as db:
+        db.execute("DROP TABLE audit")
+    back = browser.get(oidc.code(off.headers["location"], "ann"))
+    assert back.status_code == 503
+    assert "The database of the server does not answer." in back.text
+    assert "ledger" not in back.text
+    assert "no such table: audit" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -370,8 +407,9 @@ def test_a_provider_that_is_away_is_said_and_the_server_goes_on(tmp_path: Path) 
     site.close()
 
 
-def test_behind_tls_the_cookie_is_for_this_host_and_tls_only(tmp_path: Path, oidc: OidcProvider) -> None:
-    site = LoginSite(tmp_path, oidc, url="https://eval.example.org")
+@pytest.mark.parametrize("url", ["https://eval.example.org", "HTTPS://eval.example.org"])
+def test_behind_tls_the_cookie_is_for_this_host_and_tls_only(tmp_path: Path, oidc: OidcProvider, url: str) -> None:
+    site = LoginSite(tmp_path, oidc, url=url)
     browser = site.new_browser()
     back = sign_in(browser, oidc)
     assert back.headers["set-cookie"].startswith("__Host-proctor=")

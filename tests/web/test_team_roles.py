@@ -27,6 +27,7 @@ ADMIN = {
     ("POST", "/runs/{run}/delete"), ("DELETE", "/api/v1/runs/{run}"), ("GET", "/team"), ("POST", "/team/revoke"),
     ("GET", "/api/v1/team/audit"), ("GET", "/api/v1/team/sessions"), ("DELETE", "/api/v1/team/sessions/{id}"),
 }  # fmt: skip
+NO_ROLE = "ann has no role here. Ask an admin for one, or sign in as another user."
 READERS_WRITE = {("POST", "/logout"), ("POST", "/account/tokens"), ("POST", "/account/revoke")}
 
 
@@ -180,9 +181,39 @@ def test_a_reader_whom_a_review_names_labels_and_stays_a_reader(site: TeamSite) 
 
 def test_who_is_granted_nothing_does_not_come_in(tmp_path: Path) -> None:
     site = TeamSite(tmp_path, "runner=lab")
-    assert site.proxied("ann").get("/runs").status_code == 401
+    refused = site.proxied("ann").get("/runs")
+    assert (refused.status_code, refused.text) == (403, NO_ROLE)
     assert site.proxied("ann", "user:root, lab").get("/runs").status_code == 200
+    unnamed = site.proxied("ann", "x")
+    del unnamed.headers["remote-user"]
+    assert unnamed.get("/runs").status_code == 401
     site.workspace.close()
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "Your role here is reader; this is for runners."), ("zh", "此操作仅限运行者。")]
+)
+def test_a_browser_that_is_refused_is_shown_a_page_in_its_language_and_a_program_none(
+    site: TeamSite, lang: str, said: str
+) -> None:
+    reader = site.proxied("ann")
+    csrf = {"csrf": csrf_of(reader)}
+    opened = reader.post(f"/runs?lang={lang}", data=csrf, headers={"accept": "text/html,*/*;q=0.8"})
+    assert opened.status_code == 403
+    assert opened.headers["content-type"] == "text/html; charset=utf-8"
+    assert opened.headers["x-frame-options"] == "DENY"
+    assert said in opened.text
+    assert 'href="/account"' in opened.text, "the page of one who is signed in"
+    for headers in ({"accept": "text/html", "hx-request": "true"}, {}):
+        line = reader.post(f"/runs?lang={lang}", data=csrf, headers=headers)
+        assert line.status_code == 403
+        assert line.headers["content-type"] == "text/plain; charset=utf-8"
+    program = reader.get("/api/v1/team/audit", headers={"accept": "text/html"})
+    assert program.json()["error"]["kind"] == "forbidden"
+    stranger = site.stranger().get("/runs", headers={"accept": "text/html"})
+    assert stranger.status_code == 401
+    assert "Open the link that the terminal shows." in stranger.text
+    assert "/account" not in stranger.text
 
 
 def test_a_group_called_like_a_user_is_not_the_user() -> None:

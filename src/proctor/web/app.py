@@ -22,8 +22,9 @@ from proctor.reports.visible import visible
 from proctor.reports.words import Words
 from proctor.web.auth import Access, Session
 from proctor.web.failures import failure, is_for_programs
-from proctor.web.guard import MOST_BYTES_BY_PATH, Guard
+from proctor.web.guard import MOST_BYTES_BY_PATH, Guard, unanswered
 from proctor.web.markup import show
+from proctor.web.users.database import LedgerFailed
 from proctor.web.workspace import NotFound, Workspace
 
 PLACES = {  # where the head of each page leads
@@ -73,6 +74,7 @@ def app(
         ],
         exception_handlers={
             BadInput: _bad_input,
+            LedgerFailed: _ledger_error,
             HTTPException: _http_error,
             sqlite3.Error: _store_error,
             Exception: _internal_error,
@@ -86,6 +88,7 @@ def app(
         follows_browser=follows_browser,
         read_only=workspace is not None and workspace.read_only,
         most_bytes=MOST_BYTES_BY_PATH,
+        page=lambda scope, status, why: _message(Request({**scope, "app": inner}), status, why),
     )
 
 
@@ -124,6 +127,11 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
 async def _bad_input(request: Request, error: Exception) -> Response:
     assert isinstance(error, BadInput)
     return _message(request, 404 if isinstance(error, NotFound) else 400, error.sentence)
+
+
+async def _ledger_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, LedgerFailed)
+    return _message(request, 503, unanswered(error))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

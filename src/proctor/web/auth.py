@@ -10,7 +10,7 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.requests import Request, cookie_parser
 
-from proctor.web.login_proxy import LoginProxy, Proxies, is_address
+from proctor.web.login_proxy import LoginProxy, Proxies, ProxyUser, is_address
 from proctor.web.users.ledger import LINK_SECONDS, Ledger, Pass, Person
 from proctor.web.users.roles import Grants, Role, lesser, read_grants
 
@@ -67,7 +67,7 @@ class Access:
         self.ledger = ledger or Ledger()
         self.url = url.rstrip("/")
         self.has_login = has_login
-        self.is_secure = url.startswith("https://")
+        self.is_secure = urlsplit(url).scheme == "https"
         # a login comes back from another site
         self.same_site: Literal["lax", "strict"] = "lax" if has_login else "strict"
         shared = "__Host-proctor" if self.is_secure else "proctor-team"
@@ -126,11 +126,15 @@ class Access:
         token = bearer(headers)
         if token is not None:
             return self._granted(self.ledger.find("token", token))
-        user = self._login_proxy.user(headers, client) if self._login_proxy is not None else None
+        user = self.proxied(headers, client)
         if user is not None:
             csrf = hmac.digest(self._secret, user.name.encode(), "sha256").hex()
             return self._granted(Pass(name=user.name, groups=user.groups, via="proxy", csrf=csrf))
         return self._granted(self.ledger.find("session", cookies_of(headers).get(self.cookie, "")))
+
+    def proxied(self, headers: Headers, client: str) -> ProxyUser | None:
+        """Return the user that a login proxy names, who may have no role."""
+        return self._login_proxy.user(headers, client) if self._login_proxy is not None else None
 
     def _granted(self, found: Pass | None) -> Session | None:
         """Return the session of a pass, with the role that is granted now: it may have changed since the login."""

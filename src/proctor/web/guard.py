@@ -18,7 +18,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import LANGUAGES, speak
 from proctor.reports.visible import visible
@@ -26,6 +25,7 @@ from proctor.web.attempts import Attempts
 from proctor.web.auth import MOST_FIELDS, Access, Session, bearer, cookies_of, is_ours
 from proctor.web.failures import API, failure, is_for_programs
 from proctor.web.users.audit import Record, note_entry
+from proctor.web.users.database import LedgerFailed
 from proctor.web.users.roles import ROLE_NAMES, SAFE_METHODS, is_enough, role_needed
 
 if TYPE_CHECKING:
@@ -72,12 +72,14 @@ class Guard:
         follows_browser: bool = False,
         read_only: bool = False,
         most_bytes: Mapping[str, int] | None = None,
+        page: "Callable[[Scope, int, Sentence], Response] | None" = None,
     ) -> None:
         """Wrap an app.
 
         Args:
             read_only: refuse every write.
             most_bytes: of a request, by the path that it is below.
+            page: makes the page that says to a browser, with a status, why it is refused; None is a line of text.
         """
         self._app = app
         self._access = access
@@ -85,6 +87,7 @@ class Guard:
         self._follows_browser = follows_browser
         self._read_only = read_only
         self._most_bytes = most_bytes or {}
+        self._page = page
         self._attempts = Attempts()
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
@@ -132,7 +135,7 @@ class Guard:
             )
         finally:
             if record is not None:
-                with suppress(BadInput):  # its beginning is noted
+                with suppress(LedgerFailed):  # its beginning is noted
                     await run_in_threadpool(record.end)
 
     async def _serve(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
@@ -164,7 +167,7 @@ class Guard:
         if scope["state"].get("session") is None:
             return True
         client: str = (scope.get("client") or ("", 0))[0]
-        with suppress(BadInput):
+        with suppress(LedgerFailed):
             session = await self._ask(self._access.session, Headers(scope=scope), client)
             return session is not None and is_enough(session.person.role, role_needed(scope["method"], scope["path"]))
         return True
@@ -173,17 +176,17 @@ class Guard:
         """Return the answer to a request that does not reach the app, or None and its body."""
         try:
             answer = await self._answer(scope)  # before the body: of a stranger nothing is read
-        except BadInput as error:  # the ledger cannot be read
-            return _unanswered(scope, error), b""
+        except LedgerFailed as error:
+            return self._refusal(scope, 503, unanswered(error)), b""
         if answer is not None:
             return answer, b""
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await _body(scope, receive, self._most(scope["path"]))
         except _NotWhole as error:
-            return _refusal(scope, error.status, error.why), b""
+            return self._refusal(scope, error.status, error.why), b""
         except TimeoutError:
-            return _refusal(scope, 408, say("The request took too long.")), b""
+            return self._refusal(scope, 408, say("The request took too long.")), b""
         return self._answer_to_write(scope, body), body
 
     async def _note(self, scope: "Scope", answer: Response | None) -> tuple[Response | None, Record | None]:
@@ -193,8 +196,8 @@ class Guard:
         record = Record(self._access.ledger, scope)
         try:
             await run_in_threadpool(record.begin, answer.status_code if answer is not None else 0)
-        except BadInput as error:
-            return _unanswered(scope, error), None
+        except LedgerFailed as error:
+            return self._refusal(scope, 503, unanswered(error)), None
         return answer, record
 
     async def _ask(self, call: "Callable[..., T]", *given: object) -> T:
@@ -207,7 +210,7 @@ class Guard:
             async with asyncio.timeout(HEALTH_SECONDS):
                 await self._ask(self._access.ledger.check)
         except TimeoutError:
-            return _refusal(scope, 503, say("The request took too long."))
+            return self._refusal(scope, 503, say("The request took too long."))
         return PlainTextResponse("ok")
 
     async def _answer(self, scope: "Scope") -> Response | None:
@@ -216,7 +219,7 @@ class Guard:
         client: str = (scope.get("client") or ("", 0))[0]
         scope["state"]["address"] = address = self._access.address(headers, client)
         if not self._access.answers(headers.get("host", ""), (scope.get("server") or ("", 0))[0]):
-            return _refusal(scope, 400, say("This host name is not answered here."))
+            return self._refusal(scope, 400, say("This host name is not answered here."))
         path: str = scope["path"]
         if path.startswith("/static/") or (
             self._access.has_login and path in PUBLIC and scope["method"] in SAFE_METHODS
@@ -225,11 +228,13 @@ class Guard:
         if path == HEALTH:
             return await self._health(scope)
         if path == "/enter" and not _is_opened(scope, headers):
-            return _refusal(scope, 405, say("This cannot be done here (status {status}).", status=405))
+            return self._refusal(scope, 405, say("This cannot be done here (status {status}).", status=405))
         token = _query(scope, "token") if path == "/enter" else bearer(headers)
         waits = self._attempts.seconds_to_wait(address) if token is not None else 0
         if waits:
-            refused = _refusal(scope, 429, say("Too many wrong tokens. Try again in {seconds} seconds.", seconds=waits))
+            refused = self._refusal(
+                scope, 429, say("Too many wrong tokens. Try again in {seconds} seconds.", seconds=waits)
+            )
             refused.headers["retry-after"] = str(waits)
             return refused
         session = await self._ask(self._access.session, headers, client)
@@ -245,7 +250,7 @@ class Guard:
         if is_enough(person.role, needed):
             return None
         why = say("Your role here is {role}; this is for {needed}.", role=ROLE_NAMES[person.role], needed=FOR[needed])
-        return _refusal(scope, 403, why)
+        return self._refusal(scope, 403, why)
 
     def _answer_to_stranger(self, scope: "Scope", headers: Headers, token: str) -> Response:
         """Send a browser to the login, where there is one; refuse all else, and count the tokens that were wrong."""
@@ -256,6 +261,8 @@ class Guard:
             query = str(scope["query_string"], "latin-1")
             came_to = quote(path) + (f"?{query}" if query else "")  # a sample may be called a?b
             return RedirectResponse(f"/login?next={quote(came_to, safe='')}", 303)
+        elif (user := self._access.proxied(headers, (scope.get("client") or ("", 0))[0])) is not None:
+            return self._refusal(scope, 403, no_role(user.name))
         if path == "/enter":
             why = say(
                 "This link was used already, or is of an earlier start. Press Enter in the terminal for a new one."
@@ -264,17 +271,19 @@ class Guard:
             why = say("You are not signed in, or your session has ended. Sign in at {url}.", url=self._access.url)
         else:
             why = say("Open the link that the terminal shows. Press Enter there for a new one.")
-        return _refusal(scope, 401, why)
+        return self._refusal(scope, 401, why)
 
     def _answer_to_write(self, scope: "Scope", body: bytes) -> Response | None:
         session: Session | None = scope["state"].get("session")
         if scope["method"] in SAFE_METHODS or session is None:
             return None
         if self._read_only:
-            return _refusal(scope, 403, say("Nothing can be changed here: the server was started with --read-only."))
+            return self._refusal(
+                scope, 403, say("Nothing can be changed here: the server was started with --read-only.")
+            )
         if not session.csrf or is_ours(Headers(scope=scope), body, session.csrf):
             return None
-        return _refusal(scope, 403, say("This write did not come from a page of this server."))
+        return self._refusal(scope, 403, say("This write did not come from a page of this server."))
 
     def _most(self, path: str) -> int:
         return max(
@@ -292,10 +301,24 @@ class Guard:
                 await run_in_threadpool(note_entry, self._access.ledger, scope, key)
         return home
 
+    def _refusal(self, scope: "Scope", status: int, why: Sentence) -> Response:
+        """Return an answer that says why not: JSON to programs, a page to a browser that opens one, else a line of text."""
+        headers = Headers(scope=scope)
+        if is_for_programs(scope["path"]):
+            return failure(status, speak(why, scope["state"]["lang"]))
+        if self._page is not None and "text/html" in headers.get("accept", "") and "hx-request" not in headers:
+            return self._page(scope, status, why)
+        return PlainTextResponse(speak(why, scope["state"]["lang"]), status)
+
     def _language(self, scope: "Scope", cookies: Mapping[str, str]) -> str:
         """Return the language asked for in the address, else the one chosen before, that of the browser, or that of the server."""
         accepted = accepted_language(Headers(scope=scope).get("accept-language", "")) if self._follows_browser else ""
         return _first_known(LANGUAGES, _query(scope, "lang"), cookies.get(LANGUAGE_COOKIE, ""), accepted, self._lang)
+
+
+def no_role(name: str) -> Sentence:
+    """Say to a user whom a login named that nothing is granted to them."""
+    return say("{name} has no role here. Ask an admin for one, or sign in as another user.", name=name)
 
 
 def set_session_cookie(response: Response, access: Access, key: str) -> None:
@@ -303,16 +326,10 @@ def set_session_cookie(response: Response, access: Access, key: str) -> None:
     response.set_cookie(access.cookie, key, httponly=True, samesite=access.same_site, secure=access.is_secure, path="/")
 
 
-def _refusal(scope: "Scope", status: int, why: Sentence) -> Response:
-    """Return an answer that says why not: JSON to programs, else a line of text."""
-    text = speak(why, scope["state"]["lang"])
-    return failure(status, text) if is_for_programs(scope["path"]) else PlainTextResponse(text, status)
-
-
-def _unanswered(scope: "Scope", error: BadInput) -> Response:
-    """Return what anybody may know where the ledger cannot be used; why is for the log: it has the address of the database."""
+def unanswered(error: LedgerFailed) -> Sentence:
+    """Log why the ledger cannot be used, and return what anybody may know."""
     _LOG.error("%s", visible(str(error)))
-    return _refusal(scope, 503, say("The database of the server does not answer. Try again soon."))
+    return say("The database of the server does not answer. Try again soon.")
 
 
 def _is_opened(scope: "Scope", headers: Headers) -> bool:

@@ -18,8 +18,8 @@ from starlette.routing import BaseRoute, Route
 from proctor.core.sentence import Sentence, say
 from proctor.web.app import page
 from proctor.web.auth import Access, cookies_of
-from proctor.web.guard import set_session_cookie
-from proctor.web.team.oidc import Begun, LoginFailed, Provider
+from proctor.web.guard import no_role, set_session_cookie
+from proctor.web.team.oidc import Begun, LoginFailed, LoginRefused, Provider
 from proctor.web.users.ledger import Entry, Person
 
 LOGIN_SECONDS = 600
@@ -85,11 +85,11 @@ class Login:
         try:
             user = await self._provider.finish(given, Begun("", kept.state, kept.nonce, kept.verifier), self._redirect)
         except LoginFailed as error:
-            return _message(request, 502, error.sentence)
+            return _message(request, 403 if isinstance(error, LoginRefused) else 502, error.sentence)
         role = self._access.role(user.name, user.groups)
         await run_in_threadpool(self._note, request, user.name, role or "")
         if role is None:
-            return _message(request, 403, say("{name} has no role here. Ask an admin for one, or sign in as another user.", name=user.name))  # fmt: skip
+            return _message(request, 403, no_role(user.name))
         person = Person(name=user.name, groups=user.groups, via="login")
         key = await run_in_threadpool(self._access.open_session, person)
         answer = RedirectResponse(kept.next, 303)

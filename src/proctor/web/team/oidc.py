@@ -33,12 +33,18 @@ MOST_REPLY_BYTES = 500_000
 MOST_AT_ONCE = 8  # logins that ask the provider
 MOST_GROUPS = 1_000
 MOST_CHARACTERS = 200  # of a name, of a group
+# errors that the user ends with, there: RFC 6749, 4.1.2.1, and OpenID Connect Core 1.0, 3.1.2.6
+OF_USERS = ("access_denied", "account_selection_required", "consent_required", "interaction_required", "login_required")
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _AGAIN, _ONCE = Policy(attempts=2, attempts_at_first=2), Policy(attempts=1, attempts_at_first=1)
 
 
 class LoginFailed(BadInput):
     """Nobody came in: the provider refused, could not be asked, or said what does not hold."""
+
+
+class LoginRefused(LoginFailed):
+    """Nobody came in, and the provider works: it is the user who may not, or not by what it knows of them."""
 
 
 class Begun(NamedTuple):
@@ -140,7 +146,8 @@ class Provider:
         if issuer != self._issuer and (issuer is not None or needs_issuer):
             raise LoginFailed("The answer is of another login provider.")
         if "error" in answer:
-            raise LoginFailed("The login provider refused: {error}.", error=answer["error"][:MOST_CHARACTERS])
+            kind = LoginRefused if answer["error"] in OF_USERS else LoginFailed
+            raise kind("The login provider refused: {error}.", error=answer["error"][:MOST_CHARACTERS])
         if not answer.get("code"):
             raise LoginFailed("The login provider sent no code.")
         async with self._places:
@@ -152,10 +159,12 @@ class Provider:
 
     def _name(self, claims: Mapping[str, Any]) -> str:
         name = self._claim(claims, self._user_claim)
-        if self._user_claim == "email" and claims.get("email_verified", True) is not True:
-            raise LoginFailed("The login provider did not verify the e-mail address of the user.")
+        if (
+            self._user_claim == "email" and str(claims.get("email_verified", True)).lower() != "true"
+        ):  # some send a text
+            raise LoginRefused("The login provider has not verified your e-mail address. Have it verified there, and sign in again.")  # fmt: skip
         if not isinstance(name, str) or not name.strip() or len(name) > MOST_CHARACTERS or not name.isprintable():
-            raise LoginFailed("The login provider names no user in '{claim}'; --oidc-user names another claim.", claim=self._user_claim)  # fmt: skip
+            raise LoginRefused("The login provider names no user in '{claim}'; --oidc-user names another claim.", claim=self._user_claim)  # fmt: skip
         return name.strip()
 
     def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...]:

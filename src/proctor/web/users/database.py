@@ -38,6 +38,10 @@ CREATE OR REPLACE TRIGGER kept BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_ends
 """
 
 
+class LedgerFailed(BadInput):
+    """A ledger cannot be read or written. Why is for the log of the server: it has the address of the database."""
+
+
 class Database(Protocol):
     """Runs statements, each a transaction that is durable when it returns; any thread may call it."""
 
@@ -45,7 +49,7 @@ class Database(Protocol):
         """Run a statement that has `:name` for each value, and return its rows.
 
         Raises:
-            BadInput: the database cannot be reached or written.
+            LedgerFailed: the database cannot be reached or written.
         """
 
     def close(self) -> None:
@@ -107,8 +111,8 @@ class InFile:
         with self._lock:
             self._db.close()
 
-    def _explained(self, error: Exception) -> BadInput:
-        return BadInput("The ledger of users {path} cannot be used: {error}.", path=self._path, error=error)
+    def _explained(self, error: Exception) -> LedgerFailed:
+        return LedgerFailed("The ledger of users {path} cannot be used: {error}.", path=self._path, error=error)
 
 
 class _InPostgres:
@@ -124,7 +128,7 @@ class _InPostgres:
     def rows(self, query: str, **values: object) -> Sequence[tuple[Any, ...]]:
         import psycopg
 
-        from proctor.stores.postgresql.connection import explain
+        from proctor.stores.postgresql.connection import explain, shown
 
         with self._lock:
             try:
@@ -135,7 +139,14 @@ class _InPostgres:
                         raise
                     return _fetched(self._connected(), query, values)  # each statement of a ledger may be repeated
             except psycopg.Error as error:
-                raise explain(error, self._url) from None
+                why = explain(error, self._url)
+                if isinstance(why, BadInput):
+                    raise LedgerFailed(why.sentence) from None
+                raise LedgerFailed(
+                    "The ledger of users {path} cannot be used: {error}.",
+                    path=shown(self._url),
+                    error=shown(str(error).splitlines()[0]),
+                ) from None
 
     def close(self) -> None:
         with self._lock:

@@ -188,7 +188,7 @@ class Ledger:
         """Ask the database for an answer.
 
         Raises:
-            BadInput: it gives none.
+            LedgerFailed: it gives none.
         """
         self._database.rows("SELECT 1")
 
