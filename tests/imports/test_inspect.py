@@ -1,6 +1,7 @@
 """Logs of Inspect are runs: recorded by Inspect itself, in both of its forms, and damaged or hostile ones."""
 
 import json
+import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -241,6 +242,55 @@ def test_damaged_members_and_deep_values_are_named(tmp_path: Path, store: Store)
     with pytest.raises(BadInput):
         import_log(path, store=store)
     assert store.runs() == []
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_members_damaged_in_any_way_of_packing_are_unreadable(method: int, tmp_path: Path, store: Store) -> None:
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w", method) as file:
+        file.writestr("header.json", json.dumps(HEADER))
+        file.writestr(name := "samples/a_epoch_1.json", json.dumps(SAMPLE))
+    data = bytearray(path.read_bytes())
+    start = data.index(name.encode()) + len(name) + 15
+    data[start : start + 20] = b"\xff" * 20
+    path.write_bytes(data)
+    with pytest.raises(BadInput, match="cannot be read"):
+        import_log(path, store=store)
+
+
+def test_a_member_that_begins_beyond_the_file_is_unreadable(tmp_path: Path, store: Store) -> None:
+    path = zipped(tmp_path / "a.eval", {})
+    data = bytearray(path.read_bytes())
+    entry = data.rindex(b"samples/0_epoch_1.json") - 46  # of the central directory
+    struct.pack_into("<H", data, entry + 10, _source.ZSTANDARD)
+    struct.pack_into("<I", data, entry + 42, len(data))
+    path.write_bytes(data)
+    with pytest.raises(BadInput):
+        import_log(path, store=store)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"output": {"choices": 5}}, {"output": {"choices": ["x"]}}, {"output": {"choices": [{"message": 1}]}}],
+)
+def test_parts_of_another_kind_are_passed_over(wrong: dict[str, Any], tmp_path: Path, store: Store) -> None:
+    header = json.dumps({**HEADER, "results": {"scores": 5}})
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("header.json", header)
+        file.writestr("samples/a_epoch_1.json", json.dumps({**SAMPLE, **wrong}))
+    assert only(path, store).run.outcomes == {"scored": 1}
+
+
+def test_a_name_that_no_file_can_have_is_no_traceback(store: Store) -> None:
+    with pytest.raises(BadInput, match="cannot be read"):
+        import_log("a" * 300, store=store)
+
+
+def test_a_range_goes_from_one_number_to_a_higher_one() -> None:
+    for wrong in ((1, 1), (2, 1), (float("nan"), 1), (-1.7e308, 1.7e308)):
+        with pytest.raises(BadInput, match="that of 'f1' does not"):
+            Reading(scales={"f1": wrong})
 
 
 def test_a_file_that_is_no_log_is_refused_with_the_known_formats(tmp_path: Path, store: Store) -> None:

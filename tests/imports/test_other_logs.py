@@ -367,3 +367,59 @@ def test_times_that_a_log_does_not_have_are_not_shown_as_zero(store: Store) -> N
     terminal(built, "en", shown)
     assert "0 requests" in shown.export_text()
     assert "a sample took" not in shown.export_text()
+
+
+def test_scorers_with_an_at_sign_have_their_figures_and_ranges(tmp_path: Path, store: Store) -> None:
+    line = {"doc_id": 0, "doc": {}, "filtered_resps": ["x"], "filter": "none", "metrics": ["pass@1", "pass@5"]}
+    path = tmp_path / f"samples_code_{TIME}.jsonl"
+    path.write_text(json.dumps({**line, "pass@1": 0, "pass@5": 5}))
+    results = {"results": {"code": {"pass@1,none": 0.0, "pass@5,none": 5.0}}, "lm_eval_version": "0.4.13"}
+    (tmp_path / f"results_{TIME}.json").write_text(json.dumps(results))
+    how = Reading(scales={"pass@5": (0, 10)})
+    found = import_log(path, store=store, how=how)
+    assert [(one.scorer, one.is_equal) for one in found[0].figures] == [("pass@1", True), ("pass@5", True)]
+    assert unused(found, how) == []
+
+
+@pytest.mark.parametrize("name", ["results", "results.JSON", "results.txt"])
+def test_a_document_in_one_line_is_no_line_of_several(name: str, tmp_path: Path, store: Store) -> None:
+    path = tmp_path / name
+    path.write_text(json.dumps(json.loads((LOGS / "promptfoo.json").read_text())))
+    agents = [one.run.record.agent for one in import_log(LOGS / "promptfoo.json", store=store, run_id="known")]
+    assert [one.run.record.agent for one in import_log(path, store=store)] == agents
+
+
+def test_one_row_need_not_be_in_a_list(tmp_path: Path, store: Store) -> None:
+    row = json.loads((LOGS / "langsmith.json").read_text())[0]
+    assert of(row, tmp_path / "row.json", store).record.planned == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"promptIdx": -5}, {"testCase": {"assert": 5}}, {"gradingResult": {"componentResults": 5}}],
+)
+def test_promptfoo_parts_of_another_kind_are_passed_over(wrong: dict[str, Any], tmp_path: Path, store: Store) -> None:
+    result = {"promptIdx": 0, "testCase": {}, "success": True, "score": 1} | wrong
+    value = {
+        "evalId": "e",
+        "results": {"results": [result], "prompts": [{"metrics": {"score": 9, "testPassCount": 1}}]},
+    }
+    assert verdicts(of(value, tmp_path / "a.json", store)) == {"0": {"promptfoo": 1}}
+
+
+def test_runs_of_one_file_have_different_names(tmp_path: Path, store: Store) -> None:
+    labels = ("a", "a!", "a 2")
+    results = [
+        {"promptIdx": n, "provider": label, "testCase": {}, "success": True, "score": 1}
+        for n, label in enumerate(labels)
+    ]
+    (tmp_path / "a.json").write_text(json.dumps({"evalId": "e", "results": {"results": results}}))
+    found = import_log(tmp_path / "a.json", store=store, run_id="x")
+    assert [one.run.id for one in found] == ["x-a", "x-a-2", "x-a-2-3"]
+
+
+def test_lm_eval_lines_of_ever_new_filters_are_refused(tmp_path: Path, store: Store) -> None:
+    line = {"doc_id": 0, "doc": {}, "filtered_resps": ["x"], "metrics": []}
+    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps({**line, "filter": str(n)}) for n in range(300)))
+    with pytest.raises(BadInput, match="more than 200 different filters"):
+        import_log(tmp_path / "a.jsonl", store=store)

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 
 import msgspec
@@ -22,7 +22,7 @@ from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer, Store
 from proctor.imports import ForeignRun, Reading, read
-from proctor.imports.keeping import keep
+from proctor.imports.keeping import keep, original_name
 from proctor.runtime.garbage import gc_relaxed
 from proctor.stores.reading import verdicts_by_trial
 
@@ -98,7 +98,7 @@ def import_log(
 def unused(found: Sequence[Imported], how: Reading) -> list[Sentence]:
     """Return a sentence for each score and key that `how` names and the log does not have."""
     sentences = []
-    scores = list(dict.fromkeys(name.partition("@")[0] for one in found for name in one.run.record.scorers))
+    scores = list(dict.fromkeys(original_name(name, one.format) for one in found for name in one.run.record.scorers))
     for name in how.scales:
         if name not in scores:
             meant = did_you_mean(near(name, scores))
@@ -171,12 +171,16 @@ def _names(runs: Sequence[ForeignRun], run_id: str | None, content: str) -> list
 
 
 def _unique(texts: Sequence[str]) -> list[str]:
-    slugs = [re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")[:60] or "run" for text in texts]
-    return [slug if slugs.index(slug) == n else f"{slug[:56]}-{n + 1}" for n, slug in enumerate(slugs)]
+    names: list[str] = []
+    for text in texts:
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")[:60] or "run"
+        numbered = (f"{slug[:56]}-{number}" for number in count(len(names) + 1))
+        names.append(slug if slug not in names else next(one for one in numbered if one not in names))
+    return names
 
 
 def _figures(found: ForeignRun, record: RunRecord, store: Store) -> Iterator[Figure]:
-    named = {name.partition("@")[0]: name for name in record.scorers}
+    named = {original_name(name, found.format): name for name in record.scorers}
     for one in found.reported:
         scorer = named.get(one.scorer)
         if scorer is not None:

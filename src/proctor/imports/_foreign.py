@@ -5,12 +5,15 @@ from typing import Any
 
 import msgspec
 
+from proctor.core.errors import BadInput
 from proctor.core.run import RunState
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Outcome
+
+LEAST = -1e307  # of the numbers of a range, so that its length is finite
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,12 +23,20 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         tags: the metadata of a sample that become its tags.
         scales: the lowest and highest value of a score that is not from 0 to 1.
         task, agent: names in place of those of the log.
+
+    Raises:
+        BadInput: a highest value is not above the lowest.
     """
 
     tags: tuple[str, ...] = ()
     scales: Mapping[str, tuple[float, float]] = {}
     task: str | None = None
     agent: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in self.scales.items():
+            if not LEAST < low < high < -LEAST:
+                raise BadInput("A range goes from one number to a higher one; that of '{name}' does not.", name=name)
 
 
 class ForeignTrial(msgspec.Struct, frozen=True, kw_only=True):

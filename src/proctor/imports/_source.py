@@ -15,7 +15,7 @@ from typing import IO, TypeVar
 
 import msgspec
 
-from proctor.core.errors import BadInput, needs
+from proctor.core.errors import BadInput, ProctorError, needs
 from proctor.core.validation import in_words
 from proctor.datasets.formats import CELL_CHARACTERS
 from proctor.stores.blobs import encode
@@ -36,13 +36,16 @@ class Source:
     """A file to import; it is opened each time it is read."""
 
     def __init__(self, path: Path) -> None:
-        if path.is_dir():
-            raise BadInput("{path} is a folder, not a log. Name a file in it.", path=path)
-        if not path.is_file():
-            raise BadInput("There is no file {path}.", path=path)
-        if not path.stat().st_size:
-            raise BadInput("{path} is empty.", path=path)
         self.path = path
+        try:
+            if path.is_dir():
+                raise BadInput("{path} is a folder, not a log. Name a file in it.", path=path)
+            if not path.is_file():
+                raise BadInput("There is no file {path}.", path=path)
+            if not path.stat().st_size:
+                raise BadInput("{path} is empty.", path=path)
+        except OSError as error:
+            raise self.unreadable(error) from None
 
     @cached_property
     def is_zip(self) -> bool:
@@ -96,13 +99,17 @@ class Source:
 
     @cached_property
     def is_lines(self) -> bool:
-        """True if the file is JSON lines: its first line is a whole object, and the name does not end in .json."""
-        first = self._first_line
+        """True if the file is JSON lines: by its name, or its first line is a whole object and not all that there is."""
+        first, suffix = self._first_line, self.path.suffix.lower()
+        if suffix in (".jsonl", ".ndjson"):
+            return first.startswith(b"{")
         try:
             msgspec.json.decode(first, type=Fields)
-            return self.path.suffix != ".json"
         except (msgspec.DecodeError, RecursionError, UnicodeError):
-            return first.startswith(b"{") and self.path.suffix in (".jsonl", ".ndjson")
+            return False
+        with self._open() as file:
+            file.seek(len(first), os.SEEK_CUR)
+            return suffix != ".json" and bool(file.read(PIECE).strip())
 
     @cached_property
     def is_list(self) -> bool:
@@ -162,6 +169,8 @@ class Source:
     def records(self, type: type[T], *keys: str) -> Iterator[T]:
         """Yield the entries of JSON lines, of a list, or of the list that the document has at the first of these keys.
 
+        Without keys, a document that is an object is the only entry.
+
         Raises:
             BadInput: an entry is not of the type.
         """
@@ -176,6 +185,8 @@ class Source:
         whole = bytes(self.document(msgspec.Raw))
         if whole.startswith(b"["):
             return self.decode(whole, list[msgspec.Raw], "")
+        if not keys:
+            return [msgspec.Raw(whole)]
         fields = self.decode(whole, Fields, "")
         for key in keys:
             if key in fields:
@@ -255,7 +266,9 @@ class Unzipped:
                 if size > most:
                     raise self._source.too_large(name)
                 pieces.append(piece)
-        except (zipfile.BadZipFile, OSError, EOFError, zlib.error, RuntimeError, ValueError) as error:
+        except ProctorError:
+            raise
+        except Exception as error:  # noqa: BLE001 - each way of packing has errors of its own
             raise self._source.unreadable(error) from None
         self._left -= size
         if self._left < 0:
@@ -283,12 +296,9 @@ class Unzipped:
             file.seek(info.header_offset + LOCAL_HEADER_BYTES - 4)
             file.seek(sum(struct.unpack("<HH", file.read(4))), os.SEEK_CUR)  # the name, and what follows it
             packed = io.BytesIO(file.read(min(info.compress_size, MOST_RECORD_BYTES)))
-        try:
-            with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as unpacked:
-                while piece := unpacked.read(PIECE):
-                    check = zlib.crc32(piece, check)
-                    yield piece
-        except (zstandard.ZstdError, struct.error) as error:
-            raise zipfile.BadZipFile(str(error)) from None
+        with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as unpacked:
+            while piece := unpacked.read(PIECE):
+                check = zlib.crc32(piece, check)
+                yield piece
         if check != info.CRC:
             raise zipfile.BadZipFile(f"bad check sum of {info.filename}")

@@ -164,6 +164,15 @@ def moment(value: object) -> float:
     return given / 1000 if given > MOST_MOMENT else given
 
 
+def mappings(value: object) -> list[Mapping[str, Any]]:
+    """Return the objects of a list; none where it is no list.
+
+    >>> mappings([{"a": 1}, 2]), mappings(5)
+    ([{'a': 1}], [])
+    """
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
 def tags(metadata: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
     """Return the metadata of these names as tags; one that is no text, number or truth value is left out."""
     found = {name: metadata.get(name) for name in names}

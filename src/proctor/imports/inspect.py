@@ -26,7 +26,7 @@ from proctor.imports._foreign import ForeignRun, ForeignTrial, Reading, Reported
 from proctor.imports._messages import message, steps, text_of
 from proctor.imports._records import failure_of
 from proctor.imports._source import MOST_DOCUMENT_BYTES, Source, Unzipped
-from proctor.imports._values import by_name, moment, number, scores, seconds, seconds_between, tags, usage
+from proctor.imports._values import by_name, mappings, moment, number, scores, seconds, seconds_between, tags, usage
 
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # value_to_float of inspect_ai/scorer/_metric.py
 CANCELLED = ("CancelledError(", "Cancelled(")  # is_cancellation_message of inspect_ai/_util/error.py
@@ -200,8 +200,8 @@ def _reported(results: Mapping[str, Any] | None, scales: Mapping[str, tuple[floa
 
     A figure is yielded for both names that it may have: that of a scorer, and that of a part of what a scorer returns.
     """
-    for score in (results or {}).get("scores") or ():
-        if isinstance(score, Mapping) and score.get("reducer") in (None, "mean"):
+    for score in mappings((results or {}).get("scores")):
+        if score.get("reducer") in (None, "mean"):
             metrics = score.get("metrics")
             for metric, about in metrics.items() if isinstance(metrics, Mapping) else ():
                 value = number(about.get("value")) if isinstance(about, Mapping) else None
@@ -255,8 +255,8 @@ def _first_reply(raw: _Sample, asked: int) -> int:
 
 
 def _completion(raw: _Sample) -> tuple[Any, ...]:
-    for choice in (raw.output or {}).get("choices") or ():
-        if isinstance(choice, Mapping) and isinstance(choice.get("message"), Mapping):
+    for choice in mappings((raw.output or {}).get("choices")):
+        if isinstance(choice.get("message"), Mapping):
             return steps([message(choice["message"])])
     return ()
 

@@ -114,6 +114,15 @@ class _Plan:
         self.name_by_scorer[scorer] = f"{scorer}@{self._found.format}" if is_ours else scorer
 
 
+def original_name(scorer: str, format: str) -> str:
+    """Return what the log itself calls a scorer of an imported run.
+
+    >>> original_name("exact@inspect", "inspect"), original_name("pass@1", "lm_eval")
+    ('exact', 'pass@1')
+    """
+    return scorer.removesuffix(f"@{format}")
+
+
 async def _add(found: ForeignRun, store: Store, run_id: str, plan: _Plan) -> None:
     version = f"{found.format} {found.version}".strip()
 

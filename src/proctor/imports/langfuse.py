@@ -17,7 +17,7 @@ from proctor.core.score import Score, Unscored
 from proctor.imports._foreign import ForeignRun, ForeignTrial, Reading
 from proctor.imports._records import outcome_of, sample, trajectory
 from proctor.imports._source import Source
-from proctor.imports._values import by_name, moment, scores, seconds, tags, usage
+from proctor.imports._values import by_name, mappings, moment, scores, seconds, tags, usage
 
 
 class _Trace(msgspec.Struct, frozen=True, rename="camel"):
@@ -72,8 +72,7 @@ def _traces(source: Source) -> Iterator[_Trace]:
 def _trials(source: Source, how: Reading) -> Iterator[ForeignTrial]:
     for trace in _traces(source):
         metadata = trace.metadata if isinstance(trace.metadata, dict) else {}
-        observations = trace.observations if isinstance(trace.observations, list) else []
-        made = [one for one in observations if isinstance(one, Mapping)]
+        made = mappings(trace.observations)
         outcome, failure = outcome_of(_error(made) if trace.output is None else None)
         yield ForeignTrial(
             sample=sample(trace.id, trace.input, metadata.get("expected_output"), tags(metadata, how.tags), metadata),
@@ -103,11 +102,10 @@ def _scores(raw: Any, how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
         for name, value in raw.items():
             yield from scores(name, value[0] if isinstance(value, list) and len(value) == 1 else value, how.scales)
         return
-    for one in raw if isinstance(raw, list) else ():
-        if isinstance(one, Mapping):  # a list of the API holds only ids
-            value = one.get("value")
-            value = one.get("stringValue") if value is None or one.get("dataType") == "CATEGORICAL" else value
-            yield from scores(str(one.get("name", "")), value, how.scales, reason=str(one.get("comment") or ""))
+    for one in mappings(raw):  # a list of the API holds only ids
+        value = one.get("value")
+        value = one.get("stringValue") if value is None or one.get("dataType") == "CATEGORICAL" else value
+        yield from scores(str(one.get("name", "")), value, how.scales, reason=str(one.get("comment") or ""))
 
 
 PART = ImportPart(read=read, knows=knows)

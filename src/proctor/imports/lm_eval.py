@@ -24,6 +24,7 @@ from proctor.imports._source import Source
 from proctor.imports._values import by_name, moment, number, scores, seconds, tags
 
 UNFILTERED = "none"
+MOST_FILTERS = 200
 MOST_SHOWN = 100  # characters of an id
 _NAME = re.compile(r"samples_(.+?)_(\d{4}-\d\d-\d\dT[\d\-.:]+)\.jsonl")
 
@@ -105,6 +106,8 @@ def _trials(source: Source, how: Reading) -> Iterator[ForeignTrial]:
     for place, line in source.numbered_lines(dict[str, Any]):
         id, filter = str(line.get("doc_id", "")), str(line.get("filter", UNFILTERED))
         bit, known = bit_by_filter.setdefault(filter, 1 << len(bit_by_filter)), filters_by_id.get(id, 0)
+        if len(bit_by_filter) > MOST_FILTERS:
+            raise BadInput("{path} has more than {count} different filters.", path=source.path, count=MOST_FILTERS)
         first = next(iter(bit_by_filter))
         about = {"path": source.path, "line": place, "filter": filter, "id": id[:MOST_SHOWN], "first": first}
         if known & bit:

@@ -23,7 +23,7 @@ from proctor.imports._foreign import ForeignRun, ForeignTrial, Reading, Reported
 from proctor.imports._messages import text_of
 from proctor.imports._records import failure_of, number_attempts, question, trajectory
 from proctor.imports._source import Source
-from proctor.imports._values import by_name, moment, number, scores, seconds, tags, usage
+from proctor.imports._values import by_name, mappings, moment, number, scores, seconds, tags, usage
 
 WHOLE = "promptfoo"  # the score of a result over all its assertions
 ERROR = 2  # ResultFailureReason of promptfoo's types
@@ -105,7 +105,7 @@ def _results(source: Source, file: _File | None) -> Iterator[_Result]:
 
 def _reported(prompts: list[dict[str, Any]], index: int) -> Iterator[Reported]:
     """Yield the mean over the results that ended without an error: promptfoo itself counts an error as a zero."""
-    metrics = prompts[index].get("metrics") if index < len(prompts) else None
+    metrics = prompts[index].get("metrics") if 0 <= index < len(prompts) else None
     if isinstance(metrics, Mapping):
         total = number(metrics.get("score"))
         ended = sum(number(metrics.get(name)) or 0.0 for name in ("testPassCount", "testFailCount"))
@@ -161,15 +161,15 @@ def _prompt(raw: object) -> tuple[Message, ...]:
 
 def _target(test: Mapping[str, Any]) -> Any:
     """Return the value of an assertion that states the whole answer."""
-    stated = (one for one in test.get("assert") or () if isinstance(one, Mapping))
+    stated = mappings(test.get("assert"))
     return next((one.get("value") for one in stated if one.get("type") == "equals"), None)
 
 
 def _scores(one: _Result, how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
     graded = one.grading_result or {}
     yield from scores(WHOLE, one.score, how.scales, reason=text_of(graded.get("reason")), passed=one.success)
-    for part in graded.get("componentResults") or ():
-        assertion = part.get("assertion") if isinstance(part, Mapping) else None
+    for part in mappings(graded.get("componentResults")):
+        assertion = part.get("assertion")
         if isinstance(assertion, Mapping):
             name = str(assertion.get("metric") or assertion.get("type") or "assertion")
             passed = part.get("pass")
