@@ -11,12 +11,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey, RSAKey
 from oidc_provider import OidcProvider
 from starlette.testclient import TestClient
 from web_site import AppSite
 
+from proctor.cli import app
 from proctor.cli.team_options import TeamOptions
 from proctor.core.errors import BadInput
 from proctor.web.auth import Access
@@ -436,14 +438,45 @@ def test_secrets_are_sent_by_tls_only(url: str) -> None:
         checked_url(url, "--url")
 
 
-def test_agents_that_the_server_starts_do_not_see_the_secret_of_the_client(
-    oidc: OidcProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PROCTOR_OIDC_SECRET", oidc.secret)
+def options(oidc: OidcProvider, **more: object) -> TeamOptions:
     texts = {"issuer": oidc.issuer, "client": oidc.client, "url": URL, "user_claim": "email", "groups_claim": "groups"}
     none = dict.fromkeys(("trusted_header", "groups_header", "secret_file"))
-    given = {**texts, **none, "proxies": (), "grant_texts": ("reader=*",), "aliases": (), "session_hours": 1.0}
-    provider = msgspec.convert(given, TeamOptions).provider()
+    given = {**texts, **none, "proxies": (), "grant_texts": ("reader=*",), "aliases": (), "session_hours": 1.0, **more}
+    return msgspec.convert(given, TeamOptions)
+
+
+@pytest.mark.parametrize("is_in_file", [False, True])
+def test_agents_that_the_server_starts_do_not_see_the_secret_of_the_client(
+    oidc: OidcProvider, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_in_file: bool
+) -> None:
+    monkeypatch.setenv("PROCTOR_OIDC_SECRET", "another" if is_in_file else oidc.secret)
+    (tmp_path / "secret").write_text(f"{oidc.secret}\n")
+    provider = options(oidc, secret_file=tmp_path / "secret" if is_in_file else None).provider()
     assert provider is not None
     assert provider._secret == oidc.secret
-    assert oidc.secret not in os.environ.values()
+    assert "PROCTOR_OIDC_SECRET" not in os.environ
+
+
+def test_options_that_nobody_could_sign_in_with_are_refused(oidc: OidcProvider, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("\n")
+    with pytest.raises(BadInput, match="secret is empty"):
+        options(oidc, secret_file=tmp_path / "secret").provider()
+    with pytest.raises(BadInput, match="not below '/proctor'"):
+        options(oidc, url=f"{URL}/proctor/").provider()
+    assert options(oidc, url=f"{URL}/").provider() is not None
+
+
+def test_users_and_their_log_are_with_the_first_store_or_nowhere(oidc: OidcProvider, tmp_path: Path) -> None:
+    (tmp_path / "broken.db").write_text("no store")
+    stores = [f"--store={tmp_path / name}" for name in ("broken.db", "runs.db")]
+    login = [f"--oidc={oidc.issuer}", f"--oidc-client={oidc.client}", f"--url={URL}", "--grant=reader=*"]
+    refused = CliRunner().invoke(app, ["web", *stores, *login])
+    assert refused.exit_code == 2
+    assert "broken.db" in refused.stderr
+    assert not (tmp_path / "runs.db.team").exists()
+
+
+def test_who_asks_the_log_for_what_is_no_text_is_shown_nothing(tmp_path: Path) -> None:
+    InFile(str(tmp_path / "runs.db.team")).close()
+    asked = CliRunner().invoke(app, ["audit", f"--store={tmp_path / 'runs.db'}", "--by=\udcff", "--run=\udcff"])
+    assert (asked.exit_code, asked.stderr) == (0, "The audit log has no such entry.\n")

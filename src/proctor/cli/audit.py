@@ -24,10 +24,11 @@ def command(store: str | None, name: str, run: str, most: int, as_json: bool) ->
         from proctor.web.users.ledger import Ledger
     from proctor.reports.words import Words
     from proctor.stores import default_path
+    from proctor.stores.blobs import clean
 
     url = store_url(store, settings()) or os.fspath(default_path())
     with closing(Ledger(open_database(url, creates=False))) as ledger:
-        found = ledger.entries(name=name, run=run, most=most)
+        found = ledger.entries(name=clean(name), run=clean(run), most=most)
     if as_json:
         output.print_json({"entries": [msgspec.to_builtins(one) for one in found]})
         return
@@ -37,4 +38,4 @@ def command(store: str | None, name: str, run: str, most: int, as_json: bool) ->
             f"{words.when(one.at)}  {one.name or '-'} ({one.role}, {one.via}, {one.address or '-'})  {one.what}  {one.run or '-'}  {one.status or '-'}"
         )
     if not found:
-        output.message(t("Nothing was changed yet."))
+        output.message(t("The audit log has no such entry."))

@@ -11,6 +11,7 @@ import click
 from proctor.cli import output
 from proctor.cli.options import together
 from proctor.cli.words import t
+from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -118,7 +119,10 @@ def _show_again_on_enter(door: Door) -> None:
 
     def watch() -> None:
         for _ in sys.stdin:
-            _show(door.links())
+            try:
+                _show(door.links())
+            except BadInput as error:  # the database of the users is away
+                output.message(t(error.sentence))
 
     threading.Thread(target=watch, name="proctor-enter", daemon=True).start()
 

@@ -4,6 +4,7 @@ import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 import msgspec
@@ -49,8 +50,8 @@ class TeamOptions(msgspec.Struct, frozen=True, kw_only=True):
         """
         from proctor.web.team.oidc import Provider, checked_url
 
-        if self.url:
-            checked_url(self.url, "--url")
+        if self.url and (path := urlsplit(checked_url(self.url, "--url")).path):
+            raise BadInput("--url has to be the address of a host: the pages are at its root, not below '{path}'.", path=path)  # fmt: skip
         if self.issuer is None:
             if self.client is not None or self.secret_file is not None:
                 raise BadInput("--oidc-client and --oidc-secret-file are of a login provider: name it with --oidc.")
@@ -66,11 +67,15 @@ class TeamOptions(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _secret(self) -> str:
+        # taken away: agents and runs, which this process starts, do not need it
+        secret = os.environ.pop("PROCTOR_OIDC_SECRET", "")
         if self.secret_file is None:
-            # taken away: agents and runs, which this process starts, do not need it
-            return os.environ.pop("PROCTOR_OIDC_SECRET", "")
+            return secret
         with reading(self.secret_file):
-            return self.secret_file.read_text(encoding="utf-8").strip()
+            secret = self.secret_file.read_text(encoding="utf-8").strip()
+        if not secret:
+            raise BadInput("{path} is empty.", path=self.secret_file)
+        return secret
 
     def access(self) -> "partial[Access]":
         """Return what makes the access to a server for a port, its names, and a ledger.
@@ -133,7 +138,9 @@ options = together(
         "proxies",
         metavar="ADDRESS",
         multiple=True,
-        help=t("From where that header is believed: an address or a network (default: this machine)."),
+        help=t(
+            "A proxy whose headers are believed, that of --trusted-header (default: this machine) and X-Forwarded-For: an address or a network."
+        ),
     ),
     click.option(
         "--groups-header",

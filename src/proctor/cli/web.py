@@ -49,7 +49,13 @@ def command(
             folder = stack.enter_context(TemporaryDirectory(prefix="proctor-demo-"))
             workspace = open_demo(Path(folder), read_only=read_only)
         else:
-            workspace = open_workspace(stores or (None,), agents=agents, evalsets=evalsets, read_only=read_only)
+            workspace = open_workspace(
+                stores or (None,),
+                agents=agents,
+                evalsets=evalsets,
+                read_only=read_only,
+                needs_first=team.names_users,  # users and their log are there, and nowhere else
+            )
         stack.enter_context(closing(workspace))
         ledger = team.ledger(workspace.first_address())
         if ledger is not None:

@@ -146,11 +146,12 @@ def open_workspace(
     agents: Path | None = None,
     evalsets: Path | None = None,
     read_only: bool = False,
+    needs_first: bool = False,
 ) -> Workspace:
     """Open the stores at these addresses (None is the usual one); one that is broken does not keep the others away.
 
     Raises:
-        BadInput: a folder is not there, or no store can be opened.
+        BadInput: a folder is not there, or no store can be opened, or not the first one where it is needed.
     """
     from proctor.stores import open_store
 
@@ -167,6 +168,8 @@ def open_workspace(
             if "://" in (asked := url or os.environ.get("PROCTOR_STORE", "")):
                 addresses[store.url] = asked
         except BadInput as error:
+            if needs_first and not stores and not broken:
+                raise
             first, broken[name] = first or error, error.sentence
     if first is not None and not stores:
         raise first
