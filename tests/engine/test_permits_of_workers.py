@@ -1,53 +1,14 @@
 """What a worker holds and waits for comes back when it dies; no endpoint and no budget is asked for more than it has."""
 
 import asyncio
-import socket
-import time
-from collections.abc import AsyncIterator
-from typing import Self
 
 import pytest
+from far_worker import ORIGIN, Far
 
 from proctor.engine import wire
 from proctor.engine.pool import Worker
 from proctor.transport.allowance import Allowance
 from proctor.transport.client import Client
-from proctor.transport.pace import Bounds
-
-ORIGIN = "http://127.0.0.1:1"
-
-
-class Far:
-    """The far end of a worker's connection, in this process; it dies when it is closed."""
-
-    is_lost = was_killed = was_out_of_memory = False
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-
-    @classmethod
-    async def open(cls) -> Self:
-        made = cls()
-        ours, theirs = socket.socketpair()
-        made.reader, made.writer = await asyncio.open_connection(sock=ours)
-        reader, made.far = await asyncio.open_connection(sock=theirs)
-        made.outbox, made.granted = wire.Outbox(made.far), aiter(wire.of_parent(reader))
-        made.outbox.send(wire.Ready(clock=time.time()))
-        return made
-
-    outbox: wire.Outbox
-    granted: AsyncIterator[wire.FromParent]
-    far: asyncio.StreamWriter
-
-    def ask(self, number: int) -> None:
-        self.outbox.send(wire.Ask(number=number, origin=ORIGIN, bounds=Bounds(concurrency=2)))
-
-    def how_it_ended(self) -> str:
-        return "-"
-
-    async def end(self) -> None: ...
-
-    async def close(self) -> None:
-        self.far.close()
 
 
 async def test_a_dead_worker_gives_back_what_it_holds_and_leaves_the_queue() -> None:

@@ -112,9 +112,10 @@ class Pool:
     async def run(self, sample: Sample, attempt: int) -> Result:
         """Run one attempt at one sample in the least busy worker."""
         for _ in range(TRIES_ALONE):
-            while not self._workers:
+            if not self._workers:  # all of them died at once
                 async with self._replacing:
-                    pass  # all of them died at once
+                    if not self._workers:  # who was to replace them failed
+                        self._workers.append(await self._start_replacement())
             worker = min(self._workers, key=lambda one: len(one.waiting))
             result = await worker.run(sample, attempt)
             if result is not None:
