@@ -59,9 +59,12 @@ class Process:
         self._killed_before = killed_before
 
     async def end(self) -> None:
-        """Wait a moment for the process whose socket was closed."""
-        with contextlib.suppress(TimeoutError):
+        """Wait a moment for the process whose socket was closed, and kill what it left."""
+        with contextlib.suppress(
+            TimeoutError, ProcessLookupError, PermissionError
+        ):  # the last for what macOS has not yet buried
             await asyncio.wait_for(self._process.wait(), REAP_SECONDS)
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     async def close(self) -> None:
         """Kill the process and everything it started."""
@@ -98,12 +101,14 @@ def is_from_outside(code: int | None) -> bool:
 def in_words(code: int | None) -> str:
     """Return the signal or exit code of a process in words.
 
-    >>> in_words(-9), in_words(3), in_words(None)
-    ('SIGKILL', 'exit code 3', '?')
+    >>> in_words(-9), in_words(-40), in_words(3), in_words(None)
+    ('SIGKILL', 'signal 40', 'exit code 3', '?')
     """
     if code is None:
         return "?"
-    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    if code >= 0:
+        return f"exit code {code}"
+    return signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
 
 
 def kills_for_memory() -> int:

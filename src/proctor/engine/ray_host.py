@@ -59,7 +59,8 @@ def host_class() -> type[Any]:
                     self.remove_left(tempfile.gettempdir())
                     self.folder = folder = tempfile.mkdtemp(prefix=f"{PROJECT}{os.getpid()}-")
                     with zipfile.ZipFile(io.BytesIO(project)) as archive:
-                        archive.extractall(folder)
+                        for file in archive.infolist():
+                            os.chmod(archive.extract(file, folder), file.external_attr >> 16)  # noqa: PTH101
                 with socket.create_connection((host, port), timeout=10) as way:
                     way.settimeout(None)
                     way.sendall(token)
@@ -74,16 +75,19 @@ def host_class() -> type[Any]:
                         env=environment,
                         start_new_session=True,
                     )
-                    self.reader = threading.Thread(target=self.drain, daemon=True)
+                    self.tail = b""
+                    self.reader = threading.Thread(target=self.drain, args=(self.process.stderr,), daemon=True)
                     self.reader.start()
             except OSError as error:
+                self.close()
                 return f"{host}:{port}: {error}"
             return ""
 
-        def drain(self) -> None:
+        def drain(self, errors: Any) -> None:
             """Keep the end of what the process prints: logs of the cluster are for others to read."""
-            while data := self.process.stderr.read1(4096):
-                self.tail = (self.tail + data)[-2000:]
+            with errors:
+                while data := errors.read1(4096):
+                    self.tail = (self.tail + data)[-2000:]
 
         def wait(self) -> tuple[int, bool, str]:
             """Wait for the process; returns its exit code, whether memory ran out, and the end of what it printed."""
@@ -91,10 +95,11 @@ def host_class() -> type[Any]:
             import os
             import signal
 
-            code = self.process.wait()
+            process, reader = self.process, self.reader  # once it has ended, another may be started
+            code = process.wait()
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)  # what it started
-            self.reader.join(1)
+                os.killpg(process.pid, signal.SIGKILL)  # what it started
+            reader.join(1)
             return code, self.kills() > self.killed, self.tail.decode("utf-8", "replace")
 
         def close(self) -> None:
@@ -104,7 +109,7 @@ def host_class() -> type[Any]:
             import shutil
             import signal
 
-            if self.process is not None:
+            if self.process is not None and self.process.poll() is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self.process.pid, signal.SIGKILL)
                 self.process.wait()

@@ -1,6 +1,7 @@
 """Pack the files of a project for machines that do not have them, without what is nobody else's business.
 
-Only code and texts are packed (by their suffix), nothing hidden, nothing that Git ignores, and no file that holds a key.
+Only code and texts are packed (by their suffix), nothing hidden, nothing that Git ignores, and no file that holds a key or,
+unless it is code, is called like one. What is compressed in a file is not looked at.
 """
 
 import io
@@ -43,8 +44,9 @@ SUFFIXES = frozenset(
         *("png", "jpg", "jpeg", "gif", "webp", "wav", "mp3", "pdf", "xlsx", "parquet", "zip", "gz"),
     )
 )
+CODE = frozenset((".py", ".pyi", ".js", ".ts", ".sh", ".sql"))  # a module may be called `auth` or `token`
 LEFT_OUT = frozenset(("node_modules", "__pycache__", "site-packages", "venv", "env", "dist", "build"))
-VARIABLES = re.compile(r"LLM_\w+|\w+_(?:API_KEY|BASE_URL|API_BASE)")
+VARIABLES = re.compile(r"LLM_\w+|OLLAMA_HOST|\w+_(?:API_KEY|BASE_URL|API_BASE)")
 """Environment variables that agents and judges find their endpoint by."""
 NAMED = re.compile(r"(?:^|\{)env:(\w+)")
 
@@ -59,8 +61,8 @@ def pack(folder: Path, warn: Callable[[Sentence], None]) -> bytes:
     size = 0
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for number, name in enumerate(_names(folder)):
-            data = (folder / name).read_bytes()
-            size += len(data)
+            path = folder / name
+            size += path.stat().st_size
             if size > MOST_BYTES or number >= MOST_FILES:
                 raise BadInput(
                     "The folder {folder} holds more than {megabytes} MB or {files} files of code and texts, too much to send it to every machine. Start the run in the folder of the agent alone, or list what is not needed in .gitignore.",
@@ -68,11 +70,31 @@ def pack(folder: Path, warn: Callable[[Sentence], None]) -> bytes:
                     megabytes=MOST_BYTES // 1_000_000,
                     files=MOST_FILES,
                 )
-            if holds_key(data.decode("utf-8", "replace")):
-                warn(say("{name} holds a key and is not sent to the other machines.", name=name.as_posix()))
+            try:
+                data = path.read_bytes()
+                file = zipfile.ZipInfo.from_file(path, str(name), strict_timestamps=False)
+                file.filename.encode()
+            except OSError as error:
+                warn(_not_sent(name, error.strerror or str(error)))
                 continue
-            archive.writestr(name.as_posix(), data)
+            except UnicodeEncodeError:
+                warn(_not_sent(name, say("its name is not UTF-8")))
+                continue
+            if _is_called_like_key(name) or holds_key(data.replace(b"\0", b"").decode("utf-8", "replace")):  # or UTF-16
+                warn(
+                    say(
+                        "{name} holds a key, or is called like one, and is not sent to the other machines.",
+                        name=name.as_posix(),
+                    )
+                )
+                continue
+            archive.writestr(file, data, zipfile.ZIP_DEFLATED, compresslevel=1)
     return packed.getvalue()
+
+
+def _not_sent(name: PurePath, problem: Sentence | str) -> Sentence:
+    shown = name.as_posix().encode("utf-8", "replace").decode()
+    return say("{name} cannot be sent to the other machines: {problem}.", name=shown, problem=problem)
 
 
 def variables(options: object) -> dict[str, str]:
@@ -96,8 +118,10 @@ def _named(value: object, name: str = "") -> Iterator[str]:
 
 
 def _names(folder: Path) -> Iterator[PurePath]:
-    """Yield the files to pack, relative to the folder, in order."""
-    for name in sorted(_listed_by_git(folder) or _walked(folder)):
+    """Yield the files to pack, relative to the folder, in order; a folder that Git ignores altogether is read as one without it."""
+    for name in sorted(
+        {*(_listed_by_git(folder) or _walked(folder))}
+    ):  # of a merge with conflicts, Git lists some twice
         if name.suffix.lower() in SUFFIXES and not any(map(_is_left_out, name.parts)):
             path = folder / name
             if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
@@ -105,7 +129,11 @@ def _names(folder: Path) -> Iterator[PurePath]:
 
 
 def _is_left_out(part: str) -> bool:
-    return part.startswith(".") or part in LEFT_OUT or KEY_NAME.search(part.partition(".")[0]) is not None
+    return part.startswith(".") or part in LEFT_OUT
+
+
+def _is_called_like_key(name: PurePath) -> bool:
+    return name.suffix.lower() not in CODE and any(KEY_NAME.search(part.partition(".")[0]) for part in name.parts)
 
 
 def _walked(folder: Path) -> Iterator[PurePath]:
