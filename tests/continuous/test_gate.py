@@ -1,10 +1,11 @@
 """The decision of a gate: GO, NO-GO or INCONCLUSIVE, and why."""
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import proctor
@@ -14,6 +15,7 @@ from proctor.continuous.gate import Gate
 from proctor.continuous.gate import gate as decide
 from proctor.continuous.policy import Policy, Rule
 from proctor.core.errors import AgentFailed, BadInput, ProviderFailed
+from proctor.core.trial import Trial
 
 
 @pytest.fixture
@@ -130,8 +132,20 @@ def test_latency_by_quantile_and_by_mean(store: str) -> None:
     assert few.rulings[0].wanted is not None
 
 
-def test_latency_against_a_baseline(store: str) -> None:
+def take(monkeypatch: pytest.MonkeyPatch, seconds: Callable[[int], float]) -> None:
+    """Have each trial take so long, by the number of its sample."""
+    read = proctor.Run.trials
+
+    def timed(run: proctor.Run, **which: Any) -> Iterator[Trial]:
+        for trial in read(run, **which):
+            yield msgspec.structs.replace(trial, seconds=seconds(int(trial.sample_id)))
+
+    monkeypatch.setattr(proctor.Run, "trials", timed)
+
+
+def test_latency_against_a_baseline(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = make(store, range(100)), make(store, range(100))
+    take(monkeypatch, lambda number: 1 + number % 7)
     for quantile in (None, 0.9):
         found = gate(new, Rule(metric="latency", not_worse_by=1.0, quantile=quantile), against=old)
         ruling = found.rulings[0]
@@ -140,6 +154,16 @@ def test_latency_against_a_baseline(store: str) -> None:
         assert ruling.low is not None
         assert ruling.high is not None
         assert ruling.low <= ruling.value <= ruling.high
+
+
+def test_one_trial_that_took_nearly_all_the_time_gives_no_bounds_and_says_so(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = make(store, range(100)), make(store, range(100))
+    take(monkeypatch, lambda number: 0.001 if number else 100)
+    ruling = gate(new, Rule(metric="latency", not_worse_by=1.0), against=old).rulings[0]
+    assert (ruling.decision, ruling.low, ruling.high) == ("inconclusive", None, None)
+    assert "differ too much" in str(ruling.why)
 
 
 def test_cost_that_nobody_recorded_is_told(store: str) -> None:

@@ -87,7 +87,7 @@ def test_every_page_is_accessible_and_within_its_width(
     assert all(one.startswith((server.address, "data:image/svg")) for one in requests), requests
 
 
-def test_the_first_page_is_light_and_quick(web: Start, chromium: Browser) -> None:
+def test_the_first_page_is_light(web: Start, chromium: Browser) -> None:
     server = web("--demo")
     context = chromium.new_context()
     page = context.new_page()
@@ -97,8 +97,6 @@ def test_the_first_page_is_light_and_quick(web: Start, chromium: Browser) -> Non
     page.goto(f"{server.address}/runs", wait_until="load")
     page.wait_for_load_state("networkidle")
     assert sum(sizes) < MOST_BYTES, sizes
-    took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-    assert took < 3_000, "0.6 s where nothing else runs"
     context.close()
 
 

@@ -1,6 +1,5 @@
 """One sample in a real browser: fold, page, find, mark, contradict, add to an eval set; hostile text, 10,000 steps, a phone."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,10 +86,9 @@ def test_one_marks_contradicts_and_adds_to_an_eval_set(server: Any, visit: Visit
 
 
 def test_10_000_steps_open_at_once_and_are_paged_and_searched(came_in: Visit) -> None:
-    clock = time.perf_counter()
     page = came_in(f"{SAMPLES}/long")
     expect(page.locator("#entry-0")).to_be_visible()
-    assert time.perf_counter() - clock < 5, "it is 0.4 s on a quiet machine"
+    expect(page.locator(".entry")).to_have_count(50)
     page.get_by_text("Later entries (14,950)").click()
     expect(page.locator("#entry-99")).to_be_attached()
     expect(page.get_by_text("Later entries (14,900)")).to_be_visible()

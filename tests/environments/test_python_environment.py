@@ -214,16 +214,22 @@ async def test_a_tool_that_does_not_answer_is_a_failure_of_the_environment(kind:
             await environment.state()
 
 
-async def test_tools_that_block_hold_up_nobody_else() -> None:
-    async def shop() -> None:
-        async with wrap(Blocking)(SAMPLE) as environment:  # type: ignore[attr-defined]
-            await call(environment, "slow")
+class Waiting:
+    """Its tool blocks until five of them do."""
 
-    started = time.perf_counter()
-    async with asyncio.TaskGroup() as group:
-        for _ in range(5):
-            group.create_task(shop())
-    assert time.perf_counter() - started < 1.2
+    five = threading.Barrier(5)
+
+    def wait(self) -> str:
+        self.five.wait(20)
+        return "done"
+
+
+async def test_tools_that_block_hold_up_nobody_else() -> None:
+    async def shop() -> str:
+        async with wrap(Waiting)(SAMPLE) as environment:  # type: ignore[attr-defined]
+            return (await call(environment, "wait")).content
+
+    assert await asyncio.gather(*(shop() for _ in range(5))) == ["done"] * 5
 
 
 class Ledger:
@@ -386,21 +392,21 @@ def test_types_that_no_json_can_be_and_unknown_names_are_refused(tmp_path: Path)
 class Held(Ledger):
     """Its tool holds the thread that it is left in."""
 
+    let_go = threading.Event()
+
     def note(self, text: str) -> int:
-        time.sleep(1)
-        return 0
+        return int(self.let_go.wait(60))
 
 
 async def test_one_whose_thread_is_held_can_be_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.environments.python.LEAVE_SECONDS", 0.1)
     limits_now.set(Limits(seconds=0.2))
-    started = time.perf_counter()
     environment: Any = await wrap(Held)(SAMPLE).__aenter__()  # type: ignore[attr-defined]
     with pytest.raises(EnvironmentFailed, match="'note' within"):
         await call(environment, "note", text="a")
     with pytest.raises(TimeoutError):
         await environment.__aexit__(None, None, None)
-    assert time.perf_counter() - started < 0.9
+    Held.let_go.set()
 
 
 async def test_one_that_cannot_be_made_leaves_no_thread() -> None:

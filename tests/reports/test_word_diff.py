@@ -65,8 +65,8 @@ def test_hostile_texts_take_no_longer_than_others() -> None:
         ("你" * 50_000, "好你" * 50_000),
         ("\u0301" * 9_000, "é" * 9_000),
     ):
-        began = time.perf_counter()
+        began = time.thread_time()
         one, other = diff_words(first, second)
-        assert time.perf_counter() - began < 2
+        assert time.thread_time() - began < 2
         assert "".join(piece.text for piece in one) == first
         assert "".join(piece.text for piece in other) == second

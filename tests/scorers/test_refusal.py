@@ -44,6 +44,6 @@ def test_a_reply_that_the_endpoint_refused_counts_as_one() -> None:
 
 @pytest.mark.parametrize("piece", ["我不", "i not ", "sorry, i ", "no a ", "this that which violates ", "の"])
 def test_a_hostile_reply_is_read_quickly(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     refusal(Sample.ask("q", "?"), Trajectory.of(piece * 20_000))
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2

@@ -397,7 +397,7 @@ def _change(
     if before <= 0:
         why_not = say("the baseline's {metric} is 0, so nothing is a share of it", metric=rule.metric)
     elif bounds(0.05) is None:
-        why_not = say("so few samples give no bounds of this number")
+        why_not = say("the samples are too few, or differ too much, to give bounds of this number")
     return Evidence(
         rule=rule,
         slice=slice_,

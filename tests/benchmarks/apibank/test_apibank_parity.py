@@ -93,6 +93,6 @@ def test_rouge_is_that_of_the_package(reply: str, reference: str) -> None:
 
 @pytest.mark.parametrize("pump", ["[a(", "[A(a", "[A(a=[", "[A(a='", "[A(a ", "[A(\n", ")]", "[", "a = "])
 def test_a_long_hostile_reply_is_read_at_once(pump: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     read_call("[A(" + pump * 100_000 + ")]")
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
