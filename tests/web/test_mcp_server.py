@@ -1,6 +1,7 @@
 """An assistant asks over MCP: the official client, the program as it is installed, and answers of a page at most."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,3 +95,9 @@ async def test_the_program_speaks_over_standard_input_and_output(site: AppSite, 
     async with Client(stdio_client(server)) as client:
         result = await client.call_tool("get_estimates", {"run": "first"})
         assert json.loads(text_of(result))[0]["planned"] == 6
+
+
+def test_no_page_is_loaded_before_the_first_answer() -> None:
+    program = "import sys, proctor.web.mcp_server; print(*(one for one in sys.modules if one.endswith('pages')))"
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert loaded.split() == []

@@ -9,6 +9,7 @@ import click
 from proctor.cli import options
 from proctor.cli.words import lang, t
 from proctor.core.errors import needs
+from proctor.runtime.garbage import gc_paused
 
 
 @click.command(
@@ -19,10 +20,11 @@ from proctor.core.errors import needs
 @options.workspace
 @options.read_only
 def command(stores: tuple[str, ...], agents: Path | None, evalsets: Path | None, read_only: bool) -> None:
-    with needs("mcp", "proctor mcp"):
-        import mcp  # noqa: F401 - the extra
-    with needs("web", "proctor mcp"):
-        from proctor.web.mcp_server import serve
-        from proctor.web.workspace import open_workspace
+    with gc_paused():
+        with needs("mcp", "proctor mcp"):
+            import mcp  # noqa: F401 - the extra
+        with needs("web", "proctor mcp"):
+            from proctor.web.mcp_server import serve
+            from proctor.web.workspace import open_workspace
     with closing(open_workspace(stores or (None,), agents=agents, evalsets=evalsets, read_only=read_only)) as workspace:
         asyncio.run(serve(workspace, lang(), read_only=read_only))

@@ -22,9 +22,14 @@ from proctor.api import Run
 from proctor.core.errors import ProctorError
 from proctor.i18n import speak
 from proctor.registry import unknown
+from proctor.web.comparing import comparison, gating, leaderboard, why
 from proctor.web.openapi import json_of
 from proctor.web.operations import Operation, checked
-from proctor.web.site import operations
+from proctor.web.results import report
+from proctor.web.runs import actions, choices, progress
+from proctor.web.runs import listing as run_listing
+from proctor.web.samples import listing as sample_listing
+from proctor.web.samples import sample
 from proctor.web.workspace import Workspace
 
 ANSWER_BYTES = 8_000
@@ -52,6 +57,11 @@ TOOLS = (
     "list_baselines",
 )
 """The operations that an assistant needs to run, watch, judge and explain; the others are for people."""
+_OPERATIONS = (  # by module: pages take longer to load than everything else here
+    *(*choices.OPERATIONS, *actions.OPERATIONS, *progress.OPERATIONS, *run_listing.OPERATIONS, *report.OPERATIONS),
+    *(*comparison.OPERATIONS, *why.OPERATIONS, *gating.OPERATIONS, *leaderboard.OPERATIONS),
+    *(*sample_listing.OPERATIONS, *sample.OPERATIONS),
+)
 _CUTS = ((100, 4_000), (50, 2_000), (30, 1_000), (20, 500), (12, 300), (8, 200), (5, 120), (3, 80), (2, 40), (1, 20))
 _INSTRUCTIONS = (
     "Evaluate agents and models. list_choices names tasks and agents; start_run begins a run and get_progress follows it; "
@@ -70,7 +80,7 @@ async def serve(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
 
 def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> "Server[Any]":
     """Return the server of a workspace; `read_only` leaves out the tools that change something."""
-    served = {one.name: one for one in operations() if one.name in TOOLS and (one.method == "GET" or not read_only)}
+    served = {one.name: one for one in _OPERATIONS if one.name in TOOLS and (one.method == "GET" or not read_only)}
     listed = [_tool(served[name]) for name in TOOLS if name in served]
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:

@@ -15,6 +15,7 @@ from proctor.stats import power
 from proctor.stats.paired import Decision
 from proctor.web.comparing.background import Background
 from proctor.web.comparing.columns import Columns, Group, Overlap, group_counts, overlap, read_columns
+from proctor.web.operations import Operation
 from proctor.web.workspace import Found, Workspace
 
 MOST_RUNS = 6
@@ -148,3 +149,6 @@ def _compute(runs: Sequence[Found], scorer: str) -> Kept:
         [overlap(columns, first, second) for first, second in combinations(range(len(runs)), 2)],
         [run.store.usage(run.record.id) for run in runs],
     )
+
+
+OPERATIONS = (Operation("GET", "/compare", compare_runs),)

@@ -13,6 +13,7 @@ from proctor.continuous.policy import FILE, Policy, default_policy, read_policy
 from proctor.core.sentence import Sentence
 from proctor.reports.changes import Change
 from proctor.web.comparing.background import Background
+from proctor.web.operations import Operation
 from proctor.web.workspace import Found, Workspace
 
 
@@ -97,3 +98,6 @@ def _decide(runs: list[Found], *, policy: Policy, accept: bool) -> Gate:
         policy=msgspec.structs.replace(policy, against=""),
         accept_changes=accept,
     )
+
+
+OPERATIONS = (Operation("GET", "/gate", decide_gate),)

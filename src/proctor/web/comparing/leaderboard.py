@@ -17,6 +17,7 @@ from proctor.core.run import Estimate, RunRecord
 from proctor.reports.matching import earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.verdicts import Untested, decide_each
 from proctor.web.comparing.background import Background
+from proctor.web.operations import Operation
 from proctor.web.workspace import Found, Workspace
 
 MOST_AGENTS = 30
@@ -159,3 +160,6 @@ def _pairs(runs: Sequence[Found], scorer: str) -> dict[tuple[int, int], Untested
 
 def _value(estimate: Estimate | None) -> float:
     return -1.0 if estimate is None or estimate.value is None else estimate.value
+
+
+OPERATIONS = (Operation("GET", "/leaderboard", rank_agents),)

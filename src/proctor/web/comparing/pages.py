@@ -28,17 +28,16 @@ from proctor.web.app import page
 from proctor.web.comparing import comparison, gating, leaderboard, samples, trends, why
 from proctor.web.comparing.background import SECONDS
 from proctor.web.comparing.columns import Columns, Overlap, group_counts
-from proctor.web.operations import Operation, read
+from proctor.web.operations import read
 from proctor.web.workspace import Found, Workspace
 
 OPERATIONS = (
-    Operation("GET", "/compare", comparison.compare_runs),
-    Operation("GET", "/compare/samples", samples.list_compared_samples),
-    Operation("GET", "/compare/sample", samples.compare_sample),
-    Operation("GET", "/compare/why", why.explain_difference),
-    Operation("GET", "/gate", gating.decide_gate),
-    Operation("GET", "/leaderboard", leaderboard.rank_agents),
-    Operation("GET", "/trends", trends.follow_task),
+    *comparison.OPERATIONS,
+    *samples.OPERATIONS,
+    *why.OPERATIONS,
+    *gating.OPERATIONS,
+    *leaderboard.OPERATIONS,
+    *trends.OPERATIONS,
 )
 OFFERED = 200  # runs to choose from
 ROWS = 16  # of slices; the others are folded

@@ -14,6 +14,7 @@ from proctor.reports.visible import one_line
 from proctor.reports.word_diff import Piece, diff_words
 from proctor.web.comparing.columns import FLAGS, GROUPS, Columns, groups_of
 from proctor.web.comparing.comparison import find_runs, kept, position
+from proctor.web.operations import Operation
 from proctor.web.workspace import Found, NotFound, Workspace
 
 QUESTION = 200
@@ -203,3 +204,9 @@ def _side(run: Found, value: float | None, one: Story | None, attempts: int, pie
         reason=one.failure.reason if one.failure is not None else "",
         seconds=one.seconds,
     )
+
+
+OPERATIONS = (
+    Operation("GET", "/compare/samples", list_compared_samples),
+    Operation("GET", "/compare/sample", compare_sample),
+)

@@ -5,6 +5,7 @@ from functools import partial
 
 from proctor.continuous.trends import Chosen, Trend, TrendGiven, choose, follow
 from proctor.web.comparing.background import Background
+from proctor.web.operations import Operation
 from proctor.web.workspace import Found, Workspace
 
 
@@ -29,3 +30,6 @@ def follow_task_soon(workspace: Workspace, given: TrendGiven, *, seconds: float 
 def _follow(trend: Trend, runs: Sequence[Found]) -> Trend:
     """Fill a trend with its runs; a baseline comes last, after them."""
     return follow(Chosen(trend, runs[:-1], runs[-1]) if trend.baseline else Chosen(trend, runs, None))
+
+
+OPERATIONS = (Operation("GET", "/trends", follow_task),)

@@ -8,6 +8,7 @@ from proctor.api.run import Run
 from proctor.continuous.delta import Delta, explain_delta
 from proctor.web.comparing.background import Background
 from proctor.web.comparing.comparison import find_runs
+from proctor.web.operations import Operation
 from proctor.web.workspace import Found, Workspace
 
 
@@ -40,3 +41,6 @@ def explain_soon(workspace: Workspace, given: WhyGiven, *, seconds: float | None
 def _explain(runs: list[Found], *, scorer: str, by: str) -> Delta:
     first, second = (Run(one.record, one.store) for one in runs)
     return explain_delta(first, second, scorer=scorer, by=by or None, rescore=False)
+
+
+OPERATIONS = (Operation("GET", "/compare/why", explain_difference),)
