@@ -61,6 +61,22 @@ def test_what_can_follow_is_completed(complete: object, line: str, found: list[s
     assert complete(line) == found
 
 
+def test_the_description_of_a_run_cannot_be_taken_for_a_run_nor_steer_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(tmp_path / "runs.db")
+    task = Task(name="t\nplain\nmade-up\x1b[31m", samples=[Sample.ask("1", "1", target="1")], scorers=["exact"])
+    proctor.evaluate(task, agent=lambda question: question, store=store, run_id="first")
+    words = {"_PROCTOR_COMPLETE": "zsh_complete", "COMP_WORDS": "proctor show ", "COMP_CWORD": "2"}
+    for name, text in {**words, "PROCTOR_STORE": store}.items():
+        monkeypatch.setenv(name, text)
+    with pytest.raises(SystemExit):
+        app.main([], prog_name="proctor")
+    kind, run, description = capsys.readouterr().out.splitlines()
+    assert (kind, run) == ("plain", "first")
+    assert description.startswith("t plain made-up␛[31m · ")
+
+
 def test_a_store_that_is_not_there_is_not_made(complete: object, tmp_path: Path) -> None:
     assert callable(complete)
     assert complete(f"proctor show --store {tmp_path}/none.db ") == []

@@ -5,7 +5,7 @@ Shells call `proctor` for each completion, so nothing is imported that is not ne
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -56,13 +56,14 @@ def _runs(ctx: click.Context, start: str) -> list[CompletionItem]:
     """Return the newest runs of the store that the command names, or of the usual one; none of a store that is not a file."""
     from proctor.api import runs
     from proctor.config import settings, store_url
+    from proctor.reports.visible import one_line
     from proctor.stores import default_path
 
     with suppress(Exception):  # a shell shows no error, and the command will
         store = store_url(ctx.params.get("store"), settings()) or str(default_path())
         if Path(store).expanduser().is_file():
             found = (record for record in runs(store=store) if record.id.startswith(start))
-            return [CompletionItem(record.id, help=f"{record.task} · {record.agent}") for record, _ in zip(found, range(MOST_RUNS), strict=False)]  # fmt: skip
+            return [CompletionItem(record.id, help=one_line(f"{record.task} · {record.agent}")) for record in islice(found, MOST_RUNS)]  # fmt: skip
     return []
 
 
