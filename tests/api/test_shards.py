@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -372,6 +373,25 @@ async def test_a_shard_is_played_by_one_process_at_a_time(
     await evaluate_async(NAME, **given, shard="1/2")
     for one in (shard, other):
         one.close()
+
+
+async def test_a_shard_whose_run_was_taken_over_changes_no_record(
+    named: dict[str, Any], database: PostgresStore, address: str
+) -> None:
+    await evaluate_async(NAME, **named, run_id="r", store=address, shard="1/2")
+    shard = ShardStore(database, Shard(number=1, of=2))
+    await shard.begin(shard.run("r"))
+    shard._client._db.close()  # type: ignore[union-attr]
+    whole = database.run("r")
+    while True:
+        with suppress(BadInput):  # the server has not noticed yet that the line was cut
+            await database.begin(whole)
+            break
+    with pytest.raises(BadInput, match="taken over by another process"):
+        await shard.save(replace(shard.run("r"), seconds=1e6))
+    await database.end(whole)
+    assert shard.run("r").seconds < 1e6
+    shard.close()
 
 
 def test_a_finished_run_stays_so_when_a_shard_of_it_is_played_again(

@@ -185,14 +185,14 @@ class ShardStore(PostgresStore):
         return found
 
     def _keep(self, db: "Connection[Any]", number: int, record: RunRecord) -> None:
+        check_epoch(db, number, self._client.epochs)
         db.execute(_KEEP, (number, self.shard.number, self.shard.of, encode(record)))
 
     def _merge(self, db: "Connection[Any]", number: int, record: RunRecord) -> None:
         """Put the record of the run together; the lock of this shard is released before others see that it has ended."""
-        check_epoch(db, number, self._client.epochs)
+        self._keep(db, number, record)
         unlock(db, number, self.shard.number)
         ((data,),) = db.execute("SELECT record FROM runs WHERE id = %s", (number,)).fetchall()
-        self._keep(db, number, record)
         there = decode(data, RunRecord)
         shards = {shard: decode(found, RunRecord) for shard, _, found in db.execute(_RECORDS, (number,))}
         whole = merge_records(there, shards, self.shard.of, is_played=_is_played(db, number, there.planned))
