@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from msgspec.structs import replace
 from proctor import Sample, Task, evaluate_async
 from proctor.api import Run
 from proctor.chat import streaming
+from proctor.chat.dialect import ModelReply
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget
-from proctor.core.sample import Message
+from proctor.core.sample import Message, Text
 from proctor.models import batch_apis, batches
 from proctor.models.named import model
 from proctor.transport.client import Client
@@ -75,6 +77,8 @@ async def test_lines_that_fail_are_outcomes_and_are_sent_again_only_on_demand(ki
         again = await run(kind, endpoint.url, store, run_id="r", retry_failed=True)
     assert again.outcomes == {"scored": 5}
     assert sorted(server.questions[5:]) == ["q1", "q2", "q3"]
+    assert not again.record.warnings, "no result was lost"
+    assert again.usage.requests == 8, "those that failed count too"
 
 
 @pytest.mark.parametrize("kind", sorted(SERVERS))
@@ -152,6 +156,25 @@ async def test_a_batch_that_failed_or_is_gone_is_sent_again_on_demand(answer: tu
     assert len(server.sent) == 2
 
 
+class Chatty(OpenAIServer):
+    """Has replies without choices in its first batch."""
+
+    def _results(self, id: str) -> tuple[bytes, bytes]:
+        good, bad = super()._results(id)
+        return (
+            good.replace(b'"choices": [', b'"choices": [], "chosen": [') if id == next(iter(self.sent)) else good
+        ), bad
+
+
+async def test_a_reply_that_cannot_be_used_is_asked_for_again_on_demand() -> None:
+    server, store = Chatty(), MemoryStore()
+    async with Endpoint(server) as endpoint:
+        first = await run("openai", endpoint.url, store, run_id="r", max_failed=1.0)
+        assert first.outcomes == {"provider_failed": 5}
+        again = await run("openai", endpoint.url, store, run_id="r", retry_failed=True)
+    assert again.outcomes == {"scored": 5}
+
+
 async def test_looks_that_fail_are_no_requests_of_the_agent() -> None:
     server = Broken()
     server.answers = [({}, 503)] * 2
@@ -161,12 +184,15 @@ async def test_looks_that_fail_are_no_requests_of_the_agent() -> None:
     assert (made.outcomes, made.usage.requests) == ({"scored": 5}, 5)
 
 
-async def test_an_outage_while_a_batch_is_under_way_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("options", [{}, {"retries": 1, "retry_seconds": 5}])
+async def test_an_outage_while_a_batch_is_under_way_is_waited_for(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(batches, "PATIENT", replace(batches.PATIENT, wait_seconds=0.001, longest_wait_seconds=0.002))
     server = Broken()
     server.answers = [({}, 503)] * 30
     async with Endpoint(server) as endpoint:
-        options = {"batch": True, "base_url": f"{endpoint.url}/v1"}
+        options = {**options, "batch": True, "base_url": f"{endpoint.url}/v1"}
         made = await evaluate_async(TASK, agent="openai:m", agent_options=options, store=MemoryStore())
     assert made.outcomes == {"scored": 5}
 
@@ -216,15 +242,19 @@ async def test_a_key_is_in_no_batch_and_in_no_file_of_ours(tmp_path: Path) -> No
 def test_batches_are_refused_where_there_are_none() -> None:
     for options in (
         {"batch": True, "stream": True},
+        {"batch": True, "extra_body": {"stream": True}},
         {"batch": True, "base_url": "http://x.example/chat/completions?v=1"},
     ):
         with pytest.raises(BadInput, match="batch"):
             model("openai:m", options)
     with pytest.raises(BadInput, match="batch"):
+        model("anthropic:m", {"batch": True, "base_url": "http://x.example/v1/messages?beta=true"})
+    with pytest.raises(BadInput, match="batch"):
         model("gemini:m", {"batch": True})
 
 
-async def test_a_run_that_was_killed_sends_nothing_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+async def test_a_run_that_was_killed_sends_nothing_twice(number: int, tmp_path: Path) -> None:
     lines = "".join(f'{{"id": "s{n}", "question": "q{n}", "answer": "re q{n}"}}\n' for n in range(3))
     (tmp_path / "q.jsonl").write_text(lines, encoding="utf-8")
     server = OpenAIServer(looks=10**9)
@@ -235,15 +265,58 @@ async def test_a_run_that_was_killed_sends_nothing_twice(tmp_path: Path) -> None
         first = await asyncio.create_subprocess_exec(*command, stdout=silent, stderr=silent)
         async with asyncio.timeout(60):
             await server.was_looked_at.wait()
-        first.kill()
+        first.send_signal(number)
         await first.wait()
         server.looks = 0
-        again = await asyncio.create_subprocess_exec(*command, "--json", stdout=asyncio.subprocess.PIPE, stderr=silent)
+        again = await asyncio.create_subprocess_exec(*command, "--json", stdout=-1, stderr=-1)
         async with asyncio.timeout(60):
-            said, _ = await again.communicate()
+            said, warned = await again.communicate()
     assert again.returncode == 0
     assert json.loads(said)["outcomes"] == {"scored": 3}
+    assert b"lost" not in warned
     assert sorted(server.questions) == ["q0", "q1", "q2"]
+
+
+async def test_user_and_password_of_an_address_go_with_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    async with Endpoint(OpenAIServer()) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url.replace("://", "://me:a-password@") + "/v1")
+        await evaluate_async(TASK, agent="openai:m", agent_options={"batch": True}, store=MemoryStore())
+    assert {request.headers.get("authorization", "")[:6] for request in endpoint.requests} == {"Basic "}
+
+
+class OneBatch:
+    """Has one batch, which goes on until it is told to end."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self.was_looked_at = asyncio.Event()
+
+    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: Callable[[str], bool]) -> str:
+        return "batch_1"
+
+    async def results(self, client: Client, batch: str) -> Mapping[str, batch_apis.Line] | None:
+        self.was_looked_at.set()
+        return {"key": batch_apis.Line(reply=b"said")} if self.is_over else None
+
+
+def test_a_batch_is_waited_for_again_in_another_event_loop(tmp_path: Path) -> None:
+    api = OneBatch()
+    batched = batches.Batches(api, batches.Journal(tmp_path / "sent.db"), where="-", host="-", policy=None)
+
+    async def ask() -> ModelReply:
+        async with Client() as client:
+            return await batched.reply(client, "key", b"", lambda data: ModelReply(parts=(Text(text=data.decode()),)))
+
+    async def stopped() -> None:
+        asking = asyncio.ensure_future(ask())
+        await api.was_looked_at.wait()
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+
+    asyncio.run(stopped())
+    api.is_over = True
+    assert asyncio.run(asyncio.wait_for(ask(), 20)).parts == (Text(text="said"),)
 
 
 async def test_without_a_file_for_what_was_sent_nothing_is_sent(

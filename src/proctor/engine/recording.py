@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 from msgspec.structs import replace
 
+from proctor.core.declared import AgentInfo, declared
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.run import RunRecord, RunState
 from proctor.core.sample import Sample
@@ -136,7 +137,7 @@ class OpenRun:
 
     def _under_way(self) -> int:
         """Return the greatest number of requests that may be under way."""
-        if not self.allowance.sent:
+        if not self.allowance.sent or declared(AgentInfo, self.job.agent).is_batched:  # a batch is asked for again
             return 0
         in_flight = self._status.in_flight
         samples = in_flight + in_flight // 4 + 1  # the pace may grow before the next time

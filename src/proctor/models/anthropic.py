@@ -11,7 +11,7 @@ from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.parts import ModelPart
 from proctor.models.addresses import Count, EndpointOptions, access_of, refuse_keys
-from proctor.models.batch_apis import AnthropicBatches, BatchApi
+from proctor.models.batch_apis import BatchApi, anthropic_batches
 from proctor.models.openai import ChatModel
 from proctor.transport.target import Target
 
@@ -98,7 +98,7 @@ class Messages(Dialect):
         return fixed
 
     def batches(self, target: Target) -> BatchApi | None:
-        return AnthropicBatches(target) if self._options.batch else None
+        return anthropic_batches(target, _PATH) if self._options.batch else None
 
 
 PART = ModelPart(make=make, options=Options)

@@ -160,8 +160,7 @@ def openai_batches(target: Target, path: str) -> OpenAIBatches:
     Raises:
         BadInput: the address has a query, so that there is no address next to it.
     """
-    if target.url.query or not str(target.url).endswith(path):
-        raise BadInput("The option 'batch' wants an address up to /v1, not the whole address of requests.")
+    _check_address(target, path)
     return OpenAIBatches(target, path)
 
 
@@ -214,6 +213,21 @@ class AnthropicBatches:
             case "expired" | "canceled":
                 return Line(fault=Fault(f"batch_{result.type}", "the batch ended before this request", again=False))
         return Line(fault=Fault("no_reply", f"a result of the type {result.type!r}", again=False))
+
+
+def anthropic_batches(target: Target, path: str) -> AnthropicBatches:
+    """Return the batches below an address of single requests.
+
+    Raises:
+        BadInput: the address has a query, so that there is no address below it.
+    """
+    _check_address(target, path)
+    return AnthropicBatches(target)
+
+
+def _check_address(target: Target, path: str) -> None:
+    if target.url.query or not str(target.url).endswith(path):
+        raise BadInput("The option 'batch' wants an address up to /v1, not the whole address of requests.")
 
 
 def _id_of(data: bytes) -> str:

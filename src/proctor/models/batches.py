@@ -19,12 +19,13 @@ import msgspec
 from proctor.chat.dialect import ModelReply
 from proctor.core.errors import BadInput, ProctorError, ProviderFailed, Refused
 from proctor.core.sentence import say
+from proctor.core.trial import Call
 from proctor.folders import data_folder
 from proctor.models.addresses import EndpointOptions
 from proctor.models.batch_apis import BatchApi, Line
 from proctor.transport.client import Client
-from proctor.transport.faults import Fault, final_error, shown
-from proctor.transport.retry import IN_A_BATCH, Policy, Wait, clock_stopped
+from proctor.transport.faults import NEVER_CONNECTED, Fault, final_error, shown
+from proctor.transport.retry import IN_A_BATCH, Policy, Wait, clock_stopped, keep
 from proctor.transport.target import Target
 
 FILE = "batches-1.db"  # another number when the layout changes
@@ -110,31 +111,48 @@ class Batches:
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def reply(self, client: Client, key: str, body: bytes) -> bytes:
+    async def reply(self, client: Client, key: str, body: bytes, read: Callable[[bytes], ModelReply]) -> ModelReply:
         """Return the reply to a request once its batch is over; waiting is not the agent's time.
 
         Raises:
-            ProviderFailed: the batch or this line failed, or expired.
+            ProviderFailed: the batch or this line failed, expired, or is no reply.
             Refused: the endpoint refuses the batch.
             BudgetSpent: the allowance does not hold another request.
         """
         reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         batch = await asyncio.to_thread(self._journal.batch_of, key)
+        client.allowance.reserve()
         if batch is not None:
             is_new = batch not in self._sent
             self._sent.setdefault(batch, {})[key] = reply
             if is_new:
                 self._start(self._watch(batch))
         else:
-            client.allowance.take()
             self._gathered[key] = _Waiting(body, reply)
             self._plan()
         number = client.begin_wait(Wait(host=self._host, cause=IN_A_BATCH, status=None, until=time.monotonic()))
         try:
             with clock_stopped():
-                return await reply
+                return await self._read(key, await reply, read)
+        except asyncio.CancelledError:
+            if key in self._gathered or any(key in replies for replies in self._sent.values()):
+                client.allowance.release()  # it is asked for again, and counted then
+            raise
+        except (ProviderFailed, Refused) as error:
+            if error.kind in NEVER_CONNECTED:
+                client.allowance.release()
+            keep(Call(cause=error.kind))
+            raise
         finally:
             client.end_wait(number)
+
+    async def _read(self, key: str, data: bytes, read: Callable[[bytes], ModelReply]) -> ModelReply:
+        try:
+            return read(data)
+        except (Fault, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            await asyncio.to_thread(self._journal.forget, [key])
+            text = shown(str(error.text if isinstance(error, Fault) else error))
+            raise ProviderFailed(say("The batch has no usable reply: {text}.", text=text), kind="no_reply") from None
 
     def _plan(self) -> None:
         """Send what was gathered when it is enough, or when nothing more came for a moment."""
@@ -184,6 +202,9 @@ class Batches:
     async def _watch(self, batch: str) -> None:
         try:
             lines = await self._results(batch)
+        except asyncio.CancelledError:  # with the event loop; another one may ask for the same batch
+            self._sent.pop(batch, None)
+            raise
         except Exception as error:  # noqa: BLE001 - it is raised where the reply is awaited
             replies = self._sent.pop(batch, {})
             if isinstance(error, Refused) and error.kind == "http_404":
@@ -230,20 +251,7 @@ def batches_of(api: BatchApi | None, options: EndpointOptions, target: Target) -
     """
     if api is None:
         return None
-    if options.stream:
+    if options.stream or options.extra_body.get("stream"):
         raise BadInput("The options 'batch' and 'stream' exclude each other.")
     journal = Journal(data_folder() / FILE)
     return Batches(api, journal, where=target.where, host=target.host, policy=target.policy)
-
-
-def decoded(data: bytes, read: Callable[[bytes], ModelReply]) -> ModelReply:
-    """Return what the reply of a line says.
-
-    Raises:
-        ProviderFailed: it cannot be used.
-    """
-    try:
-        return read(data)
-    except (Fault, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        text = shown(str(error.text if isinstance(error, Fault) else error))
-        raise ProviderFailed(say("The batch has no usable reply: {text}.", text=text), kind="no_reply") from None

@@ -30,7 +30,7 @@ from proctor.models.addresses import (
     seconds_of_the_environment,
 )
 from proctor.models.batch_apis import BatchApi, openai_batches
-from proctor.models.batches import BATCH_SHARE, MOST_REQUESTS, batches_of, decoded
+from proctor.models.batches import BATCH_SHARE, MOST_REQUESTS, batches_of
 from proctor.transport.client import Client, current
 from proctor.transport.faults import NotAccepted
 from proctor.transport.pace import CEILING, Bounds
@@ -203,7 +203,9 @@ class ChatModel:
         self._endpoint = endpoint or str(self._target.url)
         self._counts_tokens = options.tokens_per_minute is not None
         self._table = prices.table_of(name, str(self._target.url))
-        self._batches = batches_of(self._dialect.batches(self._target), options, self._target)
+        patient = self._target.at(str(self._target.url))
+        patient.policy = None  # what sends batches and looks at them has its own
+        self._batches = batches_of(self._dialect.batches(patient), options, self._target)
         own_price = settings().prices.get(name) if self._batches is not None else None
         self._price = self._table.cost if self._table is not None else own_price.of if own_price is not None else None
         self.reports_cost = self._price is not None
@@ -297,7 +299,7 @@ class ChatModel:
         data, clock = _encoded(body), time.perf_counter()
         if self._batches is not None:
             key = cache.batch_key(self._endpoint, body)
-            said, first_token_seconds = decoded(await self._batches.reply(client, key, data), self._dialect.read), None
+            said, first_token_seconds = await self._batches.reply(client, key, data, self._dialect.read), None
         elif is_streamed:
             fold = partial(self._dialect.fold, self._target.secrets)
             said, first_token_seconds = await client.stream(self._stream_target, data, fold)

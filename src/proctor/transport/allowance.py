@@ -30,3 +30,15 @@ class Allowance:
     def give_back(self) -> None:
         """Count one less: there was no connection, so nobody bills it."""
         self.sent -= 1
+
+    def reserve(self) -> None:
+        """Count a request for which no slot at an endpoint is asked, as those of a batch.
+
+        Raises:
+            BudgetSpent: no request is left.
+        """
+        self.take()
+
+    def release(self) -> None:
+        """Count one of those less: it was not sent, or is asked for again."""
+        self.give_back()

@@ -76,6 +76,10 @@ class RemoteAllowance(Allowance):
     def give_back(self) -> None:
         self._parent.never_left()
 
+    def reserve(self) -> None: ...
+
+    def release(self) -> None: ...
+
 
 class RemoteClient(Client):
     """A pool of connections of a worker, at the pace of the parent."""

@@ -70,7 +70,7 @@ class Target:
         """Return the same target at another path or query of the same address; headers replace those of the same name."""
         other = object.__new__(Target)
         other.__dict__.update(self.__dict__)
-        other.url = _checked(url)
+        other.url = msgspec.structs.replace(_checked(url), authorization=self.url.authorization)
         other.method = method or self.method
         if headers:
             named = {name.lower(): (name, value) for name, value in (*self.headers.items(), *headers.items())}
