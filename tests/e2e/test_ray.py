@@ -21,6 +21,7 @@ from proctor.engine.ray_folder import MARK
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]  # one cluster for all
 HERE = Path(__file__).parent
+NOTICED_NANOSECONDS = 20_000_000_000
 KILLS = 20
 KEY = "sk-proj-" + "a1B2c3D4e5F6g7H8"
 TASK = """
@@ -270,8 +271,8 @@ def test_one_of_two_nodes_is_killed_twenty_times_at_random(cluster: Here, tmp_pa
     assert begun - samples <= at_once * KILLS
     calls.sort(key=lambda call: -int(call[2]))
     settled = {name: int(at) for name, what, at in calls if what == "ended"}  # the first time
-    for name, what, at in calls:
-        assert what == "ended" or int(at) < settled[name] + 1_000_000_000, f"{name} had finished"
+    for name, what, at in calls:  # a result on its way when the machine died is missed once that is noticed
+        assert what == "ended" or int(at) < settled[name] + NOTICED_NANOSECONDS, f"{name} had finished"
     wait_until(lambda: cores_of(cluster) == cores)
     run(cluster, "--agent", "./count.py:busy", "--workers", "1", "--limit", "1")  # removes what killed workers left
 
