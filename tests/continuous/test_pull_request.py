@@ -99,6 +99,34 @@ def test_a_text_mentions_nobody_commands_nothing_and_fits(host: CodeHost, tmp_pa
     assert (done.exit_code, len(host.comments)) == (0, 1), done.output
 
 
+@HOSTS
+def test_a_summary_whose_reply_was_lost_is_not_posted_twice(host: CodeHost, kind: str, tmp_path: Path) -> None:
+    host.loses = 1
+    done = comment(tmp_path, job(host, kind, tmp_path), "# GO")
+    assert (done.exit_code, len(host.comments)) == (0, 1), done.output
+    assert len([one for one in host.asked if one.startswith("POST")]) == 1
+
+
+@pytest.mark.parametrize("reply", [{"message": "hello"}, ["text"], [{"body": "no id"}]])
+def test_a_reply_that_is_no_list_of_comments_is_said(host: CodeHost, reply: Any, tmp_path: Path) -> None:
+    host.listed = reply
+    done = comment(tmp_path, job(host, "github", tmp_path), "# GO")
+    assert (done.exit_code, host.comments) == (2, []), done.output
+    assert "The summary could not be posted" in done.output
+
+
+def test_other_requests_are_linked_in_no_form() -> None:
+    for text in (
+        "GH-12",
+        "gh-12",
+        "https://github.com/o/r/pull/12",
+        "http://x/o/r/issues/12",
+        "http://x/-/merge_requests/12",
+    ):
+        assert defuse(text) != text
+    assert defuse("https://github.com/o/r/actions/runs/12 UGH-12") == "https://github.com/o/r/actions/runs/12 UGH-12"
+
+
 TASK = """
 from proctor import Sample, Task
 

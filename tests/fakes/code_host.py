@@ -26,6 +26,8 @@ class CodeHost:
         self.asked: list[str] = []
         self.refuses = False
         self.fails = False
+        self.loses = 0  # so many comments are made, and answered with 502
+        self.listed: Any = None  # in place of the comments
         self.url = ""
 
     def add(self, body: str, *, stranger: bool = False) -> None:
@@ -45,6 +47,8 @@ class CodeHost:
         if found["user"]:
             return 200, {"id": 5}
         if method == "GET":
+            if self.listed is not None:
+                return 200, self.listed
             size, page = int(found["size"]), int(found["page"])
             return 200, self.comments[size * (page - 1) : size * page]
         if self.refuses:
@@ -53,6 +57,9 @@ class CodeHost:
             return 422, {"message": "body is too long"}
         if method == "POST":
             self.add(body["body"])
+            if self.loses:
+                self.loses -= 1
+                return 502, {"message": "Bad Gateway"}
             return 201, self.comments[-1]
         assert method == ("PATCH" if found["hub"] else "PUT")
         comment = self.comments[int(found["hub"] or found["lab"]) - 1]

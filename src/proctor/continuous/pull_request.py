@@ -6,9 +6,10 @@ from the environment only; a job without one, as for a request from a fork, says
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -19,12 +20,17 @@ from proctor.core.sentence import Sentence, say
 from proctor.transport.client import Client
 from proctor.transport.target import Target
 
+T = TypeVar("T")
+Look = Callable[[], Awaitable[T | None]]
 MOST_CHARACTERS = 60_000  # GitHub takes 65,536
 MOST_PAGES = 20
 PAGE = 100
 NAME = re.compile(r"[\w.-]{1,60}", re.ASCII)
-# mentions, references, commands of GitLab
-LIVE = re.compile(r"(?<=@)(?=\w)|(?<=[#!])(?=\d)|^(?=[ \t]*/)", re.MULTILINE)
+# mentions, references, addresses of other requests, commands of GitLab
+LIVE = re.compile(
+    r"(?<=@)(?=\w)|(?<=[#!])(?=\d)|(?<=\bGH)(?=-\d)|(?:(?<=/issues)|(?<=/pull)|(?<=_requests))(?=/\d)|^(?=[ \t]*/)",
+    re.MULTILINE | re.IGNORECASE,
+)
 APART = "\N{ZERO WIDTH SPACE}"
 OURS = ("OWNER", "MEMBER", "COLLABORATOR")
 NO_REQUEST = say("This is no job of a pull request: no summary was posted.")
@@ -39,6 +45,27 @@ class Request(NamedTuple):
     change: str
     user: str
     headers: Mapping[str, str]
+
+
+class _User(msgspec.Struct, frozen=True):
+    id: int = 0
+    type: str = ""
+
+
+class _Comment(msgspec.Struct, frozen=True):
+    """A comment of GitHub, which has a `user`, or of GitLab, which has an `author`."""
+
+    id: int
+    body: str | None = None
+    user: _User | None = None
+    author: _User | None = None
+    author_association: str | None = None
+
+    def is_of(self, user: _User | None) -> bool:
+        """True unless a stranger wrote it with our marker; GitHub does not say whose the token is."""
+        if user is not None:
+            return self.author is not None and self.author.id == user.id
+        return (self.user is not None and self.user.type == "Bot") or self.author_association in OURS
 
 
 def post_summary(text: str, name: str, environment: Mapping[str, str] = os.environ) -> Sentence:
@@ -110,29 +137,26 @@ def _number_of(event: str | None) -> str | None:
 async def _post(request: Request, body: str, marker: str) -> Sentence:
     async with Client(concurrency=1) as client:
 
-        async def call(method: str, url: str, data: object = None) -> Any:
+        def send(method: str, url: str, reply: type[T], look: Look[T] | None = None) -> Coroutine[object, object, T]:
             headers = {**request.headers, "Content-Type": "application/json"}
             advice = say("Check the token and what it may do.")
-            content = None if data is None else msgspec.json.encode(data)
-            return await client.post(
-                Target(url, method=method, headers=headers, advice=advice), content, msgspec.json.decode
-            )
+            content = None if method == "GET" else msgspec.json.encode({"body": body})
+            target = Target(url, method=method, headers=headers, advice=advice)
+            return client.post(target, content, partial(msgspec.json.decode, type=reply), look=look)
 
-        user = (await call("GET", request.user))["id"] if request.user else None
-        for page in range(1, MOST_PAGES + 1):
-            found = await call("GET", f"{request.comments}?per_page={PAGE}&page={page}")
-            for one in found:
-                if str(one.get("body", "")).startswith(marker) and _is_ours(one, user):
-                    await call(request.change, f"{request.comment}/{int(one['id'])}", {"body": body})
-                    return say("The summary on the request was brought up to date.")
-            if len(found) < PAGE:
-                break
-        await call("POST", request.comments, {"body": body})
+        async def find() -> _Comment | None:
+            for page in range(1, MOST_PAGES + 1):
+                found = await send("GET", f"{request.comments}?per_page={PAGE}&page={page}", list[_Comment])
+                for one in found:
+                    if (one.body or "").startswith(marker) and one.is_of(user):
+                        return one
+                if len(found) < PAGE:
+                    break
+            return None
+
+        user = await send("GET", request.user, _User) if request.user else None
+        if (there := await find()) is not None:
+            await send(request.change, f"{request.comment}/{there.id}", _Comment)
+            return say("The summary on the request was brought up to date.")
+        await send("POST", request.comments, _Comment, find)  # one whose reply was lost may be there
         return say("The summary was posted on the request.")
-
-
-def _is_ours(comment: Mapping[str, Any], user: object) -> bool:
-    """True unless a stranger wrote the comment with our marker."""
-    if user is not None:
-        return bool(comment.get("author", {}).get("id") == user)
-    return comment.get("user", {}).get("type") == "Bot" or comment.get("author_association") in OURS
