@@ -12,7 +12,9 @@ from proctor.api.files import export
 from proctor.api.importing import import_log
 from proctor.api.run import Run
 from proctor.core.errors import AgentFailed, ProviderFailed
+from proctor.core.sample import Message, ToolCall, ToolResult
 from proctor.core.score import Unscored
+from proctor.core.trajectory import Step
 from proctor.imports import Reading
 from proctor.stores import open_store
 
@@ -110,3 +112,26 @@ def test_odd_ids_come_back(tmp_path: Path) -> None:
     (second,) = import_log(path, store=store, run_id="second")
     assert {one.sample_id for one in store.trials("second")} == {*ids}
     assert second.run.outcomes == {"scored": 5}
+
+
+def test_each_result_of_tools_that_were_called_at_once_is_a_message(tmp_path: Path) -> None:
+    calls = [ToolCall(name="order", id="c1"), ToolCall(name="map", id="c2")]
+    results = [
+        ToolResult(name="order", content="sent", id="c1"),
+        ToolResult(name="map", content="x", id="c2", is_error=True),
+    ]
+    said = [
+        Message(role="assistant", parts=tuple(calls)),
+        Message(role="tool", parts=tuple(results)),
+        Message.of("assistant", "It is sent."),
+    ]
+    steps = tuple(Step(message=message) for message in said)
+    task = Task(name="t", samples=[Sample.ask("a", "where?", target="sent")], scorers=["exact"])
+    run = evaluate(task, agent=lambda question: Trajectory(steps=steps), store=":memory:")
+    (path,) = export(run, "inspect", str(tmp_path / "log.eval"))
+    messages = members(path)["samples/a_epoch_1.json"]["messages"]
+    assert [one["id"] for one in messages] == ["m0", "m1", "m2", "m3", "m4"]
+    assert [(one["content"], one["tool_call_id"]) for one in messages if one["role"] == "tool"] == [
+        ("sent", "c1"),
+        ("x", "c2"),
+    ]

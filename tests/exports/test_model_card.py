@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from proctor import Sample, Task, evaluate
 from proctor.api import Run, files
 from proctor.core.errors import BadInput
+from proctor.core.run import IMPORTED
 
 
 def made(provenance: dict[str, Any] | None = None, *, right: int = 6, task: str = "capitals") -> Run:
@@ -77,3 +78,25 @@ def test_a_card_of_another_form_is_left_as_it_is(tmp_path: Path, text: str) -> N
     with pytest.raises(BadInput, match="is no model card"):
         files.export(made(), "model-card", str(tmp_path))
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == text
+
+
+def test_results_of_other_parts_and_metrics_of_a_data_set_stay(tmp_path: Path) -> None:
+    for task in ("hub:cais/mmlu/anatomy", "hub:cais/mmlu/virology", "hub:cais/mmlu/anatomy"):
+        files.export(made({"data_set": "cais/mmlu"}, task=task), "model-card", str(tmp_path))
+    readme = tmp_path / "README.md"
+    card = ModelCard.load(readme)
+    assert {one.dataset_name for one in card.data.eval_results} == {"hub:cais/mmlu/anatomy", "hub:cais/mmlu/virology"}
+    for one in card.data.eval_results:
+        one.metric_type = "f1"
+    readme.write_text(str(card), encoding="utf-8")
+    files.export(made({"data_set": "cais/mmlu"}, task="hub:cais/mmlu/anatomy"), "model-card", str(tmp_path))
+    found = ModelCard.load(readme).data.eval_results
+    assert sorted(one.metric_type for one in found) == ["accuracy", "f1", "f1"]
+
+
+def test_an_imported_run_without_a_date_was_measured_by_the_other_program(tmp_path: Path) -> None:
+    run, about = made(), {"data_set": "cais/hle", "continue_from": IMPORTED, "imported_from": "inspect"}
+    undated = Run(replace(run.record, created=0.0, provenance=about), run.store)
+    readme, entry = files.export(undated, "model-card", str(tmp_path))
+    assert "Measured with inspect, run r." in readme.read_text(encoding="utf-8")
+    assert "date" not in yaml.safe_load(entry.read_text(encoding="utf-8"))[0]

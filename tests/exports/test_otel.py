@@ -25,6 +25,7 @@ from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Failure, Trial, Verdict
 from proctor.engine.progress import Progress
 from proctor.exports import otel
+from proctor.exports._trial_spans import SpanMaker
 from proctor.exports.otlp import LiveTraces, endpoint_of, wants_content
 from proctor.traces import protobuf, read
 
@@ -273,7 +274,10 @@ async def test_what_is_too_much_for_a_collector_is_counted(monkeypatch: pytest.M
     assert "no reply in time" in str(said)
 
 
-@pytest.mark.parametrize("address", ["", "localhost:4318", "ftp://x", "http://", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "address",
+    ["", "localhost:4318", "ftp://x", "http://", "file:///etc/passwd", "http://[::1", "http://x:y", "http://x:99999"],
+)
 def test_a_wrong_address_is_found_before_the_run(address: str) -> None:
     task = Task(name="capitals", samples=[Sample.ask("fr", "?", target="Paris")], scorers=["exact"])
     with pytest.raises(BadInput, match="is no address of a collector"):
@@ -364,6 +368,23 @@ async def test_memory_does_not_grow_with_the_run(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(otel, "_batches", watched)
     otel.write(record, store, tmp_path / f"run.{suffix}")
     assert len(alive) == 20
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+async def test_trials_that_the_sampler_leaves_out_leave_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr(otel, "AT_ONCE", 2)
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", "0.3")
+    asked = [Sample.ask(f"s{n}", "?", target="x") for n in range(30)]
+    record, store = await stored(*((sample, a_trial(sample.id), []) for sample in asked))
+    maker = SpanMaker(record, content=True)
+    wanted = sum(bool(maker.make(trial, [], None)) for trial in store.trials(record.id))
+    assert 0 < wanted < 30
+    (path,) = otel.write(record, store, tmp_path / f"run.{suffix}")
+    data = path.read_bytes()
+    assert data.count(b"evaluate capitals") == wanted
 
 
 async def test_files_are_named_by_what_they_are(tmp_path: Path) -> None:

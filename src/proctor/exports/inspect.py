@@ -5,7 +5,9 @@ which is in no mean, and a verdict that could not be given is NaN, as Inspect it
 """
 
 import json
+import shutil
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -55,8 +57,11 @@ def write(record: RunRecord, store: Store, path: Path) -> list[Path]:
             zipped.writestr(f"samples/{_member(name)}_epoch_{trial.attempt + 1}.json", _json(sample))
             summaries.write((b"[" if summaries.tell() == 0 else b",") + _json(_summary(sample)))
         summaries.write(b"[]" if summaries.tell() == 0 else b"]")
+        member = zipfile.ZipInfo("summaries.json", time.localtime()[:6])
+        member.compress_type, member.file_size = zipfile.ZIP_DEFLATED, summaries.tell()
         summaries.seek(0)
-        zipped.writestr("summaries.json", summaries.read())
+        with zipped.open(member, "w") as listed:
+            shutil.copyfileobj(summaries, listed)
         zipped.writestr("header.json", _json(_header(record, store)))
     return [path]
 
@@ -120,8 +125,8 @@ def _figure(record: RunRecord, store: Store, scorer: str) -> dict[str, Any] | No
 
 
 def _sample(record: RunRecord, sample: Sample, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    asked = [_message(one, n) for n, one in enumerate(one for turn in sample.turns[:1] for one in turn.messages)]
-    messages = [*asked, *_conversation(sample, trial.trajectory, len(asked))]
+    first = [message for turn in sample.turns[:1] for message in turn.messages]
+    asked, messages = _messages(first), _messages([*first, *_conversation(sample, trial.trajectory)])
     last = next((one for one in reversed(messages[len(asked) :]) if one["role"] == "assistant"), None)
     target = sample.target
     stop, options = trial.trajectory.stop, sample.known.options
@@ -150,29 +155,37 @@ def _sample(record: RunRecord, sample: Sample, trial: Trial, verdicts: Sequence[
     }
 
 
-def _conversation(sample: Sample, trajectory: Trajectory, start: int) -> Iterator[dict[str, Any]]:
+def _conversation(sample: Sample, trajectory: Trajectory) -> Iterator[Message]:
     """Yield the messages after the first turn: those of later turns come before the steps that answer them."""
-    number, turn = start, 0
+    turn = 0
     for step in trajectory.steps:
         while turn < step.turn:
             turn += 1
-            for message in sample.turns[turn].messages if turn < len(sample.turns) else ():
-                yield _message(message, number)
-                number += 1
-        yield _message(step.message, number)
-        number += 1
+            yield from sample.turns[turn].messages if turn < len(sample.turns) else ()
+        yield step.message
 
 
-def _message(message: Message, number: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"id": f"m{number}", "role": message.role}
-    result = next((part for part in message.parts if isinstance(part, ToolResult)), None)
+def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return messages as Inspect has them, where each result of a tool is a message by itself."""
+    forms = [form for message in messages for form in (_results(message) or [_message(message)])]
+    return [{"id": f"m{number}", **form} for number, form in enumerate(forms)]
+
+
+def _results(message: Message) -> list[dict[str, Any]]:
+    results = [part for part in message.parts if isinstance(part, ToolResult)] if message.role == "tool" else []
+    return [
+        {
+            "role": "tool", "content": one.content, "tool_call_id": one.id, "function": one.name,
+            **({"error": {"type": "unknown", "message": one.content[:SUMMARY_CHARACTERS]}} if one.is_error else {}),
+        }
+        for one in results
+    ]  # fmt: skip
+
+
+def _message(message: Message) -> dict[str, Any]:
+    found: dict[str, Any] = {"role": message.role}
     if message.role == "tool":
-        if result is None:
-            return {**found, "content": message.text}
-        error = (
-            {"error": {"type": "unknown", "message": result.content[:SUMMARY_CHARACTERS]}} if result.is_error else {}
-        )
-        return {**found, "content": result.content, "tool_call_id": result.id, "function": result.name, **error}
+        return {**found, "content": message.text}
     parts = [one for part in message.parts if (one := _content(part))]
     found["content"] = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts or ""
     if message.role == "assistant":

@@ -1,6 +1,6 @@
 """Write the results of a run as the metadata of a model card, and as a result file for leaderboards of the Hugging Face hub.
 
-    README.md                   `model-index`; in a card that is there, only results of the same task are replaced
+    README.md                   `model-index`; in a card that is there, only results of the same task and metric are replaced
     .eval_results/TASK.yaml     where the samples are of a data set of the hub
 
 Source: huggingface/hub-docs, modelcard.md and eval_results.yaml; huggingface_hub 2.4.
@@ -18,6 +18,7 @@ from proctor.core.errors import BadInput, needs
 from proctor.core.parts import ExportPart
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
+from proctor.datasets import hub
 from proctor.exports._writing import Options
 from proctor.exports.summary import Summary
 from proctor.runtime.files import write_whole
@@ -71,8 +72,8 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
 
 
 def _others(known: "list[EvalResult]", new: "list[EvalResult]") -> "Iterator[EvalResult]":
-    replaced = {one.unique_identifier for one in new}
-    return (one for one in known if one.unique_identifier not in replaced)
+    replaced = {(*one.unique_identifier, one.metric_type) for one in new}
+    return (one for one in known if (*one.unique_identifier, one.metric_type) not in replaced)
 
 
 def _result(record: RunRecord, one: Estimate) -> dict[str, Any]:
@@ -81,6 +82,8 @@ def _result(record: RunRecord, one: Estimate) -> dict[str, Any]:
         "task_name": record.task,
         "dataset_type": str(record.provenance.get("data_set") or record.task),
         "dataset_name": record.task,
+        "dataset_config": _part(record),
+        "dataset_split": record.spec.task_options.get("split"),
         "dataset_revision": record.provenance.get("revision"),
         "metric_type": one.name,
         "metric_name": f"{one.name} ({_evidence(one)})",
@@ -92,14 +95,23 @@ def _result(record: RunRecord, one: Estimate) -> dict[str, Any]:
     return found
 
 
+def _part(record: RunRecord) -> str | None:
+    """Return which part of a data set the task is of, as the hub keeps results of different parts apart."""
+    if not record.provenance.get("data_set"):
+        return None
+    of_hub = hub.NAME.fullmatch(record.task)
+    return of_hub["config"] if of_hub else record.task.partition("/")[2] or None
+
+
 def _entry(record: RunRecord, data_set: str, main: Estimate) -> dict[str, Any]:
     dataset = {"id": data_set, "task_id": str(record.spec.task_options.get("config") or "default")}
     if revision := record.provenance.get("revision"):
         dataset["revision"] = str(revision)
+    made = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds")
     return {
         "dataset": dataset,
         "value": main.value,
-        "date": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds"),
+        **({"date": made} if record.created else {}),  # an imported log may not say when
         "notes": f"{main.name}, {_evidence(main)}; {record.task}, Proctor {record.proctor_version}",
     }
 
@@ -116,10 +128,11 @@ def _body(record: RunRecord, model: str, measured: list[Estimate]) -> str:
         f"| {_cell(record.task)} | {_cell(one.name)} | {one.value:.4g} | {_cell(_evidence(one))} |\n"
         for one in measured
     )
-    day = datetime.fromtimestamp(record.created, UTC).date().isoformat()
+    day = f" on {datetime.fromtimestamp(record.created, UTC).date().isoformat()}" if record.created else ""
+    by = str(record.provenance["imported_from"]) if record.is_imported else f"Proctor {record.proctor_version}"
     return (
         f"# {_cell(model)}\n\n## Evaluation\n\n| task | metric | value | evidence |\n|---|---|---|---|\n{rows}\n"
-        f"Measured on {day} with Proctor {record.proctor_version}, run {_cell(record.id)}.\n"
+        f"Measured{day} with {_cell(by)}, run {_cell(record.id)}.\n"
     )
 
 

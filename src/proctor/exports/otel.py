@@ -42,14 +42,14 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options | Non
             name=path.name,
         )
     batches = _batches(record, store, options)
-    first = next(batches, [])  # what is wrong is found before a file is made
+    first = [*islice(batches, 1)]  # what is wrong is found before a file is made
     from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
     with draft_of(path) as draft, draft.open("wb") as file:
         is_json = suffix == ".json"
         file.write(b'{"resourceSpans":[' if is_json else b"")
         separator = b""
-        for spans in chain([first], batches) if first else ():
+        for spans in chain(first, batches):
             message = encode_spans(spans)
             if suffix in (".pb", ".binpb"):
                 file.write(message.SerializeToString())  # messages of one type, one after the other, are one message
@@ -70,29 +70,34 @@ def send(record: RunRecord, store: Store, address: str, *, options: Options | No
     """
     collector = Collector(address)
     count = 0
-    for spans in _batches(record, store, options):
-        reason = collector.send(spans)
-        if reason is not None:
-            collector.close()
-            raise BadInput(
-                "The traces did not reach {host}: {reason}. {count} arrived; sending them again does no harm, as their ids are the same.",
-                host=collector.host,
-                reason=reason,
-                count=count,
-            )
-        count += sum(span.parent is None for span in spans)
+    try:
+        for spans in _batches(record, store, options):
+            reason = collector.send(spans)
+            if reason is not None:
+                raise BadInput(
+                    "The traces did not reach {host}: {reason}. {count} arrived; sending them again does no harm, as their ids are the same.",
+                    host=collector.host,
+                    reason=reason,
+                    count=count,
+                )
+            count += sum(span.parent is None for span in spans)
+    finally:
+        collector.close()
     return say("{count} traces sent to {host}", count=count, host=collector.host)
 
 
 def _batches(record: RunRecord, store: Store, options: Options | None) -> "Iterator[Sequence[ReadableSpan]]":
+    """Yield the spans of some trials at a time; a sampler of the environment may leave all of them out."""
     maker = SpanMaker(record, content=wants_content(bool((options or {}).get("content"))))
     played = trials_with_verdicts(store, record.id)
     while batch := list(islice(played, AT_ONCE)):
-        yield [
+        spans = [
             span
             for trial, verdicts in batch
             for span in maker.make(trial, verdicts, store.sample(record.id, trial.sample_id))
         ]
+        if spans:
+            yield spans
 
 
 def _otlp_json(message: Any) -> dict[str, Any]:

@@ -160,22 +160,25 @@ def endpoint_of(address: str) -> str | None:
     Raises:
         BadInput: it is none.
     """
+    given = _endpoint_of_variables() if address == ENVIRONMENT else address
     if address == ENVIRONMENT:
-        parts = urlsplit(_endpoint_of_variables())
         protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
         if protocol not in (None, "", "http/protobuf"):
             raise BadInput(
                 "Traces are sent by http/protobuf, not by {protocol}: set OTEL_EXPORTER_OTLP_PROTOCOL and the address of a receiver for it.",
                 protocol=protocol,
             )
-    else:
-        parts = urlsplit(address)
-    if address == ENVIRONMENT and not parts.geturl():
-        raise BadInput("OTEL_EXPORTER_OTLP_ENDPOINT is not set. Set it to the address of a collector.")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+        if not given:
+            raise BadInput("OTEL_EXPORTER_OTLP_ENDPOINT is not set. Set it to the address of a collector.")
+    try:
+        parts = urlsplit(given)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets or a port that are none
+        is_address = False
+    if not is_address:
         raise BadInput(
             "'{address}' is no address of a collector. Write one such as http://localhost:4318, or env for that of OTEL_EXPORTER_OTLP_ENDPOINT.",
-            address=redact(address),
+            address=redact(given),
         )
     if address == ENVIRONMENT:
         return None

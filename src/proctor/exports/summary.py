@@ -84,7 +84,11 @@ def conditions(record: RunRecord, summary: Summary) -> dict[str, str]:
 
 def host_of(address: str) -> str:
     """Return the host of an address, for people; an address without one is shown without keys."""
-    return redact(urlsplit(address).netloc.rpartition("@")[2] or address)
+    try:
+        host = urlsplit(address).netloc.rpartition("@")[2]
+    except ValueError:  # brackets that do not close
+        host = ""
+    return redact(host or address)
 
 
 def one_line(error: BaseException) -> str:

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlsplit
 
 from proctor.core.errors import BadInput, needs
 from proctor.core.parts import ExportPart
@@ -28,7 +27,10 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
     Raises:
         BadInput: it cannot be written; `MissingExtra`.
     """
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
     for earlier in (path / "wandb").glob(f"offline-run-*-{key_of(record)}"):
         shutil.rmtree(earlier, ignore_errors=True)
     _log(record, store, options["summary"], mode="offline", root_dir=str(path))
@@ -42,7 +44,7 @@ def send(record: RunRecord, store: Store, address: str, *, options: Options) -> 
         BadInput: no key, or the server cannot be reached or refuses; `MissingExtra`.
     """
     more = {} if address == "env" else {"base_url": address}
-    if "@" in urlsplit(address).netloc:  # it would show the address
+    if "@" in address:  # it would show the address
         raise BadInput("Put the key into WANDB_API_KEY, not into the address.")
     with TemporaryDirectory() as folder:
         url = _log(record, store, options["summary"], root_dir=folder, **more)
