@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 import proctor
 from proctor import BadInput, Sample, Task
+from proctor.api.importing import import_log
 from proctor.cli import app
 from proctor.continuous.plan_page import page
 from proctor.core.errors import ProctorError
@@ -170,6 +171,14 @@ def test_a_baseline_of_another_task_is_refused(store: str) -> None:
     proctor.evaluate(_task(10, "others"), agent=_agent("a", 0.5), store=store, run_id="other")
     with pytest.raises(BadInput, match="of another task"):
         proctor.plan(_task(), detect=0.1, against="other", store=store)
+
+
+def test_an_imported_run_of_the_task_s_name_is_a_baseline(store: str, tmp_path: Path) -> None:
+    samples = [{"id": f"q{at}", "input": "?", "scores": {"m": {"value": at % 2}}} for at in range(80)]
+    header = {"version": 2, "status": "success", "eval": {"task": "coins", "model": "m"}}
+    (tmp_path / "a.json").write_text(json.dumps(header | {"samples": samples}))
+    import_log(tmp_path / "a.json", run_id="imported", store=store)
+    assert proctor.plan(_task(), detect=0.2, against="imported", store=store).against == "imported"
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -135,3 +135,15 @@ def test_each_result_of_tools_that_were_called_at_once_is_a_message(tmp_path: Pa
         ("sent", "c1"),
         ("x", "c2"),
     ]
+
+
+def test_what_met_a_limit_and_was_not_scored_comes_back(tmp_path: Path) -> None:
+    store = open_store(":memory:")
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    sample = {"id": 1, "epoch": 1, "input": "q", "messages": messages, "limit": {"type": "time"}}
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"version": 2, "status": "success", "eval": {"task": "t"}, "samples": [sample]}))
+    (first,) = import_log(log, store=store, run_id="first")
+    (path,) = export(first.run, "inspect", str(tmp_path / "log.eval"))
+    (second,) = import_log(path, store=store, run_id="second")
+    assert first.run.outcomes == second.run.outcomes == {"skipped": 1}

@@ -75,6 +75,10 @@ def test_an_imported_run_is_scored_again_compared_and_never_resumed(store: Store
     again = rescore(first, scorers=["exact"])
     assert again.estimate("exact.accuracy").value == pytest.approx(1 / 3)
     assert again.estimate("match.accuracy").value == pytest.approx(2 / 3)
+    elsewhere = only(LOGS / "inspect.json", store, run_id="third", how=Reading(task="sums")).run
+    for one, other, task in ((first, elsewhere, first.record.task), (elsewhere, first, "sums")):
+        with pytest.raises(BadInput, match=f"again under the name .* proctor import FILE --task {task}"):
+            compare(one, other)
     with pytest.raises(BadInput, match="was imported"):
         resumable("first", store)
     with pytest.raises(BadInput, match="cannot be made again"):

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import example_runs
@@ -6,6 +7,9 @@ import msgspec
 import pytest
 from memory_store import MemoryStore
 
+from proctor import Task, Trajectory, evaluate
+from proctor.api.report import write_report
+from proctor.core.errors import ProviderFailed
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -232,3 +236,21 @@ async def test_files_of_the_code_are_told_by_name_and_those_of_a_benchmark_with_
         (f"{key} · agent", '["bot.py"]'),
         ("files · data.json", "bb22"),
     ]
+
+
+def test_a_page_without_content_quotes_nothing_that_was_said(tmp_path: Path) -> None:
+    def agent(question: str) -> str:
+        if question == "down":
+            raise ProviderFailed("the server said: ANSWERED")
+        return "ANSWERED"
+
+    def judge(sample: Sample, trajectory: Trajectory) -> Unscored:
+        return Unscored(why="judge_failed", reason=f"no verdict in: {trajectory.answer}")
+
+    task = Task(name="t", samples=[Sample.ask(id, id) for id in ("up", "down")], scorers=[judge])
+    run = evaluate(task, agent=agent, store=":memory:", max_failed=1.0)
+    for suffix in ("html", "json"):
+        page = write_report(run.record, run.store, run.estimates, tmp_path / f"r.{suffix}", "en", content=False)
+        assert "ANSWERED" not in page.read_text(encoding="utf-8")
+    page = write_report(run.record, run.store, run.estimates, tmp_path / "r.html", "en")
+    assert "ANSWERED" in page.read_text(encoding="utf-8")

@@ -60,7 +60,9 @@ def test_a_run_is_drawn_with_its_intervals(store: str, lang: str) -> None:
     assert {label, f"kind=k0 · {label}"} <= {*texts(figure)}
     assert any("奇偶 $x_1$" in text for text in texts(figure))
     png(figure)
-    assert not any("kind" in text for text in texts(run.plot(by="level", lang=lang)))
+    assert {label, f"kind=k0 · {label}"} <= {*texts(run.plot(by="kind", lang=lang))}
+    with pytest.raises(BadInput, match="No tag is called 'level'"):
+        run.plot(by="level", lang=lang)
 
 
 @LANGUAGES

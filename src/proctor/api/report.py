@@ -19,7 +19,8 @@ def write_report(
 ) -> Path:
     """Write a run as a page; the suffix says which kind: .html, .md, .json, or .xml (JUnit). A folder gets several pages.
 
-    A folder is one that exists, or a path that ends with a slash. Without `content`, a single page shows no trials.
+    A folder is one that exists, or a path that ends with a slash. Without `content`, a page in HTML shows no trials,
+    and no reason of a failure.
 
     Raises:
         BadInput: another suffix, or the file cannot be written.
@@ -50,7 +51,9 @@ def _text(
             return json.dumps(msgspec.to_builtins(summary), ensure_ascii=False, indent=2) + "\n"
         case ".html":
             if not content:
-                return render.html(replace(build(record, store, estimates, failures=0), judged=()), lang)
+                report = build(record, store, estimates, failures=0)
+                unmeasured = tuple(replace(one, example="") for one in report.unmeasured)  # which may quote a reply
+                return render.html(replace(report, judged=(), unmeasured=unmeasured), lang)
             return render.html(build(record, store, estimates), lang, stories(record, store))
         case ".md":
             return render.markdown(build(record, store, estimates), lang)

@@ -12,6 +12,7 @@ from proctor.core.task import Store, Summarise
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.i18n import language
+from proctor.registry import unknown
 
 if TYPE_CHECKING:
     import pandas
@@ -170,10 +171,13 @@ class Run:
             lang: en or zh; by default, that of the environment.
 
         Raises:
-            BadInput: the extra `plots` is not installed, or nothing was scored.
+            BadInput: the extra `plots` is not installed, nothing was scored, or no slice is of that tag.
         """
         from proctor.reports.figures import draw_estimates
 
+        tags = dict.fromkeys(one.slice.partition("=")[0] for one in self.estimates if one.slice)
+        if by is not None and by not in tags:
+            raise unknown("tag", by, [*tags], paths=False)
         shown = [one for one in self.estimates if not one.slice or by in (None, one.slice.partition("=")[0])]
         return draw_estimates(shown, f"{self.record.task} · {self.record.agent}", lang)
 

@@ -244,8 +244,9 @@ def checked_baseline(old: RunRecord, record: RunRecord, store: Store) -> RunReco
     Raises:
         BadInput: it is of another task, or was not run to its end: what ended early may have ended on a lucky part.
     """
-    if old.task != record.task:
-        raise BadInput("The baseline {run} is of another task: {task}.", run=old.id, task=old.task)
+    from proctor.reports.same_task import check_baseline
+
+    check_baseline(old, record.task)
     if old.state not in ("finished", "inconclusive") or sum(store.outcomes(old.id).values()) < old.planned:
         how = f"proctor run --run {old.id}" + (f" --until {END}" if old.spec.until is not None else "")
         raise BadInput(

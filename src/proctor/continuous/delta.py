@@ -33,6 +33,7 @@ from proctor.engine.progress import Progress
 from proctor.registry import unknown
 from proctor.reports.changes import Change, changes_between
 from proctor.reports.compare import scorers_in_common
+from proctor.reports.same_task import check_same_task
 from proctor.runtime.garbage import gc_paused
 from proctor.stats import paired
 from proctor.stats.bounds import moved
@@ -141,10 +142,7 @@ def explain_delta(
         BadInput: runs of other tasks, no scorer or no scored sample in common, an unknown scorer or tag.
     """
     runs = (first, second)
-    if first.record.task != second.record.task:
-        raise BadInput(
-            "The runs are of different tasks: {first} and {second}.", first=first.record.task, second=second.record.task
-        )
+    check_same_task(first.record, second.record)
     known = scorers_in_common([first.record, second.record])
     if scorer and scorer not in known:
         raise unknown("scorer", scorer, known, paths=False)

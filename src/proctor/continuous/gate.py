@@ -23,6 +23,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.reports.changes import SEPARATOR, Change, changes_between
 from proctor.reports.drawn import SHARED
+from proctor.reports.same_task import check_baseline
 from proctor.stats.distributions import normal_quantile
 from proctor.stats.rate import Interval
 
@@ -165,8 +166,7 @@ def gate(
 
 
 def _check_same_task(run: Run, against: Run) -> None:
-    if run.record.task != against.record.task:
-        raise BadInput("The baseline {run} is of another task: {task}.", run=against.id, task=against.record.task)
+    check_baseline(against.record, run.record.task)
     if run.id == against.id and run.store.url == against.store.url:
         raise BadInput("The run {run} cannot be its own baseline.", run=run.id)
 

@@ -21,6 +21,7 @@ from proctor.core.run import Selection
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.engine.selection import choose
+from proctor.reports.same_task import check_baseline
 from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
 
 if TYPE_CHECKING:
@@ -131,9 +132,8 @@ def plan(
     opened = at(store)
     runs = _runs(opened, named.name, options or {})
     baseline = None if against is None else find_against(opened, against)
-    if baseline is not None and baseline.record.spec.task != named.name:
-        raise BadInput("The baseline {run} is of another task: {task}.", run=baseline.id, task=baseline.record.task)
     if baseline is not None:
+        check_baseline(baseline.record, made.name)
         runs = [baseline, *(run for run in runs if run.id != baseline.id)]
     value = 0.0
     if threshold is not None:

@@ -24,6 +24,7 @@ from proctor.core.task import Store
 from proctor.registry import unknown
 from proctor.reports.changes import Change, changes_between
 from proctor.reports.matching import Earned, earned_by_sample, match_samples, metric_of, untested_row
+from proctor.reports.same_task import check_baseline
 from proctor.reports.verdicts import Row, Untested, decide_each, decide_in_order
 from proctor.stats.drift import Detector, Direction, Unit
 
@@ -215,10 +216,8 @@ def choose(runs: Sequence[R], task: str, agent: str, last: int, baseline: str, f
     shown = of_agent[:last][::-1]
     named = {name: run.reference for name, run in named_baselines(of_task)}
     against = find(named.get(baseline, baseline)) if baseline else None
-    if against is not None and against.record.task != task:
-        raise BadInput(
-            "The baseline {run} is of another task: {task}.", run=against.record.id, task=against.record.task
-        )
+    if against is not None:
+        check_baseline(against.record, task)
     trend = Trend(
         task=task,
         tasks=tasks,

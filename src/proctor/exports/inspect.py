@@ -48,8 +48,8 @@ def write(record: RunRecord, store: Store, path: Path) -> list[Path]:
         tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as summaries,
     ):
         for trial, verdicts in trials_with_verdicts(store, record.id):
-            if trial.outcome == "skipped":
-                continue  # it was planned, and never begun
+            if trial.outcome == "skipped" and not trial.trajectory.steps:
+                continue  # it was planned, and never begun; an imported one may have met a limit
             if trial.sample_id != name:
                 name = trial.sample_id
                 found = store.sample(record.id, name) or Sample(id=name, turns=())
@@ -230,7 +230,7 @@ def _score(result: Score | Unscored) -> dict[str, Any] | None:
 
 
 def _error(trial: Trial) -> dict[str, str] | None:
-    if trial.outcome in ("scored", "agent_failed"):
+    if trial.outcome in ("scored", "agent_failed", "skipped"):
         return None
     why = trial.outcome if trial.failure is None else str(trial.failure.reason)
     return {

@@ -12,6 +12,7 @@ from proctor.core.task import Store
 from proctor.reports.drawn import LOOKED_AT, SHARED, UNRECORDED, is_part, strata_in_common
 from proctor.reports.earlier import Earlier, read_earlier
 from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, match_samples, metric_of, untested_row
+from proctor.reports.same_task import check_same_task
 from proctor.reports.verdicts import Outcome, Row, Untested, decide_each
 from proctor.stats import power
 
@@ -99,10 +100,7 @@ def compare_several(
         BadInput: other tasks, no scorer in common, or no scored sample in common.
     """
     for other in others:
-        if first[0].task != other[0].task:
-            raise BadInput(
-                "The runs are of different tasks: {first} and {second}.", first=first[0].task, second=other[0].task
-            )
+        check_same_task(first[0], other[0])
     scorers = scorers or scorers_in_common([first[0], *(record for record, _ in others)])
     earned = {scorer: earned_by_sample(*first, scorer) for scorer in scorers}
     drafts = [_draft(first, other, earned, given, level=level, seed=seed) for other in others]

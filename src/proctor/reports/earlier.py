@@ -10,6 +10,7 @@ from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, weighted_pairs
+from proctor.reports.same_task import check_same_task
 from proctor.stats.covariate import Fit, Group, Other, Sample, adjust, fit_groups, gain
 
 Side = tuple[RunRecord, Store]
@@ -113,10 +114,7 @@ def check_earlier(run: Side, earlier: Sequence[Side]) -> None:
     """
     record, store = run
     for other, _ in earlier:
-        if other.task != record.task:
-            raise BadInput(
-                "The runs are of different tasks: {first} and {second}.", first=record.task, second=other.task
-            )
+        check_same_task(record, other)
         if other.id == record.id:
             raise BadInput("The run {run} tells nothing about itself. Name an earlier one.", run=record.id)
         if record.shares_trials(other):
