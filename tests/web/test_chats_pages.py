@@ -204,7 +204,7 @@ async def test_a_server_that_only_shows_starts_nothing(tmp_path: Path) -> None:
     site = AppSite(tmp_path, read_only=True)
     (site.agents / "shop.py").write_text(AGENT)
     browser = Browser(site)
-    assert "no agent is started" in (await browser.get("/chat")).text
+    assert "start no agent" in (await browser.get("/chat")).text
     assert (await browser.post("/chat", agent="shop.py:answer")).status_code in (403, 422)
     await browser.client.aclose()
     site.workspace.close()

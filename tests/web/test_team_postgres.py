@@ -14,7 +14,7 @@ from proctor.api.numbers import estimates
 from proctor.core.errors import BadInput
 from proctor.web.auth import Access
 from proctor.web.site import site as app_of
-from proctor.web.users.database import open_database
+from proctor.web.users.database import LedgerFailed, open_database
 from proctor.web.users.ledger import Ledger, Pass, Person
 
 
@@ -112,3 +112,15 @@ def test_a_log_that_is_not_there_is_not_made_by_reading_it() -> None:
     empty = server().database()
     with pytest.raises(BadInput, match="no ledger"):
         open_database(empty, creates=False)
+
+
+def test_a_ledger_that_lost_a_table_is_said_in_a_sentence_without_the_password() -> None:
+    import psycopg
+
+    store = server().database()
+    database = open_database(store)
+    with psycopg.connect(store, autocommit=True) as db:
+        db.execute("DROP TABLE proctor_web.passes")
+    with pytest.raises(LedgerFailed, match=r"cannot be used: relation \"passes\" does not exist\.$"):
+        Ledger(database).issued()
+    database.close()

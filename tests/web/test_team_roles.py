@@ -18,6 +18,7 @@ from proctor.web.guard import Guard
 from proctor.web.login_proxy import LoginProxy, Proxies
 from proctor.web.reviewing import pages as reviewing
 from proctor.web.site import operations, pages
+from proctor.web.site import site as app_of
 from proctor.web.team import pages as team_pages
 from proctor.web.users.database import InFile, open_database
 from proctor.web.users.ledger import Entry, Ledger, Pass, Person
@@ -36,14 +37,12 @@ class TeamSite(AppSite):
 
     def __init__(self, folder: Path, *grants: str) -> None:
         super().__init__(folder)
-        from proctor.web.site import site
-
         self.ledger = Ledger(InFile(str(folder / "ledger")))
         proxy = LoginProxy("Remote-User", [], "Remote-Groups")
         self.access = Access(
             7860, login_proxy=proxy, ledger=self.ledger, grants=read_grants(grants) if grants else None
         )
-        self.app = site(self.workspace, self.access, "en")
+        self.app = app_of(self.workspace, self.access, "en")
 
     def program_of(self, role: Role) -> TestClient:
         client = self.stranger()
@@ -214,6 +213,26 @@ def test_a_browser_that_is_refused_is_shown_a_page_in_its_language_and_a_program
     assert stranger.status_code == 401
     assert "Open the link that the terminal shows." in stranger.text
     assert "/account" not in stranger.text
+
+
+def test_a_server_that_is_read_only_still_ends_sessions_and_tokens(site: TeamSite) -> None:
+    site.workspace.read_only = True
+    site.app = app_of(site.workspace, site.access, "en")
+    admin = site.proxied("eve", "chiefs")
+    csrf = {"csrf": csrf_of(admin)}
+    lost, other = (site.access.token(Person(name="ann", groups=("lab",)), label=label) for label in ("lost", "other"))
+    first, second = (one.id for one in site.ledger.issued("ann"))
+    assert admin.post("/team/revoke", data={**csrf, "id": first}).status_code == 200
+    assert admin.delete(f"/api/v1/team/sessions/{second}", headers={"x-csrf-token": csrf["csrf"]}).status_code == 204
+    assert [site.ledger.find("token", token) for token in (lost, other)] == [None, None]
+    assert admin.post("/logout", data=csrf).status_code == 200
+    for write in ("/runs/first/delete", "/runs", "/logout/more", "/review"):
+        assert "--read-only" in admin.post(write, data=csrf).text
+
+
+def test_a_reader_is_not_told_that_nobody_can_start_runs(site: TeamSite) -> None:
+    for page in ("/runs/new", "/chat"):
+        assert "You can look at everything here, but start no" in site.proxied("ann").get(page).text
 
 
 def test_a_group_called_like_a_user_is_not_the_user() -> None:

@@ -106,7 +106,7 @@ def test_a_server_that_only_shows_offers_no_form_to_start(tmp_path: Path) -> Non
     client = AppSite(tmp_path, read_only=True).browser()
     for path in ("/runs/new", "/chat"):
         page = client.get(path).text
-        assert "This server only shows what there is" in page
+        assert "You can look at everything here" in page
         assert '<form method="post"' not in page
         assert 'method="post" action="/runs"' not in page
 

@@ -26,7 +26,7 @@ from proctor.web.auth import MOST_FIELDS, Access, Session, bearer, cookies_of, i
 from proctor.web.failures import API, failure, is_for_programs
 from proctor.web.users.audit import Record, note_entry
 from proctor.web.users.database import LedgerFailed
-from proctor.web.users.roles import ROLE_NAMES, SAFE_METHODS, is_enough, role_needed
+from proctor.web.users.roles import ROLE_NAMES, SAFE_METHODS, is_about_passes, is_enough, role_needed
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -77,7 +77,7 @@ class Guard:
         """Wrap an app.
 
         Args:
-            read_only: refuse every write.
+            read_only: refuse every write, but those about sessions and tokens.
             most_bytes: of a request, by the path that it is below.
             page: makes the page that says to a browser, with a status, why it is refused; None is a line of text.
         """
@@ -277,7 +277,7 @@ class Guard:
         session: Session | None = scope["state"].get("session")
         if scope["method"] in SAFE_METHODS or session is None:
             return None
-        if self._read_only:
+        if self._read_only and not is_about_passes(scope["method"], scope["path"]):
             return self._refusal(
                 scope, 403, say("Nothing can be changed here: the server was started with --read-only.")
             )

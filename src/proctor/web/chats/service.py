@@ -186,7 +186,7 @@ async def begin(workspace: Workspace, given: NewChat) -> Chat:
         BadInput: there is no such agent, or nothing may be started here.
     """
     if workspace.read_only:
-        raise BadInput("This server only shows what there is: no agent is started.")
+        raise BadInput("You can look at everything here, but start no agent.")
     chats = chats_of(workspace)
     choice = await in_thread(partial(choices.choose, given.agent, workspace.agents))
     chat = chats.create(choice, user=given.user, state=given.state)

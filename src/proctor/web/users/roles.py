@@ -38,12 +38,19 @@ OF_READERS = (  # writes that concern the user alone, or that a queue of reviews
     ("POST", "/review/{queue}/items-of/{rest:path}"),
 )
 
+OF_PASSES = (  # writes that a server that is read-only takes all the same: users sign out, and what was lost is revoked
+    ("POST", "/logout"),
+    ("POST", "/account/{rest:path}"),
+    ("POST", "/team/revoke"),
+    ("DELETE", "/api/v1/team/sessions/{id}"),
+)
+
 
 def _compiled(table: Sequence[tuple[str, str]]) -> Sequence[tuple[str, re.Pattern[str]]]:
     return [(method, compile_path(path)[0]) for method, path in table]  # as the routes themselves are compared
 
 
-_OF_ADMINS, _OF_READERS = _compiled(OF_ADMINS), _compiled(OF_READERS)
+_OF_ADMINS, _OF_READERS, _OF_PASSES = _compiled(OF_ADMINS), _compiled(OF_READERS), _compiled(OF_PASSES)
 
 
 def role_needed(method: str, path: str) -> Role:
@@ -55,6 +62,11 @@ def role_needed(method: str, path: str) -> Role:
     if _is_in(_OF_ADMINS, method, path):
         return "admin"
     return "reader" if method in SAFE_METHODS or _is_in(_OF_READERS, method, path) else "runner"
+
+
+def is_about_passes(method: str, path: str) -> bool:
+    """True if a write makes or ends what lets users in, and changes nothing that they look at."""
+    return _is_in(_OF_PASSES, method, path)
 
 
 def _is_in(table: Sequence[tuple[str, re.Pattern[str]]], method: str, path: str) -> bool:
