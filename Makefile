@@ -95,6 +95,6 @@ $(VENV)/.demo-stamp: requirements/demo.txt pyproject.toml | $(PY)
 $(VENV)/.dev-stamp: requirements/dev.txt pyproject.toml | $(PY)
 	$(INSTALL) --no-compile --require-hashes -r requirements/dev.txt
 	$(INSTALL) --no-deps --no-build-isolation --editable .
-	@$(PY) -m compileall -q -j 0 $(VENV)/lib >/dev/null || true  # on all cores, where pip uses one; some files are templates
+	@$(PY) -m compileall -q -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib >/dev/null || true  # on all cores, where pip uses one; some files are templates
 	@$(PY) -m compileall -q src  # an editable install does not; every start is quicker for it
 	@touch $(VENV)/.demo-stamp $@
