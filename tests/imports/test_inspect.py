@@ -332,3 +332,21 @@ def test_a_log_of_more_attempts_than_can_be_is_refused(tmp_path: Path, store: St
     with pytest.raises(BadInput, match="1000000000 attempts"):
         only(path, store)
     assert not store.runs()
+
+
+def test_keys_in_options_and_errors_of_a_log_are_not_taken_over(tmp_path: Path) -> None:
+    options: Any = {"api_key": "hunter2-hunter2", "args": ["model=x,api_key=hunter2-hunter2"]}
+    for _ in range(100):
+        options = {"grader": options}
+    error = {"message": "Incorrect API key: sk-hunter2-hunter2"}
+    about = {"task": "t", "model": "m", "task_args": {"token": "hunter2-hunter2", "level": "hard", "deep": options}}
+    value = {"version": 2, "status": "error", "error": error, "eval": about, "samples": [{"id": 1, "error": error}]}
+    (tmp_path / "a.json").write_text(json.dumps(value))
+    store = open_store(str(tmp_path / "s.db"))
+    run = only(tmp_path / "a.json", store).run
+    assert run.record.provenance["task_args"]["level"] == "hard"
+    (trial,) = store.trials(run.id)
+    assert trial.failure is not None
+    shown = f"{run.record.provenance} {run.record.note} {trial.failure.reason}"
+    assert shown.count("[hidden]") == 5
+    assert "hunter2" not in shown

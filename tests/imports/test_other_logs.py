@@ -360,6 +360,14 @@ def test_names_that_the_log_does_not_have_are_reported(store: Store) -> None:
     assert unused(found, how) == []
 
 
+def test_a_scorer_of_ours_is_none_of_the_log_s_scores(store: Store) -> None:
+    how = Reading(scales={"exact": (0, 10)})
+    found = import_log(LOGS / f"samples_tiny_gen_{TIME}.jsonl", store=store, how=how, scorers=["exact"])
+    (sentence,) = map(str, unused(found, how))
+    assert "has no score 'exact'" in sentence
+    assert sentence.endswith(" Known: exact_match,strict, exact_match,loose.")
+
+
 def test_times_that_a_log_does_not_have_are_not_shown_as_zero(store: Store) -> None:
     (found,) = import_log(LOGS / f"samples_tiny_gen_{TIME}.jsonl", store=store)
     built = build(found.run.record, store, found.run.estimates)

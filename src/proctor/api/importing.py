@@ -60,6 +60,12 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     figures: tuple[Figure, ...] = ()
     agreement: tuple[SameVerdict, ...] = ()
 
+    @property
+    def of_log(self) -> list[str]:
+        """Return the scorers of the log, without those of ours that scored its trials too."""
+        ours = {pair.ours for pair in self.agreement}
+        return [name for name in self.run.record.scorers if name not in ours]
+
 
 def import_log(
     path: str | Path,
@@ -98,7 +104,7 @@ def import_log(
 def unused(found: Sequence[Imported], how: Reading) -> list[Sentence]:
     """Return a sentence for each score and key that `how` names and the log does not have."""
     sentences = []
-    scores = list(dict.fromkeys(original_name(name, one.format) for one in found for name in one.run.record.scorers))
+    scores = list(dict.fromkeys(original_name(name, one.format) for one in found for name in one.of_log))
     for name in how.scales:
         if name not in scores:
             meant = did_you_mean(near(name, scores))

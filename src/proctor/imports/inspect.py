@@ -27,6 +27,7 @@ from proctor.imports._messages import message, steps, text_of
 from proctor.imports._records import failure_of
 from proctor.imports._source import MOST_DOCUMENT_BYTES, Source, Unzipped
 from proctor.imports._values import by_name, mappings, moment, number, scores, seconds, seconds_between, tags, usage
+from proctor.transport.redact import redact
 
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # value_to_float of inspect_ai/scorer/_metric.py
 CANCELLED = ("CancelledError(", "Cancelled(")  # is_cancellation_message of inspect_ai/_util/error.py
@@ -191,7 +192,7 @@ def _ended(header: _Header) -> tuple[RunState, Sentence | None]:
     if header.status == "success":
         return "finished", None
     if header.error is not None and header.error.message:
-        return "stopped", say("Inspect ended with an error: {error}", error=header.error.message[:500])
+        return "stopped", say("Inspect ended with an error: {error}", error=redact(header.error.message[:500]))
     return "stopped", say("In the log, the status of this run is '{status}'.", status=header.status or "started")
 
 

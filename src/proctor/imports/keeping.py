@@ -1,7 +1,8 @@
 """Keep a run of another program in a store: plan, trials and verdicts; until all of it is there, nothing reads it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -13,12 +14,15 @@ from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trial import INFRASTRUCTURE, Trial, Verdict
 from proctor.imports._foreign import ForeignRun, ForeignTrial
+from proctor.imports._messages import text_of
 from proctor.runtime.concurrent import run_together
+from proctor.transport.redact import HIDDEN, KEY_NAME, redact
 
 CHUNK = 256
 MOST_ATTEMPTS = 10_000
 MOST_ID_CHARACTERS = 1_000
 MOST_SCORERS = 200
+MOST_DEPTH = 8  # of options
 
 
 async def keep(found: ForeignRun, store: Store, run_id: str, *, version: str) -> RunRecord:
@@ -155,7 +159,7 @@ def _trial(one: ForeignTrial, run_id: str) -> Trial:
 
 
 def _record(found: ForeignRun, run_id: str) -> RunRecord:
-    about = {"imported_from": found.format, "written_by": found.version, **found.provenance}
+    about = {"imported_from": found.format, "written_by": found.version, **_without_keys(found.provenance)}
     return RunRecord(
         id=run_id,
         spec=RunSpec(task=f"{found.format}:{found.task}", agent=found.agent),
@@ -168,6 +172,23 @@ def _record(found: ForeignRun, run_id: str) -> RunRecord:
         warnings=found.notes,
         official=(),
     )
+
+
+def _without_keys(value: Any, depth: int = 0) -> Any:
+    """Return what a log says of its options without keys, as reports of the run show it; what is deep becomes a text."""
+    match value:
+        case str():
+            return redact(value)
+        case Mapping() | list() if depth == MOST_DEPTH:
+            return redact(text_of(value))
+        case Mapping():
+            return {
+                name: HIDDEN if KEY_NAME.search(name) and each else _without_keys(each, depth + 1)
+                for name, each in value.items()
+            }
+        case list():
+            return [_without_keys(each, depth + 1) for each in value]
+    return value
 
 
 def _conclude(record: RunRecord, found: ForeignRun, samples: int, plan: _Plan, store: Store) -> RunRecord:
