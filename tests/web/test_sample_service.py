@@ -10,7 +10,7 @@ import told_trials
 from told_trials import RUN
 
 from proctor import Task, evaluate
-from proctor.core.sample import File, Message, Sample, ToolCall, Turn
+from proctor.core.sample import File, Message, Reasoning, Sample, ToolCall, Turn
 from proctor.core.trajectory import StateChange, Step, Trajectory
 from proctor.core.trial import Trial
 from proctor.web.samples.attachments import describe_attachment, read_attachment
@@ -140,6 +140,15 @@ def test_what_is_long_is_cut_and_sent_when_it_is_asked_for() -> None:
     assert made.text(0, 0) == "x" * 5_000
     assert (len(wide.pieces), wide.left_out) == (100, 50)
     assert made.text(0, 1) is made.text(2, 0) is made.text(-1, 0) is made.text(0, -1) is None
+
+
+def test_the_file_of_a_piece_is_the_one_that_is_shown_also_after_reasoning_without_a_text() -> None:
+    picture = File(media_type="image/png", url="data:image/png;base64,AA==")
+    hidden = Reasoning(text="", opaque={"api": "sealed"})
+    made = Conversation(None, Trajectory(steps=(Step(message=Message(role="assistant", parts=(hidden, picture))),)))
+    [entry] = made.entries()
+    assert [piece.kind for piece in entry.pieces] == ["file"]
+    assert (made.file(0, 0), made.file(0, 1)) == (picture, None)
 
 
 def test_steps_without_times_are_counted_and_not_drawn() -> None:

@@ -128,8 +128,8 @@ class Conversation:
         """Return the file that a piece shows; None if it shows none."""
         if not (0 <= number < len(self) and piece >= 0):
             return None
-        message = _message(self._sources[number][1])
-        found = message.parts[piece] if message is not None and piece < len(message.parts) else None
+        parts = _parts(self._sources[number][1])
+        found = parts[piece] if piece < len(parts) else None
         return found if isinstance(found, File) else None
 
     def find(self, words: str, most: int = PAGE) -> tuple[Match, ...]:
