@@ -111,6 +111,16 @@ def test_a_server_that_only_shows_offers_no_form_to_start(tmp_path: Path) -> Non
         assert 'method="post" action="/runs"' not in page
 
 
+def test_the_usual_store_is_that_of_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "proctor.toml").write_text('store = "sqlite://mine.db"')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PROCTOR_STORE", raising=False)
+    workspace = open_workspace()
+    assert [store.url for store in workspace.stores.values()] == ["mine.db"]
+    assert workspace.addresses == {"mine.db": "sqlite://mine.db"}
+    workspace.close()
+
+
 def test_stores_of_one_name_are_numbered(tmp_path: Path) -> None:
     urls = [str(_folder(tmp_path / one) / "a-b.db") for one in "xyz"]
     opened = open_workspace(urls)

@@ -1,6 +1,5 @@
 """What one server works on: its stores, the folders of agents and eval sets, and what is kept while it runs."""
 
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,6 +7,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
+from proctor.config import settings, store_url
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
@@ -164,8 +164,9 @@ def open_workspace(
     first: BadInput | None = None
     for name, url in zip(_names(urls), urls, strict=True):
         try:
-            stores[name] = store = open_store(url)
-            if "://" in (asked := url or os.environ.get("PROCTOR_STORE", "")):
+            asked = url or store_url(None, settings())
+            stores[name] = store = open_store(asked)
+            if asked is not None and "://" in asked:
                 addresses[store.url] = asked
         except BadInput as error:
             if needs_first and not stores and not broken:
