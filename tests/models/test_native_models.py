@@ -198,6 +198,7 @@ async def test_why_a_model_stopped_is_kept(kind: str, reply: Any, stop: str, tex
             "http_500",
         ),
         ("responses", data({"id": "r"}), ProviderFailed, "no_reply"),
+        ("responses", data({"status": "failed", "error": {"code": ["x"]}}), ProviderFailed, "http_400"),
         ("responses", data({"status": "failed", "error": {"code": None, "message": "x"}}), ProviderFailed, "http_500"),
     ],
 )
@@ -368,6 +369,8 @@ def test_options_that_an_api_does_not_have_are_refused() -> None:
         model("responses:m", {"stop": "x"})
     with pytest.raises(BadInput, match="max_tokens"):
         model("anthropic:m", {"max_tokens": 1024, "thinking": 2048})
+    with pytest.raises(BadInput, match="exclude each other"):
+        model("gemini:m", {"reasoning_effort": "low", "thinking": 100})
     with pytest.raises(BadInput, match="GEMINI_API_KEY"):
         model("gemini:m", {"api_key": "x"})
 

@@ -555,15 +555,26 @@ async def test_the_newer_name_is_sent_under_the_older_one_where_only_that_is_kno
             {"message": "Unsupported parameter: 'reasoning_effort' is not supported.", "code": "unsupported_parameter"},
             "reasoning_effort",
         ),
+        (
+            {"message": "Unsupported parameter: 'temperature' is not supported with this model.", "code": None},
+            "temperature",
+        ),
         ({"message": "max_tokens: 99 > 10, the maximum.", "type": "invalid_request_error"}, "max_tokens"),
     ],
 )
 async def test_an_option_that_the_model_does_not_take_stops_the_run_and_is_named(
-    error: dict[str, str], option: str
+    error: dict[str, str | None], option: str
 ) -> None:
     with pytest.raises(Refused, match=f"the option '{option}'") as caught:
         await complete(data({"error": error}, 400), temperature=0, reasoning_effort="low", max_tokens=99)
     assert caught.value.kind == "option"
+
+
+async def test_an_error_of_google_in_a_list_is_read() -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]
+    error = {"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT", "details": details}}
+    with pytest.raises(Refused, match=r"refuses the key .*API key not valid"):
+        await complete(data([error], 400))
 
 
 async def test_a_refusal_that_only_quotes_a_word_is_one_of_this_request() -> None:

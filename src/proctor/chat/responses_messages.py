@@ -182,8 +182,8 @@ class ResponseStream:
         return TimedReply(self._said, None if self._is_whole else self._ear.first_token_seconds)
 
 
-def _fault(error: object, code: str | None) -> Fault:
-    status = _STATUS_BY_ERROR.get(code, 400) if code else 500  # without a code it is not about the request
+def _fault(error: object, code: object) -> Fault:
+    status = _STATUS_BY_ERROR.get(str(code), 400) if code else 500  # without a code it is not about the request
     return fault_of_status(status, {}, msgspec.json.encode({"error": error}))
 
 

@@ -9,6 +9,7 @@ import msgspec
 from proctor.chat import gemini_messages
 from proctor.chat.dialect import Dialect, Json, without_none
 from proctor.config import converted
+from proctor.core.errors import BadInput
 from proctor.core.parts import ModelPart
 from proctor.models.addresses import Count, EndpointOptions, access_of, refuse_keys
 from proctor.models.openai import ChatModel
@@ -38,6 +39,8 @@ def make(argument: str, options: Mapping[str, object]) -> ChatModel:
     """Return the model `gemini:MODEL` with `Options`."""
     refuse_keys(options, "GEMINI_API_KEY")
     checked = converted(options, Options, "gemini")
+    if checked.reasoning_effort is not None and checked.thinking is not None:
+        raise BadInput("gemini: 'reasoning_effort' and 'thinking' exclude each other: a level, or a number of tokens.")
     return ChatModel(argument, checked, dialect=Contents(checked))
 
 

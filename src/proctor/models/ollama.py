@@ -7,21 +7,30 @@ from proctor.core.parts import ModelPart
 from proctor.models.openai import ChatModel, Options, make_served
 
 ADDRESS = "http://localhost:11434"
+_PORTS = {"http": "80", "https": "443"}  # of an address with its scheme
+_LISTENED_ON = ("", "0.0.0.0", "[::]")  # noqa: S104 - what a server listens on is no address to call
 
 
 def address(host: str | None = None) -> str:
-    """Return the address of the server: that of OLLAMA_HOST, which may be a host alone, or the usual one.
+    """Return the address of the server: that of OLLAMA_HOST, read as Ollama reads it, or the usual one.
 
-    >>> address("gpu")
-    'http://gpu:11434'
+    >>> address("gpu"), address("http://gpu"), address("https://gpu/ollama"), address("::1")
+    ('http://gpu:11434', 'http://gpu:80', 'https://gpu:443/ollama', 'http://[::1]:11434')
+
+    Source: ollama/ollama, envconfig/config.go, `Host`.
     """
     host = (os.environ.get("OLLAMA_HOST", "") if host is None else host).strip().rstrip("/")
     if not host:
         return ADDRESS
-    host = host if "://" in host else f"http://{host}"
-    scheme, _, rest = host.partition("://")
-    rest = rest.replace("0.0.0.0", "localhost", 1)  # noqa: S104 - what a server listens on is no address to call
-    return f"{scheme}://{rest}" if ":" in rest or scheme == "https" else f"{scheme}://{rest}:11434"
+    scheme, _, rest = host.rpartition("://")
+    place, slash, path = rest.partition("/")
+    if place.count(":") > 1 and not place.startswith("["):
+        place = f"[{place}]"
+    name, colon, port = place.rpartition(":")
+    if not colon or port.endswith("]"):
+        name, port = place, _PORTS.get(scheme, "11434")
+    name = "localhost" if name in _LISTENED_ON else name
+    return f"{scheme or 'http'}://{name}:{port}{slash}{path}"
 
 
 def make(argument: str, options: Mapping[str, object]) -> ChatModel:

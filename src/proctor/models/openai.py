@@ -42,6 +42,9 @@ _PATH = "/chat/completions"
 STREAMED: Json = {"stream": True, "stream_options": {"include_usage": True}}
 _FILTERED = cache.Answer(said=ModelReply(usage=NOTHING, stop="filtered"), seconds=0.0)
 _UNSUPPORTED = ("unsupported_parameter", "unsupported_value", "unknown_parameter")  # codes of OpenAI
+_SAYS_UNSUPPORTED = re.compile(
+    "Unsupported (?:parameter|value): '|Unknown parameter: '"
+)  # of its replies without a code
 _OPTION = re.compile(r"'([a-z_]+)'|\): ([a-z_]+)(?:\.\w+)*: ")  # in quotes, or at the beginning as Anthropic writes it
 _encoder = msgspec.json.Encoder()
 
@@ -281,9 +284,13 @@ class ChatModel:
 
     def _refuse_option(self, error: NotAccepted) -> None:
         """Stop the run if the endpoint refuses an option, as it would refuse every other request too."""
-        found = _OPTION.search(str(error))
-        name = (found[1] or found[2]) if found is not None else ""
-        if name in self._fixed and name != "model" and (found is None or found[2] or error.code in _UNSUPPORTED):
+        text = str(error)
+        found = _OPTION.search(text)
+        if found is None:
+            return
+        name = found[1] or found[2]
+        is_about_it = found[2] or error.code in _UNSUPPORTED or _SAYS_UNSUPPORTED.search(text)
+        if name in self._fixed and name != "model" and is_about_it:
             raise Refused(
                 "{text}. This is about the option '{option}', so every request would be refused: leave it out, or give it another value.",
                 kind="option",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from proctor.chat.dialect import bearer
 from proctor.core.errors import ProctorError
 from proctor.models import ollama, vllm
 from proctor.runtime.concurrent import run_together
@@ -44,7 +45,9 @@ async def find_running() -> list[Server]:
 
 
 async def _ask(client: Client, kind: str, address: str) -> Server | None:
-    target = Target(f"{address.rstrip('/')}/models", method="GET", seconds=SECONDS, connect_seconds=SECONDS)
+    headers = bearer(os.environ.get(f"{kind.upper()}_API_KEY", "").strip())
+    url = f"{address.rstrip('/')}/models"
+    target = Target(url, method="GET", headers=headers, seconds=SECONDS, connect_seconds=SECONDS)
     try:
         listed = await client.post(target, None, _decoder.decode)
     except ProctorError:

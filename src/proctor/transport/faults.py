@@ -204,6 +204,8 @@ def _said(body: bytes, secrets: Sequence[str]) -> tuple[str, str, float | None]:
         text = body.decode("utf-8", "replace").strip()
         title = _TITLE.search(text) if text[:1] == "<" else None
         return shown(f"a web page: {title[1]}" if title else text, secrets), "", None
+    if isinstance(said, list) and len(said) == 1:  # Google's chat completions
+        said = said[0]
     error = said.get("error", said) if isinstance(said, dict) else said
     if not isinstance(error, dict):
         return shown(str(error), secrets), "", None

@@ -127,8 +127,8 @@ class Opener:
 def _seen(error: OSError | UnicodeError) -> str:
     """Return what the system says of a connection, without the call that asyncio names."""
     if isinstance(error, OSError) and error.errno:
-        is_of_names = isinstance(error, socket.gaierror)  # its numbers are those of getaddrinfo
-        return shown(error.strerror or str(error) if is_of_names else os.strerror(error.errno))
+        has_own_numbers = isinstance(error, socket.gaierror) or os.name == "nt"  # of getaddrinfo, and of Windows
+        return shown(error.strerror or str(error) if has_own_numbers else os.strerror(error.errno))
     return shown(str(error))
 
 
