@@ -285,6 +285,14 @@ async def test_user_and_password_of_an_address_go_with_every_request(monkeypatch
     assert {request.headers.get("authorization", "")[:6] for request in endpoint.requests} == {"Basic "}
 
 
+async def test_another_run_of_the_same_name_sends_its_own_requests() -> None:
+    server = OpenAIServer()
+    async with Endpoint(server) as endpoint:
+        for _ in range(2):
+            await run("openai", endpoint.url, MemoryStore(), run_id="nightly")
+    assert [len(questions) for questions in server.sent.values()] == [5, 5]
+
+
 class OneBatch:
     """Has one batch, which goes on until it is told to end."""
 
@@ -298,6 +306,21 @@ class OneBatch:
     async def results(self, client: Client, batch: str) -> Mapping[str, batch_apis.Line] | None:
         self.was_looked_at.set()
         return {"key": batch_apis.Line(reply=b"said")} if self.is_over else None
+
+
+async def test_a_file_that_fails_when_the_results_are_there_ends_the_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(owner_by_key: Mapping[str, str | None]) -> None:
+        raise BadInput("The disk is full.")
+
+    api, journal = OneBatch(), batches.Journal(tmp_path / "sent.db")
+    api.is_over = True
+    monkeypatch.setattr(journal, "settle", full)
+    batched = batches.Batches(api, journal, where="-", host="-", policy=None)
+    async with Client() as client, asyncio.timeout(20):
+        with pytest.raises(BadInput, match="disk is full"):
+            await batched.reply(client, "key", b"", lambda data: ModelReply())
 
 
 def test_a_batch_is_waited_for_again_in_another_event_loop(tmp_path: Path) -> None:

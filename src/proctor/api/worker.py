@@ -167,6 +167,7 @@ def _work(start: wire.Start) -> Work:
     scorers = resolve.scorers_of(task, start.scorers, JudgeChoice(model=spec.judge, options=spec.judge_options))
     return Work(
         run_id=start.run_id,
+        created=start.created,
         task=task,
         agent=resolve.with_oracle(agent, task),
         scorers=scorers,

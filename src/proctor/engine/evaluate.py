@@ -177,6 +177,7 @@ async def _player(job: Job, client: Client, status: RunStatus, under_way: asynci
     async with _crew(job, warn) as crew:
         start = wire.Start(
             run_id=work.run_id,
+            created=work.created,
             spec=job.record.spec,
             scorers=tuple(scorer.reference for scorer in work.scorers),
             price=work.price,

@@ -55,6 +55,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """Return what every trial of the run shares."""
         return Work(
             run_id=self.record.id,
+            created=self.record.created,
             task=self.task,
             agent=self.agent,
             scorers=self.scorers,

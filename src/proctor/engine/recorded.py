@@ -41,7 +41,7 @@ def group_replies(
 
 async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: int) -> tuple[Trial, list[Verdict]]:
     """Score a recorded reply, and return the same as `run_trial`."""
-    cache.begin(attempt, f"{work.run_id}/{sample.id}")
+    cache.begin(attempt, f"{work.run_id}/{sample.id}", work.created)
     calls = retry.record_calls()
     reply = replies[sample.id][attempt]
     if isinstance(reply, Failure):

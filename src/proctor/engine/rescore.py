@@ -68,7 +68,7 @@ async def rescore(
                 if not chunk:
                     admission.close()
                     continue
-                verdicts = [verdict for trial in chunk for verdict in await _judge(trial, store, scorers)]
+                verdicts = [verdict for trial in chunk for verdict in await _judge(trial, record, store, scorers)]
                 if not refusals.take_verdicts(verdicts, admission.in_flight):
                     admission.close()
                     continue
@@ -100,8 +100,8 @@ async def rescore(
     return replace(record, state=state, note=why)
 
 
-async def _judge(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:
-    cache.begin(trial.attempt, f"{trial.run_id}/{trial.sample_id}")
+async def _judge(trial: Trial, record: RunRecord, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:
+    cache.begin(trial.attempt, f"{record.id}/{trial.sample_id}", record.created)
     retry.record_calls()
     sample = store.sample(trial.run_id, trial.sample_id)
     if sample is not None:

@@ -48,10 +48,12 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """The parts and bounds that every attempt of a run shares.
 
     Attributes:
+        created: when the run was.
         under_way: set when a conversation goes on after its first turn.
     """
 
     run_id: str
+    created: float = 0.0
     task: Task
     agent: Agent
     scorers: Sequence[BoundScorer]
@@ -79,7 +81,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         Refused: the endpoint refuses the key itself.
         BadInput: something else that only the user can mend, such as a sample that cannot be shown; the run has to stop.
     """
-    calls, use = retry.record_calls(), cache.begin(attempt, f"{work.run_id}/{sample.id}")
+    calls, use = retry.record_calls(), cache.begin(attempt, f"{work.run_id}/{sample.id}", work.created)
     started, clock = time.time(), time.perf_counter()
     asked = ledger.begin() if work.task.user is not None else None
     trajectory, failure, outcome = await _play(work, sample, attempt)

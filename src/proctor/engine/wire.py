@@ -28,6 +28,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """
 
     run_id: str
+    created: float = 0.0
     spec: RunSpec
     scorers: tuple[str, ...]
     price: Price | None

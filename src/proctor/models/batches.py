@@ -2,7 +2,7 @@
 
 Requests are gathered until none came for a moment, and sent as one batch. Which batch a request went with is written down
 before anything waits for it, by run, sample and attempt: a run that is resumed asks for the results of its batches, and sends
-nothing twice. A line that failed is an outcome; it is sent again only when its sample is (`--retry-failed`).
+nothing twice. A reply that a run has read is not read by another run of the same name. A line that failed is an outcome; it is sent again only when its sample is (`--retry-failed`).
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from proctor.transport.faults import NEVER_CONNECTED, Fault, final_error, shown
 from proctor.transport.retry import IN_A_BATCH, Policy, Wait, clock_stopped, keep
 from proctor.transport.target import Target
 
-FILE = "batches-1.db"  # another number when the layout changes
+FILE = "batches-2.db"  # another number when the layout changes
 MOST_REQUESTS = 1_000  # of one batch, so that its results fit into one reply
 MOST_BYTES = 20_000_000
 MOST_RESULT_BYTES = 256_000_000  # of the file with all replies of a batch
@@ -46,10 +46,11 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def batch_of(self, key: str) -> str | None:
-        """Return the batch that a request went with."""
+    def batch_of(self, key: str, owner: str) -> str | None:
+        """Return the batch that a request went with, unless another run has read the reply."""
         with self._opened() as db:
-            found = db.execute("SELECT batch FROM sent WHERE key = ?", (key,)).fetchone()
+            asked = "SELECT batch FROM sent WHERE key = ? AND coalesce(owner, ?) = ?"
+            found = db.execute(asked, (key, owner, owner)).fetchone()
         return None if found is None else str(found[0])
 
     def knows(self, batch: str) -> bool:
@@ -60,13 +61,19 @@ class Journal:
     def note(self, keys: Sequence[str], batch: str) -> None:
         """Write down that requests went with a batch, and forget those whose results nobody has any longer."""
         with self._opened() as db, db:
-            db.executemany("INSERT OR REPLACE INTO sent VALUES (?, ?, ?)", [(key, batch, time.time()) for key in keys])
+            db.executemany(
+                "INSERT OR REPLACE INTO sent VALUES (?, ?, ?, NULL)", [(key, batch, time.time()) for key in keys]
+            )
             db.execute("DELETE FROM sent WHERE at < ?", (time.time() - KEPT_SECONDS,))
 
-    def forget(self, keys: Sequence[str]) -> None:
-        """Forget requests, so that they are sent again the next time."""
+    def settle(self, owner_by_key: Mapping[str, str | None]) -> None:
+        """Write down which run read each reply; None forgets a request, so that it is sent again the next time."""
+        read = [(owner, key) for key, owner in owner_by_key.items() if owner is not None]
         with self._opened() as db, db:
-            db.executemany("DELETE FROM sent WHERE key = ?", [(key,) for key in keys])
+            db.executemany("UPDATE sent SET owner = ? WHERE key = ?", read)
+            db.executemany(
+                "DELETE FROM sent WHERE key = ?", [(key,) for key in owner_by_key.keys() - {key for _, key in read}]
+            )
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -75,7 +82,7 @@ class Journal:
             with closing(sqlite3.connect(self._path, timeout=30)) as db:
                 db.execute("PRAGMA synchronous=FULL")
                 db.execute(
-                    "CREATE TABLE IF NOT EXISTS sent (key TEXT PRIMARY KEY, batch TEXT NOT NULL, at REAL NOT NULL)"
+                    "CREATE TABLE IF NOT EXISTS sent (key TEXT PRIMARY KEY, batch TEXT NOT NULL, at REAL NOT NULL, owner TEXT)"
                 )
                 yield db
         except (sqlite3.Error, OSError) as error:
@@ -88,6 +95,7 @@ class Journal:
 
 class _Waiting(NamedTuple):
     body: bytes
+    owner: str
     reply: "asyncio.Future[bytes]"
 
 
@@ -106,13 +114,18 @@ class Batches:
         self._host = host
         self._policy = policy or Policy()
         self._gathered: dict[str, _Waiting] = {}
-        self._sent: dict[str, dict[str, asyncio.Future[bytes]]] = {}  # by batch and key
+        self._sent: dict[str, dict[str, _Waiting]] = {}  # by batch and key
         self._over: dict[str, Mapping[str, Line]] = {}  # the results that were read last, for a run that is resumed
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def reply(self, client: Client, key: str, body: bytes, read: Callable[[bytes], ModelReply]) -> ModelReply:
+    async def reply(
+        self, client: Client, key: str, body: bytes, read: Callable[[bytes], ModelReply], *, owner: str = ""
+    ) -> ModelReply:
         """Return the reply to a request once its batch is over; waiting is not the agent's time.
+
+        Args:
+            key: names the request among those of all runs; `owner` tells its run from others of the same name.
 
         Raises:
             ProviderFailed: the batch or this line failed, expired, or is no reply.
@@ -120,15 +133,16 @@ class Batches:
             BudgetSpent: the allowance does not hold another request.
         """
         reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        batch = await asyncio.to_thread(self._journal.batch_of, key)
+        waiting = _Waiting(body, owner, reply)
+        batch = await asyncio.to_thread(self._journal.batch_of, key, owner)
         client.allowance.reserve()
         if batch is not None:
             is_new = batch not in self._sent
-            self._sent.setdefault(batch, {})[key] = reply
+            self._sent.setdefault(batch, {})[key] = waiting
             if is_new:
                 self._start(self._watch(batch))
         else:
-            self._gathered[key] = _Waiting(body, reply)
+            self._gathered[key] = waiting
             self._plan()
         number = client.begin_wait(Wait(host=self._host, cause=IN_A_BATCH, status=None, until=time.monotonic()))
         try:
@@ -150,7 +164,7 @@ class Batches:
         try:
             return read(data)
         except (Fault, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            await asyncio.to_thread(self._journal.forget, [key])
+            await asyncio.to_thread(self._journal.settle, {key: None})
             text = shown(str(error.text if isinstance(error, Fault) else error))
             raise ProviderFailed(say("The batch has no usable reply: {text}.", text=text), kind="no_reply") from None
 
@@ -177,16 +191,15 @@ class Batches:
         task.add_done_callback(self._tasks.discard)
 
     async def _submit(self, waiting: Mapping[str, _Waiting]) -> None:
-        replies = {key: one.reply for key, one in waiting.items()}
         try:
             async with Client(policy=self._policy) as client:  # its requests are no calls of the model
                 bodies = {key: one.body for key, one in waiting.items()}
                 batch = await self._api.submit(client, bodies, self._journal.knows)
             await asyncio.to_thread(self._journal.note, list(waiting), batch)
         except Exception as error:  # noqa: BLE001 - it is raised where the reply is awaited
-            _fail(replies.values(), self._error(error))
+            _fail(waiting.values(), self._error(error))
             return
-        self._sent[batch] = replies
+        self._sent[batch] = {**waiting}
         await self._watch(batch)
 
     async def _results(self, batch: str) -> Mapping[str, Line]:
@@ -200,31 +213,39 @@ class Batches:
         return lines
 
     async def _watch(self, batch: str) -> None:
+        gone = Line(fault=Fault("batch_incomplete", "the batch has no result for this request", again=False))
+        waiting: Mapping[str, _Waiting] = {}
         try:
-            lines = await self._results(batch)
+            results = await self._results(batch)
+            waiting = self._sent.pop(batch, {})
+            lines = {key: results.get(key, gone) for key in waiting}
+            owners = {
+                key: None if lines[key].reply is None else one.owner
+                for key, one in waiting.items()
+                if lines[key].reply is None or not one.reply.done()
+            }
+            await asyncio.to_thread(self._journal.settle, owners)
         except asyncio.CancelledError:  # with the event loop; another one may ask for the same batch
             self._sent.pop(batch, None)
             raise
         except Exception as error:  # noqa: BLE001 - it is raised where the reply is awaited
-            replies = self._sent.pop(batch, {})
+            waiting = waiting or self._sent.pop(batch, {})
             if isinstance(error, Refused) and error.kind == "http_404":
                 error = Fault("batch_gone", "the provider does not have this batch any longer")
             if isinstance(error, Fault):  # of the batch itself, which will never have results
-                await asyncio.to_thread(self._journal.forget, list(replies))
-            _fail(replies.values(), self._error(error))
+                with suppress(BadInput):
+                    await asyncio.to_thread(self._journal.settle, dict.fromkeys(waiting))
+            _fail(waiting.values(), self._error(error))
             return
-        gone = Line(fault=Fault("batch_incomplete", "the batch has no result for this request", again=False))
-        for key, reply in self._sent.pop(batch, {}).items():
-            line = lines.get(key, gone)
-            if line.reply is None:
-                await asyncio.to_thread(self._journal.forget, [key])
-            if reply.done():  # its trial was stopped meanwhile
+        for key, one in waiting.items():
+            if one.reply.done():  # its trial was stopped meanwhile
                 continue
+            line = lines[key]
             if line.reply is not None:
-                reply.set_result(line.reply)
+                one.reply.set_result(line.reply)
             else:
                 assert line.fault is not None
-                reply.set_exception(self._error(line.fault))
+                one.reply.set_exception(self._error(line.fault))
 
     def _error(self, error: Exception) -> Exception:
         if isinstance(error, Fault):
@@ -236,11 +257,10 @@ class Batches:
         return ProviderFailed(say("The batch failed: {error}.", error=str(error)), kind="batch_failed")
 
 
-def _fail(replies: Iterable["asyncio.Future[bytes]"], error: Exception) -> None:
-    for reply in replies:
-        if not reply.done():
-            with suppress(asyncio.InvalidStateError):
-                reply.set_exception(error)
+def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
+    for one in waiting:
+        if not one.reply.done():
+            one.reply.set_exception(error)
 
 
 def batches_of(api: BatchApi | None, options: EndpointOptions, target: Target) -> Batches | None:

@@ -74,9 +74,10 @@ _decoder = msgspec.json.Decoder(_Kept)
 class Use:
     """Counts what one trial asks the cache for."""
 
-    def __init__(self, attempt: int, trial: str = "") -> None:
+    def __init__(self, attempt: int, trial: str = "", created: float = 0.0) -> None:
         self.attempt = attempt
         self.trial = trial
+        self.created = created
         self.hits = 0
         self.saved = NOTHING
         self._times_by_request: dict[str, int] = {}
@@ -311,9 +312,9 @@ def attempt() -> int:
     return use.attempt if use is not None else 0
 
 
-def begin(attempt: int, trial: str = "") -> Use:
-    """Begin a new attempt in this task; `trial` names it among those of all runs."""
-    use = Use(attempt, trial)
+def begin(attempt: int, trial: str = "", created: float = 0.0) -> Use:
+    """Begin a new attempt in this task; `trial` names it among those of all runs, `created` is when its run was."""
+    use = Use(attempt, trial, created)
     _use.set(use)
     return use
 
@@ -328,6 +329,12 @@ def place_of(endpoint: str, request: Json) -> Place | None:
     if (seen := _seen.get()) is not None:
         seen.append(place)
     return place
+
+
+def owner() -> str:
+    """Return what tells the run of this attempt from others that had the same id."""
+    use = _use.get()
+    return repr(use.created) if use is not None else ""
 
 
 def batch_key(endpoint: str, request: Json) -> str:

@@ -306,7 +306,8 @@ class ChatModel:
         data, clock = _encoded(body), time.perf_counter()
         if self._batches is not None:
             key = cache.batch_key(self._endpoint, body)
-            said, first_token_seconds = await self._batches.reply(client, key, data, self._dialect.read), None
+            read, owner = self._dialect.read, cache.owner()
+            said, first_token_seconds = await self._batches.reply(client, key, data, read, owner=owner), None
         elif is_streamed:
             fold = partial(self._dialect.fold, self._target.secrets)
             said, first_token_seconds = await client.stream(self._stream_target, data, fold)
