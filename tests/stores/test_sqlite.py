@@ -142,10 +142,11 @@ async def test_a_sample_is_kept_once_for_all_runs_and_goes_with_the_last(path: P
 
 async def test_a_deleted_run_leaves_no_row_and_gives_its_room_back(path: Path) -> None:
     store = SqliteStore(path)
-    await begun(store, [a_sample(f"s{number}") for number in range(300)])
-    for outcome in ("skipped", "scored"):
+    ids = [f"s{number}" for number in range(300)]
+    await begun(store, [a_sample(id) for id in ids])
+    for outcome in ("skipped", "scored"):  # of a sample that was changed in between
         await asyncio.gather(
-            *(store.add(a_trial(f"s{number}", 0, outcome), (), a_sample(f"s{number}")) for number in range(300))
+            *(store.add(a_trial(id, 0, outcome), (), a_sample(id, tags={"before": outcome})) for id in ids)
         )
     await store.judge([a_verdict(f"s{number}", points=points) for number in range(300) for points in (0, 1)])
     await store.end(a_record())

@@ -83,12 +83,11 @@ DELETE = (
         SELECT record FROM trials WHERE {_OF_THE_RUN}
         UNION ALL SELECT record FROM superseded WHERE {_OF_THE_RUN}
         UNION ALL SELECT record FROM scores WHERE {_SCORES_OF_THE_RUN})""",
-    f"""DELETE FROM contents WHERE id IN (
-        SELECT contents.id FROM trials CROSS JOIN samples ON samples.id = sample
-        CROSS JOIN contents ON contents.name = samples.name AND digest = content
-        WHERE {_OF_THE_RUN} AND NOT EXISTS (
+    """DELETE FROM contents WHERE id IN (
+        SELECT contents.id FROM samples CROSS JOIN contents ON contents.name = samples.name
+        WHERE samples.id >= :first AND samples.id < :last AND NOT EXISTS (
             SELECT 1 FROM runs AS other CROSS JOIN samples AS same ON same.run = other.id AND same.name = samples.name
-            CROSS JOIN trials AS its ON its.sample = same.id AND its.content = trials.content
+            CROSS JOIN trials AS its ON its.sample = same.id AND its.content = digest
             WHERE other.id <> :run))""",
     f"DELETE FROM scores WHERE {_SCORES_OF_THE_RUN}",
     f"DELETE FROM superseded WHERE {_OF_THE_RUN}",
