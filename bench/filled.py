@@ -2,7 +2,8 @@
 
 from typing import Any
 
-RECORD = 700  # bytes of a trial; its verdict takes 200
+BYTES = {"trial": 700, "verdict": 200, "sample": 400}
+DIGITS = 128  # of a digest; there is one for each 256 bytes, as texts of runs compress to half and less
 _FILL = """
 INSERT INTO tag_sets (digest, tags) SELECT sha256(tags::bytea), tags
 FROM (SELECT '{{"level":"' || level || '"}}' AS tags FROM generate_series(0, 2) AS level) AS made ON CONFLICT DO NOTHING;
@@ -16,9 +17,9 @@ FROM samples WHERE run = {run} ORDER BY sample;
 """
 _RECORDS = """
 INSERT INTO records (sample, attempt, number, scorer, data)
-SELECT {first} + place, 0, kind, kind, convert_to(repeat('x', CASE kind WHEN 0 THEN {bytes} ELSE 200 END), 'UTF8')
+SELECT {first} + place, 0, kind, kind, CASE kind WHEN 0 THEN {trial} ELSE {verdict} END
 FROM generate_series(0, {last}) AS place, generate_series(0, 1) AS kind;
-INSERT INTO contents SELECT 's' || place, sha256(place::text::bytea), convert_to(repeat('x', 400), 'UTF8')
+INSERT INTO contents SELECT 's' || place, sha256(place::text::bytea), {sample}
 FROM generate_series(0, {last}) AS place ON CONFLICT DO NOTHING;
 """
 
@@ -40,7 +41,13 @@ def fill(db: Any, name: str, trials: int, *, records: bool) -> None:
         "INSERT INTO runs (name, record, changed, epoch) VALUES (%s, %s, 1, 1) RETURNING id", (name, record)
     )
     ((run,),) = row.fetchall()
-    values = {"run": run, "first": run << 32, "last": trials - 1, "bytes": RECORD}
-    db.execute((_FILL + (_RECORDS if records else "")).format(**values))
+    values = {"run": run, "first": run << 32, "last": trials - 1}
+    texts = {kind: _text(kind, size) for kind, size in BYTES.items()}
+    db.execute((_FILL + (_RECORDS if records else "")).format(**values, **texts))
     plan.finish(db, run, trials)
     db.execute("ANALYZE tag_sets, trials, scores, records, contents")
+
+
+def _text(kind: str, size: int) -> str:
+    digits = (f"encode(sha512(('{kind} {at} ' || place)::bytea), 'hex')" for at in range(0, size, 2 * DIGITS))
+    return f"convert_to(rpad({' || '.join(digits)}, {size}, 'x'), 'UTF8')"
