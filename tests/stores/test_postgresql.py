@@ -336,15 +336,12 @@ async def test_rows_that_a_killed_client_left_of_a_deleted_run_go_with_the_next(
     with psycopg.connect(address, autocommit=True) as db:
         db.execute("SET search_path TO proctor")
         deletion.remove(db, store._find("one")[0])
-        deletion.purge(db, deletion.pieces(db)[0])  # and here the client was killed
+        deletion.purge_contents(db, deletion.pieces(db)[0])
+        deletion.purge_rows(db, deletion.pieces(db)[0])  # and here the client was killed
         assert "one" not in {one.id for one in store.runs()}
         store.delete("two")
         assert deletion.pieces(db) == []
-        counts = {
-            table: db.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]
-            for table in ("samples", "trials", "scores", "records", "contents")
-        }
-    assert counts == {"samples": 3, "trials": 2, "scores": 2, "records": 4, "contents": 2}
+    assert _rows(address) == {"samples": 3, "trials": 2, "scores": 2, "records": 4, "contents": 2}
     assert [store.sample("three", id) for id in "bf"] == [a_sample("b"), a_sample("f")]
     await store.end(a_record("four"))
 
@@ -356,8 +353,132 @@ async def test_what_only_removed_runs_have_goes_with_the_first_of_them(address: 
         db.execute("SET search_path TO proctor")
         for name in ("one", "two"):
             deletion.remove(db, store._find(name)[0])
-        deletion.purge(db, deletion.pieces(db)[0])
+        deletion.purge_contents(db, deletion.pieces(db)[0])
         assert db.execute("SELECT count(*) FROM contents").fetchall() == [(0,)]
+
+
+DELETE = """
+import sys
+from proctor.stores.postgresql import PostgresStore, deletion
+
+purge_rows, deletion.PIECE = deletion.purge_rows, 2
+
+def wait_to_be_killed(db, piece):
+    if piece[0] % 8:
+        purge_rows(db, piece)
+    else:
+        print("contents are deleted, rows are not", flush=True)
+        sys.stdin.readline()
+
+deletion.purge_rows = wait_to_be_killed
+PostgresStore(sys.argv[1]).delete("one")
+"""
+
+
+async def test_what_a_client_left_that_was_killed_while_it_deleted_harms_nobody_and_goes_with_the_next(
+    address: str, store: PostgresStore
+) -> None:
+    ids = [f"s{number}" for number in range(40)]
+    await fill(store, ids, a_record("one"))
+    await fill(store, ids[:20], a_record("two"))
+    await fill(store, ["other"], a_record("three"))
+    await asyncio.to_thread(_delete_until_killed, address)
+    assert {one.id for one in store.runs()} == {"two", "three"}
+    assert [store.sample("two", id) for id in ids[:20]] == [a_sample(id) for id in ids[:20]]
+    assert sum(1 for _ in store.history("two")) == 40
+    assert _rows(address)["samples"] > 21
+    store.delete("three")
+    assert _rows(address) == {"samples": 20, "trials": 20, "scores": 20, "records": 40, "contents": 20}
+    store.delete("two")
+    assert not any(_rows(address).values())
+
+
+def _delete_until_killed(address: str) -> None:
+    command = [sys.executable, "-c", DELETE, address]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        assert process.stdout.readline()
+        process.kill()
+
+
+async def test_while_two_clients_delete_another_writes_what_both_have(
+    address: str, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletion, "PIECE", 3)
+    ids = [f"s{number}" for number in range(60)]
+    clients = [PostgresStore(address) for _ in range(2)]
+    for name in ("one", "two"):
+        await fill(store, ids, a_record(name))
+    await begun(store, [a_sample(id) for id in ids], a_record("live"))
+
+    async def write() -> None:
+        for id in ids:
+            await store.add(a_trial(id, run="live"), [a_verdict(id, run="live")], a_sample(id))
+
+    deleting = [asyncio.to_thread(client.delete, name) for client, name in zip(clients, ("one", "two"), strict=True)]
+    await asyncio.gather(write(), *deleting)
+    assert [store.sample("live", id) for id in ids] == [a_sample(id) for id in ids]
+    assert _rows(address) == {"samples": 60, "trials": 60, "scores": 60, "records": 120, "contents": 60}
+    await store.end(a_record("live"))
+    for client in clients:
+        client.close()
+
+
+async def test_a_deletion_stands_in_the_queue_of_writers_once(
+    address: str, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletion, "PIECE", 1)
+    await fill(store, [f"s{number}" for number in range(10)])
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'proctor.contents'::regclass"
+    with psycopg.connect(address) as writer, psycopg.connect(address, autocommit=True) as db:
+        writer.execute("LOCK TABLE proctor.contents IN ROW EXCLUSIVE MODE")
+        deleting = asyncio.create_task(asyncio.to_thread(store.delete, "r"))
+        async with asyncio.timeout(20):
+            while db.execute(waiting).fetchone() == (0,):  # noqa: ASYNC110 - of the server
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)  # the others have had the time to follow
+        assert db.execute(waiting).fetchone() == (1,)
+        writer.commit()
+        await deleting
+    assert not any(_rows(address).values())
+
+
+async def test_a_content_that_an_earlier_try_had_goes_with_its_run(address: str, store: PostgresStore) -> None:
+    await begun(store, [a_sample("a")])
+    await store.add(a_trial("a", outcome="provider_failed"), [], a_sample("a", tags={"level": "1"}))
+    await store.add(a_trial("a"), [a_verdict("a")], a_sample("a"))
+    await store.end(a_record())
+    assert _rows(address)["contents"] == 2
+    store.delete("r")
+    assert _rows(address)["contents"] == 0
+
+
+async def test_the_log_of_a_deletion_is_compressed_for_roles_that_may_say_so(
+    address: str, store: PostgresStore
+) -> None:
+    await fill(store, ["a"])
+    compression = "SHOW wal_compression"
+    with psycopg.connect(address, autocommit=True) as db:
+        with db.transaction():
+            deletion.set_up(db)
+            may_set = db.info.server_version >= deletion.SAYS_WHO_MAY_SET
+            assert db.execute(compression).fetchone() == ("lz4" if may_set else "off",)
+        assert db.execute(compression).fetchone() == ("off",)
+        name = f"plain_{time.time_ns()}"
+        db.execute(f"CREATE ROLE {name} LOGIN; GRANT USAGE ON SCHEMA proctor TO {name}")
+        db.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA proctor TO {name}")
+    plain = PostgresStore(address.replace("tester@", f"{name}@"))
+    plain.delete("r")
+    assert not any(_rows(address).values())
+    plain.close()
+
+
+def _rows(address: str) -> dict[str, int]:
+    """Return how many rows the tables have that a run fills."""
+    with psycopg.connect(address, autocommit=True) as db:
+        tables = ("samples", "trials", "scores", "records", "contents")
+        return {table: db.execute(f"SELECT count(*) FROM proctor.{table}").fetchall()[0][0] for table in tables}
 
 
 WRITE = """

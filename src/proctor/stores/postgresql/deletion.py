@@ -7,6 +7,7 @@ whoever deletes a run next deletes them, too.
 # ruff: noqa: S608 - the statements are composed of constants in this file
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from proctor.stores.postgresql.connection import execute
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 PIECE = 10_000  # samples: others wait for `contents` less than a second
-AT_ONCE = 2  # pieces: one waits for the lock, the other deletes what needs none
+AT_ONCE = 3  # pieces: one deletes contents, the others what needs no lock
+SAYS_WHO_MAY_SET = 150_000  # the version of the server from which it tells which settings a role may change
 _RUN = (
     "DELETE FROM annotations WHERE run = :run",
     "DELETE FROM shards WHERE run = :run",
@@ -34,20 +36,25 @@ SELECT run FROM planned WHERE run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs
 _SPAN = "SELECT min(sample), max(sample) FROM samples WHERE sample >= :first AND sample < :last"
 _IN_THE_PIECE = "sample >= :first AND sample < :last"
 _CONTENTS = """
-DELETE FROM contents USING samples JOIN trials ON trials.sample = samples.sample
-WHERE samples.sample >= :first AND samples.sample < :last AND trials.sample >= :first AND trials.sample < :last
-AND contents.name = samples.name AND digest = content AND (
-    NOT EXISTS (SELECT 1 FROM samples AS same WHERE same.name = samples.name AND same.run <> samples.run)
-    OR NOT EXISTS (SELECT 1 FROM samples AS same JOIN runs ON runs.id = same.run JOIN trials AS its ON its.sample = same.sample
-        WHERE same.name = samples.name AND same.run <> samples.run AND its.content = trials.content))
-"""  # the first question is answered by an index alone; of two runs that were removed, neither needs what the other has
+DELETE FROM contents USING samples
+WHERE samples.sample >= :first AND samples.sample < :last AND contents.name = samples.name AND NOT EXISTS (
+    SELECT 1 FROM samples AS same JOIN runs ON runs.id = same.run JOIN trials ON trials.sample = same.sample
+    WHERE same.name = samples.name AND same.run <> samples.run AND trials.content = digest)
+"""  # of two runs that were removed, neither needs what the other has
 _ROWS = (
     f"DELETE FROM records WHERE {_IN_THE_PIECE}",
     f"DELETE FROM scores WHERE scorer IN (SELECT 0 UNION ALL SELECT id FROM scorers) AND {_IN_THE_PIECE}",
     f"DELETE FROM trials WHERE {_IN_THE_PIECE}",
     f"DELETE FROM samples WHERE {_IN_THE_PIECE}",  # last: by them the rest is found
 )
-_BY_INDEX = "SET LOCAL enable_seqscan TO off; SET LOCAL enable_hashjoin TO off; SET LOCAL synchronous_commit TO off"
+_SETTINGS = """
+SET LOCAL enable_seqscan TO off; SET LOCAL enable_hashjoin TO off; SET LOCAL enable_mergejoin TO off;
+SET LOCAL synchronous_commit TO off
+"""  # by index, whatever is known of tables that have just lost or got a million rows; a piece that is lost is deleted again
+_COMPRESS = """
+SELECT set_config(name, 'lz4', true) FROM pg_settings
+WHERE name = 'wal_compression' AND setting = 'off' AND 'lz4' = ANY(enumvals) AND has_parameter_privilege(name, 'SET')
+"""  # the log holds an image of each page in which something is deleted
 
 
 def remove(db: "Connection[Any]", run: int) -> None:
@@ -62,8 +69,15 @@ def purge_all(read: "Callable[[Callable[[Connection[Any]], Any]], Any]") -> None
     Args:
         read: calls a function with a connection of its own, which commits by itself; several threads may call it.
     """
+    turn = Lock()  # one piece waits for the lock, else whoever writes would wait for several of them
+
+    def purge(piece: tuple[int, int]) -> None:
+        with turn:
+            read(lambda db: purge_contents(db, piece))
+        read(lambda db: purge_rows(db, piece))
+
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for _ in pool.map(lambda piece: read(lambda db: purge(db, piece)), read(pieces)):
+        for _ in pool.map(purge, read(pieces)):
             pass  # what failed in a piece is raised here
 
 
@@ -79,14 +93,28 @@ def _pieces(db: "Connection[Any]", run: int) -> Iterator[tuple[int, int]]:
             yield first, first + PIECE
 
 
-def purge(db: "Connection[Any]", piece: tuple[int, int]) -> None:
-    """Delete all rows of a piece; doing it twice, also at the same time, does no harm."""
-    values = dict(zip(("first", "last"), piece, strict=True))
+def purge_contents(db: "Connection[Any]", piece: tuple[int, int]) -> None:
+    """Delete the contents of a piece that no run needs; they are found by its samples, so these go later."""
     with db.transaction():
-        db.execute(_BY_INDEX)
+        set_up(db)
         db.execute("LOCK TABLE contents IN SHARE ROW EXCLUSIVE MODE")  # else another run could come to need one
-        execute(db, _CONTENTS, values)
+        execute(db, _CONTENTS, _values(piece))
+
+
+def purge_rows(db: "Connection[Any]", piece: tuple[int, int]) -> None:
+    """Delete the rows of a piece; doing it twice, also at the same time, does no harm."""
     with db.transaction():
-        db.execute(_BY_INDEX)
+        set_up(db)
         for statement in _ROWS:
-            execute(db, statement, values)
+            execute(db, statement, _values(piece))
+
+
+def set_up(db: "Connection[Any]") -> None:
+    """Choose for a transaction how it finds rows and writes the log."""
+    db.execute(_SETTINGS)
+    if db.info.server_version >= SAYS_WHO_MAY_SET:
+        db.execute(_COMPRESS)
+
+
+def _values(piece: tuple[int, int]) -> dict[str, int]:
+    return dict(zip(("first", "last"), piece, strict=True))
