@@ -170,7 +170,18 @@ async def test_a_batch_that_is_not_accepted_does_not_keep_the_others_back(tmp_pa
     assert server.batches == [50]
 
 
-@pytest.mark.parametrize("reply", [data({"code": 5, "msg": "busy"}), data([]), data("x"), data({"code": 0, "data": 7})])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        data({"code": 5, "msg": "busy"}),
+        data([]),
+        data("x"),
+        data({"code": 0, "data": 7}),
+        data({"code": 0, "data": {"errors": 5}}),
+        data({"code": 0, "data": {"errors": [{"details": 5}, {"details": [5]}]}}),
+        data({"code": 0, "data": {"errors": [{"error_count": "1" * 5_000}]}}),
+    ],
+)
 async def test_odd_replies_never_raise(reply: Any, tmp_path: Path) -> None:
     with CozeLoop(reply) as server:
         rejected = await sent(server, many(2), tmp_path / "state")

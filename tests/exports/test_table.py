@@ -125,3 +125,9 @@ async def test_a_failure_half_way_leaves_the_old_file(tmp_path: Path) -> None:
         table.write(run, store, path)
     assert files(tmp_path) == ["run.csv"]
     assert path.read_text() == "old"
+
+
+async def test_without_a_scorer_the_tags_are_columns_too(tmp_path: Path) -> None:
+    run, store = await stored("small")
+    columns = table.columns_of(msgspec.structs.replace(run, scorers=()), store)
+    assert sorted(columns) == sorted(table.columns_of(run, store))

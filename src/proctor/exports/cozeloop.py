@@ -9,6 +9,7 @@ coze.loop.evaluation.openapi.thrift and domain_openapi/eval_set.thrift.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -205,10 +206,10 @@ def _reasons(reply: object, count: int, where: str) -> dict[int, str | Sentence]
         return dict.fromkeys(range(count), reason)
     data = said.get("data")
     data = data if isinstance(data, Mapping) else {}
-    errors = data.get("errors") or ()
+    errors = _objects(data.get("errors"))
     reasons: dict[int, str | Sentence] = {place: text for place, text in _errors(errors) if 0 <= place < count}
     taken = _taken_indices(data)
-    unnamed = sum(_number(group.get("error_count")) or 0 for group in errors if isinstance(group, Mapping))
+    unnamed = sum(_number(group.get("error_count")) or 0 for group in errors)
     for place in range(count):
         if taken is not None and place not in taken:
             reasons.setdefault(place, say("The server did not take it, and gave no reason."))
@@ -219,15 +220,18 @@ def _reasons(reply: object, count: int, where: str) -> dict[int, str | Sentence]
     return reasons
 
 
-def _errors(groups: Any) -> Iterator[tuple[int, str]]:
+def _objects(value: object) -> list[Mapping[str, Any]]:
+    """Return the objects of a list; none where it is no list."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _errors(groups: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
     """Yield each index that an error names, alone or in a range."""
-    for group in groups if isinstance(groups, list) else ():
-        if not isinstance(group, Mapping):
-            continue
+    for group in groups:
         kind = str(
             group.get("error_message") or group.get("summary") or group.get("error_code") or group.get("type") or "-"
         )
-        for detail in group.get("details") or ():
+        for detail in _objects(group.get("details")):
             text = str(detail.get("message") or kind)[:300]
             index = _number(detail.get("index"))
             first, last = _number(detail.get("start_index")), _number(detail.get("end_index"))
@@ -241,9 +245,7 @@ def _taken_indices(data: Mapping[str, object]) -> set[int] | None:
     """Return the indices of the items that were taken; None if the reply does not say."""
     outputs = data.get("itemOutputs", data.get("item_outputs"))
     if isinstance(outputs, list):
-        places = (
-            _number(one.get("item_index", one.get("itemIndex", 0))) for one in outputs if isinstance(one, Mapping)
-        )
+        places = (_number(one.get("item_index", one.get("itemIndex", 0))) for one in _objects(outputs))
         return {place for place in places if place is not None}
     added = data.get("added_items", data.get("addedItems"))
     if isinstance(added, Mapping):
@@ -253,6 +255,6 @@ def _taken_indices(data: Mapping[str, object]) -> set[int] | None:
 
 def _number(value: object) -> int | None:
     """Read a number, which may come as text."""
-    if isinstance(value, str) and value.lstrip("-").isdigit():
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,9}", value):
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -82,7 +82,8 @@ def _log_to(
         id = experiment.experiment_id
     else:
         id = client.create_experiment(name, artifact_location=None if artifacts is None else artifacts.as_uri())
-    key, begun, now = key_of(record), round(record.created * 1000), round(time.time() * 1000)
+    key, now = key_of(record), round(time.time() * 1000)
+    begun = round(record.created * 1000) or now  # an imported log may not say when
     found = client.search_runs([id], filter_string=f"tags.`proctor.key` = '{key}'", max_results=1)
     found = found or [client.create_run(id, start_time=begun, run_name=record.id, tags={"proctor.key": key})]
     run_id, before = found[0].info.run_id, found[0].data

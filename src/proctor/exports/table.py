@@ -101,9 +101,12 @@ def flat_row(row: Row) -> Row:
 
 
 def columns_of(record: RunRecord, store: Store) -> list[str]:
-    """Return the columns of flat rows, as far as tags are counted."""
-    slices = (slice for scorer in record.scorers[:1] for slice in store.tallies(record.id, scorer))
-    return [*COLUMNS, *(f"tag.{key}" for key in dict.fromkeys(slice.partition("=")[0] for slice in slices if slice))]
+    """Return the columns of flat rows, as far as tags are counted; without a scorer none are, and the samples are read."""
+    if record.scorers:
+        tags = (slice.partition("=")[0] for slice in store.tallies(record.id, record.scorers[0]) if slice)
+    else:
+        tags = (key for sample in store.planned(record.id) for key in sample.tags)
+    return [*COLUMNS, *(f"tag.{key}" for key in dict.fromkeys(tags))]
 
 
 def _trial_columns(record: RunRecord, store: Store, trial: Trial, lang: str) -> Row:
