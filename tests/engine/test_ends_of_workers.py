@@ -73,6 +73,17 @@ def test_a_machine_starts_one_worker_after_another_with_what_was_sent(tmp_path: 
             host.close()
 
 
+def test_of_what_a_worker_printed_whole_lines_are_kept(tmp_path: Path, host: Any) -> None:
+    (tmp_path / "tool.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tmp_path / "tool.sh").chmod(0o755)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        word = f"sk-{'a1' * 20}\n{'x' * 1_980}"  # the key begins in front of the 2,000 bytes
+        variables = {"PYTHONPATH": str(tmp_path / "packages"), "WORD": word}
+        assert host.open(*server.getsockname(), b"token", variables, str(tmp_path), None) == ""
+        assert host.wait() == (3, False, "x" * 1_980)
+    host.close()
+
+
 def test_a_machine_that_cannot_reach_the_driver_keeps_nothing_of_the_project(tmp_path: Path, host: Any) -> None:
     project = shipping.pack(tmp_path, lambda sentence: pytest.fail(str(sentence)))
     with socket.create_server(("127.0.0.1", 0)) as server:

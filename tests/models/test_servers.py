@@ -35,6 +35,11 @@ def test_a_model_has_to_be_named() -> None:
         model("ollama:")
 
 
+def test_a_server_without_batches_is_not_asked_for_one() -> None:
+    with pytest.raises(BadInput, match="vllm takes no batches"):
+        model("vllm:m", {"batch": True})
+
+
 async def test_servers_that_run_are_found_with_their_models(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = data({"object": "list", "data": [{"id": "llama3.2:3b", "object": "model"}, {"id": "qwen3"}]})
     async with Endpoint(listed) as endpoint, Endpoint(data({}, 404)) as other:

@@ -87,7 +87,10 @@ def host_class() -> type[Any]:
             """Keep the end of what the process prints: logs of the cluster are for others to read."""
             with errors:
                 while data := errors.read1(4096):
-                    self.tail = (self.tail + data)[-2000:]
+                    self.tail += data
+                    if len(self.tail) > 2000:  # whole lines: the rest of a key would not be known for one
+                        cut = self.tail[-2000:]
+                        self.tail = cut.partition(b"\n")[2] or cut
 
         def wait(self) -> tuple[int, bool, str]:
             """Wait for the process; returns its exit code, whether memory ran out, and the end of what it printed."""

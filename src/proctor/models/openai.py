@@ -90,6 +90,11 @@ def make_served(kind: str, argument: str, options: Mapping[str, object], base: s
             "Name the model: {kind}:MODEL. The command 'proctor models list' shows those of servers on this machine.",
             kind=kind,
         )
+    if checked.batch:
+        raise BadInput(
+            "A server of {kind} takes no batches; the option 'batch' is for openai:, responses: and anthropic:.",
+            kind=kind,
+        )
     return ChatModel(argument, checked, dialect=Completions(checked, (base, variable)))
 
 
