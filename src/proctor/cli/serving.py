@@ -28,7 +28,7 @@ options = together(
         metavar="ADDRESS",
         default="127.0.0.1",
         help=t(
-            "The address to listen on (default 127.0.0.1, this machine only); 0.0.0.0 is every network of this machine. Whoever comes in needs a link."
+            "The address to listen on (default 127.0.0.1, this machine only); 0.0.0.0 is every network of this machine. Whoever comes in needs a link or a login."
         ),
     ),
     click.option(
@@ -70,7 +70,7 @@ class Door:
         if self.is_open:
             output.message(
                 t(
-                    "The page is open to the network at {address}, without encryption. Nobody comes in without a link, but whoever can listen on this network can read along; where you do not trust it, put a proxy with TLS or a tunnel in front.",
+                    "The page is open to the network at {address}, without encryption. Nobody comes in without a link or a login, but whoever can listen on this network can read along; where you do not trust it, put a proxy with TLS or a tunnel in front.",
                     address=self.address,
                 )
             )
