@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from starlette.datastructures import Headers
 from starlette.responses import StreamingResponse
@@ -279,6 +280,19 @@ def test_the_log_says_who_changed_what_on_which_run_and_holds_no_secret(site: Te
     )
     assert "POST /runs/first/delete" in admin.get("/team?run=first").text
     assert b"sk-secret" not in Path(site.store).with_name("ledger").read_bytes()
+
+
+def test_a_run_is_found_in_the_log_whichever_store_it_is_in() -> None:
+    ledger = Ledger(InFile())
+    line = Entry(name="ann", role="admin", via="login", address="::1", what="POST /runs", status=0)
+    for run in ("a", "a@b", "a@c", "aa@b", "A"):
+        ledger.note(msgspec.structs.replace(line, id=run, run=run))
+    ledger.note(line)
+    ledger.note_end(line.id, 303, "a@d")
+    assert sorted(one.run for one in ledger.entries(run="a")) == ["a", "a@b", "a@c", "a@d"]
+    assert [one.run for one in ledger.entries(run="a@b")] == ["a@b"]
+    assert len(ledger.entries()) == 6
+    ledger.close()
 
 
 @pytest.mark.parametrize("deed", ["DELETE FROM audit", "UPDATE audit SET name = 'x'", "DELETE FROM audit_ends"])

@@ -22,7 +22,8 @@ _ENTRIES = """
 SELECT audit.id, audit.at, audit.name, role, via, address, what, coalesce(nullif(audit_ends.run, ''), audit.run), coalesce(status, 0)
 FROM audit LEFT JOIN audit_ends ON audit_ends.id = audit.id
 WHERE (CAST(:name AS text) = '' OR audit.name = :name)
-AND (CAST(:run AS text) = '' OR audit.run = :run OR audit_ends.run = :run)
+AND (CAST(:run AS text) = '' OR :run IN (audit.run, audit_ends.run)
+    OR :in_a_store IN (substr(audit.run, 1, CAST(:most_of_it AS integer)), substr(audit_ends.run, 1, CAST(:most_of_it AS integer))))
 AND (CAST(:since AS text) = '' OR (audit.at, audit.id) < (SELECT at, id FROM audit WHERE id = :since))
 ORDER BY audit.at DESC, audit.id DESC LIMIT :most
 """
@@ -180,8 +181,20 @@ class Ledger:
         self._database.rows(query, id=id, at=self._clock(), status=status, run=run)
 
     def entries(self, *, name: str = "", run: str = "", since: str = "", most: int = 100) -> Sequence[Entry]:
-        """Return lines of the audit log, the newest first; `since` is the id of the last one that was returned before."""
-        rows = self._database.rows(_ENTRIES, name=name, run=run, since=since, most=max(1, min(most, MOST_ENTRIES)))
+        """Return lines of the audit log, the newest first; `since` is the id of the last one that was returned before.
+
+        A run without a store is looked for in all: `a` is also `a@STORE`.
+        """
+        in_a_store = f"{run}@"
+        rows = self._database.rows(
+            _ENTRIES,
+            name=name,
+            run=run,
+            in_a_store=in_a_store,
+            most_of_it=len(in_a_store),
+            since=since,
+            most=max(1, min(most, MOST_ENTRIES)),
+        )
         return [Entry(**dict(zip(Entry.__struct_fields__, row, strict=True))) for row in rows]
 
     def check(self) -> None:
