@@ -298,9 +298,11 @@ class OneBatch:
 
     def __init__(self) -> None:
         self.is_over = False
+        self.sizes: list[int] = []
         self.was_looked_at = asyncio.Event()
 
     async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: Callable[[str], bool]) -> str:
+        self.sizes.append(sum(map(len, body_by_id.values())))
         return "batch_1"
 
     async def results(self, client: Client, batch: str) -> Mapping[str, batch_apis.Line] | None:
@@ -321,6 +323,25 @@ async def test_a_file_that_fails_when_the_results_are_there_ends_the_wait(
     async with Client() as client, asyncio.timeout(20):
         with pytest.raises(BadInput, match="disk is full"):
             await batched.reply(client, "key", b"", lambda data: ModelReply())
+
+
+async def test_a_large_request_does_not_make_the_batch_of_others_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "MOST_BYTES", 100)
+    api = OneBatch()
+    batched = batches.Batches(api, batches.Journal(tmp_path / "sent.db"), where="-", host="-", policy=None)
+    async with Client() as client, asyncio.timeout(20):
+        asking = [
+            asyncio.create_task(batched.reply(client, f"{size}", b"x" * size, lambda data: ModelReply()))
+            for size in (60, 70, 300)
+        ]
+        while len(api.sizes) < 3:  # noqa: ASYNC110 - the fake tells nobody
+            await asyncio.sleep(0.01)
+        for one in asking:
+            one.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+    assert sorted(api.sizes) == [60, 70, 300]
 
 
 def test_a_batch_is_waited_for_again_in_another_event_loop(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from proctor.transport.target import Target
 
 FILE = "batches-2.db"  # another number when the layout changes
 MOST_REQUESTS = 1_000  # of one batch, so that its results fit into one reply
-MOST_BYTES = 20_000_000
+MOST_BYTES = 20_000_000  # of the requests of one batch, unless a single one is larger
 MOST_RESULT_BYTES = 256_000_000  # of the file with all replies of a batch
 KEPT_SECONDS = 29 * 86_400.0  # for so long results can be asked for
 BATCH_SHARE = 0.5  # of the price, at OpenAI and Anthropic
@@ -142,6 +142,8 @@ class Batches:
             if is_new:
                 self._start(self._watch(batch))
         else:
+            if self._gathered and self._size() + len(body) > MOST_BYTES:
+                self._send()
             self._gathered[key] = waiting
             self._plan()
         number = client.begin_wait(Wait(host=self._host, cause=IN_A_BATCH, status=None, until=time.monotonic()))
@@ -172,11 +174,13 @@ class Batches:
         """Send what was gathered when it is enough, or when nothing more came for a moment."""
         if self._timer is not None:
             self._timer.cancel()
-        size = sum(len(one.body) for one in self._gathered.values())
-        if len(self._gathered) >= MOST_REQUESTS or size >= MOST_BYTES:
+        if len(self._gathered) >= MOST_REQUESTS or self._size() >= MOST_BYTES:
             self._send()
         else:
             self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send)
+
+    def _size(self) -> int:
+        return sum(len(one.body) for one in self._gathered.values())
 
     def _send(self) -> None:
         self._timer = None
