@@ -340,13 +340,15 @@ def test_keys_in_options_and_errors_of_a_log_are_not_taken_over(tmp_path: Path) 
         options = {"grader": options}
     error = {"message": "Incorrect API key: sk-hunter2-hunter2"}
     about = {"task": "t", "model": "m", "task_args": {"token": "hunter2-hunter2", "level": "hard", "deep": options}}
-    value = {"version": 2, "status": "error", "error": error, "eval": about, "samples": [{"id": 1, "error": error}]}
+    scored = {"match": {"value": None, "explanation": "401 for sk-hunter2-hunter2"}}
+    samples = [{"id": 1, "error": error}, {"id": 2, "scores": scored}]
+    value = {"version": 2, "status": "error", "error": error, "eval": about, "samples": samples}
     (tmp_path / "a.json").write_text(json.dumps(value))
     store = open_store(str(tmp_path / "s.db"))
     run = only(tmp_path / "a.json", store).run
     assert run.record.provenance["task_args"]["level"] == "hard"
-    (trial,) = store.trials(run.id)
-    assert trial.failure is not None
-    shown = f"{run.record.provenance} {run.record.note} {trial.failure.reason}"
-    assert shown.count("[hidden]") == 5
+    failures = [trial.failure.reason for trial in store.trials(run.id) if trial.failure is not None]
+    reasons = [verdict.result.reason for verdict in store.verdicts(run.id)]
+    shown = f"{run.record.provenance} {run.record.note} {failures} {reasons}"
+    assert shown.count("[hidden]") == 6
     assert "hunter2" not in shown

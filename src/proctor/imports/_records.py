@@ -12,7 +12,6 @@ from proctor.core.trial import Failure, Outcome
 from proctor.imports._foreign import ForeignTrial
 from proctor.imports._messages import message, steps, text_of
 from proctor.imports._values import MOST_TEXT_CHARACTERS
-from proctor.transport.redact import redact
 
 P = ParamSpec("P")
 ANSWERS = ("output", "answer", "response", "result", "text", "content", "completion")
@@ -75,8 +74,8 @@ def outcome_of(error: object) -> tuple[Outcome, Failure | None]:
 
 
 def failure_of(error: object, kind: str = "error") -> Failure:
-    """Return a failure with what a log says of it, without keys, which errors of providers may quote."""
-    return Failure(kind=kind, reason=redact(text_of(error)[:MOST_TEXT_CHARACTERS]))
+    """Return a failure with what a log says of it."""
+    return Failure(kind=kind, reason=text_of(error)[:MOST_TEXT_CHARACTERS])
 
 
 def _messages(value: Any) -> tuple[Message, ...] | None:

@@ -10,7 +10,6 @@ from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import say
 from proctor.core.trajectory import Usage
 from proctor.stores.encoding import MOST_TOKENS
-from proctor.transport.redact import redact
 
 MOST_NAME_CHARACTERS = 200
 MOST_TEXT_CHARACTERS = 4_000
@@ -83,7 +82,7 @@ def _score(
     details: dict[str, object] = {} if passed is None else {"passed": passed}
     if found is None:
         if value is None or isinstance(value, int | float):
-            why = short_reason(redact(reason[:MOST_TEXT_CHARACTERS])) or say("The log holds no value.")
+            why = short_reason(reason[:MOST_TEXT_CHARACTERS]) or say("The log holds no value.")
             return Unscored(why="scorer_failed", reason=why)
         shown = str(value)[:MOST_NAME_CHARACTERS]
         return Unscored(why="not_applicable", reason=say("Its value '{value}' is no number.", value=shown))

@@ -1,6 +1,7 @@
 """Keep a run of another program in a store: plan, trials and verdicts; until all of it is there, nothing reads it."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -10,6 +11,7 @@ from proctor import registry
 from proctor.core.errors import BadInput
 from proctor.core.run import IMPORTED, RunRecord, RunSpec, Strata
 from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trial import INFRASTRUCTURE, Trial, Verdict
@@ -132,7 +134,7 @@ async def _add(found: ForeignRun, store: Store, run_id: str, plan: _Plan) -> Non
 
     def verdicts(one: ForeignTrial) -> list[Verdict]:
         return [
-            Verdict(run_id=run_id, sample_id=one.sample.id, attempt=one.attempt, scorer=plan.name_by_scorer[name], scorer_version=version, result=result)
+            Verdict(run_id=run_id, sample_id=one.sample.id, attempt=one.attempt, scorer=plan.name_by_scorer[name], scorer_version=version, result=_shown(result))
             for name, result in one.scores.items()
         ]  # fmt: skip
 
@@ -144,18 +146,30 @@ async def _add(found: ForeignRun, store: Store, run_id: str, plan: _Plan) -> Non
 
 
 def _trial(one: ForeignTrial, run_id: str) -> Trial:
+    failure = one.failure
+    if failure is not None and isinstance(failure.reason, str):
+        failure = replace(failure, reason=_hide_keys(failure.reason))
     return Trial(
         run_id=run_id,
         sample_id=one.sample.id,
         attempt=one.attempt,
         outcome=one.outcome,
         trajectory=one.trajectory,
-        failure=one.failure,
+        failure=failure,
         started=one.started,
         seconds=one.seconds,
         usage=one.usage,
         notes=one.notes,
     )
+
+
+def _shown(result: Score | Unscored) -> Score | Unscored:
+    """Return what a scorer said; where it failed, the error may quote a key."""
+    is_error = isinstance(result, Unscored) and result.why == "scorer_failed" and isinstance(result.reason, str)
+    return replace(result, reason=_hide_keys(str(result.reason))) if is_error else result
+
+
+_hide_keys = lru_cache(1_000)(redact)  # the same errors come again and again
 
 
 def _record(found: ForeignRun, run_id: str) -> RunRecord:
