@@ -454,26 +454,6 @@ async def test_a_content_that_an_earlier_try_had_goes_with_its_run(address: str,
     assert _rows(address)["contents"] == 0
 
 
-async def test_the_log_of_a_deletion_is_compressed_for_roles_that_may_say_so(
-    address: str, store: PostgresStore
-) -> None:
-    await fill(store, ["a"])
-    compression = "SHOW wal_compression"
-    with psycopg.connect(address, autocommit=True) as db:
-        with db.transaction():
-            deletion.set_up(db)
-            may_set = db.info.server_version >= deletion.SAYS_WHO_MAY_SET
-            assert db.execute(compression).fetchone() == ("lz4" if may_set else "off",)
-        assert db.execute(compression).fetchone() == ("off",)
-        name = f"plain_{time.time_ns()}"
-        db.execute(f"CREATE ROLE {name} LOGIN; GRANT USAGE ON SCHEMA proctor TO {name}")
-        db.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA proctor TO {name}")
-    plain = PostgresStore(address.replace("tester@", f"{name}@"))
-    plain.delete("r")
-    assert not any(_rows(address).values())
-    plain.close()
-
-
 def _rows(address: str) -> dict[str, int]:
     """Return how many rows the tables have that a run fills."""
     with psycopg.connect(address, autocommit=True) as db:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 PIECE = 10_000  # samples: others wait for `contents` less than a second
 AT_ONCE = 3  # pieces: one deletes contents, the others what needs no lock
-SAYS_WHO_MAY_SET = 150_000  # the version of the server from which it tells which settings a role may change
 _RUN = (
     "DELETE FROM annotations WHERE run = :run",
     "DELETE FROM shards WHERE run = :run",
@@ -51,10 +50,6 @@ _SETTINGS = """
 SET LOCAL enable_seqscan TO off; SET LOCAL enable_hashjoin TO off; SET LOCAL enable_mergejoin TO off;
 SET LOCAL synchronous_commit TO off
 """  # by index, whatever is known of tables that have just lost or got a million rows; a piece that is lost is deleted again
-_COMPRESS = """
-SELECT set_config(name, 'lz4', true) FROM pg_settings
-WHERE name = 'wal_compression' AND setting = 'off' AND 'lz4' = ANY(enumvals) AND has_parameter_privilege(name, 'SET')
-"""  # the log holds an image of each page in which something is deleted
 
 
 def remove(db: "Connection[Any]", run: int) -> None:
@@ -96,7 +91,7 @@ def _pieces(db: "Connection[Any]", run: int) -> Iterator[tuple[int, int]]:
 def purge_contents(db: "Connection[Any]", piece: tuple[int, int]) -> None:
     """Delete the contents of a piece that no run needs; they are found by its samples, so these go later."""
     with db.transaction():
-        set_up(db)
+        db.execute(_SETTINGS)
         db.execute("LOCK TABLE contents IN SHARE ROW EXCLUSIVE MODE")  # else another run could come to need one
         execute(db, _CONTENTS, _values(piece))
 
@@ -104,16 +99,9 @@ def purge_contents(db: "Connection[Any]", piece: tuple[int, int]) -> None:
 def purge_rows(db: "Connection[Any]", piece: tuple[int, int]) -> None:
     """Delete the rows of a piece; doing it twice, also at the same time, does no harm."""
     with db.transaction():
-        set_up(db)
+        db.execute(_SETTINGS)
         for statement in _ROWS:
             execute(db, statement, _values(piece))
-
-
-def set_up(db: "Connection[Any]") -> None:
-    """Choose for a transaction how it finds rows and writes the log."""
-    db.execute(_SETTINGS)
-    if db.info.server_version >= SAYS_WHO_MAY_SET:
-        db.execute(_COMPRESS)
 
 
 def _values(piece: tuple[int, int]) -> dict[str, int]:
