@@ -20,7 +20,7 @@ import pytest
 from proctor.runtime.garbage import gc_paused
 
 ROOT = Path(__file__).resolve().parent.parent
-ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies")
+ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies", "test_messages_between_processes")
 IN_CI = os.environ.get("CI") == "true"
 
 for name in list(os.environ):  # at import, so that workers and their subprocesses never see them

@@ -4,9 +4,11 @@ import asyncio
 import os
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
+from proctor import evaluate
 from proctor.api.loop import run_in_loop
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals as POSIX has them")
@@ -59,3 +61,25 @@ def test_an_error_comes_alone_where_a_loop_is_running() -> None:
     with pytest.raises(Raised) as raised:
         asyncio.run(notebook())
     assert chain_of(raised.value) == [Raised]
+
+
+LOOPS = """
+import asyncio
+from proctor import Sample, Task
+
+def kinds() -> Task:
+    return Task(name="kinds", samples=[Sample.ask("a", "Which loop?", target="")], scorers=["exact"])
+
+async def loop(question: str) -> str:
+    return type(asyncio.get_running_loop()).__module__
+"""
+
+
+def test_an_agent_runs_in_the_same_kind_of_loop_in_one_process_and_in_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loops.py").write_text(LOOPS, encoding="utf-8")
+    runs = [evaluate("./loops.py:kinds", agent="./loops.py:loop", workers=workers) for workers in (1, 2)]
+    one, several = (next(iter(run.trials())).trajectory.answer for run in runs)
+    assert one == several

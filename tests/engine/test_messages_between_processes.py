@@ -3,6 +3,9 @@
 import asyncio
 import random
 import socket
+from contextlib import closing
+
+import pytest
 
 from proctor.core.sentence import Sentence
 from proctor.engine import wire
@@ -39,3 +42,19 @@ async def test_half_a_message_is_the_end() -> None:
     reader.feed_data(b"\0\0\0\x09half")
     reader.feed_eof()
     assert [message async for message in wire.of_worker(reader)] == []
+
+
+async def test_what_is_flushed_and_many_messages_leave_within_the_turn() -> None:
+    ours, theirs = socket.socketpair()
+    _, writer = await asyncio.open_connection(sock=ours)
+    with theirs, closing(writer):
+        theirs.setblocking(False)
+        outbox = wire.Outbox(writer)
+        outbox.send(wire.NeverLeft())
+        with pytest.raises(BlockingIOError):
+            theirs.recv(1)
+        outbox.flush()
+        assert theirs.recv(1_000)
+        for _ in range(wire.AT_ONCE):
+            outbox.send(wire.NeverLeft())
+        assert theirs.recv(1_000)

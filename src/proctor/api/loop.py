@@ -27,7 +27,7 @@ def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -
         _stop_at_signals(stop)
         results.append(await make(stop))
 
-    runner = asyncio.Runner(loop_factory=_fast_loop())
+    runner = asyncio.Runner(loop_factory=fast_loop())
     with _handlers_put_back():
         try:
             runner.run(work())
@@ -35,6 +35,15 @@ def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -
             with suppress(KeyboardInterrupt):
                 runner.close()
     return results[0]
+
+
+def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return what makes the event loop of uvloop; None where that is not installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _is_in_loop() -> bool:
@@ -77,14 +86,6 @@ def _handlers_put_back() -> Iterator[None]:
         if threading.current_thread() is threading.main_thread():
             for number, handler in previous.items():
                 signal.signal(number, handler)
-
-
-def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
 
 
 def _in_a_thread(work: Callable[[], T]) -> T:

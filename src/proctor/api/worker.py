@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from msgspec.structs import replace
 
 from proctor.api import resolve
+from proctor.api.loop import fast_loop
 from proctor.core.errors import BudgetSpent, ProctorError, Refused
 from proctor.core.judge import JudgeChoice
 from proctor.core.sentence import Sentence
@@ -33,7 +34,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), name="proctor-parent", daemon=True).start()
     os.dup2(2, 1)  # an agent may print; standard output is for the results of the parent
-    asyncio.run(_serve(socket.socket(fileno=int(sys.argv[1]))))
+    with asyncio.Runner(loop_factory=fast_loop()) as runner:
+        runner.run(_serve(socket.socket(fileno=int(sys.argv[1]))))
 
 
 def _end_with_parent(parent: int) -> None:

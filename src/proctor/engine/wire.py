@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 LENGTH_BYTES = 4
 READ_BYTES = 1_000_000
+AT_ONCE = 16  # messages that wait for each other: the other process is to begin while this one has more to send
 MOST_KEPT_BYTES = 4_000_000  # of a packed reply that is sent to the cache of another machine, or from there
 
 
@@ -148,11 +149,12 @@ _from_worker = msgspec.msgpack.Decoder(FromWorker)
 
 
 class Outbox:
-    """Sends messages over a connection; those of one turn of the event loop leave together, as permits come and go in dozens."""
+    """Sends messages over a connection; a few of one turn of the event loop leave together, as permits come and go in dozens."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
         self._queued: list[bytes] = []
+        writer.transport.set_write_buffer_limits(high=0)  # else uvloop sends nothing before the end of the turn
 
     def send(self, message: FromParent | FromWorker) -> None:
         """Queue a message for sending."""
@@ -160,6 +162,8 @@ class Outbox:
             asyncio.get_running_loop().call_soon(self.flush)
         data = _encoder.encode(message)
         self._queued += (len(data).to_bytes(LENGTH_BYTES, "big"), data)
+        if len(self._queued) >= 2 * AT_ONCE:
+            self.flush()
 
     def flush(self) -> None:
         """Send what is queued at once, so that it is not lost with this process."""
