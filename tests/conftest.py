@@ -1,7 +1,6 @@
 """Keep tests apart from a person's own runs, keys and language; in CI, make an unexpected skip a failure."""
 
 import asyncio
-import gc
 import itertools
 import linecache
 import os
@@ -125,10 +124,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for no garbage among hundreds of modules, neither during their import nor ever after: there is none."""
+    """Look for no garbage while hundreds of modules are imported: there is none, and each look takes longer."""
     with gc_paused():
         collected = yield
-    gc.freeze()
     linecache.clearcache()  # else each doctest looks whether the thousand files in it have changed
     return collected
 

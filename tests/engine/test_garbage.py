@@ -3,21 +3,12 @@
 import gc
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from proctor import Sample, Task, evaluate
 from proctor.runtime.garbage import RELAXED_THRESHOLD, gc_paused, gc_relaxed
-
-
-@pytest.fixture(autouse=True)
-def _nothing_frozen() -> Iterator[None]:
-    """As in a user's program: here, the tests were frozen after they were collected."""
-    gc.unfreeze()
-    yield
-    gc.freeze()
 
 
 @pytest.mark.parametrize(
