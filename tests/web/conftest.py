@@ -1,0 +1,12 @@
+"""Have pages wait for what they compute, however busy the machine is: that they say so after a moment has tests of its own."""
+
+import pytest
+
+PATIENT_SECONDS = 30.0
+
+
+@pytest.fixture(autouse=True)
+def pages_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.web.comparing.pages.SECONDS", PATIENT_SECONDS)
+    monkeypatch.setattr("proctor.web.results.report.PATIENT_SECONDS", PATIENT_SECONDS)
+    monkeypatch.setattr("proctor.web.runs.panel.SOON_SECONDS", PATIENT_SECONDS)
