@@ -28,6 +28,8 @@ async def main() -> None:
         os.environ |= {**OWN, **QUIET, "RAY_AUTH_TOKEN": token()}  # of the nodes that join
         print(json.dumps(started), file=sys.__stdout__, flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
+            for node in nodes:  # a node that is killed is buried, as the system does with one that is started by hand
+                node.all_processes["raylet"][0].process.poll()
             match line.split():
                 case ["cores"]:
                     print(ray.cluster_resources().get("CPU", 0), file=sys.__stdout__, flush=True)
@@ -36,7 +38,7 @@ async def main() -> None:
                     nodes.append(cluster.add_node(wait=False, num_cpus=int(cores), object_store_memory=80_000_000))
                     del os.environ["PYTHONPATH"]
                 case ["kill"]:
-                    os.kill(nodes.pop().all_processes["raylet"][0].process.pid, signal.SIGKILL)
+                    os.kill(nodes[-1].all_processes["raylet"][0].process.pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -93,15 +93,25 @@ def host_class() -> type[Any]:
                         self.tail = cut.partition(b"\n")[2] or cut
 
         def wait(self) -> tuple[int, bool, str]:
-            """Wait for the process; returns its exit code, whether memory ran out, and the end of what it printed."""
+            """Wait for the process, and remove the project: who started it may not know of this actor any longer.
+
+            Return its exit code, whether memory ran out, and the end of what it printed.
+            """
             import contextlib
             import os
+            import shutil
             import signal
 
-            process, reader = self.process, self.reader  # once it has ended, another may be started
+            process, reader, folder = (
+                self.process,
+                self.reader,
+                self.folder,
+            )  # once it has ended, another may be started
             code = process.wait()
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # what it started
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
             reader.join(1)
             return code, self.kills() > self.killed, self.tail.decode("utf-8", "replace")
 
