@@ -60,9 +60,8 @@ class Process:
 
     async def end(self) -> None:
         """Wait a moment for the process whose socket was closed, and kill what it left."""
-        with contextlib.suppress(
-            TimeoutError, ProcessLookupError, PermissionError
-        ):  # the last for what macOS has not yet buried
+        # macOS does not permit to kill what it has not buried yet
+        with contextlib.suppress(TimeoutError, ProcessLookupError, PermissionError):
             await asyncio.wait_for(self._process.wait(), REAP_SECONDS)
             os.killpg(self._process.pid, signal.SIGKILL)
 

@@ -19,32 +19,12 @@ from proctor.transport.redact import KEY_NAME, holds_key
 MOST_BYTES = 100_000_000
 MOST_FILES = 10_000
 GIT_SECONDS = 30.0
-SUFFIXES = frozenset(
-    f".{name}"
-    for name in (
-        *(
-            "py",
-            "pyi",
-            "js",
-            "ts",
-            "sh",
-            "sql",
-            "cfg",
-            "ini",
-            "toml",
-            "json",
-            "jsonl",
-            "yaml",
-            "yml",
-            "csv",
-            "tsv",
-            "xml",
-        ),
-        *("txt", "md", "markdown", "rst", "prompt", "j2", "jinja", "jinja2", "mustache", "tmpl", "html", "htm"),
-        *("png", "jpg", "jpeg", "gif", "webp", "wav", "mp3", "pdf", "xlsx", "parquet", "zip", "gz"),
-    )
+_TEXTS = (
+    "cfg ini toml json jsonl yaml yml csv tsv xml txt md markdown rst prompt j2 jinja jinja2 mustache tmpl html htm"
 )
+_FILES = "png jpg jpeg gif webp wav mp3 pdf xlsx parquet zip gz"
 CODE = frozenset((".py", ".pyi", ".js", ".ts", ".sh", ".sql"))  # a module may be called `auth` or `token`
+SUFFIXES = CODE | {f".{name}" for name in f"{_TEXTS} {_FILES}".split()}
 LEFT_OUT = frozenset(("node_modules", "__pycache__", "site-packages", "venv", "env", "dist", "build"))
 VARIABLES = re.compile(r"LLM_\w+|OLLAMA_HOST|\w+_(?:API_KEY|BASE_URL|API_BASE)")
 """Environment variables that agents and judges find their endpoint by."""
@@ -119,9 +99,8 @@ def _named(value: object, name: str = "") -> Iterator[str]:
 
 def _names(folder: Path) -> Iterator[PurePath]:
     """Yield the files to pack, relative to the folder, in order; a folder that Git ignores altogether is read as one without it."""
-    for name in sorted(
-        {*(_listed_by_git(folder) or _walked(folder))}
-    ):  # of a merge with conflicts, Git lists some twice
+    names = {*(_listed_by_git(folder) or _walked(folder))}  # of a merge with conflicts, Git lists some twice
+    for name in sorted(names):
         if name.suffix.lower() in SUFFIXES and not any(map(_is_left_out, name.parts)):
             path = folder / name
             if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
