@@ -104,7 +104,7 @@ class Access:
         return self.ledger.issue("token", _pass_of(person, via="token", label=label), seconds=seconds)
 
     def enter(self, token: str) -> str | None:
-        """Use a link up: the value of the cookie, None when the link is unknown or was used."""
+        """Use a link up and return the value of the cookie; None when the link is unknown or was used."""
         found = self.ledger.take("link", token)
         return self.open_session(_person_of(found)) if found is not None else None
 
