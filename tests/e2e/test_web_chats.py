@@ -59,6 +59,7 @@ def open_chat(web: Callable[..., Any], visit: Open, requests: list[str], tmp_pat
 def say(page: Page, text: str, how: str | None = "done") -> None:
     """Type a message and send it, and wait until the reply is over."""
     expect(page.locator("#composer")).to_be_visible()  # the page may just be coming back
+    page.wait_for_load_state()  # until then Enter begins a new line
     number = page.locator("[data-turn]").count()
     page.get_by_label("Message").fill(text)
     page.keyboard.press("Enter")

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
@@ -101,6 +101,23 @@ def test_two_people_review_blind_and_the_page_shows_how_they_agree(web: Callable
     owner.goto(f"{server.address}/review/blind")
     expect(owner.locator(".facts")).to_contain_text("2 of 2 reviewed")
     expect(owner.locator("main")).to_contain_text("Between people: ann, bob")
+
+
+def test_a_key_is_heard_as_soon_as_the_page_shows(web: Callable[..., Any], visit: Visit) -> None:
+    server = web("--demo")
+    page = visit(server.link)
+
+    def hold(script: Route) -> None:
+        page.wait_for_timeout(500)
+        script.continue_()
+
+    page.route("**/static/*.js", hold)
+    for path in ("/runs", "/runs/bfcl-greedy/samples", "/evalsets", "/chat"):
+        page.goto(server.address + path, wait_until="commit")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        page.keyboard.press("?")
+        expect(page.locator("dialog#keys")).to_be_visible()
+        page.wait_for_load_state()
 
 
 def test_keys_alone_lead_from_the_list_to_a_sample_and_back(web: Callable[..., Any], visit: Visit) -> None:

@@ -1,9 +1,15 @@
-// Keys and dialogs of the app. Listeners are on the document, so that they stay when htmx swaps the page.
+// Keys and dialogs of the app. Listeners are on the document, so that they stay when htmx swaps the page, and the script is not
+// deferred, so that a key is heard as soon as something is shown.
 "use strict";
+
+function whenRead(act) {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", act, { once: true });
+  else act();
+}
 
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-open]");
-  if (opener) document.getElementById(opener.dataset.open).showModal();
+  if (opener) whenRead(() => document.getElementById(opener.dataset.open).showModal());
   const closer = event.target.closest("[data-close]");
   if (closer) closer.closest("dialog").close();
 });
@@ -37,7 +43,7 @@ document.addEventListener("keydown", (event) => {
   const act = KEYS[event.key];
   if (!act) return;
   event.preventDefault();
-  act();
+  whenRead(act);
 });
 
 document.addEventListener("htmx:error", () => { document.getElementById("trouble").hidden = false; });
@@ -52,4 +58,4 @@ function makeScrollersReachable() {
 }
 for (const event of ["htmx:after:swap", "toggle"]) document.addEventListener(event, makeScrollersReachable, true);
 addEventListener("resize", makeScrollersReachable);
-makeScrollersReachable();
+whenRead(makeScrollersReachable);

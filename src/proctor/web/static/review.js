@@ -1,4 +1,5 @@
-// Keys, sliders and drafts of the review page. Listeners are on the document, so that they stay when htmx swaps the page.
+// Keys, sliders and drafts of the review page. Listeners are on the document, so that they stay when htmx swaps the page, and
+// the script is not deferred, so that a key is heard as soon as something is shown.
 "use strict";
 
 const form = () => document.getElementById("label");
@@ -85,7 +86,7 @@ const ACTIONS = {
   u: () => document.getElementById("undo")?.requestSubmit(),
 };
 
-document.addEventListener("keydown", (event) => {
+function onKey(event) {
   if (event.isComposing) return;
   const writing = event.target.matches("textarea, input[type=search], select");
   if (event.key === "Enter" && event.ctrlKey && form()) {
@@ -105,6 +106,11 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     ACTIONS[event.key]();
   }
+}
+
+document.addEventListener("keydown", (event) => {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => onKey(event), { once: true });
+  else onKey(event);
 });
 
 // Pages that htmx brings, and answers that never came

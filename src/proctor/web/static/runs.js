@@ -79,5 +79,5 @@
   }
   document.addEventListener("visibilitychange", listen);
   document.addEventListener("htmx:after:swap", begin);
-  begin();
+  whenRead(begin);
 })();

@@ -4,9 +4,10 @@
 document.addEventListener("keydown", (event) => {
   if (event.key !== "o" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.matches("input, textarea, select") || document.querySelector("dialog[open]")) return;
-  const folded = [...document.querySelectorAll("#conversation details")];
-  if (!folded.length) return;
   event.preventDefault();
-  const opens = folded.some((one) => !one.open);
-  for (const one of folded) one.open = opens;
+  whenRead(() => {
+    const folded = [...document.querySelectorAll("#conversation details")];
+    const opens = folded.some((one) => !one.open);
+    for (const one of folded) one.open = opens;
+  });
 });
