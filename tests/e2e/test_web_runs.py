@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from proctor import Sample, Task, evaluate
 
@@ -93,6 +93,24 @@ def test_a_run_is_started_watched_stopped_and_goes_on(
     page.get_by_role("link", name="Run again …").click()
     expect(page.get_by_label("Agent", exact=True)).to_have_value("agents/mine.py:slow")
     assert all(address.startswith(server.address) for address in requests)
+
+
+def test_the_options_are_those_of_what_was_chosen_last(web: Web, visit: Visit) -> None:
+    page = visit(web("--store", "runs.db").link)
+    page.get_by_role("link", name="New run").click()
+
+    def hold(asked: Route) -> None:
+        if "agent=" not in asked.request.url:
+            page.wait_for_timeout(1500)
+        asked.continue_()
+
+    page.route("**/runs/new?*", hold)
+    page.get_by_label("Task", exact=True).fill("bfcl/irrelevance")
+    page.get_by_label("Agent", exact=True).fill("openai:gpt-x")
+    page.get_by_label("Agent", exact=True).press("Tab")
+    expect(page.get_by_text("Options of the agent")).to_be_visible()
+    page.wait_for_timeout(2000)
+    expect(page.get_by_text("Options of the agent")).to_be_visible()
 
 
 def test_tags_notes_and_baselines_are_given_found_and_taken_back(web: Web, visit: Visit, tmp_path: Path) -> None:

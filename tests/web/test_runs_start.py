@@ -299,3 +299,24 @@ def test_progress_is_sent_as_events_until_the_run_is_over(site: AppSite) -> None
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert answer.text == "retry: 3000\n\nevent: over\ndata: /runs/first\n\n"
     assert site.browser().get("/runs/nothing/events").status_code == 404
+
+
+async def test_a_page_of_a_run_that_has_begun_meanwhile_is_asked_for_again(site: AppSite) -> None:
+    [store] = site.workspace.stores.values()
+    await begun(store, [a_sample("fr")], a_record("going", planned=1))
+    page = site.browser()
+    assert 'data-events="/runs/going/events?shown=running"' in page.get("/runs/going").text
+    async with asyncio.timeout(20):
+        answer = await asyncio.to_thread(page.get, "/runs/going/events?shown=starting")
+    assert answer.text.endswith("event: over\ndata: /runs/going\n\n")
+    await store.end(a_record("going", planned=1))
+
+
+async def test_a_page_shows_what_was_seen_last(site: AppSite) -> None:
+    [store] = site.workspace.stores.values()
+    await begun(store, [a_sample("fr")], a_record("going", planned=1))
+    watch = site.workspace.kept(Watches).of("going")
+    assert watch.recent() is watch.recent()
+    seen = watch.look()
+    assert watch.recent() is seen
+    await store.end(a_record("going", planned=1))

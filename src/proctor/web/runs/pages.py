@@ -113,18 +113,19 @@ class _Pages:
         return page(request, "runs/start.html.jinja", panel=panel)
 
     async def events(self, request: Request) -> Response:
-        """Send how far a run is, as parts of its page, until it is over."""
+        """Send how far a run is, as parts of its page, until it is over or in another state than the page shows."""
         address = f"/runs/{quote(request.path_params['run'])}"
         watch = self._workspace.kept(Watches).of(request.path_params["run"])
         first = await run_in_threadpool(watch.look)  # raises before anything is sent
+        shown = request.query_params.get("shown", first.state)
 
         async def lines() -> AsyncIterator[bytes]:
             yield b"retry: 3000\n\n"
-            if not first.is_under_way:
+            if not first.is_under_way or first.state != shown:
                 yield _event("over", address)
                 return
             async for now in watch.follow():
-                if now.state != first.state:
+                if now.state != shown:
                     yield _event("over", f"{address}/start" if now.state == "not_started" else address)
                     return
                 body = page(request, "runs/live.html.jinja", progress=now).body

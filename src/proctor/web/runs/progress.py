@@ -124,6 +124,10 @@ class Watch:
             NotFound: there is neither such a run nor a start of one.
         """
         self._looked = time.monotonic()
+        self._latest = seen = self._read(quick=quick)
+        return seen
+
+    def _read(self, *, quick: bool) -> RunProgress:
         launcher = self._workspace.kept(Launcher)
         try:
             store, record, _ = self._workspace.find_run(self._reference)
@@ -152,7 +156,7 @@ class Watch:
     def recent(self) -> RunProgress:
         """Return what was seen last; where that is long ago, the next caller gets what is looked up meanwhile."""
         if self._latest is None or not self._latest.is_under_way:  # the run may have been resumed since
-            self._latest = self.look(quick=True)
+            return self.look(quick=True)
         elif time.monotonic() - self._looked > RECENT_SECONDS and not self._lock.locked():
             self._pool.submit(self._refresh)
         return self._latest
@@ -182,12 +186,12 @@ class Watch:
         try:
             while self.followers:
                 begun = time.monotonic()
-                self._latest = await run_in_threadpool(self.look)
+                now = await run_in_threadpool(self.look)
                 took = time.monotonic() - begun
                 self._wake()
-                if not self._latest.is_under_way:
+                if not now.is_under_way:
                     return
-                least = EVERY_SECONDS if self._latest.state == "running" else START_SECONDS
+                least = EVERY_SECONDS if now.state == "running" else START_SECONDS
                 await asyncio.sleep(max(least, REST * took))
         finally:
             self._wake()
@@ -202,7 +206,7 @@ class Watch:
     def _refresh(self) -> None:
         with self._lock:
             if time.monotonic() - self._looked > RECENT_SECONDS:
-                self._latest = self.look()
+                self.look()
 
     def _wake(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()

@@ -7,6 +7,7 @@
   const picked = () => boxes().filter((box) => box.checked);
   let source = null;
   let timer = 0;
+  let asking = null;
 
   // A run under way: the server sends its part of the page again and again. Only the tab that is looked at listens, as a browser
   // keeps few connections to one server.
@@ -64,8 +65,11 @@
     const form = event.target.closest("form[data-options]");
     if (!form || !["task", "agent"].includes(event.target.name)) return;
     const fields = new URLSearchParams([...new FormData(form)].filter(([name, value]) => value && name !== "csrf"));
-    const answer = await fetch(`${form.dataset.options}?${fields}`).catch(() => null);
-    const fresh = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("options");
+    asking?.abort(); // its answer may come last
+    asking = new AbortController();
+    const answer = fetch(`${form.dataset.options}?${fields}`, { signal: asking.signal });
+    const text = await answer.then((one) => (one.ok ? one.text() : "")).catch(() => "");
+    const fresh = text && new DOMParser().parseFromString(text, "text/html").getElementById("options");
     if (fresh) document.getElementById("options")?.replaceWith(fresh);
   });
 
