@@ -84,7 +84,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--torture",
         action="store_true",
-        help="the long form of the fault suite in tests/torture, and of the fuzz of pages",
+        help="the long form of the fault suite in tests/torture, and of the fuzz of pages; browsers far from the server",
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 expect.set_options(timeout=20_000)  # on a busy machine a page is rarely there within the 5 s that are the default
+FAR = {"offline": False, "latency": 400, "downloadThroughput": -1, "uploadThroughput": -1}  # milliseconds; -1: no limit
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -94,8 +95,11 @@ def requests() -> list[str]:
 
 
 @pytest.fixture
-def visit(chromium: Browser, requests: list[str]) -> Iterator[Callable[..., Page]]:
-    """Opens an address in a browser of its own; every request is noted, and every script error fails the test."""
+def visit(chromium: Browser, requests: list[str], pytestconfig: pytest.Config) -> Iterator[Callable[..., Page]]:
+    """Opens an address in a browser of its own; every request is noted, and every script error fails the test.
+
+    With --torture the server is far away: a page is shown before its scripts, and answers come after the next key.
+    """
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
@@ -106,6 +110,8 @@ def visit(chromium: Browser, requests: list[str]) -> Iterator[Callable[..., Page
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("dialog", lambda dialog: errors.append(f"a dialog: {dialog.message}"))
         page.set_default_timeout(30_000)
+        if pytestconfig.getoption("--torture"):
+            contexts[-1].new_cdp_session(page).send("Network.emulateNetworkConditions", FAR)
         page.goto(address)
         return page
 
