@@ -26,6 +26,9 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchdog, "INTERVAL_SECONDS", 0.05)
 
 
+TRIES = 20  # a busy machine may suspend the process for as long as its loop is held up
+
+
 async def sleeps() -> None:
     time.sleep(0.4)  # noqa: ASYNC251 - that is the mistake
 
@@ -52,12 +55,14 @@ async def in_a_thread() -> None:
     await asyncio.to_thread(time.sleep, 0.4)
 
 
-async def told_of(work: Callable[[], Awaitable[None]], times: int = 1) -> list[str]:
+async def told_of(work: Callable[[], Awaitable[None]], *, tries: int = TRIES, more: int = 0) -> list[str]:
+    """Return what is said of work that is done until something is said of it, and then some more times."""
     told: list[Sentence] = []
     with watchdog.watched_loop(told.append):
-        for _ in range(times):
-            await asyncio.gather(work())  # as a task, as in a run
-            await asyncio.sleep(0.1)
+        for count in range(tries + more):
+            if count >= tries or not told:
+                await asyncio.gather(work())  # as a task, as in a run
+                await asyncio.sleep(0.1)
     return [str(sentence) for sentence in told]
 
 
@@ -78,7 +83,7 @@ async def test_what_holds_up_the_loop_is_named_with_its_place(work: Callable[[],
 
 @pytest.mark.parametrize("work", [only_waits, in_a_thread])
 async def test_what_waits_as_it_should_is_not_named(work: Callable[[], Awaitable[None]]) -> None:
-    assert await told_of(work) == []
+    assert await told_of(work, tries=1) == []
 
 
 @pytest.mark.parametrize("folder", ["lib/python3.11/site-packages", "mine"])
@@ -88,22 +93,27 @@ async def test_a_library_that_is_busy_on_its_own_is_not_named(folder: str, tmp_p
     path.write_text("import time\n\nasync def imports_much():\n    time.sleep(0.4)\n")
     space: dict[str, Any] = {}
     exec(compile(path.read_text(), path, "exec"), space)
-    assert len(await told_of(space["imports_much"])) == (folder == "mine")
+    is_mine = folder == "mine"
+    assert len(await told_of(space["imports_much"], tries=TRIES if is_mine else 1)) == is_mine
 
 
 async def test_it_is_said_once() -> None:
-    assert len(await told_of(sleeps, times=3)) == 1
+    assert len(await told_of(sleeps, more=2)) == 1
 
 
 async def test_a_run_goes_on_and_keeps_the_warning(caplog: pytest.LogCaptureFixture) -> None:
+    progress = Progress()
+
     async def blocks(question: str) -> str:
-        time.sleep(0.3)  # noqa: ASYNC251
+        for _ in range(TRIES):
+            time.sleep(0.3)  # noqa: ASYNC251
+            if progress.status.warnings:
+                break
         return question
 
     samples = [Sample.ask(str(n), str(n), target=str(n)) for n in range(4)]
     store = MemoryStore()
     task = Task(name="t", samples=samples, scorers=["exact"])
-    progress = Progress()
     job = prepare(task, RunOptions(agent=blocks, store=store, run_id="r")).job
     record = await evaluate(job, store, progress, asyncio.Event())
     assert (record.state, store.outcomes("r")) == ("finished", {"scored": 4})
