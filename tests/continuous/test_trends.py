@@ -102,6 +102,8 @@ def test_runs_are_compared_with_a_baseline(make: Make, store: str) -> None:
 
 
 def test_an_unknown_name_is_told_with_the_nearest(make: Make, store: str, tmp_path: Path) -> None:
+    assert "There is no store" in call(str(tmp_path / "none.db")).output
+    open_store(str(tmp_path / "none.db")).close()
     assert "No run has ended yet" in call(str(tmp_path / "none.db")).output
     make("a", 0.9)
     with pytest.raises(BadInput, match="bot"):

@@ -11,11 +11,11 @@ from msgspec.structs import asdict, replace
 from proctor.api import numbers, resolve
 from proctor.api.loop import run_in_loop
 from proctor.api.options import RunOptions, budget_of, judge_of, keywords
-from proctor.api.prepare import Prepared, at, check_money, may_exist, no_judge, prepare, resumable, with_judges
+from proctor.api.prepare import Prepared, at, check_money, existing, no_judge, prepare, resumable, with_judges
 from proctor.api.resolve import TaskLike
 from proctor.api.resuming import with_code
 from proctor.api.run import Run
-from proctor.api.shards import close, merge_shards
+from proctor.api.shards import close, find_shards, merge_shards
 from proctor.api.stages import find_further, has_ended
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.judge import JudgeChoice
@@ -251,11 +251,9 @@ def open_run(run_id: str, *, store: str | Store | None = None, given: Sequence[s
     Raises:
         BadInput: the store has no such run; the nearest id is named.
     """
-    if isinstance(store, str) and not may_exist(store):
-        raise BadInput("There is no store {path}. `proctor runs` lists the runs of the usual one.", path=store)
     from proctor.stores.copy import check_whole
 
-    opened = at(store)
+    opened = existing(store)
     record = opened.run(run_id)
     check_whole(record)
     run = Run(record, opened)
@@ -271,22 +269,26 @@ def runs(*, store: str | Store | None = None) -> list[RunRecord]:
     return sorted(at(store).runs(), key=lambda record: record.created, reverse=True)
 
 
-def copy_run(run_id: str, source: Store, target: Store) -> None:
-    """Copy a run with all its trials and verdicts to another store."""
-    from proctor.stores.copy import copy
+def copy_run(run_id: str, source: Store, target: Store | str) -> None:
+    """Copy a run with all its trials and verdicts to another store; at an address it is opened once the run is found."""
+    from proctor.stores.copy import check_whole, copy
 
-    run_in_loop(lambda _: copy(source, target, run_id))
+    check_whole(source.run(run_id))
+    into = at(target)
+    run_in_loop(lambda _: copy(source, into, run_id))
 
 
-def merge_runs(stores: Sequence[Store | str], target: Store, run_id: str | None = None) -> Run:
+def merge_runs(stores: Sequence[Store | str], target: Store | str, run_id: str | None = None) -> Run:
     """Merge the shards of a run, each in a store of its own, into one run of another store.
 
-    Stores that are named by their addresses are opened one after the other.
+    Stores that are named by their addresses are opened one after the other, and the target when all shards were found.
 
     Raises:
         BadInput: a shard is missing, is there twice, has not ended, or was made under other conditions; says which.
     """
-    return Run(run_in_loop(lambda _: merge_shards(stores, target, run_id)), target)
+    shards = find_shards(stores, run_id)
+    into = at(target)
+    return Run(run_in_loop(lambda _: merge_shards(shards, into)), into)
 
 
 def _prepared(task: TaskLike, options: RunOptions) -> Prepared:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.api.loop import run_in_loop
-from proctor.api.prepare import at
+from proctor.api.prepare import existing
 from proctor.api.run import Run
 from proctor.calibration import calibrate
 from proctor.calibration.calibrate import Apart, Rated, Row, Scale
@@ -155,7 +155,7 @@ class _Judged(msgspec.Struct, frozen=True, kw_only=True):
 def _run(given: str | Path | Run, store: str | Store | None) -> Run:
     if isinstance(given, Run):
         return given
-    opened = at(store)
+    opened = existing(store)
     name = str(given)
     if Path(name).suffix == ".json" or "/" in name:
         raise BadInput("There is no file {path}.", path=name)

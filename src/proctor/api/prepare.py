@@ -290,11 +290,6 @@ def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, JudgeInfo]) 
     return {**provenance, PROVENANCE: known} if known else dict(provenance)
 
 
-def may_exist(store: str) -> bool:
-    """True if there may be a store of this name: reading from a missing one would create an empty file."""
-    return store == ":memory:" or "://" in store or Path(store).expanduser().exists()
-
-
 def at(store: str | Store | None) -> Store:
     """Open the store at a path or address; the one of the settings when None."""
     if store is None or isinstance(store, str):
@@ -302,6 +297,23 @@ def at(store: str | Store | None) -> Store:
 
         return open_store(store_url(store, settings()))
     return store
+
+
+def existing(store: str | Store | None) -> Store:
+    """Open a store that is read: one that is named and not there is no file to be made.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if isinstance(store, str):
+        check_existing(store)
+    return at(store)
+
+
+def check_existing(store: str) -> None:
+    """Raise a `BadInput` if there is certainly no store of this name."""
+    if not (store == ":memory:" or "://" in store or Path(store).expanduser().exists()):
+        raise BadInput("There is no store {path}. `proctor runs` lists the runs of the usual one.", path=store)
 
 
 def new_id(task: str) -> str:

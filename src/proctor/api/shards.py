@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -58,8 +58,8 @@ async def close(whole: Store, run_id: str, summarise: Summarise | None) -> RunRe
     return record
 
 
-async def merge_shards(stores: Sequence[Store | str], target: Store, run_id: str | None) -> RunRecord:
-    """Merge the shards of a run, each in one of the stores, into one run of another store.
+def find_shards(stores: Sequence[Store | str], run_id: str | None) -> dict[int, StoredShard]:
+    """Return the shards of a run by their number, each in one of the stores.
 
     Args:
         stores: or their addresses, each of which is opened when it is needed.
@@ -68,7 +68,15 @@ async def merge_shards(stores: Sequence[Store | str], target: Store, run_id: str
     Raises:
         BadInput: a shard is missing, is there twice, has not ended, or was made under other conditions; says which.
     """
-    shards = _check(_find(stores, run_id))
+    return _check(_find(stores, run_id))
+
+
+async def merge_shards(shards: Mapping[int, StoredShard], target: Store) -> RunRecord:
+    """Merge all shards of a run into one run of another store.
+
+    Raises:
+        BadInput: the store has a run of that name.
+    """
     record = await merge(shards, target)
     try:
         record = _conclude_merged(record, target)

@@ -31,10 +31,10 @@ def set_(name: str, run_id: str, store: str | None) -> None:
 @options.store
 @options.as_json
 def list_(store: str | None, as_json: bool) -> None:
-    from proctor.api import at
     from proctor.api.baselines import baselines
+    from proctor.api.prepare import existing
 
-    opened = at(store)
+    opened = existing(store)
     named = baselines(opened)
     if as_json:
         output.print_json({"baselines": named})
@@ -55,10 +55,10 @@ def list_(store: str | None, as_json: bool) -> None:
 @click.argument("name")
 @options.store
 def remove(name: str, store: str | None) -> None:
-    from proctor.api import at
     from proctor.api.baselines import find_baseline, remove_baseline
+    from proctor.api.prepare import existing
 
-    opened = at(store)
+    opened = existing(store)
     run_id = find_baseline(opened, name)
     remove_baseline(opened, name)
     output.line(f"{name}: {run_id}")

@@ -31,7 +31,9 @@ def command(ctx: click.Context, store: str | None, as_json: bool) -> None:
 @options.store
 @click.pass_context
 def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str | None) -> None:
-    opened = _there(store or ctx.obj)
+    from proctor.api.prepare import existing
+
+    opened = existing(store or ctx.obj)
     for record in [opened.run(run_id) for run_id in run_ids]:
         output.message(
             t(
@@ -57,11 +59,12 @@ def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str |
 @options.store
 @click.pass_context
 def copy(ctx: click.Context, run_ids: tuple[str, ...], target: str, store: str | None) -> None:
-    from proctor.api import at, copy_run
+    from proctor.api import copy_run
+    from proctor.api.prepare import existing
 
-    source = _there(store or ctx.obj)
+    source = existing(store or ctx.obj)
     for run_id in run_ids:
-        copy_run(run_id, source, at(target))
+        copy_run(run_id, source, target)
         output.message(t("Copied {run} to {target}.", run=run_id, target=target))
 
 
@@ -70,11 +73,12 @@ def copy(ctx: click.Context, run_ids: tuple[str, ...], target: str, store: str |
 @click.option("--into", "target", metavar="URL", required=True, help=t("The store that gets the whole run."))
 @click.option("--run", "run_id", metavar="ID", help=t("Which run, where the stores have shards of several."))
 def merge(stores: tuple[str, ...], target: str, run_id: str | None) -> None:
-    from proctor.api import at, merge_runs
+    from proctor.api import merge_runs
+    from proctor.api.prepare import check_existing
 
     for store in stores:
-        _check(store)
-    run = merge_runs(stores, at(target), run_id)
+        check_existing(store)
+    run = merge_runs(stores, target, run_id)
     output.message(
         t(
             "Merged {count} shards of {run} into {target}: {trials} trials.",
@@ -86,28 +90,13 @@ def merge(stores: tuple[str, ...], target: str, run_id: str | None) -> None:
     )
 
 
-def _there(store: str | None) -> "Store":
-    """Open a store that is read; one that is not there is not made by it."""
-    from proctor.api import at
-
-    if store is not None:
-        _check(store)
-    return at(store)
-
-
-def _check(store: str) -> None:
-    from proctor.api.prepare import may_exist
-
-    if not may_exist(store):
-        raise BadInput("There is no store {path}. `proctor runs` lists the runs of the usual one.", path=store)
-
-
 def _list(store: str | None, *, as_json: bool) -> None:
     import msgspec
 
     from proctor.api import runs
+    from proctor.api.prepare import existing
 
-    opened = _there(store)
+    opened = existing(store)
     records = runs(store=opened)
     if as_json:
         output.print_json({"runs": [msgspec.to_builtins(record) for record in records]})
