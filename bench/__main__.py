@@ -11,6 +11,8 @@ from bench.figure import Figure
 def main() -> None:
     """Measure the subjects named on the command line, or all."""
     known = [module.name for module in iter_modules(bench.__path__) if hasattr(_module(module.name), "measure")]
+    if unknown := [name for name in sys.argv[1:] if name not in known]:
+        sys.exit(f"Nothing to measure is called {', '.join(unknown)}. Known: {', '.join(known)}.")
     for name in sys.argv[1:] or known:
         print(f"{name}:", flush=True)
         for figure in _module(name).measure():

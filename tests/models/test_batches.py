@@ -231,6 +231,14 @@ async def test_the_budget_bounds_what_a_batch_holds() -> None:
     assert made.outcomes["scored"] == 3
 
 
+async def test_a_price_that_is_not_known_is_said_once() -> None:
+    Path("proctor.toml").write_text('price_table = "genai-prices"\n', encoding="utf-8")
+    async with Endpoint(OpenAIServer()) as endpoint:
+        made = await run("openai", endpoint.url)
+    assert made.usage.cost is None
+    assert ["The price of m is not known" in str(warning) for warning in made.record.warnings] == [True]
+
+
 async def test_a_key_is_in_no_batch_and_in_no_file_of_ours(tmp_path: Path) -> None:
     server = OpenAIServer()
     async with Endpoint(server) as endpoint:

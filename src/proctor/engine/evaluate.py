@@ -85,7 +85,7 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                             for played in kept:
                                 await saving.save(*played)
                                 is_alone = is_probe and not under_way.is_set()
-                                if is_alone or played.trial.failure is not None:
+                                if is_alone or is_batched or played.trial.failure is not None:
                                     first.check(played.trial, is_probe=is_alone)
                         except Refused as error:  # others may have been paid for: they are let through
                             run.refusals.refuse(error.sentence)

@@ -22,11 +22,15 @@ class FirstTrials:
         self._job = job
         self._status = status
         self._is_recorded = job.replies is not None
+        self._is_usage_checked = False
         self._is_new = not status.done and not self._is_recorded
         self._fatal = () if self._is_recorded else NO_WAY if status.done else CANNOT_GO_ON
 
     def check(self, trial: Trial, *, is_probe: bool) -> None:
-        """Stop the run where the agent or its endpoint cannot work; `is_probe` marks the trials that ran alone.
+        """Stop the run where the agent or its endpoint cannot work, and warn where what it uses is not counted.
+
+        Args:
+            is_probe: the trial ran alone.
 
         Raises:
             BadInput: says what failed.
@@ -35,8 +39,9 @@ class FirstTrials:
             self._check_agent(trial)
         if is_probe:
             self._check_endpoint(trial)
-            if not self._is_recorded:
-                self._warn_of_uncounted(trial)
+        if not self._is_recorded and not self._is_usage_checked and trial.outcome == "scored":
+            self._is_usage_checked = True
+            self._warn_of_uncounted(trial)
 
     def _check_agent(self, trial: Trial) -> None:
         if trial.failure is not None and self._status.outcomes["agent_failed"] == self._status.here:
@@ -63,7 +68,7 @@ class FirstTrials:
 
     def _warn_of_uncounted(self, trial: Trial) -> None:
         """Warn where a bound will never be reached because the agent does not report what it uses."""
-        if trial.outcome != "scored" or "cache_hits" in trial.notes:
+        if "cache_hits" in trial.notes:
             return
         about = declared(AgentInfo, self._job.agent)
         if about.reports_cost:
