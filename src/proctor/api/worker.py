@@ -27,11 +27,13 @@ from proctor.transport.permits import RemoteClient
 from proctor.transport.retry import Wait
 
 PARENT_SECONDS = 0.5
+SWITCH_SECONDS = 0.0005  # while agents compute in threads, the event loop waits so long for each of them, not 5 ms
 
 
 def main() -> None:
     """Run trials for the parent process at the other end of a socket, until it closes the socket."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    sys.setswitchinterval(SWITCH_SECONDS)
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), name="proctor-parent", daemon=True).start()
     os.dup2(2, 1)  # an agent may print; standard output is for the results of the parent
     with asyncio.Runner(loop_factory=fast_loop()) as runner:
