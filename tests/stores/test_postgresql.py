@@ -1,6 +1,7 @@
 """What a store in PostgreSQL promises beyond the contract: nothing lost or doubled when a server, a line or a client goes away."""
 
 import asyncio
+import re
 import subprocess
 import sys
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -21,7 +23,7 @@ from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.core.trajectory import Usage
 from proctor.stores import open_store
-from proctor.stores.postgresql import PostgresStore, deletion
+from proctor.stores.postgresql import PostgresStore, accept, deletion
 from proctor.stores.postgresql.connection import RUN_LOCK
 
 FAKES = Path(__file__).parent.parent / "fakes"
@@ -238,6 +240,37 @@ async def test_clients_that_join_a_run_write_to_it_at_the_same_time(address: str
         client.close()
     assert store.run("r").state == "finished"
     store.delete("r")
+
+
+async def test_a_run_is_free_as_soon_as_its_store_is_closed(address: str) -> None:
+    with psycopg.connect(address, autocommit=True) as db:
+        for number in range(30):
+            store = PostgresStore(address)
+            await store.begin(a_record(f"r{number}"))
+            store.close()
+            assert db.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").fetchone() == (0,)
+
+
+async def test_new_trials_of_a_group_are_found_in_one_pass(
+    address: str, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [f"s{number}" for number in range(300)]
+    await begun(store, [a_sample(id) for id in ids])
+    plans: list[str] = []
+    accept_new = accept.accept_new
+
+    def explained(db: "psycopg.Connection[Any]", *how: Any) -> set[int]:
+        db.add_notice_handler(lambda said: plans.append(said.message_primary or ""))
+        db.execute("LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_analyze = on")
+        db.execute("SET client_min_messages = log")
+        return accept_new(db, *how)
+
+    monkeypatch.setattr(accept, "accept_new", explained)
+    monkeypatch.setattr("proctor.stores._writer.AT_ONCE", 300)
+    await asyncio.gather(*(store.add(a_trial(id), [a_verdict(id)]) for id in ids))
+    [plan] = [one for one in plans if "INSERT INTO trials" in one]
+    assert "rows=300" in plan
+    assert max(map(int, re.findall(r"Rows Removed by Join Filter: (\d+)", plan)), default=0) <= 300
 
 
 async def test_a_verdict_that_waits_for_another_one_is_numbered_after_it(address: str, store: PostgresStore) -> None:

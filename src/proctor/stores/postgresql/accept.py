@@ -47,6 +47,8 @@ _IN_THE_PLAN = """
 JOIN runs ON runs.id = one.run AND runs.epoch = one.epoch
 JOIN samples ON samples.run = one.run AND samples.name = one.name
 """
+# The planner expects one row, and would join the arrived with the fresh ones in a nested loop, whose time grows with the square
+# of a group. A full join never is one; the condition after it is not strict, lest the planner takes it for an inner join.
 _ACCEPT = f"""
 WITH arrived AS (
     SELECT one.*, samples.sample, samples.tags, samples.cluster FROM {_unnest(_TRIAL)} {_IN_THE_PLAN}
@@ -54,7 +56,8 @@ WITH arrived AS (
     INSERT INTO trials SELECT sample, attempt, outcome, {", ".join(SPENT)}, content FROM arrived
     ON CONFLICT DO NOTHING RETURNING sample, attempt
 ), accepted AS (
-    SELECT arrived.* FROM arrived JOIN fresh USING (sample, attempt)
+    SELECT arrived.* FROM arrived FULL JOIN fresh ON fresh.sample = arrived.sample AND fresh.attempt = arrived.attempt
+    WHERE coalesce(fresh.attempt, -1) >= 0
 ), contents_kept AS (
     INSERT INTO contents SELECT DISTINCT ON (name, content) name, content, sample_data FROM accepted
     WHERE sample_data IS NOT NULL ON CONFLICT DO NOTHING

@@ -245,6 +245,7 @@ class WritingConnection:
         if self._db is not None:
             with suppress(Exception):  # the database is away
                 self._db.execute("DELETE FROM writers WHERE id = %s", (self._id,))
+                self._db.execute("SELECT pg_advisory_unlock_all()")  # the server notices the end of a connection later
             self._db.close()
 
     def _commit(self, work: "Callable[[Connection[Any], Mapping[str, object]], T]") -> T | None:
