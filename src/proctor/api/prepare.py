@@ -300,7 +300,7 @@ def at(store: str | Store | None) -> Store:
 
 
 def existing(store: str | Store | None) -> Store:
-    """Open a store that is read: one that is named and not there is no file to be made.
+    """Open a store that is read; where there is none of that name, none is made.
 
     Raises:
         BadInput: there is none.
