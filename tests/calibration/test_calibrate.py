@@ -20,6 +20,7 @@ from proctor.core.task import Task
 from proctor.judges.rubric import RubricJudge, rubric
 from proctor.models.scripted import ScriptedModel
 from proctor.review.items import items as review_items
+from proctor.stores import open_store
 
 DIMENSIONS = ("correctness", "clarity", "difficulty_match", "completeness")
 FIVE = Scale()
@@ -283,8 +284,12 @@ def test_points_off_the_scale_are_refused_and_a_scale_can_be_named(tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["missing.json", "no-such-run"])
 def test_what_is_neither_file_nor_run_is_refused(tmp_path: Path, name: str) -> None:
+    store = str(tmp_path / "runs.db")
+    with pytest.raises(BadInput, match="missing.json" if name == "missing.json" else "There is no store"):
+        agree([name], store=store)
+    open_store(store).close()
     with pytest.raises(BadInput, match=name):
-        agree([name], store=str(tmp_path / "runs.db"))
+        agree([name], store=store)
 
 
 def test_an_unknown_scorer_is_refused(tmp_path: Path) -> None:

@@ -155,10 +155,10 @@ class _Judged(msgspec.Struct, frozen=True, kw_only=True):
 def _run(given: str | Path | Run, store: str | Store | None) -> Run:
     if isinstance(given, Run):
         return given
-    opened = existing(store)
     name = str(given)
     if Path(name).suffix == ".json" or "/" in name:
         raise BadInput("There is no file {path}.", path=name)
+    opened = existing(store)
     return Run(opened.run(name), opened)
 
 
