@@ -164,6 +164,7 @@ def test_a_process_that_never_opens_its_run_is_shown_with_what_it_said(site: App
     assert not list_runs(site.workspace, RunFilter(text="elsewhere")).rows
     page = client.get(f"/runs/{run}/start").text
     assert "has no &#39;nobody&#39;" in page
+    assert client.get(f"/runs/{run}/events?shown=starting").text.endswith("event: over\ndata: /runs/r/start\n\n")
     assert 'href="/runs/new?again=r"' in page
     again = client.get("/runs/new?again=r").text
     assert 'value="agents/mine.py:nobody"' in again

@@ -121,11 +121,8 @@ class _Pages:
 
         async def lines() -> AsyncIterator[bytes]:
             yield b"retry: 3000\n\n"
-            if not first.is_under_way or first.state != shown:
-                yield _event("over", address)
-                return
             async for now in watch.follow():
-                if now.state != shown:
+                if not now.is_under_way or now.state != shown:
                     yield _event("over", f"{address}/start" if now.state == "not_started" else address)
                     return
                 body = page(request, "runs/live.html.jinja", progress=now).body

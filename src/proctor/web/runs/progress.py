@@ -157,7 +157,7 @@ class Watch:
         """Return what was seen last; where that is long ago, the next caller gets what is looked up meanwhile."""
         if self._latest is None or not self._latest.is_under_way:  # the run may have been resumed since
             return self.look(quick=True)
-        elif time.monotonic() - self._looked > RECENT_SECONDS and not self._lock.locked():
+        if time.monotonic() - self._looked > RECENT_SECONDS and not self._lock.locked():
             self._pool.submit(self._refresh)
         return self._latest
 
