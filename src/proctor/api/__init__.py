@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from proctor.api import numbers, resolve
 from proctor.api.loop import run_in_loop
 from proctor.api.options import RunOptions, budget_of, judge_of, keywords
-from proctor.api.prepare import Prepared, at, check_money, existing, no_judge, prepare, resumable, with_judges
+from proctor.api.prepare import Prepared, at, check_money, no_judge, open_existing, prepare, resumable, with_judges
 from proctor.api.resolve import TaskLike
 from proctor.api.resuming import with_code
 from proctor.api.run import Run
@@ -253,7 +253,7 @@ def open_run(run_id: str, *, store: str | Store | None = None, given: Sequence[s
     """
     from proctor.stores.copy import check_whole
 
-    opened = existing(store)
+    opened = open_existing(store)
     record = opened.run(run_id)
     check_whole(record)
     run = Run(record, opened)

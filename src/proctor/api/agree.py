@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.api.loop import run_in_loop
-from proctor.api.prepare import existing
+from proctor.api.prepare import open_existing
 from proctor.api.run import Run
 from proctor.calibration import calibrate
 from proctor.calibration.calibrate import Apart, Rated, Row, Scale
@@ -158,7 +158,7 @@ def _run(given: str | Path | Run, store: str | Store | None) -> Run:
     name = str(given)
     if Path(name).suffix == ".json" or "/" in name:
         raise BadInput("There is no file {path}.", path=name)
-    opened = existing(store)
+    opened = open_existing(store)
     return Run(opened.run(name), opened)
 
 

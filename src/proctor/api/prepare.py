@@ -299,7 +299,7 @@ def at(store: str | Store | None) -> Store:
     return store
 
 
-def existing(store: str | Store | None) -> Store:
+def open_existing(store: str | Store | None) -> Store:
     """Open a store that is read; where there is none of that name, none is made.
 
     Raises:

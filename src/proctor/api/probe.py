@@ -7,7 +7,7 @@ import msgspec
 from proctor.api import run_task
 from proctor.api.numbers import judged_samples
 from proctor.api.options import RunOptions, judge_of
-from proctor.api.prepare import existing
+from proctor.api.prepare import open_existing
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
@@ -112,7 +112,7 @@ def read(run: Run | str, *, store: str | Store | None = None, margin: float = MA
         BadInput: the run probes no judge.
     """
     if isinstance(run, str):
-        opened = existing(store)
+        opened = open_existing(store)
         run = Run(opened.run(run), opened)
     about = next((one for one in run.record.provenance.get("judges", {}).values() if one["kind"] == "probe"), None)
     if about is None:

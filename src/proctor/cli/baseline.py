@@ -32,9 +32,9 @@ def set_(name: str, run_id: str, store: str | None) -> None:
 @options.as_json
 def list_(store: str | None, as_json: bool) -> None:
     from proctor.api.baselines import baselines
-    from proctor.api.prepare import existing
+    from proctor.api.prepare import open_existing
 
-    opened = existing(store)
+    opened = open_existing(store)
     named = baselines(opened)
     if as_json:
         output.print_json({"baselines": named})
@@ -56,9 +56,9 @@ def list_(store: str | None, as_json: bool) -> None:
 @options.store
 def remove(name: str, store: str | None) -> None:
     from proctor.api.baselines import find_baseline, remove_baseline
-    from proctor.api.prepare import existing
+    from proctor.api.prepare import open_existing
 
-    opened = existing(store)
+    opened = open_existing(store)
     run_id = find_baseline(opened, name)
     remove_baseline(opened, name)
     output.line(f"{name}: {run_id}")

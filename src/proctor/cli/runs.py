@@ -31,9 +31,9 @@ def command(ctx: click.Context, store: str | None, as_json: bool) -> None:
 @options.store
 @click.pass_context
 def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str | None) -> None:
-    from proctor.api.prepare import existing
+    from proctor.api.prepare import open_existing
 
-    opened = existing(store or ctx.obj)
+    opened = open_existing(store or ctx.obj)
     for record in [opened.run(run_id) for run_id in run_ids]:
         output.message(
             t(
@@ -60,9 +60,9 @@ def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str |
 @click.pass_context
 def copy(ctx: click.Context, run_ids: tuple[str, ...], target: str, store: str | None) -> None:
     from proctor.api import copy_run
-    from proctor.api.prepare import existing
+    from proctor.api.prepare import open_existing
 
-    source = existing(store or ctx.obj)
+    source = open_existing(store or ctx.obj)
     for run_id in run_ids:
         copy_run(run_id, source, target)
         output.message(t("Copied {run} to {target}.", run=run_id, target=target))
@@ -94,9 +94,9 @@ def _list(store: str | None, *, as_json: bool) -> None:
     import msgspec
 
     from proctor.api import runs
-    from proctor.api.prepare import existing
+    from proctor.api.prepare import open_existing
 
-    opened = existing(store)
+    opened = open_existing(store)
     records = runs(store=opened)
     if as_json:
         output.print_json({"runs": [msgspec.to_builtins(record) for record in records]})

@@ -16,7 +16,7 @@ import msgspec
 
 from proctor.api import numbers
 from proctor.api.baselines import baselines, find_against
-from proctor.api.prepare import existing
+from proctor.api.prepare import open_existing
 from proctor.continuous.gate import blocking_changes
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
@@ -183,7 +183,7 @@ def trends(
     Raises:
         BadInput: no run of this task, or of this agent, has ended; the nearest name is suggested.
     """
-    opened = existing(store)
+    opened = open_existing(store)
     runs = sorted((StoredRun(opened, record) for record in opened.runs()), key=lambda run: -run.record.created)
     chosen = choose(
         runs, task, agent, last, baseline, lambda name: StoredRun(opened, find_against(opened, name).record)

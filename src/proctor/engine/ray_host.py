@@ -102,11 +102,8 @@ def host_class() -> type[Any]:
             import shutil
             import signal
 
-            process, reader, folder = (
-                self.process,
-                self.reader,
-                self.folder,
-            )  # once it has ended, another may be started
+            # once it has ended, another may be started
+            process, reader, folder = self.process, self.reader, self.folder
             code = process.wait()
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # what it started
