@@ -84,6 +84,7 @@ $(PY):
 	  echo "Proctor needs Python 3.11 or newer; '$(PYTHON)' is older or missing. Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { \
 	  echo "'$(PYTHON) -m venv' failed. On Debian and Ubuntu: apt-get install python3-venv" >&2; rm -rf $(VENV); exit 1; }
+	$(INSTALL) --require-hashes -r requirements/pip.txt || { rm -rf $(VENV); exit 1; }  # an older pip refuses a locked version that is asked for with an extra
 
 $(VENV)/.demo-stamp: requirements/demo.txt pyproject.toml | $(PY)
 	$(INSTALL) --require-hashes -r requirements/demo.txt
