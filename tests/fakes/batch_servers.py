@@ -5,7 +5,9 @@ The official packages were run against them: openai 3.54.0, anthropic 2.12.0.
 
 import asyncio
 import json
+import re
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from email import message_from_bytes
 from typing import Any
@@ -27,6 +29,9 @@ class Batches:
         sent: the questions of each batch, by its id.
         posts: what becomes of the next requests for a batch: "lost" makes one and loses the reply, "dropped" makes none.
         foreign: batches of others that come into being with the next one of ours.
+        page_size: batches on a page of the list.
+        kills: by moment, what is called then, once: "listed", "uploaded" (either before the reply), "asked" (before a batch
+            is made), "made" (after it, before the reply). The connection is closed after it.
     """
 
     def __init__(self, *, looks: int = 1, fate: Fate = lambda question: "ok") -> None:
@@ -35,6 +40,8 @@ class Batches:
         self.sent: dict[str, list[str]] = {}
         self.posts: list[str] = []
         self.foreign = 0
+        self.page_size = 100
+        self.kills: dict[str, Callable[[], None]] = {}
         self.was_looked_at = asyncio.Event()
         self._posted: dict[str, Request] = {}
         self._lines: dict[str, list[Json]] = {}
@@ -46,6 +53,9 @@ class Batches:
         return [question for questions in self.sent.values() for question in questions]
 
     async def _make(self, lines: list[Json], status: str, request: Request, writer: asyncio.StreamWriter) -> None:
+        if self._kill("asked"):
+            await raw(b"")(request, writer)
+            return
         fate = self.posts.pop(0) if self.posts else "ok"
         for _ in range(self.foreign):
             self._begin(f"foreign_{secrets.token_hex(4)}", lines)
@@ -53,11 +63,26 @@ class Batches:
         self._posted[id] = request
         if fate != "dropped":
             self._begin(id, lines)
+        if self._kill("made"):
+            await raw(b"")(request, writer)
+            return
         await (data(self._state(id, status)) if fate == "ok" else raw(b""))(request, writer)
 
     async def _list(self, status: str, request: Request, writer: asyncio.StreamWriter) -> None:
-        newest = [self._state(id, status) for id in reversed(self.sent)]
-        await data({"data": newest, "has_more": False, "first_id": None, "last_id": None})(request, writer)
+        if self._kill("listed"):
+            await raw(b"")(request, writer)
+            return
+        ids, after = [*reversed(self.sent)], re.search(r"&after(?:_id)?=(\w+)", request.path)
+        newest = ids[ids.index(after[1]) + 1 if after else 0 :]
+        shown = [self._state(id, status) for id in newest[: self.page_size]]
+        more = len(newest) > self.page_size
+        await data({"data": shown, "has_more": more, "first_id": None, "last_id": None})(request, writer)
+
+    def _kill(self, moment: str) -> bool:
+        kill = self.kills.pop(moment, None)
+        if kill is not None:
+            kill()
+        return kill is not None
 
     def _begin(self, id: str, lines: list[Json]) -> None:
         self.sent[id] = [_question(line) for line in lines]
@@ -89,7 +114,9 @@ class OpenAIServer(Batches):
                 if not part.is_multipart()
             }
             assert parts["purpose"] == b"batch"
-            files["file-1" if not files else f"file-{len(files) + 1}"] = parts["file"]
+            files[f"file-{len(files) + 1}"] = parts["file"]
+            if self._kill("uploaded"):
+                return await raw(b"")(request, writer)
             return await data({"id": f"file-{len(files)}", "object": "file"})(request, writer)
         if request.method == "GET" and path.startswith("/v1/batches?"):
             return await self._list("validating", request, writer)
@@ -111,7 +138,13 @@ class OpenAIServer(Batches):
         return await body(files[path.split("/")[3]])(request, writer)
 
     def _state(self, id: str, status: str) -> Json:
-        batch = {"id": id, "object": "batch", "endpoint": "/v1/chat/completions", "status": status, "created_at": 1}
+        batch = {
+            "id": id,
+            "object": "batch",
+            "endpoint": "/v1/chat/completions",
+            "status": status,
+            "created_at": int(time.time()),
+        }
         file = self._posted[id].json["input_file_id"] if id in self._posted else "file-of-another"
         return {**batch, "completion_window": "24h", "input_file_id": file}
 

@@ -18,14 +18,17 @@ from proctor import Sample, Task, evaluate_async
 from proctor.api import Run
 from proctor.chat import streaming
 from proctor.chat.dialect import ModelReply
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.run import Budget
 from proctor.core.sample import Message, Text
 from proctor.models import batch_apis, batches
 from proctor.models.named import model
 from proctor.transport.client import Client
+from proctor.transport.faults import Fault
+from proctor.transport.target import Target
 
 SERVERS: dict[str, Callable[..., Batches]] = {"openai": OpenAIServer, "anthropic": AnthropicServer}
+PATHS = {"openai": "/chat/completions", "anthropic": "/messages"}
 TASK = Task(name="t", samples=[Sample.ask(f"s{n}", f"q{n}", target=f"re q{n}") for n in range(5)], scorers=["exact"])
 
 
@@ -285,6 +288,48 @@ async def test_a_run_that_was_killed_sends_nothing_twice(number: int, tmp_path: 
     assert sorted(server.questions) == ["q0", "q1", "q2"]
 
 
+class Killed:
+    """The command of a run in batches, which its server kills once, at a moment."""
+
+    def __init__(self, kind: str, folder: Path, url: str) -> None:
+        words = ["run", "q.jsonl", "--agent", f"{kind}:m", "--batch", "--base-url", f"{url}/v1", "--scorer", "exact"]
+        self._command = [sys.executable, "-m", "proctor", *words, "--run", "r", "--store", "runs.db", "--json"]
+        lines = "".join(f'{{"id": "s{n}", "question": "q{n}", "answer": "re q{n}"}}\n' for n in range(3))
+        (folder / "q.jsonl").write_text(lines, encoding="utf-8")
+        self._process: asyncio.subprocess.Process | None = None
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGKILL)
+
+    async def run(self) -> dict[str, Any] | None:
+        self._process = await asyncio.create_subprocess_exec(*self._command, stdout=-1, stderr=-1)
+        async with asyncio.timeout(60):
+            said, _ = await self._process.communicate()
+        return json.loads(said) if self._process.returncode == 0 else None
+
+
+@pytest.mark.parametrize(
+    ("kind", "moment"),
+    [
+        pytest.param(kind, moment, marks=() if moment == "made" else pytest.mark.torture)
+        for kind, moments in {"openai": ("uploaded", "asked", "made"), "anthropic": ("listed", "asked", "made")}.items()
+        for moment in moments
+    ],
+)
+async def test_a_kill_while_a_batch_is_submitted_leads_to_one_batch(kind: str, moment: str, tmp_path: Path) -> None:
+    server = SERVERS[kind]()
+    async with Endpoint(server) as endpoint:
+        command = Killed(kind, tmp_path, endpoint.url)
+        server.kills[moment] = command.kill
+        assert await command.run() is None
+        again = await command.run()
+    assert again is not None
+    assert again["outcomes"] == {"scored": 3}
+    assert again["usage"]["requests"] == 3
+    assert [len(questions) for questions in server.sent.values()] == [3]
+
+
 async def test_user_and_password_of_an_address_go_with_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     async with Endpoint(OpenAIServer()) as endpoint:
@@ -306,16 +351,33 @@ class OneBatch:
 
     def __init__(self) -> None:
         self.is_over = False
+        self.is_cut_off = False
+        self.is_found: bool | None = True
+        self.holds = "key"
         self.sizes: list[int] = []
         self.was_looked_at = asyncio.Event()
 
-    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: Callable[[str], bool]) -> str:
+    async def find(self, client: Client, noted: bytes, is_known: batch_apis.IsKnown) -> str | None:
+        match self.is_found:
+            case None:
+                raise Fault("batch_unknown", "nobody knows", again=False)
+            case True:
+                return "batch_1"
+            case False:
+                return None
+
+    async def submit(
+        self, client: Client, body_by_id: Mapping[str, bytes], is_known: batch_apis.IsKnown, note: batch_apis.Note
+    ) -> str:
+        await note(b"what it is known by")
         self.sizes.append(sum(map(len, body_by_id.values())))
+        if self.is_cut_off:
+            await asyncio.Event().wait()
         return "batch_1"
 
     async def results(self, client: Client, batch: str) -> Mapping[str, batch_apis.Line] | None:
         self.was_looked_at.set()
-        return {"key": batch_apis.Line(reply=b"said")} if self.is_over else None
+        return {self.holds: batch_apis.Line(reply=b"said")} if self.is_over else None
 
 
 async def test_a_file_that_fails_when_the_results_are_there_ends_the_wait(
@@ -394,3 +456,83 @@ async def test_a_model_that_is_listened_to_sends_no_stream_in_a_batch() -> None:
         streaming.hearer.reset(token)
     assert step.message.text == "re q"
     assert all(b'"stream"' not in request.body for request in endpoint.requests)
+
+
+def asked_after_a_stop(api: OneBatch, path: Path, *, times: int = 1) -> list[str]:
+    """Return what requests got after a process ended while it submitted them: their text, or the kind of their failure."""
+
+    async def ask() -> str:
+        batched = batches.Batches(api, batches.Journal(path), where="-", host="-", policy=None)
+        async with Client() as client, asyncio.timeout(20):
+            try:
+                reply = await batched.reply(
+                    client, "key", b"q", lambda data: ModelReply(parts=(Text(text=data.decode()),))
+                )
+            except ProviderFailed as error:
+                return error.kind
+        (text,) = reply.parts
+        assert isinstance(text, Text)
+        return text.text
+
+    async def stopped() -> None:
+        asking = asyncio.ensure_future(ask())
+        while not api.sizes:  # noqa: ASYNC110 - the fake tells nobody
+            await asyncio.sleep(0.01)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+
+    api.is_cut_off = True
+    asyncio.run(stopped())
+    api.is_cut_off, api.is_over = False, True
+    return [asyncio.run(ask()) for _ in range(times)]
+
+
+def test_a_batch_that_was_being_submitted_is_adopted(tmp_path: Path) -> None:
+    api = OneBatch()
+    assert asked_after_a_stop(api, tmp_path / "sent.db") == ["said"]
+    assert len(api.sizes) == 1
+
+
+def test_a_batch_that_was_never_made_is_sent(tmp_path: Path) -> None:
+    api = OneBatch()
+    api.is_found = False
+    assert asked_after_a_stop(api, tmp_path / "sent.db") == ["said"]
+    assert len(api.sizes) == 2
+
+
+def test_a_batch_of_which_nobody_knows_is_sent_again_only_on_demand(tmp_path: Path) -> None:
+    api = OneBatch()
+    api.is_found = None
+    assert asked_after_a_stop(api, tmp_path / "sent.db", times=2) == ["batch_unknown", "said"]
+    assert len(api.sizes) == 2
+
+
+def test_a_batch_of_somebody_else_that_was_adopted_is_said_to_be_theirs(tmp_path: Path) -> None:
+    api = OneBatch()
+    api.holds = "theirs"
+    assert asked_after_a_stop(api, tmp_path / "sent.db") == ["batch_foreign"]
+
+
+@pytest.mark.parametrize("kind", sorted(SERVERS))
+async def test_a_batch_is_found_among_many_later_ones(kind: str) -> None:
+    server, noted = SERVERS[kind](), list[bytes]()
+
+    async def note(one: bytes) -> None:
+        noted.append(one)
+
+    async with Endpoint(server) as endpoint, Client() as client:
+        target = Target(f"{endpoint.url}/v1{PATHS[kind]}")
+        api = (batch_apis.openai_batches if kind == "openai" else batch_apis.anthropic_batches)(target, PATHS[kind])
+
+        async def submit(count: int) -> str:
+            body = b'{"messages": [{"content": "q"}]}'
+            return await api.submit(client, {str(number): body for number in range(count)}, lambda batch: False, note)
+
+        await submit(3)
+        ours = await submit(3)
+        for _ in range(5):
+            await submit(1)
+        server.page_size = 2
+        assert await api.find(client, noted[1], lambda batch: False) == ours
+        server.page_size = 5
+        assert await api.find(client, noted[1], lambda batch: False) == ours

@@ -3,13 +3,15 @@
 The shapes are those of the packages openai 3.54.0 (types/batch.py, the batch input and output files) and anthropic 2.12.0
 (types/messages/message_batch.py). The results of a line are a reply as that of a single request, or why there is none.
 
-Neither API has a key by which it would know a batch that it is sent twice. So a batch whose reply was lost is looked for in
-the list of batches before it is sent again.
+Neither API has a key by which it would know a batch that it is sent twice. So what tells a batch from others is written
+down before it is sent, and one whose reply was lost, by the network or by a kill, is looked for in the list of batches before
+it is sent again.
 """
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -25,7 +27,12 @@ from proctor.transport.target import Target
 
 _ENDS = ("completed", "expired", "cancelled", "failed")
 LOOKS_AFTER_SECONDS = (1.0, 4.0, 15.0)  # for a batch whose reply was lost: the provider may still be making it
-MOST_LISTED = 100  # the newest ones
+MOST_LISTED = 100  # on one page, the newest ones first
+MOST_PAGES = 50
+CLOCKS_DIFFER_SECONDS = 3600.0  # at most, between a provider and this machine
+
+IsKnown = Callable[[str], bool]
+Note = Callable[[bytes], Awaitable[None]]
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,15 +45,24 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 class BatchApi(Protocol):
     """One way to send a batch."""
 
-    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: Callable[[str], bool]) -> str:
+    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: IsKnown, note: Note) -> str:
         """Send requests, and return the id of their batch.
 
         Args:
             is_known: True for a batch that other requests of ours went with.
+            note: writes down, right before the request that costs, what `find` needs.
 
         Raises:
             Fault: the reply was lost, and whether there is a batch cannot be seen.
             ProctorError: it was refused, or failed.
+        """
+        ...
+
+    async def find(self, client: Client, noted: bytes, is_known: IsKnown) -> str | None:
+        """Return the id of the batch that a process was submitting when it ended; None if it was never made.
+
+        Raises:
+            Fault: that cannot be seen.
         """
         ...
 
@@ -60,9 +76,26 @@ class BatchApi(Protocol):
         ...
 
 
+class _Noted(msgspec.Struct, frozen=True, kw_only=True):
+    """What tells a batch that is about to be submitted from those of others.
+
+    Attributes:
+        file: the file it is made of, at OpenAI.
+        earlier, count: the newest batches there were before it, and how many requests it holds, at Anthropic.
+        nonce: keeps two submissions apart that are alike in everything else.
+    """
+
+    file: str = ""
+    earlier: tuple[str, ...] = ()
+    count: int = 0
+    at: float
+    nonce: str
+
+
 class _Batch(msgspec.Struct):
     id: str = ""
     status: str = ""
+    created_at: Any = None
     processing_status: str = ""
     request_counts: Any = None
     input_file_id: str | None = None
@@ -73,6 +106,7 @@ class _Batch(msgspec.Struct):
 
 class _List(msgspec.Struct):
     data: list[_Batch]
+    has_more: bool | None = False
 
 
 class _Response(msgspec.Struct):
@@ -93,6 +127,7 @@ class _Row(msgspec.Struct):
     result: _Result | None = None
 
 
+_noted = msgspec.json.Decoder(_Noted)
 _batch = msgspec.json.Decoder(_Batch)
 _list = msgspec.json.Decoder(_List)
 _row = msgspec.json.Decoder(_Row)
@@ -110,19 +145,27 @@ class OpenAIBatches:
         self._base = str(target.url).removesuffix(path)
         self._path = path
 
-    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: Callable[[str], bool]) -> str:
+    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: IsKnown, note: Note) -> str:
         head = b'{"custom_id":%b,"method":"POST","url":"/v1%b","body":%b}'
         lines = [head % (msgspec.json.encode(id), self._path.encode(), body) for id, body in body_by_id.items()]
         kind, form = _form(b"\n".join(lines))
         upload = self._target.at(f"{self._base}/files", headers={"Content-Type": kind})
         file = await client.post(upload, form, _batch.decode)
         asked = {"input_file_id": file.id, "endpoint": f"/v1{self._path}", "completion_window": "24h"}
-
-        async def look() -> str | None:
-            return await _look(client, self._got("batches"), lambda batch: batch.input_file_id == file.id)
-
+        noted = _Noted(file=file.id, at=time.time(), nonce=secrets.token_hex(8))
+        await note(msgspec.json.encode(noted))
         target = self._target.at(f"{self._base}/batches")
-        return await client.post(target, msgspec.json.encode(asked), _id_of, look=look)
+        return await client.post(target, msgspec.json.encode(asked), _id_of, look=lambda: self._look(client, noted))
+
+    async def find(self, client: Client, noted: bytes, is_known: IsKnown) -> str | None:
+        return await self._look(client, _noted.decode(noted))
+
+    async def _look(self, client: Client, noted: _Noted) -> str | None:
+        def is_older(batch: _Batch) -> bool:
+            return isinstance(batch.created_at, int) and batch.created_at < noted.at - CLOCKS_DIFFER_SECONDS
+
+        listed = _Listed(client, self._got("batches"), "after", is_older)
+        return await _look(listed, lambda batch: batch.input_file_id == noted.file)
 
     async def results(self, client: Client, batch: str) -> Mapping[str, Line] | None:
         found = await client.post(self._got(f"batches/{quote(batch, safe='')}"), None, _batch.decode)
@@ -175,20 +218,40 @@ class AnthropicBatches:
         self._target = target
         self._url = f"{target.url}/batches"
 
-    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: Callable[[str], bool]) -> str:
-        earlier = {batch.id for batch in await _listed(client, self._target.at(self._url, method="GET"))}
+    async def submit(self, client: Client, body_by_id: Mapping[str, bytes], is_known: IsKnown, note: Note) -> str:
+        newest = await self._listed(client).page()
+        noted = _Noted(
+            earlier=tuple(batch.id for batch in newest.data),
+            count=len(body_by_id),
+            at=time.time(),
+            nonce=secrets.token_hex(8),
+        )
+        await note(msgspec.json.encode(noted))
+        line = b'{"custom_id":%b,"params":%b}'
+        lines = [line % (msgspec.json.encode(id), body) for id, body in body_by_id.items()]
+        return await client.post(
+            self._target.at(self._url),
+            b'{"requests":[%b]}' % b",".join(lines),
+            _id_of,
+            look=lambda: self._look(client, noted, is_known),
+        )
+
+    async def find(self, client: Client, noted: bytes, is_known: IsKnown) -> str | None:
+        return await self._look(client, _noted.decode(noted), is_known)
+
+    async def _look(self, client: Client, noted: _Noted, is_known: IsKnown) -> str | None:
+        def is_earlier(batch: _Batch) -> bool:
+            return batch.id in noted.earlier
 
         def is_ours(batch: _Batch) -> bool:  # the list does not say more than how many requests it has
             counts = batch.request_counts.values() if isinstance(batch.request_counts, dict) else ()
             total = sum(count for count in counts if isinstance(count, int))
-            return batch.id not in earlier and total == len(body_by_id) and not is_known(batch.id)
+            return not is_earlier(batch) and total == noted.count and not is_known(batch.id)
 
-        async def look() -> str | None:
-            return await _look(client, self._target.at(self._url, method="GET"), is_ours)
+        return await _look(self._listed(client, is_earlier), is_ours)
 
-        line = b'{"custom_id":%b,"params":%b}'
-        lines = [line % (msgspec.json.encode(id), body) for id, body in body_by_id.items()]
-        return await client.post(self._target.at(self._url), b'{"requests":[%b]}' % b",".join(lines), _id_of, look=look)
+    def _listed(self, client: Client, is_older: Callable[[_Batch], bool] = lambda _: False) -> "_Listed":
+        return _Listed(client, self._target.at(self._url, method="GET"), "after_id", is_older)
 
     async def results(self, client: Client, batch: str) -> Mapping[str, Line] | None:
         url = f"{self._url}/{quote(batch, safe='')}"
@@ -236,13 +299,34 @@ def _id_of(data: bytes) -> str:
     return id
 
 
-async def _listed(client: Client, batches: Target) -> list[_Batch]:
-    """Return the newest batches."""
-    newest = batches.at(f"{batches.url}?limit={MOST_LISTED}")
-    return (await client.post(newest, None, _list.decode)).data
+class _Listed(msgspec.Struct, frozen=True):
+    """The batches at an address, page by page, down to the first that is older than the one looked for.
+
+    Attributes:
+        cursor: the parameter that names the last batch of the page before.
+    """
+
+    client: Client
+    batches: Target
+    cursor: str
+    is_older: Callable[[_Batch], bool]
+
+    async def page(self, last: str = "") -> _List:
+        after = f"&{self.cursor}={quote(last, safe='')}" if last else ""
+        newest = self.batches.at(f"{self.batches.url}?limit={MOST_LISTED}{after}")
+        return await self.client.post(newest, None, _list.decode)
+
+    async def read(self) -> list[_Batch]:
+        found: list[_Batch] = []
+        for _ in range(MOST_PAGES):
+            page = await self.page(found[-1].id if found else "")
+            found += page.data
+            if not page.has_more or not page.data or any(map(self.is_older, page.data)):
+                break
+        return found
 
 
-async def _look(client: Client, batches: Target, is_ours: Callable[[_Batch], bool]) -> str | None:
+async def _look(listed: _Listed, is_ours: Callable[[_Batch], bool]) -> str | None:
     """Return the batch that a request made whose reply was lost; None if there is none, also after a while.
 
     Raises:
@@ -251,7 +335,7 @@ async def _look(client: Client, batches: Target, is_ours: Callable[[_Batch], boo
     for pause in LOOKS_AFTER_SECONDS:
         await asyncio.sleep(pause)
         try:
-            found = [batch.id for batch in await _listed(client, batches) if is_ours(batch)]
+            found = [batch.id for batch in await listed.read() if is_ours(batch)]
         except ProctorError as error:
             raise _unknown(str(error)) from None
         if len(found) > 1:

@@ -1,8 +1,8 @@
 """Send requests in batches, at half the price, and wait for their results, if need be over days and restarts.
 
-Requests are gathered until none came for a moment, and sent as one batch. Which batch a request went with is written down
-before anything waits for it, by run, sample and attempt: a run that is resumed asks for the results of its batches, and sends
-nothing twice. A reply that a run has read is not read by another run of the same name. A line that failed is an outcome; it is sent again only when its sample is (`--retry-failed`).
+Requests are gathered until none came for a moment, and sent as one batch. That they are about to be sent is written down
+before, and which batch they went with before anything waits for it, by run, sample and attempt: a run that is resumed looks
+for a batch whose id it never got to read, asks for the results of its batches, and sends nothing twice. A reply that a run has read is not read by another run of the same name. A line that failed is an outcome; it is sent again only when its sample is (`--retry-failed`).
 """
 
 import asyncio
@@ -18,7 +18,7 @@ import msgspec
 
 from proctor.chat.dialect import ModelReply
 from proctor.core.errors import BadInput, ProctorError, ProviderFailed, Refused
-from proctor.core.sentence import say
+from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Call
 from proctor.folders import data_folder
 from proctor.models.addresses import EndpointOptions
@@ -58,13 +58,38 @@ class Journal:
         with self._opened() as db:
             return db.execute("SELECT 1 FROM sent WHERE batch = ? LIMIT 1", (batch,)).fetchone() is not None
 
+    def keys_of(self, batch: str) -> set[str]:
+        """Return the requests that went with a batch."""
+        with self._opened() as db:
+            return {str(key) for (key,) in db.execute("SELECT key FROM sent WHERE batch = ?", (batch,))}
+
+    def begin(self, keys: Sequence[str], noted: bytes) -> None:
+        """Write down that requests are about to be sent, and what their batch can be known by."""
+        with self._opened() as db, db:
+            db.executemany("INSERT OR REPLACE INTO begun VALUES (?, ?, ?)", [(key, noted, time.time()) for key in keys])
+
+    def begun(self, keys: Sequence[str]) -> dict[bytes, list[str]]:
+        """Return what was about to be sent when a process ended, if any of these requests is in it: all its requests."""
+        with self._opened() as db:
+            asked = "SELECT DISTINCT noted FROM begun WHERE key = ?"
+            noted = {bytes(found) for key in keys for (found,) in db.execute(asked, (key,))}
+            rows = {one: db.execute("SELECT key FROM begun WHERE noted = ?", (one,)).fetchall() for one in noted}
+        return {one: [str(key) for (key,) in found] for one, found in rows.items()}
+
+    def drop(self, keys: Sequence[str]) -> None:
+        """Write down that no batch was made of these requests."""
+        with self._opened() as db, db:
+            db.executemany("DELETE FROM begun WHERE key = ?", [(key,) for key in keys])
+
     def note(self, keys: Sequence[str], batch: str) -> None:
         """Write down that requests went with a batch, and forget those whose results nobody has any longer."""
         with self._opened() as db, db:
             db.executemany(
                 "INSERT OR REPLACE INTO sent VALUES (?, ?, ?, NULL)", [(key, batch, time.time()) for key in keys]
             )
+            db.executemany("DELETE FROM begun WHERE key = ?", [(key,) for key in keys])
             db.execute("DELETE FROM sent WHERE at < ?", (time.time() - KEPT_SECONDS,))
+            db.execute("DELETE FROM begun WHERE at < ?", (time.time() - KEPT_SECONDS,))
 
     def settle(self, owner_by_key: Mapping[str, str | None]) -> None:
         """Write down which run read each reply; None forgets a request, so that it is sent again the next time."""
@@ -83,6 +108,9 @@ class Journal:
                 db.execute("PRAGMA synchronous=FULL")
                 db.execute(
                     "CREATE TABLE IF NOT EXISTS sent (key TEXT PRIMARY KEY, batch TEXT NOT NULL, at REAL NOT NULL, owner TEXT)"
+                )
+                db.execute(
+                    "CREATE TABLE IF NOT EXISTS begun (key TEXT PRIMARY KEY, noted BLOB NOT NULL, at REAL NOT NULL)"
                 )
                 yield db
         except (sqlite3.Error, OSError) as error:
@@ -137,10 +165,7 @@ class Batches:
         batch = await asyncio.to_thread(self._journal.batch_of, key, owner)
         client.allowance.reserve()
         if batch is not None:
-            is_new = batch not in self._sent
-            self._sent.setdefault(batch, {})[key] = waiting
-            if is_new:
-                self._start(self._watch(batch))
+            self._await(batch, {key: waiting})
         else:
             if self._gathered and self._size() + len(body) > MOST_BYTES:
                 self._send()
@@ -194,17 +219,53 @@ class Batches:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def _await(self, batch: str, waiting: Mapping[str, _Waiting]) -> None:
+        is_new = batch not in self._sent
+        self._sent.setdefault(batch, {}).update(waiting)
+        if is_new:
+            self._start(self._watch(batch))
+
     async def _submit(self, waiting: Mapping[str, _Waiting]) -> None:
         try:
             async with Client(policy=self._policy) as client:  # its requests are no calls of the model
-                bodies = {key: one.body for key, one in waiting.items()}
-                batch = await self._api.submit(client, bodies, self._journal.knows)
-            await asyncio.to_thread(self._journal.note, list(waiting), batch)
+                left = await self._adopt(client, waiting)
+                if left:
+                    batch = await self._made(client, {key: one.body for key, one in left.items()})
+                    await asyncio.to_thread(self._journal.note, list(left), batch)
+                    self._await(batch, left)
         except Exception as error:  # noqa: BLE001 - it is raised where the reply is awaited
-            _fail(waiting.values(), self._error(error))
-            return
-        self._sent[batch] = {**waiting}
-        await self._watch(batch)
+            adopted = {key for replies in self._sent.values() for key in replies}
+            _fail((one for key, one in waiting.items() if key not in adopted), self._error(error))
+
+    async def _made(self, client: Client, body_by_key: Mapping[str, bytes]) -> str:
+        """Return the batch made of these requests; that it is about to be made is on disk before it can cost."""
+        keys = list(body_by_key)
+
+        async def note(noted: bytes) -> None:
+            await asyncio.to_thread(self._journal.begin, keys, noted)
+
+        try:
+            return await self._api.submit(client, body_by_key, self._journal.knows, note)
+        except (Fault, ProctorError):  # it was refused, or looked for in vain
+            with suppress(BadInput):
+                await asyncio.to_thread(self._journal.drop, keys)
+            raise
+
+    async def _adopt(self, client: Client, waiting: Mapping[str, _Waiting]) -> dict[str, _Waiting]:
+        """Find the batches that an earlier process was submitting when it ended; return the requests that are in none."""
+        left = dict(waiting)
+        for noted, keys in (await asyncio.to_thread(self._journal.begun, list(waiting))).items():
+            try:
+                batch = await self._api.find(client, noted, self._journal.knows)
+            except Fault:  # it says that nobody knows; sent again only on demand
+                await asyncio.to_thread(self._journal.drop, keys)
+                raise
+            if batch is None:
+                await asyncio.to_thread(self._journal.drop, keys)
+                continue
+            await asyncio.to_thread(self._journal.note, keys, batch)
+            self._await(batch, {key: left.pop(key) for key in keys if key in left})
+        return left
 
     async def _results(self, batch: str) -> Mapping[str, Line]:
         """Return the results of a batch, once it is over."""
@@ -221,6 +282,8 @@ class Batches:
         waiting: Mapping[str, _Waiting] = {}
         try:
             results = await self._results(batch)
+            if results and not results.keys() & await asyncio.to_thread(self._journal.keys_of, batch):
+                raise Fault("batch_foreign", _say_foreign(batch), again=False)
             waiting = self._sent.pop(batch, {})
             lines = {key: results.get(key, gone) for key in waiting}
             owners = {
@@ -259,6 +322,13 @@ class Batches:
         if isinstance(error, ProctorError):
             return error
         return ProviderFailed(say("The batch failed: {error}.", error=str(error)), kind="batch_failed")
+
+
+def _say_foreign(batch: str) -> Sentence:
+    return say(
+        "the batch {batch} was taken for one whose reply was lost, and holds none of these requests. Look at the list of batches at the provider; --retry-failed sends the requests again",
+        batch=batch,
+    )
 
 
 def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
