@@ -3,6 +3,7 @@
 import json
 import time
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -44,3 +45,63 @@ def test_much_yaml_is_read_in_seconds(tmp_path: Path) -> None:
     assert time.process_time() - started < 5, "one megabyte"
     assert len(found) == 20_000
     assert found[7].cells == {"question": "Why 7?", "answer": "a7", "note": "0123"}
+
+
+@pytest.mark.parametrize("how", ["dictionary", "plain", "nested", "arrow"])
+def test_a_small_table_that_unpacks_to_gigabytes_is_refused_in_little_memory(tmp_path: Path, how: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import ipc, parquet
+
+    path = tmp_path / ("bomb.arrow" if how == "arrow" else "bomb.parquet")
+    text = "a" * 20_000_000
+    column = [[{"content": text}]] * 16 if how == "nested" else [text] * 16
+    if how == "arrow":
+        table = pyarrow.table({"question": pyarrow.array(column).dictionary_encode(), "answer": ["x"] * 16})
+        with ipc.new_file(path, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as file:
+            file.write_table(table)
+    else:
+        table = pyarrow.table({"question": column, "answer": ["x"] * 16})
+        parquet.write_table(table, path, compression="zstd", use_dictionary=how != "plain")
+    del table, column
+    before, allocated = pyarrow.total_allocated_bytes(), list[int]()
+    with pytest.raises(BadInput, match="unpacks to more than"):
+        allocated.extend(pyarrow.total_allocated_bytes() - before for _ in rows(path))
+    assert max(allocated, default=0) < 200_000_000
+
+
+def test_a_row_larger_than_any_sample_is_refused(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "q.parquet"
+    parquet.write_table(pyarrow.table({"question": ["Why?", "a" * 70_000_000], "answer": ["x", "y"]}), path)
+    read = iter(rows(path))
+    assert next(read).cells["question"] == "Why?"
+    with pytest.raises(BadInput, match="larger than 64 MB"):
+        next(read)
+
+
+def test_a_text_that_many_rows_share_is_read(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "q.parquet"
+    parquet.write_table(pyarrow.table({"question": ["a" * 50_000] * 2_000, "answer": [None, "x"] * 1_000}), path)
+    found = list(rows(path))
+    assert [len(row.cells["question"]) for row in found] == [50_000] * 2_000
+    assert [row.cells["answer"] for row in found] == [None, "x"] * 1_000
+
+
+def test_a_workbook_that_unpacks_to_hundreds_of_times_its_size_is_refused(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    path, bomb = tmp_path / "q.xlsx", tmp_path / "bomb.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["question", "answer"])
+    book.save(path)
+    cell = b'<row><c t="inlineStr"><is><t>' + b"a" * 300_000_000 + b"</t></is></c></row></sheetData>"
+    with ZipFile(path) as good, ZipFile(bomb, "w", ZIP_DEFLATED) as bad:
+        for name in good.namelist():
+            data = good.read(name)
+            bad.writestr(name, data.replace(b"</sheetData>", cell) if name.endswith("sheet1.xml") else data)
+    with pytest.raises(BadInput, match="unpacks to more than"):
+        list(rows(bomb))
