@@ -148,6 +148,20 @@ def test_what_errors_cost_is_told_by_class_with_examples() -> None:
     )
 
 
+def test_one_quantity_has_one_interval() -> None:
+    """Of the same samples the agent did all of it, by one class of error: each line has the interval of `compare`."""
+    store = MemoryStore()
+    old = write(store, "old", plain(dict.fromkeys(range(12), 0.0)))
+    new = write(store, "new", plain(dict.fromkeys(range(5), 0.0)))
+    found = explain_delta(old, new)
+    compared = proctor.compare(old, new).rows[0].difference
+    for one in (found, *found.causes, part(found, "agent", "wrong_answer")):
+        assert (one.low, one.high) == (compared.low, compared.high)
+    more = write(store, "more", [*plain(dict.fromkeys(range(5), 0.0)), ("extra", "a", "scored", 0.0, "", "1")])
+    of_agent = next(one for one in explain_delta(old, more).causes if one.cause == "agent")
+    assert (of_agent.low, of_agent.high) == (compared.low, compared.high)
+
+
 def test_infrastructure_and_samples_of_one_run_are_parts_of_their_own() -> None:
     store = MemoryStore()
     old = write(store, "old", [*plain({}, count=20), *((f"gone {n}", "a", "scored", 0.0, "", "1") for n in range(10))])

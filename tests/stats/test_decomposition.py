@@ -61,9 +61,10 @@ def test_each_change_is_found_in_its_own_part() -> None:
     by_key = {part.key: part.value for part in parts}
     assert by_key == {
         Key("same"): 0,
-        Key("shares", "a"): whole.value,
-        Key("samples", "", "second"): 0,
-    }  # as hard as others of their slice
+        Key("shares", "a"): whole.value / 2,  # has more of the samples now, and earns less than the mean
+        Key("shares", "b"): whole.value / 2,  # has fewer, and earns more
+        Key("samples", "", "second"): 0,  # as hard as others of their slice
+    }
 
     easy = [Member(cluster=f"new {n}", slice="a", second_weight=1, second=1) for n in range(50)]
     split = decompose([*old, *easy])
@@ -85,6 +86,64 @@ def test_each_change_is_found_in_its_own_part() -> None:
     whole, parts = split.whole, split.parts
     assert {part.key.kind for part in parts} == {"same", "shares"}
     assert math.isclose(sum(part.value for part in parts if part.key.kind == "shares"), whole.value)
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.sampled_from(["first", "second"]), SHARE, SHARE)
+@settings(max_examples=40, deadline=None)
+def test_a_proportional_subset_with_the_same_outcomes_has_nothing_in_any_part(
+    easy: int, hard: int, whole: str, easy_mean: float, hard_mean: float
+) -> None:
+    """Of each slice the subset has one sample in two, alike; only chance could tell the sets apart, and here is none."""
+    members = []
+    for slice_, count, value in (("easy", easy, easy_mean), ("hard", hard, hard_mean)):
+        for n in range(2 * count):
+            weights = [1.0, 1.0]
+            if n >= count:
+                weights[whole == "first"] = 0.0
+            members.append(
+                Member(
+                    cluster=f"{slice_} {n}",
+                    slice=slice_,
+                    first_weight=weights[0],
+                    second_weight=weights[1],
+                    first=value,
+                    second=value,
+                )
+            )
+    split = decompose(members)
+    assert math.isclose(split.whole.value, 0, abs_tol=1e-9)
+    assert all(math.isclose(part.value, 0, abs_tol=1e-9) for part in split.parts), split.parts
+
+
+def test_more_samples_of_one_slice_move_the_shares_of_all() -> None:
+    """60 hard samples more: each slice has as much less of its due as the other has more."""
+    old = [
+        Member(cluster=f"{n}", slice="eh"[n % 2], first_weight=1, second_weight=1, first=n % 2, second=n % 2)
+        for n in range(100)
+    ]
+    split = decompose([*old, *(Member(cluster=f"new {n}", slice="h", second_weight=1, second=1) for n in range(60))])
+    by_slice = {part.key.name: part.value for part in split.parts if part.key.kind == "shares"}
+    assert math.isclose(by_slice["e"], by_slice["h"])
+    assert math.isclose(by_slice["e"] + by_slice["h"], split.whole.value)
+
+
+def test_simpsons_example_keeps_its_parts() -> None:
+    """Both slices are better, and the mix goes from 90/10 to 10/90: the agent won, the shares lost, alike from both slices."""
+    members = [
+        Member(
+            cluster=f"{slice_} {n}",
+            slice=slice_,
+            first_weight=first,
+            second_weight=second,
+            first=float(n < right),
+            second=float(n < right + 10),
+        )
+        for slice_, right, first, second in (("easy", 80, 0.9, 0.1), ("hard", 20, 0.1, 0.9))
+        for n in range(100)
+    ]
+    split = decompose(members)
+    by_key = {part.key: round(part.value, 9) for part in split.parts}
+    assert by_key == {Key("same"): 0.1, Key("shares", "easy"): -0.24, Key("shares", "hard"): -0.24}
 
 
 def test_intervals_of_parts_hold_the_true_parts() -> None:

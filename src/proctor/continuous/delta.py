@@ -35,9 +35,11 @@ from proctor.reports.changes import Change, changes_between
 from proctor.reports.compare import scorers_in_common
 from proctor.reports.same_task import check_same_task
 from proctor.runtime.garbage import gc_paused
-from proctor.stats import paired
+from proctor.stats.anytime import ANYTIME
 from proctor.stats.bounds import moved
 from proctor.stats.decomposition import Key, Member, Piece, Side, Split, decompose
+from proctor.stats.paired import Difference, Pair, compare
+from proctor.stats.rate import Interval
 
 Cause = Literal["agent", "scorer", "unknown", "infrastructure", "missing", "samples", "shares"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
@@ -175,14 +177,13 @@ def explain_delta(
         )
     both = [*shared_samples(common, others, by)]
     split = decompose([member for _, member in members], _cause_of)
-    parts = [*_of_the_same(both), *_of_others(split, members, both)]
     looked_at = any(run.record.spec.until is not None for run in runs)
-    low, high = _interval(split, both, looked_at=looked_at)
-    causes, slices = [*_causes(parts, both, split)], [*_by_slice(both)] if by else []
-    if looked_at:  # these intervals are of a fixed number of samples
-        parts, causes, slices = (
-            [replace(one, low=None, high=None) for one in each] for each in (parts, causes, slices)
-        )
+    if looked_at:  # its intervals are of a fixed number of samples
+        split = _without_intervals(split)
+    same = _compare_the_same(both, looked_at=looked_at)
+    parts = [*_of_the_same(both, same), *_of_others(split, members, both)]
+    low, high = _interval(split, same, looked_at=looked_at)
+    causes, slices = [*_causes(parts, both, same, split)], [*_by_slice(both, same)] if by else []
     return Delta(
         first=first.record,
         second=second.record,
@@ -210,7 +211,22 @@ def _tag_of_the_draw(runs: tuple[Run, Run]) -> str:
     return next((one.by for one in strata if one is not None and one.by), "")
 
 
-def _of_the_same(both: Sequence[Shared]) -> Iterator[Part]:
+def _without_intervals(split: Split) -> Split:
+    return replace(
+        split,
+        whole=replace(split.whole, interval=None),
+        parts=tuple(replace(piece, interval=None) for piece in split.parts),
+        sums={name: replace(piece, interval=None) for name, piece in split.sums.items()},
+    )
+
+
+def _compare_the_same(both: Sequence[Shared], *, looked_at: bool) -> Difference:
+    """Return the difference over the samples that both runs scored, with the interval that `compare` has for it."""
+    pairs = [Pair(cluster=one.cluster, first=one.second, second=one.first, weight=one.weight) for one in both]
+    return compare(pairs, single=all(one.single for one in both), looked_at=looked_at)
+
+
+def _of_the_same(both: Sequence[Shared], same: Difference) -> Iterator[Part]:
     """Yield the parts of the samples that both runs scored: the agent's by class of error, the scorer's, what is unknown."""
     cost: Counter[str] = Counter()
     for one in both:
@@ -218,13 +234,13 @@ def _of_the_same(both: Sequence[Shared]) -> Iterator[Part]:
             cost.update(costs)
     chosen = [name for name, _ in cost.most_common(MOST_CLASSES)]
     for name in chosen:
-        yield _moved("agent", name, both, partial(_of_class, names=frozenset([name])))
+        yield _moved("agent", name, both, same, partial(_of_class, names=frozenset([name])))
     if rest := frozenset(cost) - {*chosen}:
-        yield _moved("agent", OTHERS, both, partial(_of_class, names=rest))
+        yield _moved("agent", OTHERS, both, same, partial(_of_class, names=rest))
     if any(one.by_scorer for one in both):
-        yield _moved("scorer", "", both, lambda one: one.by_scorer or _NOTHING)
+        yield _moved("scorer", "", both, same, lambda one: one.by_scorer or _NOTHING)
     if any(one.costs is None for one in both):
-        yield _moved("unknown", "", both, lambda one: _NOTHING if one.costs else (1 - one.first, 1 - one.second))
+        yield _moved("unknown", "", both, same, lambda one: _NOTHING if one.costs else (1 - one.first, 1 - one.second))
 
 
 def _of_class(one: Shared, names: frozenset[str]) -> tuple[float, float]:
@@ -237,15 +253,18 @@ def _of_agent(one: Shared) -> tuple[float, float]:
     return before, after
 
 
-def _moved(cause: Cause, name: str, both: Sequence[Shared], losses: Losses) -> Part:
-    """Return the part of the samples of both runs in which `losses` changed."""
+def _moved(cause: Cause, name: str, both: Sequence[Shared], same: Difference, losses: Losses) -> Part:
+    """Return the part of the samples of both runs in which `losses` changed; one that is all of `same` has its interval."""
     each = [losses(one) for one in both]
     pairs = [
-        paired.Pair(cluster=one.cluster, first=1 - after, second=1 - before, weight=one.weight)
+        Pair(cluster=one.cluster, first=1 - after, second=1 - before, weight=one.weight)
         for one, (before, after) in zip(both, each, strict=True)
     ]
     found = moved(pairs, single=all(one.single for one in both))
-    bounds = found.bounds(0.025)
+    is_all = all(
+        abs(pair.difference - (one.second - one.first)) <= _LEAST for pair, one in zip(pairs, both, strict=True)
+    )
+    bounds: Interval | Difference | None = same if is_all else None if same.method == ANYTIME else found.bounds(0.025)
     changes = [
         (one, one.weight * (before - after) / len(both)) for one, (before, after) in zip(both, each, strict=True)
     ]
@@ -310,22 +329,20 @@ def _ends(piece: Piece) -> tuple[float | None, float | None]:
     return (None, None) if piece.interval is None else (piece.interval.low, piece.interval.high)
 
 
-def _interval(split: Split, both: Sequence[Shared], *, looked_at: bool) -> tuple[float | None, float | None]:
+def _interval(split: Split, same: Difference, *, looked_at: bool) -> tuple[float | None, float | None]:
     """Return the interval of the whole: that of `compare` where both runs scored the same samples alike.
 
     Where the samples of either run are so alike that they show no spread, it is that one too, moved by the other parts.
     """
     if len(split.parts) > 1 and (looked_at or split.whole.interval is not None):
-        return (None, None) if looked_at else _ends(split.whole)
-    pairs = [paired.Pair(cluster=one.cluster, first=one.second, second=one.first, weight=one.weight) for one in both]
-    found = paired.compare(pairs, single=all(one.single for one in both), looked_at=looked_at)
-    moved_by = split.whole.value - found.value
-    return None if found.low is None else found.low + moved_by, None if found.high is None else found.high + moved_by
+        return _ends(split.whole)
+    moved_by = split.whole.value - same.value
+    return None if same.low is None else same.low + moved_by, None if same.high is None else same.high + moved_by
 
 
-def _causes(parts: Sequence[Part], both: Sequence[Shared], split: Split) -> Iterator[Part]:
+def _causes(parts: Sequence[Part], both: Sequence[Shared], same: Difference, split: Split) -> Iterator[Part]:
     """Yield the sum of each cause that there is; the agent is always among them."""
-    yield _moved("agent", "", both, _of_agent)
+    yield _moved("agent", "", both, same, _of_agent)
     yield from (one for one in parts if one.cause in ("scorer", "unknown"))
     for cause in CAUSES[3:]:
         if cause in split.sums:
@@ -334,10 +351,10 @@ def _causes(parts: Sequence[Part], both: Sequence[Shared], split: Split) -> Iter
             yield Part(cause=cause, value=split.sums[cause].value, low=low, high=high, samples=samples)
 
 
-def _by_slice(both: Sequence[Shared]) -> Iterator[Part]:
+def _by_slice(both: Sequence[Shared], same: Difference) -> Iterator[Part]:
     """Yield what the agent did in each slice, in points of the whole."""
     for name in dict.fromkeys(one.slice for one in both):
-        yield _moved("agent", name, both, partial(_of_slice, name=name))
+        yield _moved("agent", name, both, same, partial(_of_slice, name=name))
 
 
 def _of_slice(one: Shared, name: str) -> tuple[float, float]:

@@ -10,7 +10,8 @@ samples of both, W and V for their shares of the weights, m and n for their weig
 
 The first two are Kitagawa's. A sample of one set only is compared with the samples of both in its slice, and that slice with
 their whole: b - n = (b - n_slice) + (n_slice - n). The second part belongs to the shares of slices, unless the sample was to be
-in both sets and is missing for a reason.
+in both sets and is missing for a reason. A slice is booked only what it has beyond its due: the share that it has among the
+samples of both, times the weight of all samples of that one set. Over the slices this due sums to 0.
 
 All of it is sums over slices, so that intervals come from a jackknife that leaves out a group of clusters at a time.
 
@@ -187,6 +188,10 @@ def _parts(cells: Mapping[Cell, Sums]) -> dict[Key, float]:
         earned = 1 if side == "first" else 2  # a is the second of three sums, b the third
         total = math.fsum(sums[at] for (other, _, _), sums in cells.items() if other in (side, "both"))
         mean = wa / w if side == "first" else vb / v
+        alone = math.fsum(sums[at] for (other, why, _), sums in cells.items() if other == side and not why) / total
+        for slice_, sums in both.items():
+            due = (sums[at + earned] - sums[at] * mean) / (w if side == "first" else v)
+            _book(parts, Key("shares", slice_), -sign * alone * due)
         for (other, why, slice_), sums in cells.items():
             if other != side:
                 continue
