@@ -35,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     agent_options: Mapping[str, Any] = {}
     environment: str | tuple[str, ...] | None = None
     environment_options: Mapping[str, Any] = {}
+    approve: str | tuple[str, ...] | None = None
     task_options: Mapping[str, Any] = {}
     judge: str | None = None
     judge_options: Mapping[str, Any] = {}

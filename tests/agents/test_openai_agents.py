@@ -298,3 +298,48 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(__import__("sys").modules, "agents", None)
     with pytest.raises(MissingExtra, match=r"\[openai-agents\]"):
         openai_agents.make("./agent.py:agent", {})
+
+
+async def test_a_call_inside_an_agent_that_is_a_tool_waits_too(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    @function_tool(needs_approval=True)
+    def send(to: str) -> str:
+        """Send a letter."""
+        sent.append(to)
+        return "sent"
+
+    inner = Agent(name="clerk", model=Scripted([call("send", '{"to": "Ada"}', "i1")], [text("Sent it.")]), tools=[send])
+    model = Scripted([call("ask_clerk", '{"input": "Write to Ada."}', "c1")], [text("Done.")])
+    outer = Agent(name="boss", model=model, tools=[inner.as_tool("ask_clerk", "Ask the clerk.")])
+    run = await proctor.evaluate_async(conversations(1, 1), agent=outer, store=str(tmp_path / "runs.db"), approve="all")
+    [trial] = run.trials()
+    assert (trial.outcome, sent) == ("scored", ["Ada"])
+    assert [(one.call.name, one.approved) for one in trial.trajectory.approvals] == [("send", True)]
+    assert [text for _, text in outline(trial.trajectory.steps)] == [
+        'ask_clerk({"input": "Write to Ada."})#c1',
+        "ask_clerk -> Sent it.#c1",
+        "Done.",
+    ]
+    assert trial.trajectory.usage.requests == 4
+
+
+async def test_a_call_after_a_hand_over_waits_beside_one_that_needs_no_approval(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    @function_tool(needs_approval=True)
+    def send(to: str) -> str:
+        """Send a letter."""
+        sent.append(to)
+        return "sent"
+
+    model = Scripted([call("send", '{"to": "Bob"}', "s1"), call("add", '{"a": 1, "b": 1}', "a1")], [text("Not sent.")])
+    clerk = Agent(name="clerk", model=model, tools=[send, add])
+    desk = Agent(name="desk", model=Scripted([call("transfer_to_clerk", "{}", "h1")]), handoffs=[clerk])
+    run = await proctor.evaluate_async(conversations(1, 1), agent=desk, store=str(tmp_path / "runs.db"), approve="none")
+    [trial] = run.trials()
+    assert (trial.outcome, sent) == ("scored", [])
+    texts = [text for _, text in outline(trial.trajectory.steps)]
+    assert {"add -> 2#a1", "send -> This call was denied.#s1"} <= {*texts}
+    assert texts[-1] == "Not sent."
+    assert trial.trajectory.usage.requests == 3

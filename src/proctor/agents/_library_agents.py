@@ -21,7 +21,7 @@ from proctor.core.errors import AgentFailed, BadInput, MissingExtra
 from proctor.core.run import limits_now
 from proctor.core.sample import Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.task import Agent, Environment, Session
-from proctor.core.trajectory import Step, Stop, ToolStyle, Usage
+from proctor.core.trajectory import Approval, Step, Stop, ToolStyle, Usage
 
 PART_BY_CLASS: Mapping[str, str] = {  # the beginning of `module:class`, of the class itself or one it inherits from
     "google.adk.": "adk",  # VeADK's agents and runners inherit from these
@@ -201,6 +201,11 @@ def with_usage(steps: Sequence[Step], total: Usage) -> list[Step]:
     if not steps or more == Usage():
         return list(steps)
     return [*steps[:-1], replace(steps[-1], usage=(steps[-1].usage or Usage()) + more)]
+
+
+def denial_of(approval: Approval) -> str:
+    """Return what the agent's model is shown as the result of a call that was denied."""
+    return f"The user denied this call: {approval.words}" if approval.words else "This call was denied."
 
 
 def with_stop(steps: Sequence[Step], stop: Stop) -> list[Step]:

@@ -15,6 +15,7 @@ from proctor.agents._environment_tools import EnvironmentTools, schema_of_parame
 from proctor.agents._library_agents import (
     FrameworkAgent,
     LibraryOptions,
+    denial_of,
     load_agent,
     reply_message,
     result_message,
@@ -28,7 +29,7 @@ from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, ToolCall, ToolResult, Turn
 from proctor.core.task import Agent
-from proctor.core.trajectory import Step, Stop, Usage
+from proctor.core.trajectory import Approval, Step, Stop, Usage
 
 FAILED = "An error occurred while running the tool"  # how the SDK's default handler begins
 REFUSALS = ("InputGuardrailTripwireTriggered", "OutputGuardrailTripwireTriggered", "ModelRefusalError")
@@ -45,28 +46,50 @@ def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions(
 
 
 class RunnerSession:
-    """A conversation: all items so far, and the agent that has it."""
+    """A conversation: all items so far, and the agent that has it.
+
+    Attributes:
+        waiting: the calls of the turn that wait for approval, also those inside agents that are tools.
+    """
 
     def __init__(self, agent: Any, options: LibraryOptions, tools: EnvironmentTools) -> None:
         self.tools = tools.style
         self.received: list[Step] = []
+        self.waiting: Sequence[Approval] = ()
         self._agent = agent
         self._options = options
         self._tools = tools
         self._items: list[Any] = []
+        self._equipped: dict[int, tuple[Any, Any]] = {}
+        self._asked: Any = None  # the agent that the turn began with
+        self._stopped: Any = None  # the run that waits for approval
+        self._before: list[Step] = []  # its steps
 
     async def send(self, turn: Turn) -> Sequence[Step]:
+        given = [*self._items, *map(_item, turn.messages)]
+        self._tools.offer(turn)
+        self._before, self._equipped = [], {}
+        self._asked = _equip(self._agent, self._tools, self._equipped) if self._tools.tools else self._agent
+        return await self._run(given)
+
+    async def decide(self, approvals: Sequence[Approval]) -> Sequence[Step]:
+        state = self._stopped.to_state()
+        for item, approval in zip(self._stopped.interruptions, approvals, strict=True):
+            if approval.approved:
+                state.approve(item)
+            else:
+                state.reject(item, rejection_message=denial_of(approval))
+        return await self._run(state)
+
+    async def _run(self, given: Any) -> Sequence[Step]:
         from agents import Runner
 
         received: list[Step] = []
-        self.received = received
-        given = [*self._items, *map(_item, turn.messages)]
-        self._tools.offer(turn)
-        equipped: dict[int, tuple[Any, Any]] = {}
+        self.received, self.waiting = received, ()
         with self._tools.ended(), map_agent_errors():
             try:
                 run = await Runner.run(
-                    _equip(self._agent, self._tools, equipped) if self._tools.tools else self._agent,
+                    self._asked,
                     given,
                     max_turns=self._options.steps(),
                     hooks=_hooks(received),
@@ -77,11 +100,17 @@ class RunnerSession:
                 if stop is None:
                     raise
                 return self._tools.with_errors(_stop_steps(received, stop))
-        self._items = run.to_input_list()
-        self._agent = next((own for own, mine in equipped.values() if mine is run.last_agent), run.last_agent)
-        steps = self._tools.with_errors(_with_results(received, run.new_items))
-        steps = with_answer(steps, run.final_output, run.last_agent.name)
-        return with_usage(steps, usage_of(run.context_wrapper.usage))
+        steps = self._tools.with_errors(_with_results(received, run.new_items, self._before))
+        if run.interruptions:
+            self._stopped, self.waiting = run, tuple(map(_approval_of, run.interruptions))
+        else:
+            self._items = run.to_input_list()
+            agents = self._equipped.values()
+            self._agent = next((own for own, mine in agents if mine is run.last_agent), run.last_agent)
+            steps = with_answer(steps, run.final_output, run.last_agent.name)
+        steps = with_usage([*self._before, *steps], usage_of(run.context_wrapper.usage))[len(self._before) :]
+        self._before += steps
+        return steps
 
 
 def _equip(agent: Any, tools: EnvironmentTools, equipped: dict[int, tuple[Any, Any]]) -> Any:
@@ -121,6 +150,14 @@ def _equip(agent: Any, tools: EnvironmentTools, equipped: dict[int, tuple[Any, A
         handing_over(one) if isinstance(one, Handoff) else _equip(one, tools, equipped) for one in agent.handoffs
     ]
     return mine
+
+
+def _approval_of(item: Any) -> Approval:
+    """Return the call of an item that waits for approval; hosted tools have items of other kinds."""
+    raw = item.raw_item if isinstance(item.raw_item, Mapping) else item.raw_item.model_dump()
+    id = raw.get("call_id") or raw.get("id") or ""
+    given = raw.get("arguments", raw.get("action", raw.get("operation")))
+    return Approval(call=call_of(item.name or str(raw.get("type") or ""), given, id))
 
 
 def usage_of(used: Any) -> Usage:
@@ -236,11 +273,15 @@ def _result_step(name: str, call_id: str, output: object, started: float, second
     return Step(message=message, author="tool", started=started, seconds=seconds)
 
 
-def _with_results(steps: Sequence[Step], items: Sequence[Any]) -> list[Step]:
-    """Return the steps with the results that no hook told of (hand-offs, tools of the provider) behind their calls."""
-    told = {part.id for step in steps for part in step.message.parts if isinstance(part, ToolResult)}
+def _with_results(steps: Sequence[Step], items: Sequence[Any], before: Sequence[Step]) -> list[Step]:
+    """Return the steps with the results that no hook told of (hand-offs, tools of the provider, denials) behind their calls.
+
+    Those of calls that steps `before` made come first.
+    """
+    told = {part.id for step in (*before, *steps) for part in step.message.parts if isinstance(part, ToolResult)}
     output_by_call = {id: output for id, output in map(_output, items) if id and id not in told}
-    return list(_fill_in(steps, output_by_call))
+    earlier = [step for step in _fill_in(before, output_by_call) if step not in before]
+    return [*earlier, *_fill_in(steps, output_by_call)]
 
 
 def _fill_in(steps: Sequence[Step], output_by_call: Mapping[str, object]) -> Iterator[Step]:

@@ -21,6 +21,7 @@ from proctor.engine.progress import Progress
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+APPROVERS = frozenset({"ask", "all", "none"})
 LARGEST_SEED = 2**63 - 1  # the largest integer that a store keeps
 
 
@@ -49,6 +50,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         against: the stored run, or named baseline, that the rule compares with.
         error: the greatest chance of a wrong decision to one side; 0.05 by default.
         perturb: faults put into calls of the environment's tools, by kind the share of the calls: errors, lost, delays, cuts.
+        approve: who approves calls that wait for it: "ask" (the simulated user), "all", "none", or the names of the tools that are approved. Where it is None, a simulated user is asked, and without one such a trial ends as "awaiting_approval".
         shard: the part of the samples that is played, such as "3/10"; the run has the same name in all shards.
         concurrency: how many samples are in flight; None lets the pace of the endpoint decide.
         workers: in how many processes, for agents that need CPU.
@@ -90,6 +92,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     against: str | None = None
     error: float | None = None
     perturb: Perturb | Mapping[str, object] | None = None
+    approve: str | Sequence[str] | None = None
     shard: str | Shard | None = None
     concurrency: int | None = None
     workers: int | None = None
@@ -229,6 +232,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             limits=limits_over(usual.limits, self.limits),
             budget=budget_of(self.budget),
             perturb=perturb_of(self.perturb),
+            approve=approve_of(self.approve),
             shard=shard_of(self.shard),
             order=self.order or "random",
             target=self.target or "samples",
@@ -294,6 +298,26 @@ def perturb_of(given: Perturb | Mapping[str, object] | None) -> Perturb | None:
     if found.share > 1:
         raise BadInput("The faults of perturb add up to {share:.0%} of the calls; a call has one at most.", share=found.share)  # fmt: skip
     return found if found.share > 0 else None
+
+
+def approve_of(given: str | Sequence[str] | None) -> str | None:
+    """Return the policy for calls that wait for approval: "ask", "all", "none", or names with commas.
+
+    Raises:
+        BadInput: a name is empty, or names stand next to one of the three words.
+
+    >>> approve_of(["search", "read"]), approve_of("all"), approve_of(None)
+    ('search,read', 'all', None)
+    """
+    if not given:
+        return None
+    names = [name.strip() for name in (given.split(",") if isinstance(given, str) else given)]
+    if "" in names or (len(names) > 1 and not APPROVERS.isdisjoint(names)):
+        raise BadInput(
+            "--approve takes ask, all, none, or the names of tools with commas between, not '{value}'.",
+            value=",".join(names),
+        )
+    return ",".join(names)
 
 
 def limits_over(usual: Limits, given: Limits | Mapping[str, object] | None) -> Limits:

@@ -18,7 +18,7 @@ import proctor
 from proctor.api import numbers, resolve
 from proctor.api.baselines import find_against
 from proctor.api.keys import refuse_keys
-from proctor.api.options import RunOptions, judge_of
+from proctor.api.options import RunOptions, approve_of, judge_of
 from proctor.api.resuming import check_code, check_conditions, movable, with_code
 from proctor.api.shards import store_of_shard
 from proctor.api.sources import git_state
@@ -132,8 +132,16 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
             "--perturb puts faults between an agent and the tools of an environment; the task {task} has none, and an agent's own tools are out of reach. Name one: --environment python:./tools.py:Tools",
             task=made_task.name,
         )
+    approve = approve_of(options.approve)
+    if approve == "ask" and options.replies is None and made_task.user is None:
+        raise BadInput(
+            "--approve ask needs a simulated user, such as --user scripted:FILE or --user model:openai:MODEL."
+        )
     store = store_of_shard(at(options.store), shard_of(options.shard))
     stored = _stored(store, options.run_id)
+    if stored is not None and stored.spec.approve is None and made_task.user is None:
+        # nobody could decide so far, so no number rests on it
+        stored = replace(stored, spec=replace(stored.spec, approve=approve))
     if stored is not None and stored.spec.task != named_task.name:
         check_conditions(stored, replace(stored, spec=replace(stored.spec, task=named_task.name)))
     kept = stored.spec if stored is not None else None

@@ -37,6 +37,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     agent_options: Mapping[str, Any] = {}
     environment: tuple[str, ...] = ()
     environment_options: Mapping[str, Any] = {}
+    approve: str = ""
     limit: AtLeastOne | None = None
     first: AtLeastOne | None = None
     ids: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             agent_options=self.agent_options,
             environment=self.environment,
             environment_options=self.environment_options,
+            approve=self.approve or None,
             scorers=self.scorers,
             judge=self.judge or None,
             judge_options=self.judge_options,
@@ -105,6 +107,7 @@ def words_of(request: RunRequest, *, run: str, store: str) -> list[str]:
     flags: dict[str, object] = {
         "agent": request.agent,
         "environment": request.environment,
+        "approve": request.approve,
         "limit": request.limit,
         "first": request.first,
         "id": request.ids,

@@ -41,6 +41,7 @@ FLAGS = {
     "order": "--order",
     "until": "--until",
     "perturb": "--perturb",
+    "approve": "--approve",
     "shard": "--shard",
     "selection.limit": "--limit",
     "selection.first": "--first",

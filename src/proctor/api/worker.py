@@ -179,6 +179,7 @@ def _work(start: wire.Start) -> Work:
         price=start.price,
         seed=spec.seed,
         perturb=spec.perturb,
+        approve=spec.approve,
     )
 
 

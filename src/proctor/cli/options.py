@@ -156,6 +156,13 @@ perturb = several(
     "KIND=SHARE",
     read=pairs,
 )
+approve = click.option(
+    "--approve",
+    metavar="ask|all|none|NAMES",
+    help=t(
+        "Who approves calls of the agent that wait for it: ask (the simulated user), all, none, or the names of the tools that are approved, with commas between."
+    ),
+)
 judge_set = several(
     "--judge-set",
     "judge_options",

@@ -222,6 +222,7 @@ FAILED = {  # short names for the status line
     "provider_failed": "provider failed",
     "environment_failed": "environment failed",
     "user_failed": "user failed",
+    "awaiting_approval": "awaiting approval",
     "skipped": "skipped",
     "cancelled": "cancelled",
 }

@@ -49,6 +49,7 @@ CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 @options.agent_set
 @options.environment
 @options.perturb
+@options.approve
 @options.base_url
 @options.batch
 @options.scorer

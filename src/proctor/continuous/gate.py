@@ -34,6 +34,7 @@ TOLD_ONLY = ("agent", "Proctor", "scorers", "attempts", "seed", "python", "machi
 TOLD_PARTS = (
     "agent_options",
     "perturb",
+    "approve",
     "until",
     "selection",
     "limits",

@@ -13,7 +13,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.near import misspellings, near
 from proctor.core.sample import Tool
-from proctor.core.trajectory import Step, ToolStyle
+from proctor.core.trajectory import Approval, Step, ToolStyle
 from proctor.core.validation import in_words
 
 ROUTINES = (BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType)
@@ -78,10 +78,12 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         tools: how tools were called in it, where that differs from its agent's `tools`.
         state: the agent's own state at the end.
+        approvals: the decisions in a conversation that was recorded.
     """
 
     tools: ToolStyle | None = None
     state: Mapping[str, Any] | None = None
+    approvals: Sequence[Approval] = ()
 
 
 class Underway(SessionInfo, frozen=True, kw_only=True):

@@ -184,7 +184,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     infrastructure failures is above `max_failed` ends as inconclusive. `concurrency`, `workers` and `on` are kept
     so that it is resumed as it began. `target` says what the intervals are
     about: samples like these, or the very samples of the task. With `until` the run may end early, and its intervals hold
-    for any number of looks. With `perturb`, calls of tools meet faults. With
+    for any number of looks. With `perturb`, calls of tools meet faults. `approve` says who approves calls that wait for it. With
     `shard` it is a part of a run.
     """
 
@@ -212,6 +212,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     target: Target = "samples"
     until: Until | None = None
     perturb: Perturb | None = None
+    approve: str | None = None
     shard: Shard | None = None
 
 

@@ -13,7 +13,7 @@ from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Tur
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
 from proctor.core.tally import Tally
-from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
+from proctor.core.trajectory import Approval, Step, ToolStyle, Trajectory, Usage
 from proctor.core.trial import Outcome, StoredTrial, Trial, Value, Verdict
 
 
@@ -74,6 +74,21 @@ class Resumes(Protocol):
 
     def resume(self, messages: Sequence[Message]) -> None:
         """Take the messages of both sides as those of this session, before the first turn."""
+        ...
+
+
+@runtime_checkable
+class WaitsForApproval(Protocol):
+    """A session whose turn may stop where calls wait for approval.
+
+    Attributes:
+        waiting: the calls that wait now; none when the turn is over.
+    """
+
+    waiting: Sequence[Approval]
+
+    async def decide(self, approvals: Sequence[Approval]) -> Sequence[Step]:
+        """Resume the turn with a decision for each call that waits, and return the steps that follow."""
         ...
 
 

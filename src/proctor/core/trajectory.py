@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from proctor.core.sample import Message, Part, Sample, ToolCall, ToolResult, Turn
 
-Stop = Literal["done", "length", "filtered", "refused", "empty", "step_limit", "time_limit", "task_limit"]
+Stop = Literal["done", "length", "filtered", "refused", "empty", "step_limit", "time_limit", "task_limit", "waiting"]
 ToolStyle = Literal["native", "text"]
+ASKING = "approval"  # the author of a question to approve a call, in a conversation as a simulated user sees it
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,16 +85,41 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     kind: FaultKind
 
 
+class Approval(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that waited for approval, and what was decided.
+
+    Attributes:
+        hint: what the agent itself says about the call, if anything.
+        approved: None if nobody decided.
+        by: "policy" is the option `approve` of the run.
+        words: what the user said.
+        is_question: True if the agent waits for words, as a graph may, rather than for yes or no.
+        turn: the turn in which it waited.
+        step: the number of steps before the decision.
+    """
+
+    call: ToolCall
+    hint: str = ""
+    approved: bool | None = None
+    by: Literal["policy", "user", ""] = ""
+    words: str = ""
+    is_question: bool = False
+    turn: int = 0
+    step: int = 0
+
+
 class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     """What was done in one attempt.
 
     Attributes:
         steps: every message and tool result, in order.
-        stop: why it ended; "task_limit" is a rule of the task itself, "step_limit" one of the agent or of the run.
+        stop: why it ended; "task_limit" is a rule of the task itself, "step_limit" one of the agent or of the run;
+            "waiting" means that a call waits for approval and nobody decided.
         tools: how tools were offered.
         state: the last state of the environment, or of the agent's own; of a large one only the entries that changed.
         changes: what each turn changed in the environment.
         faults: what was put into its calls on purpose.
+        approvals: the calls that waited for approval, in the order of the decisions.
     """
 
     steps: tuple[Step, ...] = ()
@@ -102,6 +128,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     state: Mapping[str, Any] | None = None
     changes: tuple[StateChange, ...] = ()
     faults: tuple[Fault, ...] = ()
+    approvals: tuple[Approval, ...] = ()
 
     @classmethod
     def of(cls, answer: str) -> Self:

@@ -16,13 +16,16 @@ Outcome = Literal[
     "provider_failed",
     "environment_failed",
     "user_failed",
+    "awaiting_approval",
     "skipped",
     "cancelled",
 ]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 # agent_failed counts as 0, and is counted apart
 IN_THE_MEAN: frozenset[Outcome] = frozenset({"scored", "agent_failed"})
-INFRASTRUCTURE: frozenset[Outcome] = frozenset({"provider_failed", "environment_failed", "user_failed"})
+INFRASTRUCTURE: frozenset[Outcome] = frozenset(
+    {"provider_failed", "environment_failed", "user_failed", "awaiting_approval"}
+)
 RETRYABLE: frozenset[Outcome] = INFRASTRUCTURE | {"skipped", "cancelled"}
 
 

@@ -2,34 +2,44 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from proctor.core.declared import SessionInfo, Underway, UserInfo, declared, refuse_misspelt
 from proctor.core.errors import AgentFailed, EpisodeOver, ProctorError, UserFailed
+from proctor.core.run import limits_now
 from proctor.core.sample import FreshTurn, Sample, Turn
-from proctor.core.task import Agent, Session, TakesSample, User
-from proctor.core.trajectory import StateChange, Step, Stop, ToolStyle, Trajectory
+from proctor.core.task import Agent, Session, TakesSample, User, WaitsForApproval
+from proctor.core.trajectory import Approval, StateChange, Step, Stop, ToolStyle, Trajectory
 from proctor.engine.acting import Acting, State, changes, kept
+from proctor.engine.approving import as_conversation, decide_by_policy, decide_by_user
 from proctor.transport.redact import quoted
 
 MOST_TURNS = 1_000  # of a user who may have no limit of its own
-ENDS = ("step_limit", "time_limit", "task_limit")
+ENDS = ("step_limit", "time_limit", "task_limit", "waiting")
 
 
 class Episode:
     """Plays a sample and keeps the steps made so far, so that a time limit does not lose an answer already given.
 
+    Args:
+        under_way: is set when the conversation goes on after its first turn.
+        approve: the policy for calls that wait for approval.
+
     Attributes:
         user_seconds: how long the simulated user took for all it said.
     """
 
-    def __init__(self, agent: Agent, user: User | None = None, under_way: asyncio.Event | None = None) -> None:
+    def __init__(
+        self, agent: Agent, user: User | None = None, under_way: asyncio.Event | None = None, approve: str | None = None
+    ) -> None:
         self.user_seconds = 0.0
         self._agent = agent
-        self._under_way = under_way  # set when the conversation goes on after its first turn
+        self._under_way = under_way
+        self._approve = approve
+        self._approvals: list[Approval] = []
         self._user = user
         self._environment: Acting | None = None
         self._session: Session | None = None
@@ -58,9 +68,11 @@ class Episode:
                 self._session = session
                 refuse_misspelt(Underway, session, self._agent.name)
                 try:
-                    while turn is not None and await self._send(session, turn):
+                    while turn is not None and await self._send(session, turn, sample):
                         turn = await self._next(sample)
-                        if turn is not None and self._under_way is not None:
+                        if turn is None:
+                            await self._answer_questions(session, sample)
+                        elif self._under_way is not None:
                             self._under_way.set()
                         if isinstance(turn, FreshTurn):
                             break  # to open another session
@@ -97,12 +109,18 @@ class Episode:
             state = about.state if isinstance(about.state, Mapping) else None
         return Trajectory(
             steps=tuple(steps),
-            stop=stop or _stop(steps),
+            stop=stop or ("waiting" if self._is_waiting else _stop(steps)),
             tools=tools,
             state=state,
             changes=tuple(self._changes),
             faults=tuple(self._environment.faults) if self._environment is not None else (),
+            approvals=(*about.approvals, *self._approvals),
         )
+
+    @property
+    def _is_waiting(self) -> bool:
+        """True if a call waits for approval, and nobody decided."""
+        return bool(self._approvals) and self._approvals[-1].approved is None
 
     async def _next(self, sample: Sample) -> Turn | None:
         """Return the next turn of the sample, then those of the simulated user."""
@@ -110,6 +128,13 @@ class Episode:
             return sample.turns[self._turn]
         if self._user is None:
             return None
+        turn = await self._ask_user(self._user, sample)
+        said = turn.messages if turn is not None else ()
+        self._steps.extend(Step(message=message, author="user", turn=self._turn) for message in said)
+        return turn
+
+    async def _ask_user(self, user: User, sample: Sample, waiting: Approval | None = None) -> Turn | None:
+        """Return what the simulated user says next, or about a call that waits for its approval."""
         if self._turn >= MOST_TURNS:
             raise UserFailed("The simulated user came to no end in {count} turns.", kind="endless", count=self._turn)
         await asyncio.sleep(
@@ -117,17 +142,14 @@ class Episode:
         )  # where agent and user both answer at once, nothing else would run, not even a time limit
         clock = time.perf_counter()
         try:
-            turn = await self._reply(self._user, sample)
+            return await self._reply(user, sample, waiting)
         finally:
             self.user_seconds += time.perf_counter() - clock
-            self._steps.extend(_numbered(declared(UserInfo, self._user).steps, self._turn))
-        said = turn.messages if turn is not None else ()
-        self._steps.extend(Step(message=message, author="user", turn=self._turn) for message in said)
-        return turn
+            self._steps.extend(_numbered(declared(UserInfo, user).steps, self._turn))
 
-    async def _reply(self, user: User, sample: Sample) -> Turn | None:
+    async def _reply(self, user: User, sample: Sample, waiting: Approval | None) -> Turn | None:
         try:
-            turn = await user.reply(sample, self.so_far())
+            turn = await user.reply(sample, as_conversation(sample, self.so_far(), waiting))
         except (ProctorError, EpisodeOver):
             raise
         except Exception as error:
@@ -138,8 +160,7 @@ class Episode:
             raise UserFailed("The simulated user returned {type} instead of words.", type=type(turn).__name__)
         return turn
 
-    async def _send(self, session: Session, turn: Turn) -> bool:
-        self._sending = True
+    async def _send(self, session: Session, turn: Turn, sample: Sample) -> bool:
         self._in_words |= turn.as_text is not None and not turn.tools
         environment = self._environment
         if environment is not None and not turn.tools and environment.tools:
@@ -148,7 +169,50 @@ class Episode:
         if environment is not None:  # with one, agents of other libraries have tools that they call natively
             style = declared(SessionInfo, session).tools or style
         turn = turn_for_agent(turn, style)
-        steps = await (session.send(turn) if environment is None else _acted(session, turn, environment))
+        steps = await self._add_steps(session.send(turn))
+        if isinstance(session, WaitsForApproval) and not all(one.is_question for one in session.waiting):
+            steps = await self._settle(session, sample, self._user) or steps
+        if environment is not None:
+            await self._look(environment)
+        self._turn += 1
+        return not self._is_waiting and (not steps or steps[-1].stop not in ENDS)
+
+    async def _answer_questions(self, session: Session, sample: Sample) -> None:
+        """Decide about questions of the agent that no further turn answered."""
+        if isinstance(session, WaitsForApproval) and session.waiting:
+            self._turn -= 1  # they are of the turn that was played last
+            await self._settle(session, sample, None)
+            self._turn += 1
+
+    async def _settle(self, session: WaitsForApproval, sample: Sample, user: User | None) -> Sequence[Step]:
+        """Decide about the calls that wait for approval until none does, or nobody decides; return the last steps."""
+        steps: Sequence[Step] = ()
+        most = limits_now.get().steps
+        for _ in range(most):
+            if not session.waiting:
+                return steps
+            decided: list[Approval] = []
+            for one in session.waiting:
+                decided.append(await self._decide(replace(one, turn=self._turn, step=len(self._steps)), sample, user))
+                self._approvals.append(decided[-1])
+                if decided[-1].approved is None:
+                    return steps
+            steps = await self._add_steps(session.decide(decided))
+        raise AgentFailed("The agent asked for approval {count} times in one turn.", kind="step_limit", count=most)
+
+    async def _decide(self, waiting: Approval, sample: Sample, user: User | None) -> Approval:
+        """Return what waits for approval with the decision of the policy, else of the user; without one if neither decides."""
+        decided = decide_by_policy(self._approve, waiting)
+        if decided is not None or user is None:
+            return decided or waiting
+        turn = await self._ask_user(user, sample, waiting)
+        words = turn.messages[-1].text.strip() if turn is not None and turn.messages else ""
+        return decide_by_user(waiting, words) if words else waiting
+
+    async def _add_steps(self, playing: Awaitable[Sequence[Step]]) -> Sequence[Step]:
+        """Let the session play, and keep the steps that it made."""
+        self._sending = True
+        steps = await (playing if self._environment is None else _acted(playing, self._environment))
         if type(steps) is not list and not isinstance(steps, Sequence):  # the first is far cheaper
             raise AgentFailed("The agent gave {type} instead of steps.", type=type(steps).__name__)
         for step in steps:
@@ -156,10 +220,7 @@ class Episode:
                 raise AgentFailed("The agent gave {type} instead of steps.", type=type(step).__name__)
             self._steps.append(step if step.turn == self._turn else replace(step, turn=self._turn))
         self._sending = False
-        if environment is not None:
-            await self._look(environment)
-        self._turn += 1
-        return not steps or steps[-1].stop not in ENDS
+        return steps
 
     async def _look(self, environment: Acting) -> None:
         """Note what the turn changed in the environment."""
@@ -168,10 +229,10 @@ class Episode:
         self._state = state
 
 
-async def _acted(session: Session, turn: Turn, environment: Acting) -> Sequence[Step]:
-    """Send a turn; what ended the sample inside a tool is raised, whatever the agent's library made of it."""
+async def _acted(playing: Awaitable[Sequence[Step]], environment: Acting) -> Sequence[Step]:
+    """Return the steps of a session; what ended the sample inside a tool is raised, whatever the agent's library made of it."""
     try:
-        steps = await session.send(turn)
+        steps = await playing
     except Exception as error:
         if environment.ended is not None and environment.ended is not error:
             raise environment.ended from error

@@ -63,6 +63,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             price=self.price,
             seed=self.record.spec.seed,
             perturb=self.record.spec.perturb,
+            approve=self.record.spec.approve,
         )
 
     def total(self, planned: int) -> int:

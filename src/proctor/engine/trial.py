@@ -25,6 +25,7 @@ from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine.acting import Acting, entered
+from proctor.engine.approving import describe_waiting
 from proctor.engine.blame import is_lack, is_of_the_agent
 from proctor.engine.episode import Episode
 from proctor.engine.perturbing import Faults
@@ -49,6 +50,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         created: when the run was.
+        approve: the policy for calls that wait for approval.
         under_way: set when a conversation goes on after its first turn.
     """
 
@@ -61,6 +63,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     price: Price | None = None
     seed: int = 0
     perturb: Perturb | None = None
+    approve: str | None = None
     under_way: asyncio.Event | None = None
 
     @property
@@ -125,7 +128,7 @@ def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
 async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, Failure | None, Outcome]:
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
-    episode = Episode(work.agent, task.user, work.under_way)  # type: ignore[arg-type]  # names were resolved with the task
+    episode = Episode(work.agent, task.user, work.under_way, work.approve)  # type: ignore[arg-type]  # names were resolved with the task
     limit = Deadline(limits.seconds)
     retry.clock.set(limit)
     limits_now.set(limits)
@@ -231,6 +234,8 @@ def _within_limits(
         reason = say("The agent gave {size} characters; the limit is {limit}.", size=size, limit=limits.reply_bytes)
         empty = msgspec.structs.replace(trajectory, steps=())
         return empty, Failure(kind="too_large", reason=reason), "agent_failed"
+    if trajectory.stop == "waiting":
+        return trajectory, Failure(kind="approval", reason=describe_waiting(trajectory.approvals)), "awaiting_approval"
     if trajectory.stop == "step_limit" and not trajectory.answer:
         reason = say("The agent took {steps} steps without an answer.", steps=len(trajectory.steps))
         return trajectory, Failure(kind="step_limit", reason=reason), "agent_failed"

@@ -11,13 +11,13 @@ from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall
 from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
-from proctor.core.trajectory import StateChange, Step, Trajectory, Usage
+from proctor.core.trajectory import Approval, StateChange, Step, Trajectory, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
 from proctor.reports.pairs import Pair, ShownCall, call_text, calls_in, pairs, pairs_of_sides, value_text
 from proctor.stores.reading import trial_of, verdicts_of
 from proctor.trajectory_matching.expectation import answer
 
-Kind = Literal["text", "reasoning", "file", "call", "result", "change"]
+Kind = Literal["text", "reasoning", "file", "call", "result", "change", "approves", "denies", "answers", "decides"]
 SHOWN_LINES = 60
 NO_CALL_IS_RIGHT = (
     "call_not_wanted",
@@ -172,8 +172,12 @@ def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[Known
         number = turn.number
         if any(details.passed_turns for details in judged):
             yield Line(turn=number, role="turn", kind="text", text=f"{number + 1} {turn_mark(number, judged)}".rstrip())
-        for message in (*turn.messages, *(step.message for step in turn.steps)):
+        for message in turn.messages:
             yield from _parts(number, message)
+        for index, step in enumerate(turn.steps):
+            yield from (approval_line(one) for one in turn.approvals.get(index, ()))
+            yield from _parts(number, step.message)
+        yield from (approval_line(one) for one in turn.approvals.get(len(turn.steps), ()))
         for change in turn.changes:
             text = f"{change.path}: {value_text(change.before)} → {value_text(change.after)}"
             yield Line(turn=number, role="environment", kind="change", text=text)
@@ -182,13 +186,17 @@ def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[Known
 
 
 class PlayedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn as it was played: the messages that the agent was sent, its steps, and what it changed."""
+    """A turn as it was played: the messages that the agent was sent, its steps, and what it changed.
+
+    `approvals` are the decisions about calls that waited, by the number of steps of the turn before them.
+    """
 
     number: int
     messages: tuple[Message, ...] = ()
     reference: Any = None
     steps: list[Step] = []
     changes: list[StateChange] = []
+    approvals: dict[int, list[Approval]] = {}
 
 
 def played_turns(sample: Sample | None, trajectory: Trajectory) -> list[PlayedTurn]:
@@ -200,14 +208,33 @@ def played_turns(sample: Sample | None, trajectory: Trajectory) -> list[PlayedTu
         )
         for number, turn in enumerate(sample.turns if sample is not None else ())
     }
-    for number in {step.turn for step in trajectory.steps} | {change.turn for change in trajectory.changes}:
+    acts: list[Step | StateChange | Approval] = [*trajectory.steps, *trajectory.changes, *trajectory.approvals]
+    for number in {act.turn for act in acts}:
         if number not in turns:
             turns[number] = PlayedTurn(number=number)
     for step in trajectory.steps:
         turns[step.turn].steps.append(step)
     for change in trajectory.changes:
         turns[change.turn].changes.append(change)
+    for approval in trajectory.approvals:
+        index = sum(step.turn == approval.turn for step in trajectory.steps[: approval.step])
+        turns[approval.turn].approvals.setdefault(index, []).append(approval)
     return [turns[number] for number in sorted(turns)]
+
+
+def approval_line(approval: Approval) -> Line:
+    """Return what was decided about a call that waited for approval, or that nobody decided."""
+    if approval.approved is None:
+        kind: Kind = "decides"
+    else:
+        kind = "answers" if approval.is_question else "approves" if approval.approved else "denies"
+    text = call_line(approval.call) + (f" — {approval.words}" if approval.words else "")
+    return Line(turn=approval.turn, role=approval.by or "nobody", kind=kind, text=text)
+
+
+def call_line(call: ToolCall) -> str:
+    """Return a call as it is shown in a conversation."""
+    return f"{call.name} {call.arguments_text()}"
 
 
 def turn_mark(turn: int, judged: Sequence[KnownDetails]) -> str:
@@ -242,7 +269,7 @@ def _parts(turn: int, message: Message) -> Iterator[Line]:
                     continue
                 kind = "reasoning"
             case ToolCall():
-                kind, text = "call", f"{part.name} {part.arguments_text()}"
+                kind, text = "call", call_line(part)
             case ToolResult():
                 kind, text = "result", f"{part.name}: {part.content}"
             case File():

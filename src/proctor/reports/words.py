@@ -12,6 +12,7 @@ _OUTCOMES = {
     "provider_failed": "provider failed (not counted)",
     "environment_failed": "tool environment failed (not counted)",
     "user_failed": "simulated user failed (not counted)",
+    "awaiting_approval": "waits for approval (not counted)",
     "skipped": "skipped (not counted)",
     "cancelled": "cancelled (not counted)",
     "not_run": "not run yet",
@@ -53,6 +54,7 @@ _STOPS = {
     "step_limit": "step limit",
     "time_limit": "time limit",
     "task_limit": "limit of the task",
+    "waiting": "waits for approval",
 }
 _UNSCORED = {
     "not_applicable": "not applicable",
@@ -136,6 +138,8 @@ _ROLES = {
     "assistant": "agent",
     "tool": "tool",
     "environment": "environment",
+    "policy": "policy",
+    "nobody": "nobody",
     "turn": "turn",
     "expected": "expected:",
 }
@@ -146,6 +150,10 @@ _KINDS = {
     "call": "calls",
     "result": "gives back",
     "change": "changes",
+    "approves": "approves",
+    "denies": "denies",
+    "answers": "answers",
+    "decides": "decides",
 }
 _CALLS = {
     "matched": "matched",

@@ -16,7 +16,7 @@ from typing import Literal
 
 from proctor.core.errors import EpisodeOver, UserFailed
 from proctor.core.sample import Sample
-from proctor.core.trajectory import Trajectory
+from proctor.core.trajectory import ASKING, Trajectory
 
 MOST_TURNS = 20
 MOST_CHARACTERS = 20_000  # of one message
@@ -38,27 +38,48 @@ _SPACE = re.compile(r"\s+")
 
 
 class Said:
-    """What user and agent said, by turn: of each turn the user's words and all words of the agent's answer."""
+    """What user and agent said: in each exchange the user's words, and all words of the agent's answer to them.
+
+    An exchange is a turn, which ends early where the user is asked to approve a call.
+
+    Attributes:
+        answered: the words of the agent that the simulated user answered, and at the end those that it answers now.
+        is_asked_to_approve: True if a call waits for what the user says now.
+    """
 
     def __init__(self, sample: Sample, trajectory: Trajectory) -> None:
         own = [
             "\n\n".join(message.text for message in turn.messages if message.role == "user" and message.text)
             for turn in sample.turns
         ]
-        count = 1 + max((step.turn for step in trajectory.steps), default=len(own) - 1)
-        by_user: list[list[str]] = [[text] if text else [] for text in own[:count]]
-        by_agent: list[list[str]] = [[] for _ in range(count)]
-        by_user += [[] for _ in range(count - len(by_user))]
-        for step in trajectory.steps:
-            role = step.message.role
-            if role in ("user", "assistant") and (text := step.message.text):
-                (by_user if role == "user" else by_agent)[step.turn].append(text)
+        turns = 1 + max((step.turn for step in trajectory.steps), default=len(own) - 1)
+        by_user: list[list[str]] = []
+        by_agent: list[list[str]] = []
+        answered: list[int] = []
+        steps = iter([*trajectory.steps, None])
+        step = next(steps)
+        for turn in range(turns):
+            if turn >= len(own):
+                answered.append(len(by_agent) - 1)
+            by_user.append([own[turn]] if turn < len(own) and own[turn] else [])
+            by_agent.append([])
+            while step is not None and step.turn <= turn:
+                role, text = step.message.role, step.message.text
+                if role == "user" and text and by_agent[-1]:  # it approved a call, or did not
+                    answered.append(len(by_agent) - 1)
+                    by_user.append([])
+                    by_agent.append([])
+                if role in ("user", "assistant") and text:
+                    (by_user if role == "user" else by_agent)[-1].append(text)
+                step = next(steps)
         self.user = ["\n\n".join(texts) for texts in by_user]
         self.agent = ["\n\n".join(texts) for texts in by_agent]
+        self.answered = [self.agent[index] if index >= 0 else "" for index in (*answered, len(by_agent) - 1)]
+        self.is_asked_to_approve = bool(trajectory.steps) and trajectory.steps[-1].author == ASKING
 
     @property
     def turns(self) -> int:
-        """Return how many turns were played."""
+        """Return how many exchanges there were."""
         return len(self.user)
 
     @property
@@ -95,6 +116,8 @@ def check_words(text: str, said: Said, instructions: Sequence[str] = ()) -> None
     plain = _plain(text)
     if any(len(one) >= LEAK_CHARACTERS and _plain(one) in plain for one in instructions):
         raise UserFailed("The simulated user said its own instructions: {text}", kind="leak", text=shortened(text))
+    if said.is_asked_to_approve:  # "yes" to each of many calls is no circle
+        return
     before = [_plain(one) for one in said.user[1 - REPEATS :]]
     if len(before) == REPEATS - 1 and all(one == plain for one in before):
         _end_of_circle(said)

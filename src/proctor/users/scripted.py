@@ -70,7 +70,7 @@ class ScriptedUser:
             opening = [scenario.opening] if scenario.opening and not sample.turns else []
             script = [_checked(line, sample.id) for line in (*opening, *scenario.script)]
         said = Said(sample, trajectory)
-        text = _next(script, said.agent[len(sample.turns) - 1 :] if sample.turns else ["", *said.agent])
+        text = _next(script, said.answered)
         if text is None:
             return None
         most = scenario.max_turns if scenario is not None else None

@@ -19,6 +19,7 @@ REASON_BY_OUTCOME: dict[Outcome, str] = {
     "user_failed": "user_error",
     "provider_failed": "infrastructure_error",
     "environment_failed": "infrastructure_error",
+    "awaiting_approval": "infrastructure_error",
 }
 
 

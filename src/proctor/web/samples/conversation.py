@@ -10,9 +10,9 @@ import msgspec
 from proctor.core.known import KnownDetails
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.sample import Part as MessagePart
-from proctor.core.trajectory import StateChange, Step, Stop, Trajectory
+from proctor.core.trajectory import Approval, StateChange, Step, Stop, Trajectory
 from proctor.reports.pairs import value_text
-from proctor.reports.story import PlayedTurn, expected_in_turn, played_turns, turn_mark
+from proctor.reports.story import PlayedTurn, approval_line, expected_in_turn, played_turns, turn_mark
 from proctor.reports.visible import one_line
 from proctor.web.samples.attachments import describe_attachment
 
@@ -26,14 +26,14 @@ EXCERPT = 60  # characters on both sides of what was found
 
 ESCAPED = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.")
 
-Kind = Literal["text", "reasoning", "call", "result", "file", "change", "expected"]
-Role = Literal["system", "user", "assistant", "tool", "environment", "expected"]
+Kind = Literal["text", "reasoning", "call", "result", "file", "change", "expected", "approval"]
+Role = Literal["system", "user", "assistant", "tool", "environment", "expected", "policy", "nobody"]
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """A part of an entry; of a long text its beginning, `characters` says how long it is.
 
-    `name` is that of the tool, the file, or the path in the state; `before` is what a changed value was. `bytes` is the size of
+    `name` is that of the tool, the file, the path in the state, or the decision about a call; `before` is what a changed value was. `bytes` is the size of
     a file that can be sent; of another, `text` is its address.
     """
 
@@ -87,7 +87,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     excerpt: str
 
 
-Source = Message | Step | Sequence[StateChange] | Sequence[Piece]
+Source = Message | Step | Approval | Sequence[StateChange] | Sequence[Piece]
 
 
 class Conversation:
@@ -102,9 +102,11 @@ class Conversation:
         self.turns = len(turns)
         for turn in turns:
             self._sources += [(turn.number, message) for message in turn.messages]
-            for step in turn.steps:
+            for index, step in enumerate(turn.steps):
+                self._sources += [(turn.number, one) for one in turn.approvals.get(index, ())]
                 self.number_of_step.append(len(self._sources))
                 self._sources.append((turn.number, step))
+            self._sources += [(turn.number, one) for one in turn.approvals.get(len(turn.steps), ())]
             if turn.changes:
                 self._sources.append((turn.number, turn.changes))
             if expects and (pieces := [*_expected(turn, judged)]):
@@ -187,6 +189,9 @@ def _message(source: Source) -> Message | None:
 
 
 def _parts(source: Source) -> Sequence[MessagePart | Piece | StateChange]:
+    if isinstance(source, Approval):
+        line = approval_line(source)
+        return [Piece(kind="approval", name=line.kind, text=line.text, characters=len(line.text))]
     message = _message(source)
     if message is None:
         assert not isinstance(source, Step | Message)
@@ -199,6 +204,8 @@ def _size(source: Source) -> int:
 
 
 def _role(source: Source) -> Role:
+    if isinstance(source, Approval):
+        return source.by or "nobody"
     if (message := _message(source)) is not None:
         return message.role
     return "expected" if isinstance(_parts(source)[0], Piece) else "environment"
