@@ -17,6 +17,7 @@ from mcp.shared.message import SessionMessage
 from proctor.core.errors import EnvironmentFailed, ProctorError
 from proctor.core.sample import Tool
 from proctor.environments import _programs
+from proctor.isolation import Confinement
 from proctor.runtime.program import LineTooLong, Program
 from proctor.transport.redact import quoted
 
@@ -56,7 +57,7 @@ class Connection:
         variables: Sequence[str],
         headers: Mapping[str, str],
         *,
-        confined: bool = False,
+        confined: Confinement | None = None,
     ) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.broken = False

@@ -7,10 +7,11 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.run import limits_now
-from proctor.isolation import confine
+from proctor.isolation import Confinement, confine
 from proctor.runtime.program import Program
 from proctor.transport.redact import redact
 
@@ -45,16 +46,37 @@ def check_variables(names: Sequence[str], what: str) -> None:
             raise BadInput("{what} should be given the variable {name}, which is not set.", what=what, name=name)
 
 
+class ConfinedOptions(Protocol):
+    """The options of an environment that say whether and how a program is confined."""
+
+    @property
+    def confined(self) -> bool: ...
+    @property
+    def memory_mb(self) -> int: ...
+    @property
+    def processes(self) -> int: ...
+    @property
+    def disk_mb(self) -> int: ...
+
+
+def confinement(options: ConfinedOptions) -> Confinement | None:
+    """Return the bounds of a program; None where it is not confined."""
+    if not options.confined:
+        return None
+    return Confinement(memory_mb=options.memory_mb, processes=options.processes, disk_mb=options.disk_mb)
+
+
 @asynccontextmanager
 async def started(
-    command: Sequence[str], variables: Sequence[str] = (), *, confined: bool = False
+    command: Sequence[str], variables: Sequence[str] = (), *, confined: Confinement | None = None
 ) -> AsyncIterator[Program]:
     """Run a program, and end it and all it started.
 
     Args:
         variables: what else it is given: the names of variables of our environment, and `NAME=value`, in which `{folder}` is
             its temporary folder.
-        confined: without network, other processes, and files that it can write but those of its temporary folder.
+        confined: the bounds within which it runs without network, other processes, and files that it can write but those of
+            its temporary folder; None: it is not confined.
 
     Raises:
         EnvironmentFailed: it cannot be started.
@@ -65,7 +87,7 @@ async def started(
         given |= {name: value.replace("{folder}", folder) for name, _, value in set_here}
         try:
             program = await Program.start(
-                confine(command, folder) if confined else command,
+                command if confined is None else confine(command, folder, confined),
                 variables=given | dict.fromkeys(OF_TEMPORARY, folder),
                 line_bytes=LINE_BYTES,
             )

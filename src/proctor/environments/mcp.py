@@ -48,6 +48,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
             `{folder}` is its temporary folder.
         confined: without network, other processes, and files that it can write but those of its temporary folder; the machine has to
             allow it.
+        memory_mb, processes, disk_mb: the bounds of what is confined: the memory of each process, how many processes and
+            threads, and all that is written into the folder.
         headers: sent to a server over HTTP; a value `env:NAME` is read from the environment.
     """
 
@@ -59,6 +61,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     start_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     variables: tuple[str, ...] = ()
     confined: bool = False
+    memory_mb: Annotated[int, msgspec.Meta(gt=0)] = 4_000
+    processes: Annotated[int, msgspec.Meta(gt=0)] = 1_000
+    disk_mb: Annotated[int, msgspec.Meta(gt=0)] = 256
     headers: Mapping[str, str] = {}
 
 
@@ -120,7 +125,9 @@ class Servers:
             if self._waiting:
                 connection = self._waiting.pop()
             else:
-                connection = Connection(self._server, options.variables, options.headers, confined=options.confined)
+                connection = Connection(
+                    self._server, options.variables, options.headers, confined=_programs.confinement(options)
+                )
                 await connection.open(options.start_seconds)
             try:
                 yield connection

@@ -47,6 +47,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
             `{folder}` is its temporary folder.
         confined: without network, other processes, and files that it can write but those of its temporary folder; the machine has to
             allow it.
+        memory_mb, processes, disk_mb: the bounds of what is confined: the memory of each process, how many processes and
+            threads, and all that is written into the folder.
         start: what `environment` holds for every sample.
     """
 
@@ -54,6 +56,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
     variables: tuple[str, ...] = ()
     confined: bool = False
+    memory_mb: Annotated[int, msgspec.Meta(gt=0)] = 4_000
+    processes: Annotated[int, msgspec.Meta(gt=0)] = 1_000
+    disk_mb: Annotated[int, msgspec.Meta(gt=0)] = 256
     start: Mapping[str, Any] = {}
 
 
@@ -107,7 +112,7 @@ class Programs:
             await stack.aclose()
         stack = AsyncExitStack()
         options = self.options
-        started = _programs.started(self._command, options.variables, confined=options.confined)
+        started = _programs.started(self._command, options.variables, confined=_programs.confinement(options))
         return await stack.enter_async_context(started), stack
 
     async def give_back(self, program: Program, stack: AsyncExitStack) -> None:

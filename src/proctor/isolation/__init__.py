@@ -1,8 +1,8 @@
 """Run code that is not ours in processes of its own, without our environment, our files or the network."""
 
-from proctor.isolation.limits import Limits, WorkerRaised
+from proctor.isolation.limits import Confinement, Limits, WorkerRaised
 from proctor.isolation.packages import find_packages
 from proctor.isolation.process import confine
 from proctor.isolation.workers import Instance, Workers
 
-__all__ = ["Instance", "Limits", "WorkerRaised", "Workers", "confine", "find_packages"]
+__all__ = ["Confinement", "Instance", "Limits", "WorkerRaised", "Workers", "confine", "find_packages"]

@@ -12,9 +12,11 @@ import ctypes
 import importlib.util
 import json
 import os
+import platform
 import resource
 import shutil
 import signal
+import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +26,7 @@ from typing import Any, BinaryIO, NoReturn
 
 OUT_OF_MEMORY = 86  # the exit code of a worker that met its limit
 MESSAGE_CHARACTERS = 2_000
-FILE_BYTES = 1 << 28  # of all that a command writes into its folder
+MEGABYTE = 1 << 20
 
 # from <linux/sched.h>, <linux/prctl.h>, <linux/mount.h>; mount_setattr has one number on all architectures but alpha
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
@@ -34,19 +36,36 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
     0x20000000,
     0x40000000,
 )
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 0x4000, 0x40000
 SYS_MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_RDONLY = 442, -100, 0x8000, 1
 CAPABILITIES_VERSION_3 = 0x20080522
 
+# from <linux/seccomp.h>, <linux/filter.h>, <linux/audit.h> and the tables of system calls
+SECCOMP_MODE_FILTER, SECCOMP_REFUSE, SECCOMP_ALLOW = 2, 0x50000, 0x7FFF0000
+LOAD, KEEP_BITS, JUMP_IF_EQUAL, JUMP_IF_NOT_LESS, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+NUMBER_AT, ARCHITECTURE_AT, FIRST_AT, SECOND_AT = 0, 4, 16, 24  # the lower halves of arguments
+SOCKET_CALLS = {"x86_64": (0xC000003E, 41, 53), "aarch64": (0xC00000B7, 198, 199)}  # architecture, socket, socketpair
+SYS_IO_URING_SETUP, FIRST_OF_X32 = 425, 0x40000000
+FAMILIES, PAIRS = (
+    (2, 10, 16),
+    (1, 5),
+)  # IPv4, IPv6, netlink: the namespace has none; streams and packets, which cannot be connected again
+EPERM, EAFNOSUPPORT = 1, 97
+
+# from <linux/landlock.h>; its system calls have one number on all architectures but alpha
+SYS_LANDLOCK_CREATE_RULESET, SYS_LANDLOCK_ADD_RULE, SYS_LANDLOCK_RESTRICT_SELF = 444, 445, 446
+LANDLOCK_RULE_PATH_BENEATH, LANDLOCK_WRITE_FILE = 1, 2
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
 
 def main() -> None:
-    """Serve the parent, or with arguments run a command: `child.py FOLDER COMMAND ...`.
+    """Serve the parent, or with arguments run a command: `child.py FOLDER MEGABYTES,PROCESSES,MEGABYTES COMMAND ...`.
 
     Settings are the first line of standard input, requests the others; replies go to standard output.
     """
     if len(sys.argv) > 1:
-        _guard(sys.argv[1], (0, 1), lambda fault: _execute(sys.argv[1], sys.argv[2:], fault))
+        _guard(sys.argv[1], (0, 1), lambda fault: _execute(sys.argv[1], sys.argv[2], sys.argv[3:], fault))
     requests, replies = _take_pipes()
     settings = json.loads(requests.readline())
     pipes = (requests.fileno(), replies.fileno())
@@ -154,11 +173,81 @@ def _close_files(folder: str, file_bytes: int) -> str:
     return ""
 
 
-def _drop_rights() -> None:
-    """Drop what the first user of a namespace may do in it, such as mounting things writable again."""
-    _control(PR_SET_NO_NEW_PRIVS, 1)
-    header, none = (ctypes.c_uint32 * 2)(CAPABILITIES_VERSION_3, 0), (ctypes.c_uint32 * 6)()
-    _call("capset", header, none)
+def _drop_rights(folder: str) -> str:
+    """Drop what the namespaces leave open; return why that cannot be, else ''.
+
+    What the first user of a namespace may do in it, such as mounting things writable again; sockets that are files; and
+    writing to named pipes and devices, which a read-only mount allows.
+    """
+    try:
+        _control(PR_SET_NO_NEW_PRIVS, 1)
+        header, none = (ctypes.c_uint32 * 2)(CAPABILITIES_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+        _call("capset", header, none)
+        _close_special_files(folder)
+        _close_sockets()
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+def _close_sockets() -> None:
+    """Refuse all sockets but those of the network, which the namespace does not have, and pairs that are connected already.
+
+    So a server's Unix socket, which is a file that a read-only mount does not close, cannot be reached.
+
+    Raises:
+        OSError: the machine has no filters of system calls, or is of an architecture that is not known here.
+    """
+    machine = platform.machine()
+    if machine not in SOCKET_CALLS:
+        raise OSError(EPERM, f"seccomp: {machine}")
+    architecture, socket, pair = SOCKET_CALLS[machine]
+    refuse, allow = (RETURN, 0, 0, SECCOMP_REFUSE | EPERM), (RETURN, 0, 0, SECCOMP_ALLOW)
+    no_family = (RETURN, 0, 0, SECCOMP_REFUSE | EAFNOSUPPORT)
+    of_family = [
+        *((JUMP_IF_EQUAL, len(FAMILIES) - n, 0, family) for n, family in enumerate(FAMILIES)),
+        no_family,
+        allow,
+    ]
+    of_pair = [*((JUMP_IF_EQUAL, len(PAIRS) - n, 0, kind) for n, kind in enumerate(PAIRS)), no_family, allow]
+    program = [
+        (LOAD, 0, 0, ARCHITECTURE_AT),
+        (JUMP_IF_EQUAL, 1, 0, architecture),
+        refuse,
+        (LOAD, 0, 0, NUMBER_AT),
+        (JUMP_IF_NOT_LESS, 3, 0, FIRST_OF_X32),
+        (JUMP_IF_EQUAL, 2, 0, SYS_IO_URING_SETUP),  # which opens sockets without a system call
+        (JUMP_IF_EQUAL, 3, 0, socket),
+        (JUMP_IF_EQUAL, 3 + len(of_family), 1, pair),
+        refuse,
+        allow,
+        (LOAD, 0, 0, FIRST_AT),
+        *of_family,
+        (LOAD, 0, 0, SECOND_AT),
+        (KEEP_BITS, 0, 0, 0xF),
+        *of_pair,
+    ]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in program))
+    head = ctypes.create_string_buffer(struct.pack("HP", len(program), ctypes.addressof(code)))
+    _call("prctl", PR_SET_SECCOMP, ctypes.c_ulong(SECCOMP_MODE_FILTER), head)
+
+
+def _close_special_files(folder: str) -> None:
+    """Let files be opened for writing only in a folder, and a few devices.
+
+    Raises:
+        OSError: the kernel has no Landlock, which came with 5.13.
+    """
+    handled = (ctypes.c_uint64 * 1)(LANDLOCK_WRITE_FILE)
+    rules = _number("syscall", SYS_LANDLOCK_CREATE_RULESET, handled, ctypes.c_size_t(8), 0)
+    for path in (folder, *DEVICES):
+        with suppress(FileNotFoundError):
+            beneath = os.open(path, os.O_PATH)
+            rule = ctypes.create_string_buffer(struct.pack("=Qi", LANDLOCK_WRITE_FILE, beneath))
+            _call("syscall", SYS_LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, rule, 0)
+            os.close(beneath)
+    _call("syscall", SYS_LANDLOCK_RESTRICT_SELF, rules, 0)
+    os.close(rules)
 
 
 def _mount(source: bytes, target: bytes, kind: bytes | None, flags: int, options: bytes | None = None) -> None:
@@ -171,19 +260,33 @@ def _control(what: int, value: int) -> None:
 
 
 def _call(name: str, *arguments: object) -> None:
-    if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments):
+    _number(name, *arguments)
+
+
+def _number(name: str, *arguments: object) -> int:
+    """Return what a function of the C library returns.
+
+    Raises:
+        OSError: it returns -1.
+    """
+    made = int(getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments))
+    if made == -1:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
+    return made
 
 
 # ── a command ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _execute(folder: str, command: Sequence[str], fault: str) -> NoReturn:
-    if fault := fault or _close_files(folder, FILE_BYTES):
-        sys.stderr.write(f"This machine gives no namespaces ({fault}).\n")
+def _execute(folder: str, limits: str, command: Sequence[str], fault: str) -> NoReturn:
+    memory, processes, disk = map(int, limits.split(","))
+    if fault := fault or _close_files(folder, disk * MEGABYTE) or _drop_rights(folder):
+        sys.stderr.write(f"This machine cannot confine a command ({fault}).\n")
         os._exit(1)
-    _drop_rights()
+    _limit(resource.RLIMIT_DATA, memory * MEGABYTE)  # not of addresses, which Node and Java reserve by the gigabyte
+    _limit(resource.RLIMIT_NPROC, processes)
+    _limit(resource.RLIMIT_CORE, 0)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and a program inherits
         signal.signal(number, signal.SIG_DFL)
     os.execvp(command[0], list(command))  # noqa: S606 - the user's command, and no shell
@@ -195,8 +298,8 @@ def _execute(folder: str, command: Sequence[str], fault: str) -> NoReturn:
 def _work(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO, fault: str) -> None:
     open_files = ""
     if not fault:
-        open_files = _close_files(settings["folder"], settings["file_bytes"])
-        _drop_rights()
+        faults = _close_files(settings["folder"], settings["file_bytes"]), _drop_rights(settings["folder"])
+        open_files = "; ".join(filter(None, faults))
         _limit(resource.RLIMIT_NPROC, settings["processes"])  # counted in the namespace; elsewhere by user
     memory = settings["memory_bytes"]
     _limit(resource.RLIMIT_DATA, memory)

@@ -27,6 +27,20 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     processes: int = 32
 
 
+class Confinement(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds of a confined command.
+
+    Attributes:
+        memory_mb: of each process, what it has written to.
+        processes: how many it may consist of, threads included; not enforced for root.
+        disk_mb: of all that it writes into its temporary folder.
+    """
+
+    memory_mb: int = 4_000
+    processes: int = 1_000
+    disk_mb: int = 256
+
+
 class WorkerRaised(Exception):
     """A function of the program raised.
 

@@ -18,11 +18,12 @@ import msgspec
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sentence import Sentence, say
 from proctor.isolation import child
-from proctor.isolation.limits import Limits, WorkerRaised
+from proctor.isolation.limits import Confinement, Limits, WorkerRaised
 
 GRACE_SECONDS = 1.0  # for a call that was given up to come to its end, and for a process to end by itself
 PIPE_SECONDS = 0.2  # between the ends of a process and of its pipes, and for a reply that is on its way
 TAIL_BYTES = 2_000
+DEFAULT_BOUNDS = Confinement()
 # as isolated as by -I, which would ignore the variable that fixes the order of sets
 FLAGS = ("-P", "-s", "-S", "-X", "utf8")
 VARIABLES = {
@@ -295,12 +296,13 @@ class Process(asyncio.SubprocessProtocol):
         return self._program.path.name
 
 
-def confine(command: Sequence[str], folder: str) -> list[str]:
+def confine(command: Sequence[str], folder: str, bounds: Confinement = DEFAULT_BOUNDS) -> list[str]:
     """Return the command that runs a command without network, other processes, and files that can be written but `folder`.
 
-    Its end is that of all that it started. Where the machine has no namespaces, it fails and says so on standard error.
+    Its end is that of all that it started. Where the machine cannot confine it, it fails and says so on standard error.
     """
-    return [sys.executable, "-I", "-S", str(Path(child.__file__)), folder, *command]
+    limits = f"{bounds.memory_mb},{bounds.processes},{bounds.disk_mb}"
+    return [sys.executable, "-I", "-S", str(Path(child.__file__)), folder, limits, *command]
 
 
 @cache
@@ -309,7 +311,7 @@ def warn_once(namespaces: str, files: str) -> None:
     if namespaces:
         _log(say("This machine gives worker processes no namespaces of their own ({reason}): the code of benchmarks and tools that runs in them can use the network, and read and write what you can.", reason=namespaces))  # fmt: skip
     elif files:
-        _log(say("This machine gives worker processes no files of their own ({reason}): the code of benchmarks and tools that runs in them can read and write what you can.", reason=files))  # fmt: skip
+        _log(say("This machine does not close files and local sockets to worker processes ({reason}): the code of benchmarks and tools that runs in them can write what you can, or reach the servers of this machine.", reason=files))  # fmt: skip
 
 
 def _log(sentence: Sentence) -> None:
