@@ -1,39 +1,46 @@
 """Read the letters of the options that a reply chooses."""
 
 import re
+from collections.abc import Mapping, Sequence
 
+import msgspec
+
+from proctor.answer_matching.denied_options import AFFIRMED, Mention, asks_for_wrong, read_mentions
 from proctor.answer_matching.marked_answers import last_boxed, without_thoughts
-from proctor.answer_matching.sentences import corrected
+from proctor.answer_matching.question_words import echo, interrogative
+from proctor.answer_matching.sentences import CLAUSE, corrected
 
 _MARK = (
-    r"(?:(?i:\b(?:final|correct|right|best)?\s{0,3}(?:answers?|(?<=correct\s)(?:options?|choices?))"
-    r"|(?<!not\s)(?<!n't\s)\b(?:choose|select|pick|go\s+with))"
-    r"|答案|结论|正确(?:的)?(?:选项|说法)?(?=[应是为有:])|(?<!不)(?<!不能)(?<!不应)选(?!项)择?|而是)"
+    r"(?:(?i:\b(?:final|correct|right|best)?\s{0,3}(?:ans\b|answers?|(?<=correct\s)(?:options?|choices?))"
+    r"|\b(?:choose|chose|select|pick|(?:go(?:ing)?|went)\s+(?:with|for)|opt(?:ed|ing)?\s+for|settled?\s+(?:on|for)|my\s+(?:choice|pick)"
+    r"|leav(?:es|ing)|left\s+with|(?:what\s+)?remain(?:s|ing)|therefore|thus|hence|it\s+(?:must|has\s+to)\s+be))"
+    r"|答案|结论|正确(?:的)?(?:选项|说法)?(?=[应是为有:])|选(?!项)择?|而是|正是|只能是|剩下?|剩余|故)"
 )
 _LINK = (
-    r"[\s*_`\"'“”‘’:】)\]–—-]{0,6}(?:(?i:\b(?:is|are|was|would\s+be|should\s+be|must\s+be)\b)|应该是|应该为|应为|应是|应选|应该选|就是|是|为|有|选)?"
+    r"[\s*_`\"'“”‘’:,】)\]–—-]{0,6}(?:(?i:\b(?:us\s+with|me\s+with|only|just|is|are|was|would\s+be|should\s+be|must\s+be)\b)|应该是|应该为|应为|应是|应选|应该选|就是|是|为|有|选)?"
     r"[\s*_`\"'“”‘’:]{0,6}(?:(?i:(?:both\s+|the\s+)?(?:options?|choices?|letters?)\s+)|选项)?[\s*_`\"'“”‘’(\[【{「<]{0,6}"
 )
 _BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:,\s?(?i:and|or)\b|[,;/&+、.]|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}|[ \t]{1,3}"
 _EDGE = r"(?![A-Za-z'’])"
 _OR = re.compile(r"\bor\b|或|还是", re.IGNORECASE)
-_ITEM = r"(?<![A-Za-z\\])[{options}](?:(?:(?:\s?[/&、]\s?|和|与|及|或)[{options}]){{1,8}}|(?:(?:\s?,\s?|,?\s(?:and|or|nor)\s)[{options}]){{0,8}})(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
-_DENYING = (
-    r"(?:(?i:\b(?:not|never|neither|nor|rul(?:e|ed|ing)\s+out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|anything\s+but|except|between|(?:first|initially|originally)\s+(?:thought|considered|guessed)(?:\s+of|\s+it\s+was)?|doubts?(?:\s+that)?(?:\s+it\s+is|\s+it['’]s)?|"
-    r"(?:other|rather)\s+than|instead\s+of|reject|whether|if|(?:could|might|may)\s+be)|n['’]t)(?:\s+(?:be|think|believe|choose|pick|select|say|that|it\s+is|it['’]s)){0,4}"
-    r"\s+(?:be\s+)?(?:(?:option|choice|answer)\s+)?(?:the\s+answer\s+is\s+)?|"
-    r"(?:不(?:应该?|能|可能|会|要|该)?[是选]|排除(?:了|掉)?|除了?|可能(?:是|选)|并非|而非|不认为(?:是|选)?)\s*(?:选项)?)[(\[*_`\"“]{0,3}"
+_ITEM = (
+    r"(?<![A-Za-z\\])(?:[{options}]{{2,8}}|[{options}](?:(?:(?:\s?[/&、]\s?|和|与|及|或)[{options}]){{1,8}}"
+    r"|(?:(?:\s?,\s?|,?\s(?:and|or|nor)\s)[{options}]){{0,8}}))(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
 )
-_DENIED = (
-    r"\s*(?:(?i:(?:is|are|was|were|seems?|looks?|would\s+be|can\s?(?:not)?\s+be|both|all)\s+){0,2}(?:(?i:clearly|definitely|obviously|also|both|all)\s+){0,2}"
-    r"(?i:not\b|(?:could|might|may)\s+(?:also\s+)?(?:be|work)\b|[.:)]\s*(?:wrong|incorrect|false|not\b)|(?:is|are|was|were|ca|could|wo)n['’]t\b|cannot\b|one\s(?:possibility|option|candidate)|wrong|incorrect|false|too\s\w+|impossible|ruled\s+out|eliminated|excluded|invalid|"
-    r"(?:seems?|looks?|sounds?|appears?|is)\s[^.,;\n]{0,40},?\sbut\b|(?:is|are)\s+the\s[^.,;\n]{0,40}\b(?:exclude|eliminate|rule\s+out|reject|drop)|(?:can|must|should)\s+be\s+(?:ruled\s+out|eliminated|excluded))|"
-    r"(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为|显然|明显|可以){0,3}(?:错|不对|不正确|不可能|不符|不成立|不一定|与[^,。;]{1,10}(?:不符|矛盾|无关)|有误|都可以|都行|[.:、)]\s*(?:错误|不正确|不对)|排除|不[选是](?!\s*[A-Z])))"
+_ALL = re.compile(
+    r"(?i:\b(?:all(?: (?:of )?(?:the|these|them|those|above))*(?: \w+){0,3}? (?:are|is) (?:\w+ly )?(?:correct|right|true|valid)|(?:choose|select|pick|it is|it's|answer:?|answer is) all(?: of (?:them|the above|these))?\b|^\W*all (?:of (?:them|the above|these)|four|five)\W*$))"
+    r"|(?:全选|都选|(?:所有|全部|[三四五]个?|各)(?:的)?(?:选?项|说法)[^，。]{0,4}?(?:全|都|均)(?:部)?(?:正确|对|符合|应选))"
 )
-_RIGHT = (
-    r"\s*(?:(?i:[.:)]\s*(?:right|correct|true)\b|[.:、)]\s*(?:正确|对)(?=\W)|(?:is|are|was|were|must\s+be|should\s+be)\s+(?:(?:both|all|clearly|definitely|indeed)\s+)?"
-    r"(?:correct|right|true\b|the\s+(?:\w+\s+)?(?:answer|option|choice|one\b)))|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|说法|描述|表述|都|均|也|为){0,3}(?:正确|对的?(?![比应])|符合))"
+_ALL_BUT = re.compile(
+    r"(?i:\b(?:all|everything|every (?:option|one|statement))\b[^.,;]{0,30}?\b(?:except|but|apart from|aside from|other than|save|besides)\b|\bthe (?:others?|rest|remaining)(?: \w+){0,2} (?:is|are) (?:\w+ly )?(?:correct|right|true))"
+    r"|除(?:了)?(?:选?项)?\s?[A-Z、和与]+[^，。]{0,5}(?:外)?[，,]?[^，。不]{0,8}(?:正确|对|符合|可选|应选|都选)|其[余他它][^，。]{0,8}(?:正确|对的?|符合)"
 )
+_NONE = re.compile(
+    r"(?i:(?:(?<![A-Za-z][.:])(?<=[,.;:])\s|\b(?:so|hence|thus|is|answer)\s)\s?none(?: of (?:them|these|those|the (?:above|options|choices)))?\W*$)"
+)
+_BUT = re.compile(r"\b(?:but|yet|however)\b|但|不过|然而", re.IGNORECASE)
+_FOUR = re.compile(r"\bfour\b|四[个项]")
+_UNKNOWN = 8  # the number of letters that are assumed where the options are not known
 _FIRST = r"[\s*_`(\[【]{{0,4}}([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
 _TAGGED = re.compile(
     r"<answer>\s*(.{1,200}?)\s*</answer>|\{\s*\"(?:final_?)?answer\"\s*:\s*(.{1,200}?)\}", re.IGNORECASE
@@ -46,18 +53,18 @@ _TAIL = 200_000  # characters at the end of a reply that are looked at
 _LONGEST = 20_000  # characters of a reply whose denials are read
 _BEFORE = re.compile(
     r"(?:^|[^\w\s°+#%&'’-]\s*|[\u3400-\u9fff]\s?|\n\s*|\b(?:is|are|be|was|it['’]s|choose|chose|pick|picked|select|selected|say|said|think|guess|believe|with|"
-    r"for|clearly|obviously|definitely|certainly|surely|options?|choices?|letters?|answers?|prefer|therefore|thus|so|hence|only|both|and|or|but|to|remains|leaves|either)\s+)$",
+    r"for|clearly|obviously|definitely|certainly|surely|options?|choices?|letters?|answers?|prefer|rather|instead|therefore|thus|so|hence|only|both|and|or|but|to|remains|leaves|either)\s+)$",
     re.IGNORECASE,
 )  # what may precede a letter that stands alone in a sentence: not `20 °C`, `the C major scale`
 _AFTER = re.compile(
     r"[*_`)\]】}\"”'’$]{0,3}(?:$|[.,;:!?、。，；：\n)(-](?![A-Za-z\d])|\s?[选项是对正错不为和与及最因符应该较也都均更才吧呢即]|\s+(?:is|are|was|it|would|seems?|looks?|must|should|will|can|has|have|because|as|since|remains?|fits?|and|or|"
-    r"best|only|for|describes?|matches|makes|alone|too|again|then|if|here|(?!=)\W))",
+    r"best|only|for|alone|too|again|then|if|here|[a-z]{3,}s\b|(?!=)\W))",
     re.IGNORECASE,
 )
 _REASON = re.compile(r",?\s(?:as|since|because|while|whereas)\s", re.IGNORECASE)
 _NAMED = re.compile(
     r"\b(?:an?|vitamin|plan|hepatitis|influenza|point|grade|side|team|type|group|class|section|figure|fig\.|part|note|note|step|"
-    r"column|row|node|city|town|station|gate|room|hall|block|angle|line|player|person|company|product|variable|matrix|set)\s$|(?:维生素|肝炎|计划|方案|血型|型|点|队|班|组)\s?$",
+    r"column|row|node|city|town|station|gate|room|hall|block|angle|line|player|person|company|product|variable|matrix|set)\s$|(?:附录|型号|维生素|肝炎|计划|方案|血型|型|点|队|班|组)\s?$",
     re.IGNORECASE,
 )  # Vitamin B
 _WORD = re.compile(" [a-z]")
@@ -65,7 +72,7 @@ _WITHIN = re.compile(r"[a-z,]\s$")
 _VERB = re.compile(r" (?:and|or|is|because|since|as)\b")
 
 
-def read_letters(reply: str, options: str = "ABCDEFGH") -> str | None:
+def read_letters(reply: str, options: str = "ABCDEFGH", question: str = "") -> str | None:
     """Return the option letters that a reply gives as its answer, each once and in order; None if it gives none.
 
     In this order: a box or tag, a reply of letters alone, the last announcement (`答案是 A、C`, `The answer is AC`, `选B`), a
@@ -78,17 +85,41 @@ def read_letters(reply: str, options: str = "ABCDEFGH") -> str | None:
     >>> read_letters("It is C, not B."), read_letters("Not A"), read_letters("C\\n\\nExplanation: A is wrong."), read_letters("A or B")
     ('C', None, 'C', None)
     """
-    text = without_thoughts(reply)[-_TAIL:]
+    return read_choice(reply, options, question).chosen
+
+
+class ChosenLetters(msgspec.Struct, frozen=True):
+    """The letters that a reply chooses, or else the one at which it only guesses; and those that it denies."""
+
+    chosen: str | None
+    guessed: str = ""
+    denied: str = ""
+
+
+def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
+    """Return the letters that a reply chooses as `read_letters` does, and the one option that it only guesses."""
+    text = without_thoughts(reply)[-_TAIL:].replace("’", "'")
     group = _group(options)
     tagged = [match[1] or match[2] for match in _TAGGED.finditer(text[-_LONGEST:])]
     for inside in (last_boxed(text), *tagged[-1:], text):
         if inside is not None and (found := _alone(inside, group)) is not None:
-            return found or None
-    text = corrected(text) if len(text) <= _LONGEST else text
-    item = _ITEM.format(options=options)
-    plain = (
-        re.sub(_DENYING + item + "|" + item + _DENIED, " ", _ASKED.sub(" ", text)) if len(text) <= _LONGEST else text
-    )
+            return ChosenLetters(found or None)
+    if len(text) > _LONGEST:
+        return ChosenLetters(_chosen(text, (), options, group))
+    text = _ASKED.sub(" ", corrected(text))
+    mentions = _mentions(text, options, wrong_wanted=asks_for_wrong(question))
+    if (found := _of_all(text, options, mentions)) is not None:
+        return ChosenLetters(found or None)
+    plain = _without(text, [one for one in mentions if one.said in ("denied", "guessed")])
+    plain = AFFIRMED.sub(lambda match: " is " if match[0].isascii() else " ", plain)
+    guessed = {_each(one.letters) for one in mentions if one.said == "guessed"}
+    chosen = _chosen(plain, mentions, options, group)
+    denied = "".join(_each(one.letters) for one in mentions if one.said == "denied")
+    return ChosenLetters(chosen, guessed.pop() if chosen is None and len(guessed) == 1 else "", denied)
+
+
+def _chosen(plain: str, mentions: Sequence[Mention], options: str, group: str) -> str | None:
+    """Return the letters chosen in a text without its denials; None without any, or with alternatives."""
     if (found := _after_mark(plain, group)) is not None:
         return found or None
     lines = plain.strip(" ,，。;\n").splitlines() or [""]
@@ -96,7 +127,7 @@ def read_letters(reply: str, options: str = "ABCDEFGH") -> str | None:
         return found or None
     if (found := _alone(plain.strip(" ,，。;\n"), group)) is not None:
         return found or None
-    if right := [match[0] for match in re.finditer(item + f"(?={_RIGHT})", plain)]:
+    if right := [one.letters for one in mentions if one.said == "right"]:
         return None if any(map(_OR.search, right)) else _each("".join(right))
     starts: dict[str, None] = dict.fromkeys(
         re.findall(rf"^[\s*_`(\[]{{0,4}}([{options}])[*_`]{{0,2}}[.、:)\]](?!\w\.)", plain, re.MULTILINE)
@@ -113,6 +144,65 @@ def read_letters(reply: str, options: str = "ABCDEFGH") -> str | None:
         return next(iter(starts))
     last = plain.rstrip().rpartition("\n")[2]
     return _only(last, group) or _only(plain, group) or _only(_REASON.split(last, maxsplit=1)[0], group)
+
+
+def _mentions(text: str, options: str, *, wrong_wanted: bool) -> list[Mention]:
+    items = [
+        match
+        for match in re.finditer(_ITEM.format(options=options), text)
+        if not _is_article(text, match) and _in_order(re.split(r"[^A-Z]", match[0])[0])
+    ]
+    return read_mentions(text, items, wrong_wanted=wrong_wanted)
+
+
+def _without(text: str, mentions: Sequence[Mention]) -> str:
+    for mention in reversed(mentions):
+        text = text[: mention.start] + " " + text[mention.end :]
+    return text
+
+
+def _of_all(text: str, options: str, mentions: Sequence[Mention]) -> str | None:
+    """Return the options of a reply that chooses all there are, or all but some; None for other replies, and where it is not known which there are."""
+    if _NONE.search(text) is not None:
+        return ""
+    known = options if len(options) < _UNKNOWN else "ABCD" if _FOUR.search(text) else ""
+    if not known or any(one.said in ("right", "named") for one in mentions):
+        return None
+    denied = {letter for one in mentions for letter in _each(one.letters)}
+    pattern = _ALL_BUT if denied else _ALL
+    return None if pattern.search(text) is None else "".join(letter for letter in known if letter not in denied) or None
+
+
+def with_letters(reply: str, texts: Mapping[str, str]) -> str:
+    """Return the reply with the letters of options in the place of their texts.
+
+    >>> with_letters("It is Lyon, not Nice.", {"A": "Nice", "B": "Lyon"})
+    'It is B, not A.'
+    """
+    letter_by_text = {text.strip().casefold(): letter for letter, text in texts.items() if text.strip()}
+    longest_first = sorted(letter_by_text, key=len, reverse=True)
+    pattern = "|".join(rf"(?<![A-Za-z\d]){re.escape(text)}(?![A-Za-z\d])" for text in longest_first)
+    return re.sub(pattern, lambda found: letter_by_text.get(found[0].casefold(), found[0]), reply, flags=re.IGNORECASE)
+
+
+def nearest_option(text: str, options: str, question: str) -> str | None:
+    """Return the one option that is named in the clause nearest to the words of the question, or in the last after a `but`.
+
+    >>> nearest_option("A was the capital of the Tang, while the capital of the Song was D.", "ABCD", "What was the Song capital?")
+    'D'
+    """
+    asked = echo(interrogative(question))
+    shared: dict[str, int] = {}
+    for clause in CLAUSE.split(_ASKED.sub(" ", text)):
+        mentions = _mentions(clause, options, wrong_wanted=asks_for_wrong(question))
+        named = {_each(one.letters) for one in mentions if one.said in ("right", "named")}
+        if len(named) == 1:
+            letter = named.pop()
+            shared[letter] = max(shared.get(letter, 0), len(asked & echo(clause)))
+    best = [letter for letter, count in shared.items() if count == max(shared.values())]
+    if len(shared) > 1 and len(best) == len(shared) and _BUT.search(text) is not None:
+        best = best[-1:]
+    return best[0] if len(best) == 1 and len(best[0]) == 1 else None
 
 
 def letter_groups(text: str, options: str = "ABCDEFGH") -> list[str]:

@@ -1,11 +1,12 @@
 """Read the answer and the target as texts, cut to a length that every scorer can afford."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from proctor.core.sample import Sample
 from proctor.core.score import Unscored
-from proctor.core.sentence import say
+from proctor.core.sentence import quote, say
 from proctor.core.trajectory import Trajectory
 
 ANSWER_CHARACTERS = 1_000_000
@@ -34,3 +35,9 @@ def as_text(value: Any) -> str:
 def no_target() -> Unscored:
     """Return what a scorer says of a sample without a target."""
     return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
+
+
+def arguable(readings: Sequence[str]) -> Unscored:
+    """Return the result for a reply that is right in one of its readings and wrong in another; `-` is the reading that it answers nothing."""
+    reason = say("The reply can be read in several ways: {readings}.", readings=" / ".join(map(quote, readings)))
+    return Unscored(why="not_applicable", reason=reason, details={"readings": list(readings)})

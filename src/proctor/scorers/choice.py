@@ -13,7 +13,8 @@ from proctor.answer_matching.cascade import match
 from proctor.answer_matching.claims import claimed
 from proctor.answer_matching.extract import final_answer
 from proctor.answer_matching.marked_answers import half_width
-from proctor.answer_matching.option_letters import read_letters
+from proctor.answer_matching.option_letters import ChosenLetters, nearest_option, read_choice, with_letters
+from proctor.answer_matching.text import tidy
 from proctor.config import converted
 from proctor.core.declared import scorer
 from proctor.core.parts import ScorerPart
@@ -21,13 +22,18 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
+from proctor.scorers._texts import arguable
+
+DEFAULT_LETTERS = "ABCDEFGH"
+ALL_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LONGEST_REPLY = 20_000  # characters in which the texts of options are looked for
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options in `meta["choice"]`.
 
     Attributes:
-        letters: the options there are; default A to H, or further where the target is.
+        letters: the options there are; default those of the sample, else A to H, or further where a reply names no other.
         wrong: in `choice:partial`, a wrong option takes one point away, makes all zero, or costs nothing.
         min_correct: in `choice:partial`, a smaller share than this is 0.
     """
@@ -40,7 +46,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class _Compared(msgspec.Struct, frozen=True):
     options: Options
     right: str
-    chosen: str | None
+    chosen: str
+    readings: tuple[str, ...]
 
 
 @scorer(version="2")
@@ -53,8 +60,10 @@ def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     found = _compared(sample, trajectory)
     if isinstance(found, Unscored):
         return found
-    right = found.chosen is not None and set(found.chosen) == set(found.right)
-    return _score(found, int(right), 1)
+    right = [set(letters) == set(found.right) for letters in found.readings]
+    if any(right) and not all(right):
+        return _arguable(found)
+    return _score(found, int(all(right) and bool(right)), 1)
 
 
 @scorer(version="2")
@@ -67,8 +76,10 @@ def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     found = _compared(sample, trajectory)
     if isinstance(found, Unscored):
         return found
-    hits = len(set(found.chosen or "") & set(found.right))
-    misses = len(set(found.chosen or "") - set(found.right))
+    if len(found.readings) > 1 and any(set(letters) & set(found.right) for letters in found.readings):
+        return _arguable(found)
+    hits = len(set(found.chosen) & set(found.right))
+    misses = len(set(found.chosen) - set(found.right))
     if misses and found.options.wrong != "ignore":
         hits = 0 if found.options.wrong == "zero" else max(hits - misses, 0)
     if hits < found.options.min_correct * len(found.right):
@@ -84,17 +95,45 @@ def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
     if right is None:
         reason = say("The target '{target}' is no list of option letters.", target=text)
         return Unscored(why="not_applicable", reason=reason)
-    letters = _letters_of(options.letters) or "".join(chr(code) for code in range(65, max(72, ord(max(right))) + 1))
-    texts = _texts_of(sample.known.options)
-    letters = "".join(dict.fromkeys(letters + "".join(texts)))
-    chosen = read_letters(trajectory.answer, letters) or _by_text(trajectory.answer, texts, sample.question)
-    return _Compared(options, right, chosen)
+    claims = read_claims(trajectory.answer, sample.question, options.letters, sample.known.options)
+    return _Compared(options, right, claims.readings[0] if claims.readings else "", claims.readings)
+
+
+class OptionClaims(msgspec.Struct, frozen=True):
+    """The options that a reply chooses: one reading, none, or those between which the reply leaves open; '' is no option."""
+
+    readings: tuple[str, ...] = ()
+
+
+def read_claims(reply: str, question: str = "", letters: str = "", options: object = None) -> OptionClaims:
+    """Read which options a reply chooses, by their letters or their texts; `options` are those of the sample, by letter or in order.
+
+    >>> read_claims("The answer can't be B."), read_claims("It is Lyon, not Nice.", options=["Paris", "Lyon", "Nice"])
+    (OptionClaims(readings=()), OptionClaims(readings=('B',)))
+    >>> read_claims("Perhaps B.")
+    OptionClaims(readings=('B', ''))
+    """
+    texts = _texts_of(options)
+    known = _letters_of(letters) or "".join(texts) or ""
+    if (exact := _equal_text(reply, texts)) is not None:
+        return OptionClaims((exact,))
+    found = read_choice(reply, known or DEFAULT_LETTERS, question)
+    if found.chosen is None and not found.guessed and not known:
+        further = read_choice(reply, ALL_LETTERS, question)
+        found = further if list(further.chosen or "") == sorted(further.chosen or "") else found
+    if found.chosen is None and texts:
+        found = _read_texts(reply, known, texts, question, denied=found.denied) or found
+    elif found.chosen is not None and (other := _text_after(reply, found.chosen, texts)) is not None:
+        return OptionClaims((found.chosen, other))
+    if found.chosen is not None:
+        return OptionClaims((found.chosen,))
+    return OptionClaims((found.guessed, "")) if found.guessed else OptionClaims()
 
 
 def _texts_of(options: object) -> dict[str, str]:
     """Return the texts of a sample's options by their letters."""
     if isinstance(options, list | tuple):
-        options = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", options, strict=False))
+        options = dict(zip(ALL_LETTERS, options, strict=False))
     if not isinstance(options, Mapping):
         return {}
     return {
@@ -104,13 +143,47 @@ def _texts_of(options: object) -> dict[str, str]:
     }
 
 
-def _by_text(reply: str, texts: Mapping[str, str], question: str) -> str | None:
-    """Return the letter of the one option whose text a reply gives as its answer."""
+def _equal_text(reply: str, texts: Mapping[str, str]) -> str | None:
+    """Return the letter of the one option whose text is the whole answer of a reply."""
+    given = final_answer(reply) if texts else None
+    if given is None:
+        return None
+    equal = [
+        letter for letter, text in texts.items() if text.strip() and tidy(given).casefold() == tidy(text).casefold()
+    ]
+    return equal[0] if len(equal) == 1 else None
+
+
+def _read_texts(
+    reply: str, letters: str, texts: Mapping[str, str], question: str, *, denied: str
+) -> ChosenLetters | None:
+    """Return what a reply chooses that names the options by their texts; None if it does not."""
     given = final_answer(reply)
     if given is None:
         return None
-    chosen = [letter for letter, text in texts.items() if text.strip() and _gives(given, text, question)]
-    return chosen[0] if len(chosen) == 1 else None
+    lettered = with_letters(reply[-LONGEST_REPLY:].replace("’", "'"), texts)
+    found = read_choice(lettered, letters, question)
+    if found.chosen is None and not found.guessed and (nearest := nearest_option(lettered, letters, question)):
+        found = ChosenLetters(nearest, denied=found.denied)
+    if found.chosen is None:
+        chosen = [letter for letter, text in texts.items() if text.strip() and _gives(given, text, question)]
+        found = ChosenLetters(chosen[0], denied=found.denied) if len(chosen) == 1 and not found.guessed else found
+    return None if set(found.chosen or "") & set(denied + found.denied) else found
+
+
+def _text_after(reply: str, chosen: str, texts: Mapping[str, str]) -> str | None:
+    """Return the other option whose text follows the chosen letter: `A. Lyon`, where Lyon is B."""
+    for letter, text in texts.items():
+        if (
+            letter != chosen
+            and len(chosen) == 1
+            and len(text) > 1
+            and texts.get(chosen, "").casefold() not in text.casefold()
+        ):
+            pattern = rf"(?<![A-Za-z]){chosen}[.、:：)\]*]{{1,3}}\s?[(（]?{re.escape(text.strip())}(?!\w)"
+            if re.search(pattern, reply[-LONGEST_REPLY:], re.IGNORECASE) is not None:
+                return letter
+    return None
 
 
 def _gives(reply: str, text: str, question: str) -> bool:
@@ -133,8 +206,12 @@ def _are_letters(group: str) -> bool:
     return group.isupper() or list(group) == sorted(group)
 
 
+def _arguable(found: _Compared) -> Unscored:
+    return arguable([letters or "-" for letters in found.readings])
+
+
 def _score(found: _Compared, points: float, out_of: int) -> Score:
-    if found.chosen is None:
+    if not found.chosen:
         return Score(points=0, out_of=out_of, reason=say("No option could be found in the reply."))
     reason = say("Chosen {chosen}, right {right}.", chosen=found.chosen, right=found.right)
     details = {

@@ -1,0 +1,78 @@
+"""Options that a reply denies, by every modal and contraction, in both languages."""
+
+from itertools import product
+
+import pytest
+
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
+from proctor.scorers.choice import choice, read_claims
+
+MODALS = ["can", "could", "would", "should", "must", "might", "may", "need", "will", "shall", "ought to"]
+CONTRACTED = ["can", "couldn", "wouldn", "shouldn", "mustn", "mightn", "needn", "isn", "wasn", "won", "shan", "ain"]
+
+
+def _chosen(reply: str) -> tuple[str, ...]:
+    return read_claims(reply, options=["Rome", "Oslo", "Kyiv", "Riga"]).readings
+
+
+@pytest.mark.parametrize(("modal", "end"), list(product(MODALS, ["", ".", "!"])))
+def test_a_modal_with_not_denies(modal: str, end: str) -> None:
+    assert _chosen(f"The answer {modal} not be B{end}") == ()
+    assert _chosen(f"B {modal} never be the answer{end}") == ()
+
+
+@pytest.mark.parametrize(("verb", "apostrophe", "end"), list(product(CONTRACTED, ["'", "’", ""], ["", "."])))
+def test_a_contraction_denies_with_any_apostrophe_and_never_gives_letters(verb: str, apostrophe: str, end: str) -> None:
+    assert (
+        _chosen(f"The answer {verb}{'n' if verb == 'can' else ''}{apostrophe}t be B{end}".replace("cann", "can")) == ()
+    )
+
+
+@pytest.mark.parametrize(
+    "denial",
+    [
+        "不是{}",
+        "不可能是{}",
+        "不会是{}",
+        "绝不是{}",
+        "并非{}",
+        "不应选{}",
+        "不能选{}",
+        "别选{}",
+        "不该选{}",
+        "排除{}",
+        "{}不对",
+        "{}项错误",
+        "{}不可能成立",
+        "{}不符合题意",
+    ],
+)
+@pytest.mark.parametrize(("lead", "end"), list(product(["", "答案", "我认为"], ["", "。"])))
+def test_a_chinese_denial_denies(denial: str, lead: str, end: str) -> None:
+    assert _chosen(lead + denial.format("B") + end) == ()
+
+
+@pytest.mark.parametrize("hedge", ["possibly {}", "Maybe {}.", "It might be {}.", "可能是{}。", "也许选{}", "大概{}吧"])
+def test_a_guess_is_right_or_nothing_and_so_not_scored(hedge: str) -> None:
+    sample = Sample.ask("q", "Which?", target="B")
+    score = choice(sample, Trajectory.of(hedge.format("B")))
+    assert isinstance(score, Unscored)
+    assert score.details["readings"] == ["B", "-"]
+    wrong = choice(sample, Trajectory.of(hedge.format("C")))
+    assert isinstance(wrong, Score)
+    assert wrong.points == 0
+
+
+def test_a_letter_with_the_text_of_another_option_is_read_both_ways() -> None:
+    sample = Sample.ask("q", "Which?", target="B", meta={"options": ["Rome", "Oslo"]})
+    score = choice(sample, Trajectory.of("A. Oslo"))
+    assert isinstance(score, Unscored)
+    assert score.details["readings"] == ["A", "B"]
+
+
+def test_a_question_for_the_wrong_statement_turns_right_and_wrong_around() -> None:
+    assert read_claims("B is false; the others are true.", "Which statement is false?").readings == ("B",)
+    assert read_claims("A、C、D正确,B错误。", "下列说法错误的是?").readings == ("B",)
+    assert read_claims("A、C、D正确,B错误。", "下列说法正确的是?").readings == ("ACD",)
