@@ -28,7 +28,7 @@ from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
 from langgraph.func import entrypoint  # noqa: E402
 from langgraph.graph import END, START, MessagesState, StateGraph  # noqa: E402
 from langgraph.prebuilt import ToolNode, tools_condition  # noqa: E402
-from langgraph.types import Command, interrupt  # noqa: E402
+from langgraph.types import Command, Send, interrupt  # noqa: E402
 
 Said = str | AIMessage | Exception
 
@@ -450,3 +450,120 @@ async def test_samples_run_beside_each_other() -> None:
     graph.add_edge(START, "reply")
     agent = function.wrap(graph.compile())
     assert all(await asyncio.gather(*(played(agent, "?") for _ in range(20))))
+
+
+async def _played(agent: Any, folder: Path, **given: Any) -> Any:
+    run = await proctor.evaluate_async(conversations(1, 1), agent=agent, store=str(folder / "runs.db"), **given)
+    [trial] = run.trials()
+    return trial
+
+
+@pytest.mark.parametrize(
+    ("approve", "outcome", "says"),
+    [(None, "awaiting_approval", "Really?"), ("all", "scored", "True"), ("none", "scored", "False")],
+)
+async def test_a_question_that_no_turn_answers_is_decided_by_the_policy(
+    approve: str | None, outcome: str, says: str, tmp_path: Path
+) -> None:
+    graph = StateGraph(MessagesState)
+    graph.add_node("ask", lambda state: {"messages": [AIMessage(str(interrupt({"question": "Really?"})))]})
+    graph.add_edge(START, "ask")
+    trial = await _played(graph.compile(checkpointer=InMemorySaver()), tmp_path, approve=approve)
+    assert trial.outcome == outcome
+    assert says in trial.trajectory.answer
+    assert [(one.call.name, one.hint) for one in trial.trajectory.approvals] == [
+        ("interrupt", '{"question": "Really?"}')
+    ]
+
+
+def _asking(deleted: list[str], **compiled: Any) -> Any:
+    """Two tools that ask for themselves, each in a task of its own as of the prebuilt agent, in a graph inside another."""
+
+    @tool
+    def delete(path: str) -> str:
+        """Delete a file."""
+        if not interrupt(f"Delete {path}?"):
+            return "kept"
+        deleted.append(path)
+        return "gone"
+
+    @tool
+    def send(to: str) -> str:
+        """Send a letter."""
+        return (
+            "sent"
+            if interrupt([{"action_request": {"action": "send", "args": {"to": to}}, "config": {}}])[0]["type"]
+            == "accept"
+            else "not sent"
+        )
+
+    model = Scripted(calls(("delete", {"path": "a"}, "c1"), ("send", {"to": "Ada"}, "c2")), AIMessage("Done."))
+    graph = StateGraph(MessagesState)
+    graph.add_node("think", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode([delete, send]))
+    graph.add_edge(START, "think")
+    graph.add_conditional_edges(
+        "think", lambda state: [Send("tools", [call]) for call in state["messages"][-1].tool_calls] or END
+    )
+    graph.add_edge("tools", "think")
+    outer = StateGraph(MessagesState)
+    outer.add_node("inner", graph.compile())
+    outer.add_edge(START, "inner")
+    return outer.compile(checkpointer=InMemorySaver())
+
+
+@pytest.mark.parametrize("approve", ["all", "none", "delete", "send", None])
+async def test_tools_that_ask_for_themselves_are_known_by_name(approve: str | None, tmp_path: Path) -> None:
+    deleted: list[str] = []
+    trial = await _played(_asking(deleted), tmp_path, approve=approve)
+    texts = [text for _, text in outline(trial.trajectory.steps)]
+    assert texts[0] == 'delete({"path": "a"})#c1, send({"to": "Ada"})#c2'
+    if approve is None:
+        assert (trial.outcome, texts[1:], deleted) == ("awaiting_approval", [], [])
+        return
+    assert {(one.call.name, one.approved) for one in trial.trajectory.approvals} == {
+        ("delete", approve in ("all", "delete")),
+        ("send", approve in ("all", "send")),
+    }
+    assert deleted == (["a"] if approve in ("all", "delete") else [])
+    assert sorted(texts[1:-1]) == [
+        f"delete -> {'gone' if deleted else 'kept'}#c1",
+        f"send -> {'sent' if approve in ('all', 'send') else 'not sent'}#c2",
+    ]
+    assert texts[-1] == "Done."
+
+
+@pytest.mark.parametrize(
+    ("approve", "results"),
+    [
+        (None, []),
+        ("all", ["add -> 3#c1"]),
+        ("none", ["add -> error: This call was denied.#c1"]),
+    ],
+)
+async def test_a_breakpoint_waits_too(approve: str | None, results: list[str], tmp_path: Path) -> None:
+    model = Scripted(calls(("add", {"a": 1, "b": 2}, "c1")), AIMessage("Done."))
+    graph = react(model, checkpointer=InMemorySaver(), interrupt_before=["tools"])
+    trial = await _played(graph, tmp_path, approve=approve)
+    assert trial.outcome == ("scored" if results else "awaiting_approval")
+    texts = [text for _, text in outline(trial.trajectory.steps)]
+    assert texts[1:] == ([*results, "Done."] if results else [])
+    assert [one.call.name for one in trial.trajectory.approvals] == ["add"]
+
+
+async def test_a_question_of_a_tool_is_answered_by_the_next_turn() -> None:
+    @tool
+    def delete(path: str) -> str:
+        """Delete a file."""
+        return f"{path}: {interrupt(f'Delete {path}?')}"
+
+    model = Scripted(calls(("delete", {"path": "a"}, "c1")), AIMessage("Done."))
+    graph = StateGraph(MessagesState)
+    graph.add_node("think", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode([delete]))
+    graph.add_edge(START, "think")
+    graph.add_conditional_edges("think", tools_condition)
+    graph.add_edge("tools", "think")
+    first, second = await played(function.wrap(graph.compile(checkpointer=InMemorySaver())), "Go.", "yes")
+    assert [text for _, text in outline(first)] == ['delete({"path": "a"})#c1', "Delete a?"]
+    assert [text for _, text in outline(second)] == ["delete -> a: yes#c1", "Done."]

@@ -16,7 +16,15 @@ from proctor.core.trajectory import Trajectory
 library("pydantic_ai", "pydantic-ai")
 
 from pydantic import BaseModel  # noqa: E402
-from pydantic_ai import Agent, ModelHTTPError, ModelRetry, RunContext  # noqa: E402
+from pydantic_ai import (  # noqa: E402
+    Agent,
+    ApprovalRequired,
+    CallDeferred,
+    DeferredToolRequests,
+    ModelHTTPError,
+    ModelRetry,
+    RunContext,
+)
 from pydantic_ai.messages import (  # noqa: E402
     ModelMessage,
     ModelResponse,
@@ -211,3 +219,67 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(__import__("sys").modules, "pydantic_ai", None)
     with pytest.raises(MissingExtra, match=r"\[pydantic-ai\]"):
         pydantic_ai.make("./agent.py:agent", {})
+
+
+async def test_a_call_that_needs_approval_waits_beside_one_that_does_not(tmp_path: Path) -> None:
+    script = Script([call(1, 2, "c1"), ToolCallPart("send", {"to": "Ada"}, "s1")], [TextPart("Sent.")])
+    agent = adder(script, output_type=[str, DeferredToolRequests])
+    sent: list[str] = []
+
+    @agent.tool
+    def send(context: RunContext[None], to: str) -> str:
+        """Send a letter."""
+        if not context.tool_call_approved:
+            raise ApprovalRequired({"why": f"letters to {to} are long"})
+        sent.append(to)
+        return "sent"
+
+    run = await proctor.evaluate_async(conversations(1, 1), agent=agent, store=str(tmp_path / "runs.db"), approve="all")
+    [trial] = run.trials()
+    assert (trial.outcome, sent) == ("scored", ["Ada"])
+    assert [text for _, text in outline(trial.trajectory.steps)] == [
+        'add({"a": 1, "b": 2})#c1, send({"to": "Ada"})#s1',
+        "add -> 3#c1",
+        "send -> sent#s1",
+        "Sent.",
+    ]
+    [approval] = trial.trajectory.approvals
+    assert (approval.call.name, approval.hint) == ("send", '{"why": "letters to Ada are long"}')
+    assert trial.usage.requests == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome", "result"),
+    [
+        ({}, "awaiting_approval", None),
+        ({"approve": "all"}, "awaiting_approval", None),
+        ({"approve": "none"}, "scored", "This call was denied."),
+        ({"user": "scripted"}, "scored", "It is 42."),
+    ],
+)
+async def test_only_words_give_the_result_of_a_call_that_is_carried_out_elsewhere(
+    given: dict[str, str], outcome: str, result: str | None, tmp_path: Path
+) -> None:
+    script = Script([ToolCallPart("look_up", {"what": "it"}, "c1")], [TextPart("Thanks.")])
+    agent = Agent(script.model, output_type=[str, DeferredToolRequests])
+
+    @agent.tool_plain
+    def look_up(what: str) -> str:
+        raise CallDeferred
+
+    if "user" in given:
+        (tmp_path / "user.json").write_text('["It is 42.", null]')
+        given = {"user": f"scripted:{tmp_path / 'user.json'}"}
+    run = await proctor.evaluate_async(
+        conversations(1, 1),
+        agent=agent,
+        store=str(tmp_path / "runs.db"),
+        **given,  # type: ignore[arg-type]
+    )
+    [trial] = run.trials()
+    assert trial.outcome == outcome
+    texts = [text for _, text in outline(trial.trajectory.steps)]
+    assert texts[1:] == ([f"look_up -> {result}#c1", "Thanks."] if result is not None else [])
+    if outcome == "awaiting_approval":
+        assert trial.failure is not None
+        assert 'the result of look_up(what="it"), which comes from outside' in str(trial.failure.reason)

@@ -64,3 +64,73 @@ def openai_agents(deleted: list[str]) -> Any:
         return f"{path} is gone"
 
     return agents.Agent(name="deleter", model=Deleter(), tools=[delete])
+
+
+@_maker
+def pydantic_ai(deleted: list[str]) -> Any:
+    library("pydantic_ai", "pydantic-ai")
+    from pydantic_ai import Agent, DeferredToolRequests, ModelMessage, ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.messages import ToolReturnPart, UserPromptPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+    def reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        parts = [part for message in messages for part in message.parts]
+        turn = max(index for index, part in enumerate(parts) if isinstance(part, UserPromptPart))
+        results = [part.content for part in parts[turn:] if isinstance(part, ToolReturnPart)]
+        question = str(parts[turn].content)  # type: ignore[union-attr]
+        if results or "Delete" not in question:
+            return ModelResponse(parts=[TextPart(final(results))])
+        return ModelResponse(parts=[ToolCallPart("delete", {"path": path}, f"c-{path}") for path in paths(question)])
+
+    made = Agent(FunctionModel(reply), name="deleter", output_type=[str, DeferredToolRequests])
+
+    @made.tool_plain(requires_approval=True)
+    def delete(path: str) -> str:
+        deleted.append(path)
+        return f"{path} is gone"
+
+    return made
+
+
+@_maker
+def langgraph(deleted: list[str]) -> Any:
+    library("langgraph", "langgraph")
+    from langchain_core.messages import AIMessage, ToolMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import END, START, MessagesState, StateGraph
+    from langgraph.types import interrupt
+
+    def think(state: Any) -> dict[str, Any]:
+        messages = state["messages"]
+        turn = max(index for index, message in enumerate(messages) if message.type == "human")
+        results = [message.content for message in messages[turn:] if message.type == "tool"]
+        if results or "Delete" not in messages[turn].text:
+            return {"messages": [AIMessage(final(results))]}
+        calls = [{"name": "delete", "args": {"path": path}, "id": f"c-{path}"} for path in paths(messages[turn].text)]
+        return {"messages": [AIMessage("", tool_calls=calls)]}
+
+    def act(state: Any) -> dict[str, Any]:
+        """Ask as HumanInTheLoopMiddleware of LangChain does."""
+        calls = state["messages"][-1].tool_calls
+        reviewed = interrupt(
+            {
+                "action_requests": [{"name": call["name"], "args": call["args"]} for call in calls],
+                "review_configs": [{"action_name": "delete", "allowed_decisions": ["approve", "reject"]}],
+            }
+        )
+        results = []
+        for call, decision in zip(calls, reviewed["decisions"], strict=True):
+            path = call["args"]["path"]
+            if decision["type"] == "approve":
+                deleted.append(path)
+            content = f"{path} is gone" if decision["type"] == "approve" else decision["message"]
+            results.append(ToolMessage(content, name="delete", tool_call_id=call["id"]))
+        return {"messages": results}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("think", think)
+    graph.add_node("act", act)
+    graph.add_edge(START, "think")
+    graph.add_conditional_edges("think", lambda state: "act" if state["messages"][-1].tool_calls else END)
+    graph.add_edge("act", "think")
+    return graph.compile(checkpointer=InMemorySaver())

@@ -65,16 +65,23 @@ class Joined(msgspec.Struct):
 class Record:
     """Records what happened in one turn, in order; tools run in threads too, hence the lock.
 
+    Args:
+        before: what happened earlier in the turn, before it was interrupted.
+
     Attributes:
         most: replies of models at most; `over` is set when one more was asked for.
-        state: the state of the outermost graph, at last; `questions` are those that it asks a person.
+        state: the state of the outermost graph, at last.
+        interrupts: what it waits for: the id and the value of each, and the call of the tool that it came from, if any.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, before: "Record | None" = None) -> None:
         self.most = most
         self.over = self.has_begun = False
         self.state: Mapping[str, object] = {}
-        self.questions: list[object] = []
+        self.interrupts: list[tuple[str, Any, ToolCall | None]] = []
+        self._told: set[str] = set() if before is None else before.ids  # messages that are steps already
+        self._asked: set[str] = set() if before is None else before.asked  # calls in them
+        self._interrupted: list[tuple[Any, ToolCall]] = []
         self._events: list[Joined | ToolRun] = []
         self._reply_by_run: dict[Any, Reply] = {}
         self._tool_by_run: dict[Any, ToolRun] = {}
@@ -83,6 +90,19 @@ class Record:
         self._known: dict[tuple[str, ...], dict[Any, Any]] = {}
         self._node_of: dict[Any, str] = {}
         self._lock = threading.RLock()
+
+    @property
+    def ids(self) -> set[str]:
+        """Return the ids of all messages of the turn so far."""
+        return self._told | {message.id for message in self._messages() if message.id}
+
+    @property
+    def asked(self) -> set[str]:
+        """Return the ids of the calls that models asked for in the turn so far."""
+        return self._asked | {call["id"] for message in self._messages() for call in getattr(message, "tool_calls", ())}
+
+    def _messages(self) -> list[Any]:
+        return [event.message for event in self._events if isinstance(event, Joined)]
 
     # From the stream of a graph.
 
@@ -118,7 +138,11 @@ class Record:
         if not place:
             self.has_begun = self.has_begun or not first
             self.state = {key: value for key, value in values.items() if key != "__interrupt__"}
-            self.questions = [getattr(one, "value", one) for one in values.get("__interrupt__") or ()]
+            self.interrupts = [self._found(one) for one in values.get("__interrupt__") or ()]
+
+    def _found(self, interrupt: Any) -> tuple[str, Any, ToolCall | None]:
+        call = next((call for one, call in self._interrupted if one == interrupt), None)
+        return str(getattr(interrupt, "id", "")), getattr(interrupt, "value", interrupt), call
 
     def add_messages(self, messages: Sequence[Any], author: str = "agent") -> None:
         """Add messages of the agent, unless they are there already (a graph inside another reports them too)."""
@@ -128,8 +152,9 @@ class Record:
             for message in convert_to_messages(list(messages)):
                 if message.type == "human" and not message.name:
                     continue  # a node that speaks as the person would
-                known = (event.message for event in self._events if isinstance(event, Joined))
-                if not any(one is message or (one.id and one.id == message.id) for one in known):
+                if message.id in self._told:
+                    continue
+                if not any(one is message or (one.id and one.id == message.id) for one in self._messages()):
                     self._events.append(Joined(message, message.name or author, time.time()))
 
     # From callbacks. An agent that is a tool is one call: what it does inside is no step, but its tokens count.
@@ -191,6 +216,14 @@ class Record:
                 tool.seconds = time.perf_counter() - tool.clock
                 tool.output, tool.is_error, tool.ended = output, is_error, True
 
+    def interrupt_tool(self, run: Any, interrupts: Sequence[Any]) -> None:
+        """Note that a tool stopped at these interrupts: it has no result, and runs again when the graph is resumed."""
+        with self._lock:
+            tool = self._tool_by_run.pop(run, None)
+            if tool is not None:
+                self._events.remove(tool)
+                self._interrupted += [(one, tool.call) for one in interrupts]
+
     # What became of it.
 
     def steps(self) -> list[Step]:
@@ -206,12 +239,11 @@ class Record:
         return steps
 
     def _steps(self) -> Iterator[Step]:
-        messages = [event.message for event in self._events if isinstance(event, Joined)]
-        asked = {call["id"] for message in messages for call in getattr(message, "tool_calls", ())}
-        told = {message.tool_call_id for message in messages if message.type == "tool"}
+        asked = self.asked
+        told = {message.tool_call_id for message in self._messages() if message.type == "tool"}
         runs_by_call: dict[str, list[ToolRun]] = {}
         early: list[ToolRun] = []  # that ran before the message that asks for them joined
-        shown: set[str] = set()
+        shown = {*self._asked}
         for event in self._events:
             if isinstance(event, ToolRun):
                 runs_by_call.setdefault(event.call.id, []).append(event)
@@ -287,7 +319,10 @@ def handler_of(record: Record, *, joins: bool = False) -> Any:
             record.end_tool(run_id, output)
 
         def on_tool_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
-            record.end_tool(run_id, f"{type(error).__name__}: {error}", is_error=True)
+            if type(error).__name__ == "GraphInterrupt":
+                record.interrupt_tool(run_id, [one for found in error.args for one in found])
+            else:
+                record.end_tool(run_id, f"{type(error).__name__}: {error}", is_error=True)
 
     return Handler()
 

@@ -13,7 +13,16 @@ from functools import partial
 from typing import Any, TypeGuard
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from proctor.agents._environment_tools import EnvironmentTools, cannot_be_given, schema_of_parameters
+from proctor.agents._interrupts import (
+    Interrupted,
+    calls_at_breakpoint,
+    denied_results,
+    read_interrupts,
+    resume_value,
+)
 from proctor.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
 from proctor.agents._library_agents import (
     FrameworkAgent,
@@ -30,7 +39,7 @@ from proctor.chat.messages import to_messages
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Tool, Turn
 from proctor.core.task import Agent
-from proctor.core.trajectory import Step
+from proctor.core.trajectory import Approval, Step
 from proctor.runtime.threads import in_thread
 
 SPARE_STEPS = 2  # of a graph beyond a reply and its tools each, so that it is we who say when it is enough
@@ -53,6 +62,7 @@ class _Session(ABC):
     """One thread of a graph or runnable."""
 
     replies_join = True  # what models reply are steps; of a graph it is what joins its state
+    waiting: Sequence[Approval] = ()
 
     def __init__(self, target: Any, name: str, options: LibraryOptions, tools: EnvironmentTools) -> None:
         self.tools = tools.style
@@ -70,21 +80,21 @@ class _Session(ABC):
     async def send(self, turn: Turn) -> Sequence[Step]:
         if self._tools.offer(turn):
             raise cannot_be_given(self._name, "langgraph")
-        return await self.play(turn)
+        return await self.run(turn)
 
-    async def play(self, turn: Turn) -> Sequence[Step]:
-        """Play a turn, whose tools the target has."""
-        self._record = record = Record(self._options.steps())
+    async def run(self, given: object) -> Sequence[Step]:
+        """Play a turn, whose tools the target has; or what resumes one that was interrupted."""
+        self._record = record = Record(self._options.steps(), self._record if self.waiting else None)
         with self._tools.ended(), map_agent_errors():
             try:
-                return await self._play(turn, record)
+                return await self._play(given, record)
             except Exception as error:
                 if record.over or type(error).__name__ == "GraphRecursionError":
                     return with_stop(record.steps(), "step_limit")
                 raise
 
     @abstractmethod
-    async def _play(self, turn: Turn, record: Record) -> Sequence[Step]: ...
+    async def _play(self, given: Any, record: Record) -> Sequence[Step]: ...
 
     @abstractmethod
     def go_on(self, before: object) -> None:
@@ -109,10 +119,47 @@ class GraphSession(_Session):
         self._is_kept = checkpointer is not None and not isinstance(checkpointer, bool)
         self._state: Mapping[str, Any] = {}
         self._took_over = False  # its own thread knows nothing of the state yet
-        self._asks = False  # the graph waits for an answer of a person
+        self._interrupts: Sequence[Interrupted] = ()
+        self._next = ""  # the node before which it stopped at a breakpoint
 
-    async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
-        given, config = self._input(turn), self._config(record)
+    async def decide(self, approvals: Sequence[Approval]) -> Sequence[Step]:
+        from langgraph.types import Command
+
+        if self._interrupts:
+            return await self.run(Command(resume=resume_value(self._interrupts, approvals)))
+        if all(one.approved for one in approvals):
+            return await self.run(None)
+        denied, before = denied_results(approvals), len(self._record.steps())
+        if not denied:  # the node is not to run
+            self.waiting = ()
+            return ()
+        await self._ask_target("update_state", {"messages": denied}, self._next)
+        self._record.add_messages(denied)
+        return [*self._record.steps()[before:], *await self.run(None)]
+
+    async def _stopped_at(self) -> Sequence[Approval]:
+        """Return what waits where the graph stopped at a breakpoint: the calls of the last message, or the next node."""
+        target = self._target
+        if not self._is_kept or not (target.interrupt_before_nodes or target.interrupt_after_nodes):
+            return ()
+        found = await self._ask_target("get_state")
+        if not found.next:
+            return ()
+        self._next = found.next[0]
+        return calls_at_breakpoint(found.values.get("messages") or (), self._next)
+
+    async def _ask_target(self, method: str, *given: object) -> Any:
+        config = {"configurable": {"thread_id": self._thread}}
+        try:
+            return await getattr(self._target, f"a{method}")(config, *given)
+        except NotImplementedError:  # its checkpointer is not async
+            return await in_thread(partial(getattr(self._target, method), config, *given))
+
+    async def _play(self, given: Any, record: Record) -> Sequence[Step]:
+        config = self._config(record)
+        if isinstance(given, Turn):
+            given = self._input(given)
+        self.waiting = self._interrupts = ()
         modes = {"stream_mode": ["updates", "values"], "subgraphs": True}
         try:
             async for event in self._target.astream(given, config, **modes):
@@ -121,9 +168,12 @@ class GraphSession(_Session):
             if record.has_begun:
                 raise
             await in_thread(partial(self._play_plain, given, config, modes, record))  # its checkpointer is not async
-        self._state, self._asks = record.state, bool(record.questions)
-        steps = record.steps()
-        return with_answer(steps, "\n".join(map(as_text, record.questions))) if self._asks else steps
+        self._state, steps = record.state, record.steps()
+        self._interrupts = read_interrupts(record.interrupts)
+        self.waiting = [approval for one in self._interrupts for approval in one.approvals] or await self._stopped_at()
+        if self.waiting and all(one.awaits == "turn" for one in self.waiting):
+            return with_answer(steps, "\n".join(one.text for one in self._interrupts))
+        return steps
 
     def go_on(self, before: Any) -> None:
         self._state, self._took_over = before._state, True
@@ -135,10 +185,11 @@ class GraphSession(_Session):
     def _input(self, turn: Turn) -> Any:
         from langchain_core.messages import convert_to_messages
 
-        if self._asks and self._is_kept:
+        if self._interrupts and self._is_kept:
             from langgraph.types import Command
 
-            return Command(resume=text_of(turn.messages))
+            words = text_of(turn.messages)
+            return Command(resume=resume_value(self._interrupts, [replace(one, words=words) for one in self.waiting]))
         new = convert_to_messages(to_messages(turn.messages, {}))
         is_known = self._is_kept and not self._took_over
         self._took_over = False
@@ -154,12 +205,12 @@ class RunnableSession(_Session):
         super().__init__(target, name, options, tools)
         self._history: list[object] = []
 
-    async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
+    async def _play(self, given: Turn, record: Record) -> Sequence[Step]:
         from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
 
-        new = convert_to_messages(to_messages(turn.messages, {}))
-        given = input_of(self._target, text_of(turn.messages), self._history, new)
-        output = await self._target.ainvoke(given, self._config(record))
+        new = convert_to_messages(to_messages(given.messages, {}))
+        asked = input_of(self._target, text_of(given.messages), self._history, new)
+        output = await self._target.ainvoke(asked, self._config(record))
         if isinstance(output, Mapping):
             output = next((output[key] for key in OUTPUT_KEYS if key in output), output)
         if isinstance(output, list) and output and isinstance(output[-1], BaseMessage):
@@ -205,7 +256,15 @@ class MadeSession:
             if self._inner is not None:
                 made.go_on(self._inner)
             self._inner = made
-        return self._tools.with_errors(await self._inner.play(turn))
+        return self._tools.with_errors(await self._inner.run(turn))
+
+    @property
+    def waiting(self) -> Sequence[Approval]:
+        return self._inner.waiting if isinstance(self._inner, GraphSession) else ()
+
+    async def decide(self, approvals: Sequence[Approval]) -> Sequence[Step]:
+        assert isinstance(self._inner, GraphSession), "nothing else waits"
+        return self._tools.with_errors(await self._inner.decide(approvals))
 
 
 def _session(target: object, name: str, options: LibraryOptions, tools: EnvironmentTools) -> "_Session":

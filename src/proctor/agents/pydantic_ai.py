@@ -6,13 +6,14 @@ agents used on its behalf is counted at the last step, if they were given its us
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from proctor.agents._environment_tools import EnvironmentTools, schema_of_parameters
 from proctor.agents._library_agents import (
     FrameworkAgent,
     LibraryOptions,
     as_text,
+    denial_of,
     load_agent,
     reply_message,
     require_parts,
@@ -27,7 +28,7 @@ from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
 from proctor.core.sample import ToolCall, Turn
 from proctor.core.task import Agent
-from proctor.core.trajectory import Step, Stop, Usage
+from proctor.core.trajectory import Approval, Step, Stop, Usage
 
 STOP_BY_REASON: Mapping[str, Stop] = {"length": "length", "content_filter": "filtered"}
 OUTPUT_TOOL = "final_result"
@@ -45,7 +46,11 @@ def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions(
 
 
 class RunSession:
-    """A conversation: all messages so far."""
+    """A conversation: all messages so far.
+
+    Attributes:
+        waiting: the calls of the turn that wait for approval, or for a result from outside.
+    """
 
     def __init__(self, agent: Any, options: LibraryOptions, tools: EnvironmentTools) -> None:
         self.tools = tools.style
@@ -54,33 +59,75 @@ class RunSession:
         self._options = options
         self._history: list[object] = []
         self._captured: Sequence[object] = ()
+        self.waiting: Sequence[Approval] = ()
+        self._deferred: Any = None  # what waits
 
     @property
     def received(self) -> Sequence[Step]:
         return self._tools.with_errors(list(_steps(self._agent, self._captured[len(self._history) :])))
 
     async def send(self, turn: Turn) -> Sequence[Step]:
-        from pydantic_ai import UsageLimitExceeded, UsageLimits, capture_run_messages
-
         asked = [message for message in turn.messages if message.role != "system"]
         self._tools.offer(turn)
+        return await self._run(
+            user_prompt=text_of(asked) if asked else None,
+            instructions="\n\n".join(one.text for one in turn.messages if one.role == "system") or None,
+        )
+
+    async def decide(self, approvals: Sequence[Approval]) -> Sequence[Step]:
+        from pydantic_ai import DeferredToolResults
+
+        return await self._run(
+            deferred_tool_results=DeferredToolResults(
+                approvals={one.call.id: _consent_of(one) for one in approvals if one.awaits == "consent"},
+                calls={one.call.id: _result_of(one) for one in approvals if one.awaits != "consent"},
+            )
+        )
+
+    async def _run(self, **given: Any) -> Sequence[Step]:
+        from pydantic_ai import DeferredToolRequests, UsageLimitExceeded, UsageLimits, capture_run_messages
+
+        self.waiting = ()
         more = {"toolsets": [_toolset(self._tools)]} if self._tools.tools else {}
         with self._tools.ended(), map_agent_errors(), capture_run_messages() as captured:
             self._captured = captured
             try:
                 run = await self._agent.run(
-                    text_of(asked) if asked else None,
                     message_history=self._history or None,
-                    instructions="\n\n".join(one.text for one in turn.messages if one.role == "system") or None,
                     usage_limits=UsageLimits(request_limit=self._options.steps()),
+                    **given,
                     **more,
                 )
             except UsageLimitExceeded:
                 return with_stop(self.received, "step_limit")
         steps = self._tools.with_errors(list(_steps(self._agent, run.new_messages())))
-        steps = with_answer(steps, run.output, _author(self._agent))
+        if isinstance(run.output, DeferredToolRequests):
+            self.waiting = (
+                *(_approval_of(part, run.output, "consent") for part in run.output.approvals),
+                *(_approval_of(part, run.output, "words") for part in run.output.calls),
+            )
+        else:
+            steps = with_answer(steps, run.output, _author(self._agent))
         self._history = run.all_messages()
         return with_usage(steps, _usage(run.usage, run.usage.requests))
+
+
+def _approval_of(part: Any, requests: Any, awaits: Literal["consent", "words"]) -> Approval:
+    about = requests.metadata.get(part.tool_call_id)
+    return Approval(
+        call=call_of(part.tool_name, part.args, part.tool_call_id), hint=as_text(about) if about else "", awaits=awaits
+    )
+
+
+def _consent_of(approval: Approval) -> Any:
+    from pydantic_ai import ToolDenied
+
+    return True if approval.approved else ToolDenied(denial_of(approval))
+
+
+def _result_of(approval: Approval) -> Any:
+    """Return the result of a call that is carried out elsewhere: what the user said."""
+    return approval.words if approval.approved else denial_of(approval)
 
 
 def _toolset(tools: EnvironmentTools) -> Any:

@@ -93,7 +93,8 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
         approved: None if nobody decided.
         by: "policy" is the option `approve` of the run.
         words: what the user said.
-        is_question: True if the agent waits for words, as a graph may, rather than for yes or no.
+        awaits: a yes or no ("consent"); a result that only words can give ("words"); or an answer that the next turn gives,
+            as graphs ask for one, else yes or no ("turn").
         turn: the turn in which it waited.
         step: the number of steps before the decision.
     """
@@ -103,7 +104,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
     approved: bool | None = None
     by: Literal["policy", "user", ""] = ""
     words: str = ""
-    is_question: bool = False
+    awaits: Literal["consent", "words", "turn"] = "consent"
     turn: int = 0
     step: int = 0
 

@@ -13,9 +13,15 @@ from proctor.core.trajectory import ASKING, Approval, Step, Trajectory
 
 ASK, ALL, NONE = "ask", "all", "none"
 CALL_CHARACTERS = 2_000
-QUESTION = {
-    "en": "I need your approval for this call: {call}{hint}\nMay I carry it out? Please answer yes or no.",
-    "zh": "我需要你批准这次调用：{call}{hint}\n可以执行吗？请回答“可以”或“不可以”。",
+QUESTIONS = {
+    "consent": {
+        "en": "I need your approval for this call: {call}{hint}\nMay I carry it out? Please answer yes or no.",
+        "zh": "我需要你批准这次调用：{call}{hint}\n可以执行吗？请回答“可以”或“不可以”。",
+    },
+    "words": {
+        "en": "I need you for this call: {call}{hint}\nWhat is its result?",
+        "zh": "这次调用需要你：{call}{hint}\n结果是什么？",
+    },
 }
 _NOT_A_NO = re.compile(
     r"\b(?:no|not an?) (?:problem|issue|objections?|worries)\b|没问题|没有问题|没意见", re.IGNORECASE
@@ -34,11 +40,14 @@ _ANY_NO, _ANY_YES = re.compile(_NO, re.IGNORECASE), re.compile(_YES, re.IGNORECA
 
 
 def decide_by_policy(policy: str | None, waiting: Approval) -> Approval | None:
-    """Return the decision of a policy: `all`, `none`, or the names of the tools that are approved; None for `ask`."""
+    """Return the decision of a policy: `all`, `none`, or the names of the tools that are approved.
+
+    None for `ask`, and where a result is missing that only words can give.
+    """
     if policy is None or policy == ASK:
         return None
     approved = policy == ALL or (policy != NONE and waiting.call.name in names_in(policy))
-    return replace(waiting, approved=approved, by="policy")
+    return None if approved and waiting.awaits == "words" else replace(waiting, approved=approved, by="policy")
 
 
 def names_in(policy: str) -> list[str]:
@@ -51,12 +60,12 @@ def names_in(policy: str) -> list[str]:
 
 
 def decide_by_user(waiting: Approval, words: str) -> Approval:
-    """Return the decision in a user's words; the words themselves answer a question.
+    """Return the decision in a user's words, which may be the answer itself.
 
     Raises:
         UserFailed: they say neither yes nor no.
     """
-    approved = True if waiting.is_question else read_consent(words)
+    approved = read_consent(words) if waiting.awaits == "consent" else True
     if approved is None:
         raise UserFailed(
             "The simulated user neither approved nor denied {call}: {words}",
@@ -107,7 +116,13 @@ def as_conversation(sample: Sample, trajectory: Trajectory, waiting: Approval | 
 
 def describe_waiting(approvals: Sequence[Approval]) -> Sentence:
     """Say what waits for approval, and how to choose who decides."""
-    calls = ", ".join(text_of_call(one.call, 200) for one in approvals if one.approved is None)
+    left = [one for one in approvals if one.approved is None]
+    calls = ", ".join(text_of_call(one.call, 200) for one in left)
+    if all(one.awaits == "words" for one in left):
+        return say(
+            "The agent waits for the result of {calls}, which comes from outside. A simulated user can give it (--user), or --approve none denies it.",
+            calls=calls,
+        )
     return say(
         "The agent waits for approval of {calls}, and nobody decided. Choose who does with --approve: ask (the simulated user), all, none, or the names of the tools that are approved.",
         calls=calls,
@@ -125,7 +140,7 @@ def text_of_call(call: ToolCall, characters: int = CALL_CHARACTERS) -> str:
 
 
 def _question(one: Approval, lang: str) -> str:
-    if one.is_question:
+    if one.awaits == "turn":
         return one.hint
     hint = f"\n{one.hint}" if one.hint else ""
-    return QUESTION[lang].format(call=text_of_call(one.call), hint=hint)
+    return QUESTIONS[one.awaits][lang].format(call=text_of_call(one.call), hint=hint)

@@ -170,7 +170,7 @@ class Episode:
             style = declared(SessionInfo, session).tools or style
         turn = turn_for_agent(turn, style)
         steps = await self._add_steps(session.send(turn))
-        if isinstance(session, WaitsForApproval) and not all(one.is_question for one in session.waiting):
+        if isinstance(session, WaitsForApproval) and not all(one.awaits == "turn" for one in session.waiting):
             steps = await self._settle(session, sample, self._user) or steps
         if environment is not None:
             await self._look(environment)

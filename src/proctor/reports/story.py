@@ -227,7 +227,7 @@ def approval_line(approval: Approval) -> Line:
     if approval.approved is None:
         kind: Kind = "decides"
     else:
-        kind = "answers" if approval.is_question else "approves" if approval.approved else "denies"
+        kind = "answers" if approval.awaits != "consent" else "approves" if approval.approved else "denies"
     text = call_line(approval.call) + (f" — {approval.words}" if approval.words else "")
     return Line(turn=approval.turn, role=approval.by or "nobody", kind=kind, text=text)
 
