@@ -24,6 +24,7 @@ from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.long_running_tool import LongRunningFunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import errors, types
+from played import conversations, outline
 
 import proctor
 from proctor.agents import adk
@@ -182,9 +183,10 @@ async def test_a_long_running_call_is_kept_with_what_it_said_so_far() -> None:
         return {"status": "pending"}
 
     root = agent(calls(("approve", {"amount": 3})), says("I asked."), tools=[LongRunningFunctionTool(approve)])
-    made = await play(root, "approve 3")
-    assert [call.name for call in made.calls()] == ["approve"]
-    assert made.answer == "I asked."
+    [trial] = await trial_of(root, ask("approve 3"))
+    assert trial.outcome == "awaiting_approval"
+    assert [call.name for call in trial.trajectory.calls()] == ["approve"]
+    assert trial.trajectory.answer == "I asked."
 
 
 async def test_arguments_that_are_none_are_not_empty_ones() -> None:
@@ -439,6 +441,7 @@ async def test_toolsets_are_closed_after_the_run() -> None:
 FOLDER = """
 from google.adk.agents import LlmAgent
 from adk_agents import ScriptedLlm, says
+from played import conversations, outline
 root_agent = LlmAgent(name="from_folder", model=ScriptedLlm(replies=[says({text!r})], asked=[]))
 """
 
@@ -538,3 +541,78 @@ def test_an_object_of_the_library_that_is_no_agent_is_refused() -> None:
 def test_options_are_checked() -> None:
     with pytest.raises(BadInput, match="Did you mean 'max_steps'"):
         adk.make(".", {"max_step": 3})
+
+
+async def _decided(target: object, folder: Path, **given: Any) -> Trial:
+    run = await proctor.evaluate_async(conversations(1, 1), agent=target, store=str(folder / "runs.db"), **given)
+    [trial] = run.trials()
+    return trial
+
+
+def _outline(trial: Trial) -> list[str]:
+    return [text.partition("#")[0] for _, text in outline(trial.trajectory.steps)]
+
+
+@pytest.mark.parametrize("status", [None, "pending", "done"])
+@pytest.mark.parametrize("approve", [None, "all", "none"])
+async def test_a_long_running_tool_waits_until_its_response(
+    approve: str | None, status: str | None, tmp_path: Path
+) -> None:
+    def reimburse(amount: int) -> dict[str, Any] | None:
+        """Ask for money back."""
+        return None if status is None else {"status": status, "ticket": 7}
+
+    replies = [calls(("reimburse", {"amount": 3})), says("Well."), says("Well.")]
+    root = agent(*replies, tools=[LongRunningFunctionTool(reimburse)])
+    trial = await _decided(root, tmp_path, approve=approve)
+    if status == "done":
+        assert (trial.outcome, trial.trajectory.approvals) == ("scored", ())
+        return
+    assert [one.call.arguments for one in trial.trajectory.approvals] == [{"amount": 3}]
+    ticket = {} if status is None else {"ticket": 7}
+    before = [] if status is None else ['reimburse -> {"status": "pending", "ticket": 7}', "Well."]
+    if approve is None:
+        assert (trial.outcome, _outline(trial)[1:]) == ("awaiting_approval", before)
+        return
+    told = {"status": "approved"} if approve == "all" else {"status": "rejected", "reason": "This call was denied."}
+    [_, *texts] = _outline(trial)
+    assert texts[: len(before)] == before
+    assert texts[-1] == "Well."
+    assert json.loads(texts[len(before)].removeprefix("reimburse -> ")) == {**ticket, **told}
+
+
+async def test_a_tool_that_asks_itself_waits_in_a_sub_agent_too(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    def send(to: str, tool_context: ToolContext) -> dict[str, Any]:
+        """Send a letter."""
+        if tool_context.tool_confirmation is None:
+            tool_context.request_confirmation(hint=f"A letter to {to}?")
+            return {"status": "waits"}
+        if not tool_context.tool_confirmation.confirmed:
+            return {"status": "not sent"}
+        sent.append(to)
+        return {"status": "sent"}
+
+    clerk = agent(calls(("send", {"to": "Ada"})), says("I asked."), says("Sent."), name="clerk", tools=[send])
+    root = agent(calls(("transfer_to_agent", {"agent_name": "clerk"})), name="root", sub_agents=[clerk])
+    trial = await _decided(root, tmp_path, approve="send")
+    assert (trial.outcome, sent) == ("scored", ["Ada"])
+    assert _outline(trial)[2:] == ['send({"to": "Ada"})', "I asked.", 'send -> {"status": "sent"}', "Sent."]
+    [approval] = trial.trajectory.approvals
+    assert (approval.call.name, approval.hint) == ("send", "A letter to Ada?")
+
+
+@pytest.mark.parametrize("words", ["Oslo", None])
+async def test_a_question_of_the_model_is_answered_by_the_next_turn(words: str | None, tmp_path: Path) -> None:
+    request_input = pytest.importorskip("google.adk.tools._request_input_tool").request_input
+    asks = calls(("adk_request_input", {"message": "Which city?"}))
+    root = agent(asks, says("Fine."), tools=[request_input])
+    script = tmp_path / "user.json"
+    script.write_text(json.dumps([words]))
+    trial = await _decided(root, tmp_path, user=f"scripted:{script}")
+    if words is None:
+        assert trial.outcome == "awaiting_approval"
+        return
+    assert trial.outcome == "scored"
+    assert _outline(trial)[1:] == ["Which city?", "Oslo", 'adk_request_input -> {"result": "Oslo"}', "Fine."]

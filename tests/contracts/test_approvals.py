@@ -56,8 +56,10 @@ def test_what_a_policy_approves_is_carried_out(library: str, tmp_path: Path, pol
     deleted: list[str] = []
     trial = trial_of(run(deleting.agent(library, deleted), tmp_path, approve=policy))
     assert (trial.outcome, trial.trajectory.stop, deleted) == ("scored", "done", ["a"])
-    assert results(trial.trajectory) == {"a": "a is gone"}
-    assert trial.trajectory.answer == "Deleted: a is gone"
+    shown = results(trial.trajectory)
+    assert shown.keys() == {"a"}
+    assert "a is gone" in shown["a"]
+    assert trial.trajectory.answer == f"Deleted: {shown['a']}"
     [approval] = trial.trajectory.approvals
     assert (approval.call.name, approval.call.arguments, approval.approved, approval.by) == (
         "delete",
@@ -92,7 +94,7 @@ def test_the_user_is_asked_about_each_call_by_itself(library: str, tmp_path: Pat
         ("a", True, "user", "Yes."),
         ("b", False, "user", "No, that one is mine."),
     ]
-    assert results(trial.trajectory)["a"] == "a is gone"
+    assert "a is gone" in results(trial.trajectory)["a"]
     assert "b is gone" not in trial.trajectory.answer
 
 
@@ -122,7 +124,7 @@ def test_the_conversation_goes_on_after_an_approval(library: str, tmp_path: Path
     trial = trial_of(run(deleting.agent(library, deleted), tmp_path, user=f"scripted:{script}"))
     assert (trial.outcome, deleted) == ("scored", ["a", "c"])
     assert [one.turn for one in trial.trajectory.approvals] == [0, 1]
-    assert trial.trajectory.answer == "Deleted: c is gone"
+    assert trial.trajectory.answer == f"Deleted: {results(trial.trajectory)['c']}"
 
 
 @one_library

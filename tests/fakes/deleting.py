@@ -1,7 +1,7 @@
 """Agents of other libraries whose model deletes the files that it is asked to, and whose tool for it waits for approval.
 
 Asked "Delete a b.", the model calls `delete(path="a")` and `delete(path="b")` in one reply, and when it has the results it
-says "Deleted: ..." with them. `agents(library)` also returns what was really deleted.
+says "Deleted: ..." with them.
 """
 
 import json
@@ -134,3 +134,39 @@ def langgraph(deleted: list[str]) -> Any:
     graph.add_conditional_edges("think", lambda state: "act" if state["messages"][-1].tool_calls else END)
     graph.add_edge("act", "think")
     return graph.compile(checkpointer=InMemorySaver())
+
+
+@_maker
+def adk(deleted: list[str]) -> Any:
+    library("google.adk", "adk")
+    from google.adk.agents import LlmAgent
+    from google.adk.models import BaseLlm
+    from google.adk.models.llm_response import LlmResponse
+    from google.adk.tools.function_tool import FunctionTool
+    from google.genai import types
+
+    class Deleter(BaseLlm):
+        model: str = "deleter"
+
+        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+            contents = llm_request.contents
+            turn = max(index for index, one in enumerate(contents) if one.role == "user" and one.parts[0].text)
+            answered = [
+                part.function_response for one in contents[turn:] for part in one.parts if part.function_response
+            ]
+            results = [json.dumps(one.response) for one in answered]
+            if results or "Delete" not in contents[turn].parts[0].text:
+                parts = [types.Part(text=final(results))]
+            else:
+                asked = paths(contents[turn].parts[0].text)
+                made = [types.FunctionCall(name="delete", args={"path": path}) for path in asked]
+                parts = [types.Part(function_call=call) for call in made]
+            yield LlmResponse(content=types.Content(role="model", parts=parts))
+
+    def delete(path: str) -> dict[str, str]:
+        """Delete a file."""
+        deleted.append(path)
+        return {"result": f"{path} is gone"}
+
+    tool = FunctionTool(delete, require_confirmation=True)
+    return LlmAgent(name="deleter", model=Deleter(), tools=[tool])

@@ -21,15 +21,18 @@ from msgspec.structs import replace
 
 from proctor import registry
 from proctor.agents import _adk_plugins, _library_agents
+from proctor.agents._adk_waiting import Waiting
 from proctor.agents._environment_tools import EnvironmentTools
-from proctor.agents.adk_events import content_of, plain, steps_of
+from proctor.agents._library_agents import with_answer
+from proctor.agents.adk_events import content_of, plain
 from proctor.agents.agent_errors import RaisedBy, map_agent_errors
+from proctor.chat.message_text import text_of
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, ProviderFailed, needs
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Environment, Session
-from proctor.core.trajectory import Step, ToolStyle, Usage
+from proctor.core.trajectory import Approval, Step, ToolStyle, Usage
 from proctor.core.validation import in_words
 from proctor.transport.faults import shown
 
@@ -213,16 +216,32 @@ class AdkSession:
         self._session_id = session_id
         self._options = options
         self._results = results
+        self._waiting = Waiting()
+
+    @property
+    def waiting(self) -> Sequence[Approval]:
+        """Return the calls of the turn that wait for approval, and questions that the next turn answers."""
+        return self._waiting.approvals
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         """Call the runner once and return all steps of its agents and tools."""
+        self._offered.offer(turn)
+        if self.waiting:
+            words = text_of(turn.messages)
+            return await self.decide([replace(one, approved=True, words=words) for one in self.waiting])
+        steps = await self._run(content_of(turn), [])
+        questions = [one.hint for one in self.waiting if one.awaits == "turn"]
+        return with_answer(steps, "\n".join(questions)) if questions and len(questions) == len(self.waiting) else steps
+
+    async def decide(self, approvals: Sequence[Approval]) -> Sequence[Step]:
+        return await self._run(*self._waiting.answer(approvals))
+
+    async def _run(self, content: Any, received: list[Step]) -> Sequence[Step]:
         from google.adk.agents.invocation_context import LlmCallsLimitExceededError
 
-        content = content_of(turn)
-        self.received = []
+        self.received = received
         used = _adk_plugins.used.set({})
         recorded = _adk_plugins.results.set(self._results)
-        self._offered.offer(turn)
         offered = _adk_plugins.offered.set(self._offered if self._offered.tools else None)
         try:
             with self._offered.ended(), map_agent_errors(raised_by):
@@ -263,7 +282,7 @@ class AdkSession:
                     continue
                 last = event
                 _adk_plugins.used.get().pop(event.invocation_id, None)  # its own events tell
-                for step in steps_of(event):
+                for step in self._waiting.take(event):
                     said += step.message.role == "assistant"
                     if said > most:
                         return True
