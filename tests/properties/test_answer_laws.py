@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.scorers.answer import AnswerOptions, final_answer, match
-from proctor.scorers.number import the_number
+from proctor.scorers.number import read_claims
 
 PIECES = [
     *"0123456789.,:;/-+*^%$€°'\"()[]{}|<>=!?~±√π∞∪≤ \n半一二两三十百千万亿零点分之第年月日时个负又和或、。的不米斤元é½²Ⅳ٣∅℃\u200b\ud800",
@@ -88,7 +88,7 @@ def test_being_the_same_has_no_direction(one: str, other: str) -> None:
 @given(text)
 def test_extraction_never_raises(reply: str) -> None:
     final_answer(reply)
-    the_number(reply)
+    read_claims(reply)
 
 
 @pytest.mark.parametrize("write", ["english", "han", "financial", "marks", "scientific", "full width"])

@@ -1,11 +1,13 @@
 """The scorer for numbers and quantities within a tolerance."""
 
+import re
+
 import pytest
 
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.number import number, the_number
+from proctor.scorers.number import number, read_claims
 
 
 def _score(reply: str, target: object, **meta: object) -> Score:
@@ -55,10 +57,48 @@ def test_the_same_words_without_a_number_do_not_count() -> None:
     assert _score("many", "many").points == 0
 
 
+def _read(reply: str, question: str = "") -> list[str]:
+    return [amount.text for amount in read_claims(reply, question).amounts]
+
+
 def test_the_only_number_of_a_text_is_taken_with_its_unit() -> None:
-    assert the_number("It weighs 5 kg, more or less.") == "5 kg"
-    assert the_number("It costs $5.") == "$5"
-    assert the_number("from 5 to 6") is None
+    assert _read("It weighs 5 kg, more or less.") == ["5 kg"]
+    assert _read("It costs $5.") == ["$5"]
+    assert _read("from 5 to 6") == []
+
+
+SCENES = [
+    ("", "In 2019 the plant made 530 cars."),
+    ("", "2019年共造车530辆。"),
+    ("How many cars?", "In 2019 the plant made 530 cars."),
+    ("", "Question 12: the answer is 57."),
+    ("", "第7题:12"),
+    ("", "Step 3: 45 + 10 = 55"),
+    ("", "two cats and 3 dogs"),
+    ("How many cats?", "two cats and 3 dogs"),
+    ("", "GPT-3 has 175 parameters."),
+    ("", "Tom has 15 apples and Ann has 6."),
+    ("", "50÷8=6……2"),
+    ("小明有几本？", "小明有5本书,小华有两本。"),
+    ("", "The price fell from 80 to 60 dollars in 2020."),
+]
+
+
+@pytest.mark.parametrize(("question", "reply"), SCENES)
+def test_of_all_numbers_in_a_reply_at_most_one_is_accepted_as_the_target(question: str, reply: str) -> None:
+    targets = {*re.findall(r"\d+", reply), "2", "3", "7"}
+    scores = [number(Sample.ask("s", question or "?", target=one), Trajectory.of(reply)) for one in targets]
+    assert sum(isinstance(score, Score) and score.points == 1 for score in scores) <= 1
+
+
+def test_two_amounts_between_which_a_reply_leaves_open_are_not_scored_where_one_is_right() -> None:
+    sample = Sample.ask("s", "?", target="15")
+    score = number(sample, Trajectory.of("Tom has 15 apples and Ann has 6."))
+    assert isinstance(score, Unscored)
+    assert score.details["readings"] == ["15", "6"]
+    wrong = number(sample, Trajectory.of("Tom has 14 apples and Ann has 6."))
+    assert isinstance(wrong, Score)
+    assert wrong.points == 0
 
 
 def test_without_a_target_there_is_no_score() -> None:

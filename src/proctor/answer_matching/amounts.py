@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from proctor.answer_matching.chinese import ROUGHLY
 from proctor.answer_matching.contradictions import contradicts
 from proctor.answer_matching.dates import read_moments
@@ -13,13 +15,11 @@ from proctor.answer_matching.question_words import echo, interrogative
 from proctor.answer_matching.sentences import (
     CLAUSE,
     COPULA,
-    COURTESY,
     LONGEST,
     asked_clause,
     chosen,
     plain_statement,
     split,
-    statements,
 )
 from proctor.answer_matching.text import tidy
 from proctor.answer_matching.unit_table import read_unit
@@ -30,7 +30,7 @@ COMPARED = compile_later(
     r"between|no|by a factor of|before|until|past|beyond|prior to)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|还?差|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
     re.IGNORECASE,
 )
-COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所倍成折公里英部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"
+COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所倍成折公里英部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升回圈遍摄颗粒批届场場顿户戶盒包箱袋筐桶罐排串片滴册卷"
 WORD_NUMBERS = "|".join(sorted({*SMALL, *TENS} - {"one", "a", "an"}, key=len, reverse=True))
 WORD_PARTS = "|".join(sorted(PARTS, key=len, reverse=True))
 MONTHS = r"(?:january|february|march|april|june|july|august|september|october|november|december|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
@@ -45,7 +45,7 @@ SPAN = compile_later(
     r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+| ?[×x*] ?10\^?\{?[-+]?\d+\}?)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion|hundred|dozen)"
     r"\b|(?:st|nd|rd|th)\b))?)"
     rf"|(?P<part>\b(?:one|a|{WORD_NUMBERS})[ -](?:half|{WORD_PARTS})s?\b)"
-    rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion)*)"
+    rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion| dozen)*(?: and a (?:half|quarter)\b)?|\b(?:half )?a (?:dozen|hundred|thousand|million)\b)"
     rf"|(?P<han>(?:百分之|负)?[零〇一二两三四五六七八九十百千万亿]+(?:分之[一二三四五六七八九十百]+)?(?=[{COUNTED}]|$))",
     re.IGNORECASE,
 )
@@ -98,16 +98,13 @@ AROUND = compile_later(
 YEAR = compile_later(r"(?:1\d|20)\d\d")
 
 
-def the_amount(reply: str, target: str = "", question: str = "") -> str | None:
-    """Return the only amount or date of the target's kind in the sentence of a reply that answers; None without a single one.
+class AmountSpan(msgspec.Struct, frozen=True):
+    """An amount or date in a sentence with its unit; `sure` if it is said outright: not `more than 5`."""
 
-    >>> the_amount("一共有12个苹果。"), the_amount("She has 15 marbles left."), the_amount("5 or 6"), the_amount("at least 5")
-    ('12', '15', None, None)
-    """
-    sentences = statements(reply)
-    return amount_in(
-        [s for s in sentences if not COURTESY.match(s)] or sentences, target, question if echo(question) else ""
-    )
+    text: str
+    start: int
+    end: int
+    sure: bool
 
 
 def without_asked_unit(text: str, question: str) -> str:
@@ -216,7 +213,11 @@ def _counted(spans: list[tuple[str, bool]], sentence: str, question: str) -> lis
 
 
 def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
-    """Amounts and dates with their units, and whether they are said outright: not `more than 5`."""
+    return ((span.text, span.sure) for span in amount_spans(sentence, question))
+
+
+def amount_spans(sentence: str, question: str = "") -> Iterable[AmountSpan]:
+    """Yield the amounts and dates of a sentence with their units."""
     for found in SPAN.finditer(sentence):
         text, sure = (
             found[0].strip().rstrip(","),
@@ -230,7 +231,7 @@ def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
         if (found["date"] or YEAR.fullmatch(text)) and (after := AFTER.search(sentence[: found.start()])) is not None:
             sure = sure and after[1].casefold() in question.casefold().split()
         if found["date"] or found["tuple"] or found["compound"] or found["clock"]:
-            yield text, sure
+            yield AmountSpan(text, found.start(), found.end(), sure)
             continue
         text = (per[0] if (per := PER.search(sentence[: found.start()])) else "") + text
         if "." in text and (label := VERSION_OF.search(sentence[: found.start()])) is not None:
@@ -251,7 +252,7 @@ def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
             sure = False
         if question and CHANGED_BY.search(sentence[: found.start()]) and not ASKS_CHANGE.search(question):
             sure = False
-        yield text + unit, sure
+        yield AmountSpan(text + unit, found.start(), found.end() + len(unit), sure)
 
 
 def _unit(amount: str, rest: str) -> str:

@@ -1,0 +1,432 @@
+"""Read which amounts a reply gives as its answer, from the reply and the question alone.
+
+Amounts that only set the scene (years, labels, ordinals, model names, what the question itself says) are set aside while another
+one is left. Then the sentence that concludes, the clause nearest to the question and what follows the last `=` or `is` decide.
+What still differs after that is a reading each: nobody can know which one is meant.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from proctor.answer_matching.amounts import (
+    END_OF_NOUN,
+    HOW_MANY,
+    LONE_ONE,
+    ROSE_FROM,
+    SPAN,
+    YEAR,
+    AmountSpan,
+    amount_spans,
+)
+from proctor.answer_matching.contradictions import contradicts
+from proctor.answer_matching.dates import read_moments
+from proctor.answer_matching.numbers import read_number
+from proctor.answer_matching.quantities import read_quantity
+from proctor.answer_matching.question_words import MOST_CHARACTERS, echo, interrogative
+from proctor.answer_matching.sentences import (
+    CLAUSE,
+    CONTRAST,
+    COPULA,
+    COURTESY,
+    GUESS,
+    HARMLESS,
+    LEAD,
+    OTHERS_SAY,
+    split,
+    statements,
+)
+from proctor.answer_matching.text import negations, tidy
+from proctor.answer_matching.unit_table import read_unit
+from proctor.runtime.patterns import compile_later
+
+MOST_READINGS = 4
+LONGEST_CONNECTIVE = 24
+HAN_PAIR = compile_later(r"(?=([\u3400-\u9fff]{2}))")
+TIMES = compile_later(r"\s?(?:times\b(?! (?:a|per)\b)|倍)|多少倍|几倍|how many times", re.IGNORECASE)
+TOTAL = compile_later(r"\b(?:in (?:total|all)|total|altogether|sum)\b|[一总]共|合计|总计|总和", re.IGNORECASE)
+CONNECTIVE = compile_later(r"(?:but|and|while|whereas|但是?|而)\s?(?=\S)", re.IGNORECASE)
+HEADING = compile_later(
+    r"(?:第[\d一二三四五六七八九十]{1,3}[步题问小空]{1,2}|(?:step|question|problem|exercise|part) \w{1,4})\s?[:：.)]\s?",
+    re.IGNORECASE,
+)
+HOW_MANY_OF = compile_later(
+    r"how many ((?:[\w-]+ ){2,4}?)(?:did|do|does|are|were|is|was|have|has|had|can|will|would|could|should|in|of|on|at)\b",
+    re.IGNORECASE,
+)
+ASKS_MONEY = compile_later(
+    r"\bhow much (?:\w+ ){1,4}?(?:pay|paid|cost|earn|spend|spent|charge|owe|save|receive|make)\w*\b|\b(?:price|cost)\b|多少钱|几[元块]|多少元|价格|花了多少",
+    re.IGNORECASE,
+)
+RANK_OF_SCENE = compile_later(r"第[一二三四五六七八九十\d]{1,3}(?:季度|步|题|天|周|次|轮|年|学期)")
+PRONOUNS = frozenset("它他她这那该我你们此其")
+NOUN = 24  # characters after an amount that may name what it counts
+LABEL = compile_later(
+    r"(?:\b(?:questions?|problem|exercise|step|item|task|no\.?|number|room|chapter|section|page|line|table|figure|fig\.|unit|lesson|level|grade|class|flight|bus|route|gate|platform|"
+    r"floor|version|v|case|part|example|q|day|week|team|group|phase|round|season|episode|book|volume|lot|box|stage|act|article|lane|track|zone|type|model|route|highway|rule|"
+    r"(?:answer )?to q)\s?#?|#|第\s?|[Qq]\.?\s?)$",
+    re.IGNORECASE,
+)
+LABELLED = compile_later(r"\s?(?:号(?!码)|室|路(?!程)|班(?!人)|栋|座(?!位)|题)")
+ASKS_WHICH = compile_later(
+    r"\b(?:which|what) (?:number|room|chapter|section|page|line|step|item|question|problem|figure|table|level|grade|class|flight|bus|route|gate|platform|floor|day|week|round|season|episode|place)\b"
+    r"|第几|几[号路楼班级年页章]|哪一?[号路楼班级页章步题]",
+    re.IGNORECASE,
+)
+MODEL = compile_later(r"(?:[A-Z]\w*-|\b[A-Z]{2,}\s|\w\s[A-Z][a-z]+\s|波音|空客|歼|[A-Za-z])$")
+NOT_A_MODEL = frozenset(
+    [
+        "in",
+        "on",
+        "by",
+        "of",
+        "at",
+        "from",
+        "with",
+        "there",
+        "only",
+        "about",
+        "over",
+        "the",
+        "a",
+        "and",
+        "total",
+        "sum",
+        "usd",
+        "rmb",
+        "cny",
+        "eur",
+        "is",
+    ]
+)
+IN_A_YEAR = compile_later(
+    r"(?:\b(?:in|since|by|from|until|of|during|before|after|born|founded|opened|\w+ed)\s|[于在自从]|截至|成立于|建于|生于)$",
+    re.IGNORECASE,
+)
+ASKS_YEAR = compile_later(
+    r"\b(?:what|which) (?:year|century)\b|\bin (?:what|which) year\b|^\W*when\b|\bwhen (?:did|does|do|was|were|is|are|will|has|had)\b|哪一?年|什么时候|何时|几几年|年份",
+    re.IGNORECASE,
+)
+ASKS_SHARE = compile_later(r"\bper ?cent|percentage|百分之|百分比|多少%|几成", re.IGNORECASE)
+SET_UP = compile_later(  # what was there before, was expected, or is only the base
+    r"(?:(?:^of|\bout of|\bof (?:the|all|all the|these|those|our|his|her|their)|\d of|^with|\b(?:among|had|used to be|expected|planned|predicted|hoped for|originally|initially|at first|first|instead of|started with|began with|share(?:d)? (?:by|among|between)|divided by))(?: about| only| the| a total of| all)?\s|"
+    r"原[有来计]?划?[^，。]{0,2}|起初[^，。]{0,6}|本来[^，。]{0,3}|预计[^，。]{0,4}|在这?|分给)$",
+    re.IGNORECASE,
+)
+CONCLUDING = compile_later(
+    r"\b(?:so|therefore|thus|hence|in (?:total|all)|total|altogether|leav(?:es|ing)|left|remain(?:s|ing)?|the (?:answer|result|sum)|finally|now|in other words|actually|gives|makes|each gets?)\b"
+    r"|[一总]共|共[^，。]{0,6}(?=\d)|合计|总计|所以|因此|还?剩|故|于是|现在|实际|答案?|即|最[后终]|结果|每[人个份位]",
+    re.IGNORECASE,
+)
+STATED_CONCLUSION = compile_later(
+    r"\W*(?:end(?:s|ed|ing)?\s(?:up\s)?with|result(?:s|ing)?\sin|mak(?:es|ing)|giv(?:es|ing)|leav(?:es|ing)|which\s(?:is|means|makes|leaves|gives)|for\sa\stotal|that(?:'s|\sis|\smakes)|so|therefore|thus|hence|finally|in other words|the (?:final )?(?:answer|result)|所以|因此|故|于是|最[后终]|答案?|即|综上)",
+    re.IGNORECASE,
+)
+VAGUE_BEFORE = compile_later(
+    r"(?:\b(?:between|from)\s\S{1,12}(?:\s\S{1,12})?\s(?:and|to)|(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|(?<=[a-z])\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{1,8}[和与到至])\s?$",
+    re.IGNORECASE,
+)
+VAGUE_AFTER = compile_later(
+    r"(?:-?\s?(?:something|odd|ish|plus)\b|\+(?!\s?[\d(])|\s?(?:or|to|-|–|~)\s?(?:\d|[a-z]+ (?:\w+ )?$)|\s?[或到至~]\s?[\d一二三四五六七八九十]|[\u3400-\u9fff]?(?:左右|上下|以上|以下|出头|多))",
+    re.IGNORECASE,
+)
+ROUGH = compile_later(r"一二|两三|二三|三[四五]|四五|五六|六七|七八|八九")
+BETWEEN = compile_later(r"\b(between\s\S{1,20}(?:\s\S{1,20})?)\sand\s", re.IGNORECASE)
+BRACKET = compile_later(r"\s?[（(][^（）()]{0,200}[)）]")
+MINUS = compile_later(r"(?:零下|负|\bminus |\bnegative )$", re.IGNORECASE)
+TENTHS = compile_later(r"成([一二三四五六七八九半])?(?!为|了|功|员|本|绩|立)")
+DENIED_AFTER = compile_later(
+    r"\s?\S{0,12}?\s?(?:(?:is|are|was|were)(?:n't| not)|(?:is|was) (?:wrong|incorrect|false)|不对|错误|是错)"
+)
+BEFORE_CHANGE = compile_later(
+    r"\b(?:before|original(?:ly)?|old|initial(?:ly)?|at first|start)\b|原来|原价|原有|起初|以前|之前|开始",
+    re.IGNORECASE,
+)
+CHANGED = compile_later(
+    r"\b(?:cut|reduced|lowered|raised|increased|changed|marked down|marked up|went)\sfrom\s[^,]{1,40}?\sto\s|从[^，。]{1,12}?(?:[降升涨增减提跌调]\w{0,2}|变)(?:到|至|为|成)了?",
+    re.IGNORECASE,
+)
+UNIT_ASKED = compile_later(
+    r"\bhow (?:many|much) ([^\W\d_]{2,20})|\bin ([^\W\d_]{1,20}(?:/[a-z]{1,3})?)\b(?! \d)", re.IGNORECASE
+)
+
+
+class Amount(msgspec.Struct, frozen=True):
+    """An amount or date as a reply writes it, with its unit, and the words after it, which may name what it counts."""
+
+    text: str
+    noun: str = ""
+
+
+class _Candidate(msgspec.Struct, frozen=True):
+    text: str
+    clause: str
+    start: int
+    end: int
+    order: int  # of the clause in the reply
+    vague: bool
+    segment: str = ""  # the words around it, up to the amounts on either side
+    context: str = ""  # the clause, with the one before it where it is an amount and nothing else
+
+    @property
+    def before(self) -> str:
+        return self.clause[: self.start]
+
+    @property
+    def after(self) -> str:
+        return self.clause[self.end :]
+
+
+def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
+    """Return the amount that a reply gives as its answer; several where the reply leaves open which one, none where it gives none.
+
+    >>> [amount.text for amount in read_amounts("In 2019 the plant made 530 cars.")]
+    ['530']
+    >>> [amount.text for amount in read_amounts("一共有12个苹果。")], read_amounts("at least 5")
+    (['12'], ())
+    >>> [amount.text for amount in read_amounts("two cats and 3 dogs")]
+    ['two', '3']
+    """
+    sentences = statements(reply)
+    sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
+    asked = question if echo(question) else ""
+    candidates = [one for order, sentence in enumerate(sentences) for one in _candidates(sentence, asked, order * 100)]
+    for narrow in _narrowings(asked):
+        if len(_values(candidates)) > 1:
+            candidates = narrow(candidates) or candidates
+    values = _values(candidates)
+    if any(one.vague for one in values.values()):
+        return ()
+    return tuple(Amount(one.text, one.after[:NOUN].strip()) for one in list(values.values())[:MOST_READINGS])
+
+
+def _values(candidates: Sequence[_Candidate]) -> dict[object, _Candidate]:
+    """Return one candidate for each different value, one that is said outright if there is any."""
+    found: dict[object, _Candidate] = {}
+    for one in candidates:
+        number = read_number(tidy(one.text))
+        value = number.value if number is not None else tidy(one.text).casefold()
+        found[value] = one if value not in found or found[value].vague else found[value]
+    return found
+
+
+def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
+    """Return the amounts of a sentence that are not denied, by clause."""
+    while (
+        (lead := LEAD.match(sentence)) is not None and 0 < lead.end() < len(sentence) and not CONCLUDING.match(sentence)
+    ):
+        sentence = sentence[lead.end() :]
+    sentence = HEADING.sub("", sentence) or sentence
+    for pattern, instead in CONTRAST:
+        sentence = pattern.sub(instead, sentence)
+    sentence = BETWEEN.sub(r"\1 to ", sentence)
+    if (shorter := BRACKET.sub("", sentence)) != sentence and any(True for _ in amount_spans(shorter)):
+        sentence = shorter
+    if BEFORE_CHANGE.search(question) is None:
+        sentence = CHANGED.sub(" to ", ROSE_FROM.sub(r"\1 to ", sentence))
+    found = []
+    clauses = _clauses(sentence)
+    for place, clause in enumerate(clauses):
+        bare = place > 0 and SPAN.fullmatch(clause.strip(" .。!！")) is not None
+        found += _of_clause(clause, question, order + place, clauses[place - 1] + " " + clause if bare else clause)
+    return found
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Return the clauses of a sentence; a mere connective (`in other words`) belongs to the clause that follows."""
+    clauses: list[str] = []
+    for piece in CLAUSE.split(sentence):
+        if clauses and len(clauses[-1]) < LONGEST_CONNECTIVE and STATED_CONCLUSION.fullmatch(clauses[-1]):
+            clauses[-1] += ", " + piece
+        elif piece.strip():
+            clauses.append(CONNECTIVE.sub("", piece.strip(), count=1))
+    return clauses
+
+
+def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Candidate]:
+    plain = HARMLESS.sub(lambda found: "·" * len(found[0]), clause)
+    contrary = bool(question) and contradicts(
+        RANK_OF_SCENE.sub("", clause) if "第" not in question else clause, question
+    )
+    found = []
+    spans = list(amount_spans(clause, question))
+    for place, span in enumerate(spans):
+        since = spans[place - 1].end if place else 0
+        until = spans[place + 1].start if place + 1 < len(spans) else len(clause)
+        noun = END_OF_NOUN.split(clause[span.end : until], maxsplit=1)[0]
+        segment = (END_OF_NOUN.split(clause[since : span.start])[-1] if place else clause[: span.start]) + " " + noun
+        before = plain[: span.start]
+        denied = (negations(before) and not negations(question)) or DENIED_AFTER.match(clause, span.end)
+        if denied or contrary or OTHERS_SAY.search(before):
+            continue
+        doubted = GUESS.search(plain) is not None or "?" in clause
+        one = msgspec.structs.replace(
+            _candidate(clause, span, order, doubted=doubted), segment=segment, context=context
+        )
+        if not _is_label(one, question):
+            found.append(one)
+    return found
+
+
+def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _Candidate:
+    text, end = span.text, span.end
+    before, after = clause[: span.start], clause[span.end :]
+    if (tenths := TENTHS.match(after)) is not None and (whole := read_number(tidy(text))) is not None:
+        part = (
+            {"半": 5, "": 0}.get(tenths[1] or "")
+            if tenths[1] in (None, "半")
+            else "一二三四五六七八九".index(tenths[1]) + 1
+        )
+        text, end = f"{int(whole.value) * 10 + (part or 0)}%", end + tenths.end()
+    if (minus := MINUS.search(before)) is not None and not text.startswith("-"):
+        text = ("-" if text[:1].isdigit() else minus[0]) + text
+        before = before[: minus.start()]
+    vague = (
+        doubted
+        or (not span.sure and before[-1:] != "第")
+        or VAGUE_BEFORE.search(before) is not None
+        or VAGUE_AFTER.match(after) is not None
+    )
+    vague = vague or (ROUGH.match(span.text) is not None)
+    return _Candidate(text, clause, span.start, end, order, vague)
+
+
+def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Candidate]]]:
+    """Return the rules that leave fewer candidates, in order; one that would leave none does not apply."""
+    words = _words(interrogative(question)) if question else set()
+    said = {tidy(span.text) for piece in split(question) for span in amount_spans(piece)} if question else set()
+    asks_year = ASKS_YEAR.search(question) is not None
+    units = units_asked(question)
+    negative = bool(negations(question))
+    asks_before = BEFORE_CHANGE.search(question) is not None
+    asked_first = _modifiers(question)
+    return [
+        lambda those: [one for one in those if asks_year == _is_year(one)],
+        lambda those: [one for one in those if not _is_model(one)],
+        lambda those: [one for one in those if units and _has_unit(one, units)],
+        lambda those: [one for one in those if tidy(one.text) not in said],
+        lambda those: [one for one in those if _mentions_year(one, said)],
+        lambda those: [one for one in those if asks_before or SET_UP.search(one.before) is None],
+        lambda those: [one for one in those if ASKS_MONEY.search(question) and _is_money(one)],
+        lambda those: [one for one in those if not LONE_ONE.match(one.text)],
+        lambda those: [one for one in those if TIMES.search(question) or not _is_multiplier(one)],
+        lambda those: [one for one in those if negative or not negations(_harmless(one.after))],
+        lambda those: [one for one in those if TOTAL.search(question) and TOTAL.search(one.clause)],
+        _concluding,
+        lambda those: [one for one in those if one.start > one.clause.rfind("=")],
+        lambda those: [one for one in those if asked_first & _words(one.segment)],
+        lambda those: _nearest(those, words),
+        lambda those: _counted(those, words, noun_only=True),
+        lambda those: _counted(those, words, noun_only=False),
+        lambda those: [one for one in those if CONCLUDING.search(one.clause)],
+        lambda those: [one for one in those if _is_complement(one)],
+        lambda those: [
+            one
+            for one in those
+            if one.before.strip(" :：,，") == "" and one.after.strip(" .。") == "" and one.order == those[-1].order
+        ],
+        lambda those: [one for one in those if not one.vague],
+    ]
+
+
+def _is_year(one: _Candidate) -> bool:
+    text = one.text.rstrip("年")
+    if YEAR.fullmatch(text) is None:
+        return ("年" in one.text and bool(read_moments(tidy(one.text)))) or (
+            not text.isdigit() and bool(read_moments(tidy(one.text)))
+        )
+    return (
+        one.text.endswith("年")
+        or one.after.startswith("年")
+        or IN_A_YEAR.search(one.before) is not None
+        or not re.match(r"\s?[A-Za-z\u3400-\u9fff]", one.after)
+    )
+
+
+def _is_label(one: _Candidate, question: str) -> bool:
+    """True if a number only names something, unless the question asks which: `step 3`, `第7题`, `the 3rd team`, `204室`."""
+    if ASKS_WHICH.search(question) is not None:
+        return False
+    ordinal = re.search(r"\d(?:st|nd|rd|th)$", one.text) is not None and one.after.strip(" .") != ""
+    return ordinal or LABEL.search(one.before) is not None or LABELLED.match(one.after) is not None
+
+
+def _is_model(one: _Candidate) -> bool:
+    """True for the number in the name of a product: `GPT-3`, `the Boeing 737`, `RTX 4090`, `Python 3.12`."""
+    model = MODEL.search(one.before)
+    named = model is not None and model[0].strip(" -").split(" ")[-1].casefold() not in NOT_A_MODEL
+    return named or ("." in one.text and re.fullmatch(r"[A-Z][a-z]+\s", one.before) is not None)
+
+
+def units_asked(question: str) -> list[str]:
+    """Return the units that a question names, and `%` where it asks for a share.
+
+    >>> units_asked("How many kilometres is it in a day?"), units_asked("温度是多少摄氏度？"), units_asked("百分之几？")
+    (['kilometres'], ['摄氏度'], ['%'])
+    """
+    names = [found[1] or found[2] for found in UNIT_ASKED.finditer(question[:MOST_CHARACTERS])]
+    for how in HOW_MANY.finditer(question[:MOST_CHARACTERS]):
+        longest_first = (how[1][:size] for size in range(len(how[1]), 0, -1))
+        names += [name for name in longest_first if read_unit(name) is not None][:1]
+    return [name for name in names if read_unit(name) is not None] + ["%"] * (ASKS_SHARE.search(question) is not None)
+
+
+def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
+    quantity = read_quantity(tidy(one.text))
+    kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
+    return (quantity is not None and quantity.unit.dimensions in kinds) or ("%" in units and "%" in one.text)
+
+
+def _concluding(those: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the amounts from the last clause on that concludes, if there is one."""
+    concluding = [one.order for one in those if STATED_CONCLUSION.match(one.clause)]
+    return [one for one in those if concluding and one.order >= concluding[-1]]
+
+
+def _nearest(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
+    """Return the amounts of the clauses that share most words with the question."""
+    shared = [(len(words & _words(one.context)), len(words & echo(one.context))) for one in those]
+    return [one for one, count in zip(those, shared, strict=True) if any(count) and count == max(shared)]
+
+
+def _counted(those: Sequence[_Candidate], words: set[str], *, noun_only: bool) -> list[_Candidate]:
+    """Return the amounts that the question names by the words around them: of `3 gold and 2 silver medals` the gold ones."""
+    around = [END_OF_NOUN.split(one.after, maxsplit=1)[0] if noun_only else one.segment for one in those]
+    shared = [len({word for word in words & _words(text) if len(word) > 1 or not word.isascii()}) for text in around]
+    return [one for one, count in zip(those, shared, strict=True) if count and count == max(shared)]
+
+
+def _modifiers(question: str) -> set[str]:
+    """Return the words that narrow down what is counted: `gold` of `how many gold medals`."""
+    counted = HOW_MANY_OF.search(question[-MOST_CHARACTERS:])
+    return echo(" ".join(counted[1].split()[:-1])) if counted is not None else set()
+
+
+def _mentions_year(one: _Candidate, said: set[str]) -> bool:
+    """True if the clause names a year that the question names too."""
+    return any(year in said for year in YEAR.findall(one.clause))
+
+
+def _is_multiplier(one: _Candidate) -> bool:
+    return TIMES.match(one.after) is not None or re.search(r"times$|倍$", one.text) is not None
+
+
+def _is_money(one: _Candidate) -> bool:
+    quantity = read_quantity(tidy(one.text))
+    return quantity is not None and any(name.isupper() and len(name) == 3 for name, _ in quantity.unit.dimensions)
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of a text that a question may share, those in Chinese also as pairs of characters."""
+    return (echo(text) - PRONOUNS) | set(HAN_PAIR.findall(text[:MOST_CHARACTERS]))
+
+
+def _harmless(text: str) -> str:
+    return HARMLESS.sub("·", text)
+
+
+def _is_complement(one: _Candidate) -> bool:
+    """True if the amount follows the last `=` or `is` of its clause."""
+    copulas = list(COPULA.finditer(one.clause))
+    return bool(copulas) and one.start >= copulas[-1].end() - 1
