@@ -307,15 +307,24 @@ def at(store: str | Store | None) -> Store:
     return store
 
 
-def open_existing(store: str | Store | None) -> Store:
+def open_existing(store: str | Store | None, *, skip_damaged: bool = False) -> Store:
     """Open a store that is read; where there is none of that name, none is made.
+
+    Args:
+        skip_damaged: trials whose records cannot be read are left out; `stores.tables.TableStore.damaged` names them.
 
     Raises:
         BadInput: there is none.
     """
     if isinstance(store, str):
         check_existing(store)
-    return at(store)
+    opened = at(store)
+    if skip_damaged:
+        from proctor.stores.tables import TableStore  # only needed here
+
+        if isinstance(opened, TableStore):
+            opened.skips_damaged = True
+    return opened
 
 
 def check_existing(store: str) -> None:

@@ -34,18 +34,28 @@ from proctor.cli.words import t
     metavar="NAME",
     help=t("The model's name in an official layout or a model card, where it is not that of the agent."),
 )
+@options.skip_damaged
 @options.store
 def command(
-    run_id: str, format: str, out: str | None, official: bool, model: str | None, content: bool, store: str | None
+    run_id: str,
+    format: str,
+    out: str | None,
+    official: bool,
+    model: str | None,
+    content: bool,
+    skip_damaged: bool,
+    store: str | None,
 ) -> None:
     from proctor.api import files, open_run
+    from proctor.api.prepare import open_existing
 
-    run = open_run(run_id, store=store)
+    run = open_run(run_id, store=open_existing(store, skip_damaged=skip_damaged))
     if files.is_sent(format, out):
         output.line(t(files.send(run, format, out or "env", model, content=content)))
         return
     for path in files.export(run, format, out, model, content=content):
         output.line(path)
+    output.name_damaged(run.store)
     if official:
         for name, ours, theirs in files.official(run, format, out, model):
             output.message(t("{name}: ours {ours}, official {theirs}", name=name, ours=ours, theirs=theirs))

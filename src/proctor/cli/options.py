@@ -122,6 +122,9 @@ store = click.option(
     callback=_remember_store,
     help=t("Where runs are kept: a file or an address (default: PROCTOR_STORE, else one file in your data folder)."),
 )
+skip_damaged = click.option(
+    "--skip-damaged", is_flag=True, help=t("Leave out samples whose record in the store is damaged, and name them.")
+)
 as_json = click.option("--json", "as_json", is_flag=True, help=t("Print one JSON object instead of a table."))
 quiet = click.option("--quiet", is_flag=True, help=t("Show no progress."))
 task_set = several("--set", "options", t("An option of the task; may be given several times."), read=pairs)

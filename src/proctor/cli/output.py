@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from proctor.api import Run, RunOptions
+    from proctor.core.task import Store
     from proctor.engine.progress import Progress
     from proctor.engine.status import RunStatus
     from proctor.reports.pages import Page, Section
@@ -41,6 +42,14 @@ def json_text(text: str) -> None:
 def message(text: str) -> None:
     """Print a message to the user on standard error."""
     print(visible(text), file=sys.stderr, flush=True)
+
+
+def name_damaged(store: "Store") -> None:
+    """Say which samples were left out, as their records are damaged."""
+    damaged = sorted({id for id, _ in getattr(store, "damaged", ())})
+    if damaged:
+        shown = ", ".join(damaged[:20]) + (" …" if len(damaged) > 20 else "")
+        message(t("Left out, as their records are damaged: {count} samples ({ids}).", count=len(damaged), ids=shown))
 
 
 def tell(sentence: Sentence) -> None:

@@ -25,11 +25,20 @@ if TYPE_CHECKING:
 )
 @options.given
 @options.reader
+@options.skip_damaged
 @options.store
-def command(run_id: str, out: str | None, given: tuple[str, ...], reader: "Reader | None", store: str | None) -> None:
+def command(
+    run_id: str,
+    out: str | None,
+    given: tuple[str, ...],
+    reader: "Reader | None",
+    skip_damaged: bool,
+    store: str | None,
+) -> None:
     from proctor.api import open_run
+    from proctor.api.prepare import open_existing
 
-    run = open_run(run_id, store=store, given=given)
+    run = open_run(run_id, store=open_existing(store, skip_damaged=skip_damaged), given=given)
     if reader is None:
         written = run.report(out or f"{run_id}.html", lang=lang())
     else:
@@ -39,6 +48,7 @@ def command(run_id: str, out: str | None, given: tuple[str, ...], reader: "Reade
         page = readers.run_page(run, reader, lang(), _gate(run))
         written = write(Path(out or f"{run_id}-{reader}.html"), page, lang())
     output.line(written)
+    output.name_damaged(run.store)
     output.message(t("Report written."))
 
 

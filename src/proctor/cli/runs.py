@@ -1,4 +1,4 @@
-"""proctor runs: list, delete, copy, merge."""
+"""proctor runs: list, delete, copy, check, merge."""
 
 import sys
 from collections.abc import Sequence
@@ -56,16 +56,46 @@ def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str |
 @command.command("copy", help=t("Copy runs to another store."))
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
 @click.option("--to", "target", metavar="URL", required=True, help=t("The store to copy to: a file or an address."))
+@options.skip_damaged
 @options.store
 @click.pass_context
-def copy(ctx: click.Context, run_ids: tuple[str, ...], target: str, store: str | None) -> None:
+def copy(ctx: click.Context, run_ids: tuple[str, ...], target: str, skip_damaged: bool, store: str | None) -> None:
     from proctor.api import copy_run
     from proctor.api.prepare import open_existing
 
-    source = open_existing(store or ctx.obj)
+    source = open_existing(store or ctx.obj, skip_damaged=skip_damaged)
     for run_id in run_ids:
         copy_run(run_id, source, target)
         output.message(t("Copied {run} to {target}.", run=run_id, target=target))
+    output.name_damaged(source)
+
+
+@command.command("check", help=t("Check that every record of runs can be read and agrees with the table of scores."))
+@click.argument("run_ids", metavar="[RUN]...", nargs=-1)
+@options.store
+@click.pass_context
+def check(ctx: click.Context, run_ids: tuple[str, ...], store: str | None) -> None:
+    from proctor.api.prepare import open_existing
+    from proctor.stores.check import check_file, check_run
+
+    opened = open_existing(store or ctx.obj)
+    faults = check_file(opened)
+    for fault in faults:
+        output.line(t(fault))
+    for run_id in run_ids or [record.id for record in opened.runs()]:
+        found = list(check_run(opened, run_id))
+        faults += found
+        for fault in found:
+            output.line(t("{run}: {fault}", run=run_id, fault=fault))
+        if not found:
+            output.line(t("{run}: every record is whole", run=run_id))
+    if faults:
+        output.message(
+            t(
+                "What can be read is copied by: proctor runs copy RUN --skip-damaged --to FILE. The rest is then run again by: proctor run --run RUN --store FILE"
+            )
+        )
+        sys.exit(1)
 
 
 @command.command("merge", help=t("Put the shards of a run together: one run of another store."))

@@ -26,6 +26,7 @@ from proctor.core.trial import OUTCOMES
 )
 @click.option("--limit", type=options.AT_LEAST_ONE, help=t("List at most this many."))
 @click.option("--jsonl", "as_lines", is_flag=True, help=t("One JSON object for each sample, a line each."))
+@options.skip_damaged
 @options.store
 @options.as_json
 def command(
@@ -37,13 +38,15 @@ def command(
     search: str | None,
     limit: int | None,
     as_lines: bool,
+    skip_damaged: bool,
     store: str | None,
     as_json: bool,
 ) -> None:
     from proctor.api import open_run
+    from proctor.api.prepare import open_existing
     from proctor.reports.samples import SampleFilter, as_object, print_sample, select_samples
 
-    run = open_run(run_id, store=store)
+    run = open_run(run_id, store=open_existing(store, skip_damaged=skip_damaged))
     if scorer is not None and scorer not in run.record.scorers:
         known = ", ".join(run.record.scorers) or "-"
         raise BadInput("The run {run} has no scorer '{name}'. It has: {known}.", run=run.id, name=scorer, known=known)
@@ -59,17 +62,20 @@ def command(
     if as_lines:
         for one in found:
             output.print_json(as_object(one))
+        output.name_damaged(run.store)
         return
     if as_json:  # written while it is read, so that a run of any size takes no memory
         output.json_text(f'{{"run": {json.dumps(run.id)}, "samples": [')
         for number, one in enumerate(found):
             output.json_text((", " if number else "") + json.dumps(as_object(one), ensure_ascii=False))
         output.json_text("]}\n")
+        output.name_damaged(run.store)
         return
     console, count = output.console(), 0
     for one in found:
         print_sample(one, lang(), console, with_attempt=run.record.spec.attempts > 1)
         count += 1
+    output.name_damaged(run.store)
     of = f"{sum(run.outcomes.values()):,}"
     output.message(
         t(

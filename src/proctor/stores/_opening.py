@@ -116,6 +116,8 @@ def _patiently(work: Callable[[], object], seconds: float) -> None:
 def explain(error: sqlite3.Error, path: Path) -> Exception:
     """Return the error as a `BadInput`; one that the user cannot mend is returned unchanged."""
     code = getattr(error, "sqlite_errorcode", None)
+    if code is None and "decode to UTF-8" in str(error):  # a text that Python cannot read
+        code = sqlite3.SQLITE_CORRUPT
     match code & 0xFF if code is not None else None:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return BadInput(
@@ -138,7 +140,7 @@ def explain(error: sqlite3.Error, path: Path) -> Exception:
             )
         case sqlite3.SQLITE_CORRUPT:
             return BadInput(
-                "The store {path} is damaged: {error}. Put back a copy of it, or name another file with --store.",
+                "The store {path} is damaged: {error}. `proctor runs check` lists what is; put back a copy of it, or copy the runs that can be read to another store.",
                 path=path,
                 error=error,
             )

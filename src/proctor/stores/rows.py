@@ -1,11 +1,13 @@
 """Decode rows of a database into our types."""
 
+import zlib
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
 
+from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trial import Value
 from proctor.stores.blobs import unpack
@@ -13,9 +15,24 @@ from proctor.stores.blobs import unpack
 T = TypeVar("T")
 
 
-def decode(data: bytes, kind: type[T]) -> T:
-    """Decode a record, sample, trial or verdict."""
-    return msgspec.json.decode(unpack(data), type=kind)
+class DamagedRecord(BadInput):
+    """A record of a store cannot be read: the disk, or another program, changed it."""
+
+
+def decode(data: bytes | None, kind: type[T]) -> T:
+    """Decode a record, sample, trial or verdict.
+
+    Raises:
+        DamagedRecord: it cannot be, or is missing.
+    """
+    try:
+        if data is None:
+            raise ValueError("it is missing")
+        return msgspec.json.decode(unpack(data), type=kind)
+    except (ValueError, zlib.error, RecursionError) as error:  # msgspec's errors are ValueErrors, as those of UTF-8 are
+        raise DamagedRecord(
+            "A record of the store is damaged: {error}. `proctor runs check` lists what is.", error=str(error)[:200]
+        ) from error
 
 
 def value(

@@ -95,7 +95,7 @@ class SqliteStore(TableStore):
     _queries = _queries
 
     def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
-        self.url = str(path)
+        self.url, self.damaged = str(path), set()
         folder = tempfile.mkdtemp(prefix="proctor-") if self.url == MEMORY else None
         self._path = Path(folder, "memory.db") if folder else Path(path).expanduser()
         self._busy_seconds = busy_seconds
@@ -179,6 +179,10 @@ class SqliteStore(TableStore):
             self._writer.call(lambda db: _delete(db, number)).result()
         finally:
             lock.release()
+
+    def file_faults(self) -> list[str]:
+        rows = self._rows("PRAGMA integrity_check(20)", {})
+        return [str(row[0]) for row in rows if row[0] != "ok"]
 
     def close(self) -> None:
         """Write what is queued, unlock open runs, and close; calling it again does nothing."""

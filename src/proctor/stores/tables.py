@@ -3,8 +3,8 @@
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from math import isfinite
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, Trial, Value,
 from proctor.registry import unknown
 from proctor.stores import _tallies
 from proctor.stores.blobs import clean
-from proctor.stores.rows import decode, planned_sample, value
+from proctor.stores.rows import DamagedRecord, T, decode, planned_sample, value
 from proctor.stores.schema import SPENT, first_sample
 
 PAGE = 64  # records of up to some MB each
@@ -50,9 +50,15 @@ class Queries(_tallies.Queries, Protocol):
 
 
 class TableStore(ABC):
-    """The reading half of a `core.task.Store` whose runs are in tables; a subclass says how a query is asked."""
+    """The reading half of a `core.task.Store` whose runs are in tables; a subclass says how a query is asked.
+
+    Attributes:
+        skips_damaged: trials with a record that cannot be read are left out, and noted in `damaged`; else they raise.
+    """
 
     url: str
+    skips_damaged: bool = False
+    damaged: set[tuple[str, int]]
     _queries: Queries
     _pid: int  # of the process that opened it
     _end: "weakref.finalize[..., Any]"
@@ -60,6 +66,10 @@ class TableStore(ABC):
     @abstractmethod
     def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
         """Return all rows of a query."""
+
+    def file_faults(self) -> list[str]:
+        """Return what the database says is wrong with its file; nothing where it keeps that to itself."""
+        return []
 
     def runs(self) -> list[RunRecord]:
         found = [decode(row[0], RunRecord) for row in self._rows("SELECT record FROM runs", {})]
@@ -110,12 +120,13 @@ class TableStore(ABC):
             chosen.append(self._queries.FILTERS["value"])
         query = self._queries.TRIALS.format(filters=" ".join(chosen))
         pages = self._pages(query, self._range(run_id, sample_id) | filters)
-        return (decode(data, Trial) for _, _, data in pages)
+        return self._decoded(pages, lambda rows: [decode(data, Trial) for _, _, data in rows])
 
     def verdicts(self, run_id: str, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
         values = self._range(run_id, sample_id) | {"scorer": None if scorer is None else clean(scorer)}
         pages = self._pages(self._queries.VERDICTS, values)
-        return (decode(data, Verdict) for _, _, data in pages if data is not None)
+        given = (row for row in pages if row[2] is not None)
+        return self._decoded(given, lambda rows: [decode(data, Verdict) for _, _, data in rows])
 
     def values(self, run_id: str, scorer: str) -> Iterator[Value]:
         values = self._range(run_id) | {"scorer": clean(scorer)}
@@ -125,17 +136,46 @@ class TableStore(ABC):
     def sample(self, run_id: str, sample_id: str) -> Sample | None:
         rows = self._rows(self._queries.SAMPLE, {"run": clean(run_id), "name": clean(sample_id)})
         if rows:
-            return decode(rows[0][0], Sample)
+            numbered = [(self._range(run_id, sample_id)["first"], 0, rows[0][0])]
+            return next(self._decoded(numbered, lambda rows: [decode(data, Sample) for *_, data in rows]), None)
         self._find(run_id)
         return None
 
     def planned(self, run_id: str) -> Iterator[Sample]:
         pages = self._pages(self._queries.PLANNED, self._range(run_id))
-        return (planned_sample(*row[2:]) for row in pages)
+        for number, attempt, name, cluster, tags, data in pages:
+            whole = self._decoded([(number, attempt)], lambda _: [planned_sample(name, cluster, tags, data)])  # noqa: B023 - it is read at once
+            yield next(whole, None) or planned_sample(name, cluster, tags, None)
 
     def history(self, run_id: str) -> Iterator[Trial | Verdict]:
         pages = self._pages(self._queries.HISTORY, self._range(run_id))
-        return (decode(data, Verdict) if scorer else decode(data, Trial) for _, _, scorer, data in pages)
+
+        def read(rows: Iterable[Any]) -> list[Trial | Verdict]:
+            return [decode(data, Verdict) if scorer else decode(data, Trial) for _, _, scorer, data in rows]
+
+        return self._decoded(pages, read)
+
+    def _decoded(self, rows: Iterable[Any], read: Callable[[Iterable[Any]], list[T]]) -> Iterator[T]:
+        """Yield what is read from rows that begin with (sample, attempt).
+
+        Raises:
+            DamagedRecord: one cannot be read; names its sample. Where such trials are skipped, all records of one are.
+        """
+        for (sample, attempt), of_trial in groupby(rows, key=lambda row: row[:2]):
+            try:
+                found = read(of_trial)
+            except DamagedRecord as error:
+                name = str(self._rows("SELECT name FROM samples WHERE id = :sample", {"sample": sample})[0][0])
+                if not self.skips_damaged:
+                    raise DamagedRecord(
+                        "The record of the sample '{id}' (attempt {attempt}) is damaged: {error}. The others can be read: --skip-damaged. All that is damaged: proctor runs check.",
+                        id=name,
+                        attempt=attempt,
+                        error=error.sentence.values["error"],
+                    ) from error
+                self.damaged.add((name, attempt))
+            else:
+                yield from found
 
     def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
         number, record = self._find(run_id)

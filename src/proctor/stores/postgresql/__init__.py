@@ -85,7 +85,7 @@ class PostgresStore(TableStore):
     _queries = queries
 
     def __init__(self, url: str, *, patience: float = PATIENCE_SECONDS) -> None:
-        self.url = shown(url)
+        self.url, self.damaged = shown(url), set()
         self._address = url
         self._patience = patience
         self._pid = os.getpid()
