@@ -11,9 +11,12 @@ from bench.figure import Figure
 def main() -> None:
     """Measure the subjects named on the command line, or all."""
     known = [module.name for module in iter_modules(bench.__path__) if hasattr(_module(module.name), "measure")]
-    if unknown := [name for name in sys.argv[1:] if name not in known]:
+    names = [
+        name for name in sys.argv[1:] if not name.isdigit()
+    ]  # a number is that of the rounds, for those who simulate
+    if unknown := [name for name in names if name not in known]:
         sys.exit(f"Nothing to measure is called {', '.join(unknown)}. Known: {', '.join(known)}.")
-    for name in sys.argv[1:] or known:
+    for name in names or known:
         print(f"{name}:", flush=True)
         for figure in _module(name).measure():
             print(f"  {_line(figure)}", flush=True)

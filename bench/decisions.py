@@ -7,7 +7,7 @@ Suites are computed many at a time; the first few of each kind are checked again
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
@@ -102,6 +102,13 @@ def differences(lost: float) -> list[Kind]:
     ]
 
 
+def whole(sizes: Sequence[int], lost: float, *, paired: bool = False) -> Kind:
+    """Return suites of clusters of these sizes in turn, of which a share is lost as a whole."""
+    named = f"{'pairs, ' if paired else ''}whole clusters {list(sizes)} {lost}"
+    draw = partial(_whole, tuple(sizes), lost, paired)
+    return Kind(name=named, draw=draw, truth=-lost if paired else 1 - lost, paired=paired, heaviest=max(sizes))
+
+
 def _single(earned: np.ndarray[Any, Any], lost: np.ndarray[Any, Any] | None = None) -> Drawn:
     earned = earned.astype(float)
     return Drawn(
@@ -130,6 +137,17 @@ def _clusters(by_size: dict[int, float], source: np.random.Generator, suites: in
     size, mean = sizes[which], means[which]
     earned = source.binomial(size, source.beta(4 * mean, 4 * (1 - mean)))
     return Drawn(weight=size.astype(float), up=earned.astype(float), down=np.zeros((suites, steps)))
+
+
+def _whole(
+    sizes: tuple[int, ...], lost: float, paired: bool, source: np.random.Generator, suites: int, steps: int
+) -> Drawn:
+    weight = source.permuted(np.resize(np.array(sizes, dtype=float), (suites, steps)), axis=1)
+    is_lost = source.random((suites, steps)) < lost
+    none = np.zeros((suites, steps))
+    if paired:
+        return Drawn(weight=weight, up=none, down=weight * is_lost)
+    return Drawn(weight=weight, up=weight * ~is_lost, down=none)
 
 
 def _strata(rate: float, source: np.random.Generator, suites: int, steps: int) -> Drawn:
@@ -191,24 +209,43 @@ def exact(successes: Numbers, count: Numbers, error: float) -> tuple[Numbers, Nu
     return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
 
 
+def relative_size(weight: Numbers, total: Numbers) -> Numbers:
+    """Return the mean size of a cluster over what was earned (or lost), relative to that over all samples."""
+    sizes, size = (weight**2).sum(1), weight.sum(1)
+    earned = total.sum(1)
+    return np.where(earned > 1e-9, (weight * total).sum(1) * size / (np.maximum(earned, 1e-300) * sizes), 1.0)
+
+
 def effective(
-    value: Numbers, spread: Numbers, degrees: Numbers, clusters: int, error: float
+    value: Numbers, spread: Numbers, degrees: Numbers, clusters: int, error: float, sizes: tuple[Numbers, Numbers]
 ) -> tuple[Numbers, Numbers]:
     """Return `proctor.stats.bounds.effective`."""
+    alike = np.minimum(degrees + 1, clusters)
     squared = np.maximum(spread, 1e-12) ** 2
     count = value * (1 - value) / squared * (degrees / (degrees + 1)) ** 2 * clusters / (clusters - 1)
     count *= (ndtri(1 - error) / stdtrit(degrees, 1 - error)) ** 2
-    count = np.maximum(np.where(spread > 1e-12, count, clusters), 1e-6)
-    surest = error ** (1 / clusters)
-    high, low = (at_most(one, count, spread, squared, degrees, clusters, error) for one in (value, 1 - value))
+    count = np.maximum(np.where(spread > 1e-12, count, alike), 1e-6)
+    surest = error ** (1 / alike)
+    high, low = (
+        at_most(one, count, spread, squared, degrees, clusters, error, size)
+        for one, size in ((value, sizes[1]), (1 - value, sizes[0]))
+    )
     return np.minimum(1 - low, surest), np.maximum(high, 1 - surest)
 
 
 def at_most(
-    value: Numbers, count: Numbers, spread: Numbers, squared: Numbers, degrees: Numbers, clusters: int, error: float
+    value: Numbers,
+    count: Numbers,
+    spread: Numbers,
+    squared: Numbers,
+    degrees: Numbers,
+    clusters: int,
+    error: float,
+    size: Numbers,
 ) -> Numbers:
     """Return the upper bound of `proctor.stats.bounds.effective`."""
-    weight = np.clip(value / ((degrees + 1) * squared), 1.0, np.maximum(clusters / (degrees + 1), 1.0))
+    unequal = np.maximum(np.maximum(clusters / (degrees + 1), 1 / np.maximum(size, 1e-12)), 1.0)
+    weight = np.minimum(unequal, np.maximum(value / ((degrees + 1) * squared), 1.0))
     weight = np.where(spread > 1e-12, weight, 1.0)
     events, others = value * count, (1 - value) * count
     shape = (events + weight) ** 2 / (events + weight**2)
@@ -229,14 +266,23 @@ def bounds(kind: Kind, drawn: Drawn, error: float) -> tuple[Numbers, Numbers]:
     scale = math.sqrt(clusters / (clusters - 1)) / size
     errors = [scale * np.sqrt((one**2).sum(1)) for one in apart]
     if not kind.paired:
-        return effective(means[0], errors[0], degrees, clusters, error)
+        sizes = relative_size(drawn.weight, drawn.weight - drawn.up), relative_size(drawn.weight, drawn.up)
+        return effective(means[0], errors[0], degrees, clusters, error, sizes)
     if kind.binary:
         (won_low, won_high), (lost_low, lost_high) = (
             exact(one * clusters, np.full(len(one), float(clusters)), error) for one in means
         )
     else:
         (won_low, won_high), (lost_low, lost_high) = (
-            effective(mean, spread, degrees, clusters, error) for mean, spread in zip(means, errors, strict=True)
+            effective(
+                mean,
+                spread,
+                degrees,
+                clusters,
+                error,
+                (relative_size(drawn.weight, drawn.weight - one), relative_size(drawn.weight, one)),
+            )
+            for mean, spread, one in zip(means, errors, (drawn.up, drawn.down), strict=True)
         )
     product = np.sqrt((apart[0] ** 2).sum(1) * (apart[1] ** 2).sum(1))
     together = np.where(product > 1e-12, (apart[0] * apart[1]).sum(1) / np.maximum(product, 1e-300), 0.0)
@@ -426,9 +472,17 @@ def gate(kind: Kind, steps: int, suites: int, *, limit: float | None = None, err
     return Found(go=go / suites, no_go=no_go / suites, steps=steps)
 
 
-KINDS = [kind for rate in (0.85, 0.96) for kind in shares(rate)] + [
-    kind for lost in (0.15, 0.04) for kind in differences(lost)
+WHOLE = [
+    whole(sizes, lost, paired=paired)
+    for sizes in ((1, 1, 1, 1, 20), (1, 30), (1, 1, 1, 2, 2, 3, 5, 10))
+    for lost in (0.05, 0.1)
+    for paired in (False, True)
 ]
+KINDS = (
+    [kind for rate in (0.85, 0.96) for kind in shares(rate)]
+    + [kind for lost in (0.15, 0.04) for kind in differences(lost)]
+    + WHOLE
+)
 
 
 def _moving(won: float, lost: float) -> Kind:

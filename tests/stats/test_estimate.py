@@ -6,6 +6,7 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.core.tally import Case, Tally, tally
+from proctor.stats.bounds import one_sided
 from proctor.stats.distributions import t_quantile
 from proctor.stats.estimate import combine, estimate, is_rate, metrics
 from proctor.stats.rate import wilson
@@ -96,6 +97,29 @@ def test_one_wrong_answer_in_a_cluster_is_never_surer_than_none() -> None:
     lows = _lows([[_case(str(i), (value,)) for i, group in enumerate(each) for value in group]
                   for each in (groups, [(0, 1, 1), *groups[1:]])])  # fmt: skip
     assert lows[1] <= lows[0]
+
+
+def test_small_clusters_that_lost_say_nothing_of_large_ones() -> None:
+    """20 clusters of 20 samples are right, 8 of 80 single samples wrong: 10 % of the large ones may be wrong as a whole."""
+    small = [Case(cluster=f"small {n}", values=(float(n >= 8),), planned=1) for n in range(80)]
+    large = [Case(cluster=f"large {n}", values=(1.0,), planned=1) for n in range(20) for _ in range(20)]
+    made = estimate("accuracy", tally([*small, *large]))
+    bounds = one_sided(made, 0.05)
+    assert made.low is not None
+    assert bounds is not None
+    assert made.low < 0.9
+    assert bounds.low < 0.9
+    alone = one_sided(estimate("accuracy", tally([*small[8:], *large])), 0.05)
+    assert alone is not None
+    assert alone.low < 0.05 ** (1 / 30)  # Kish's number, not that of the 92 clusters
+
+
+def test_clusters_of_one_size_are_as_sure_as_ever() -> None:
+    cases = [Case(cluster=str(n), values=(float(n % 10 > 0),), planned=1) for n in range(30) for _ in range(5)]
+    made = estimate("accuracy", tally(cases))
+    bounds = one_sided(made, 0.05)
+    assert bounds is not None
+    assert (made.low, made.high, bounds.low, bounds.high) == pytest.approx((0.735, 0.965, 0.7611, 0.9726), abs=0.05)
 
 
 def test_strata_with_a_wrong_attempt_are_never_surer_than_without() -> None:

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from proctor.core.tally import Tally
+from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import combine, estimate
+from proctor.stats.paired import Pair, compare
+from proctor.stats.strata import Stratum
+from proctor.stats.strata import estimate as of_strata
 
 pytestmark = pytest.mark.slow
 
@@ -39,6 +43,15 @@ CLUSTERS: Sequence[Sequence[int]] = [
     [50] + [1] * 50,
     [30, 20, 10, 5, 5, 3, 3, 2, 2, 1, 1, 1],
 ]
+WHOLE: Sequence[tuple[int, Sequence[int], float]] = [  # clusters, their sizes in turn, and how many fail as a whole
+    (100, (1, 1, 1, 1, 20), 0.05),
+    (100, (1, 1, 1, 1, 20), 0.1),
+    (60, (1, 30), 0.05),
+    (40, (1, 20), 0.1),
+    (40, (1, 1, 1, 2, 2, 3, 5, 10), 0.1),
+    (20, (1, 20), 0.2),
+    (30, (5,), 0.2),
+]
 POINTS: Sequence[tuple[Draw, float]] = [
     (lambda draw, shape: draw.beta(2, 2, shape), 0.5),
     (lambda draw, shape: draw.beta(9, 1, shape), 0.9),
@@ -68,6 +81,66 @@ def test_right_and_wrong_in_unequal_clusters_are_covered(setting: int, shape: tu
     right = draw.binomial(sizes, draw.beta(*shape, (ROUNDS, len(sizes))))
     covered = _coverage(right, sizes, shape[0] / sum(shape), trials=sum(sizes), whole=True)
     assert 0.925 - NOISE <= covered <= 0.995
+
+
+@pytest.mark.parametrize(("count", "sizes", "wrong"), WHOLE)
+def test_clusters_that_fail_as_a_whole_are_covered_and_gates_hold(
+    count: int, sizes: Sequence[int], wrong: float
+) -> None:
+    each = np.resize(sizes, count)
+    totals = each * (np.random.default_rng(count).random((ROUNDS, count)) >= wrong)
+    covered = above = wrong_go = 0
+    for one in _tallies(totals, each.tolist(), trials=int(each.sum()), whole=True):
+        made, bounds = estimate("", one), one_sided(estimate("", one), 0.05)
+        assert made.low is not None
+        assert made.high is not None
+        assert bounds is not None
+        covered += made.low <= 1 - wrong <= made.high
+        above += made.low > 1 - wrong
+        wrong_go += bounds.low > 1 - wrong
+    assert covered / ROUNDS >= 0.925
+    assert max(above, wrong_go) / ROUNDS <= 0.055
+
+
+@pytest.mark.parametrize(("count", "sizes", "wrong"), WHOLE[1:6:2])
+def test_differences_of_clusters_that_fail_as_a_whole_are_covered(
+    count: int, sizes: Sequence[int], wrong: float
+) -> None:
+    each, draw, rounds = np.resize(sizes, count), np.random.default_rng(count), 300
+    covered = wrong_go = 0
+    for lost in draw.random((rounds, count)) < wrong:
+        pairs = [
+            Pair(cluster=str(at), first=1.0 - one, second=1.0)
+            for at, (size, one) in enumerate(zip(each, lost, strict=True))
+            for _ in range(size)
+        ]
+        found, bounds = compare(pairs), moved(pairs).bounds(0.05)
+        assert found.low is not None
+        assert found.high is not None
+        assert bounds is not None
+        covered += found.low <= -wrong <= found.high
+        wrong_go += bounds.low > -wrong
+    assert covered / rounds >= 0.925 - 0.02
+    assert wrong_go / rounds <= 0.055 + 0.02
+
+
+def test_strata_of_clusters_that_fail_as_a_whole_are_covered() -> None:
+    """Two strata of sizes 3 to 1 in the task, each with as many clusters of 1 and of 20 samples."""
+    each, wrong = np.resize((1, 1, 1, 1, 20), 50), 0.1
+    totals = each * (np.random.default_rng(7).random((ROUNDS, 2, 50)) >= wrong)
+    covered = wrong_go = 0
+    for pair in totals:
+        tallies = _tallies(pair, each.tolist(), trials=int(each.sum()), whole=True)
+        parts = zip(("easy", "hard"), tallies, (750.0, 250.0), strict=True)
+        made = of_strata("", [Stratum(name=name, tally=one, size=size) for name, one, size in parts])
+        bounds = one_sided(made, 0.05)
+        assert made.low is not None
+        assert made.high is not None
+        assert bounds is not None
+        covered += made.low <= 1 - wrong <= made.high
+        wrong_go += bounds.low > 1 - wrong
+    assert covered / ROUNDS >= 0.925
+    assert wrong_go / ROUNDS <= 0.055
 
 
 @pytest.mark.parametrize("count", [5, 10, 20, 50, 100])
@@ -119,6 +192,7 @@ def _tallies(totals: np.ndarray, sizes: Sequence[int], *, trials: int, whole: bo
             squares=squares,
             cross=cross,
             sizes=float((of**2).sum()),
+            sample_squares=total,
             binary=False,
             all_or_nothing=whole,
             scored=trials,

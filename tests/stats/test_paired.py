@@ -1,6 +1,7 @@
 import math
 import random
 import time
+from collections.abc import Sequence
 from itertools import product
 
 import msgspec
@@ -9,6 +10,8 @@ import pytest
 from proctor.core.errors import BadInput
 from proctor.stats.distributions import normal_cdf, t_cdf, t_quantile
 from proctor.stats.paired import (
+    SIGN_FLIPS,
+    T_OVER_SAMPLES,
     Difference,
     Pair,
     at_level,
@@ -329,3 +332,46 @@ def test_a_clear_difference_outlasts_the_correction_for_a_thousand_slices() -> N
     clear = sign_flips([0.5] * 100)
     assert 2 / 2**100 < clear < 1e-10
     assert sign_flips([0.5, -0.5] * 50) > 0.9
+
+
+@pytest.mark.parametrize("moved", [0.25, 0.4, -0.25])
+def test_differences_that_are_all_alike_are_tested_by_the_test_that_is_named(moved: float) -> None:
+    """Six wins of six by sign flips: 2 of 64 patterns are as far from 0."""
+    found = compare(_apart([moved] * 6), single=False)
+    assert found.p_value == pytest.approx(2 / 64)
+    assert found.test == SIGN_FLIPS
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low > 0 or found.high < 0
+
+
+@pytest.mark.parametrize("moved", [0.05, 0.25, 0.4, -0.3, 1.0])
+@pytest.mark.parametrize("count", [2, 4, 6, 9, 20, 60])
+def test_a_little_jitter_changes_no_side_and_hardly_the_interval(moved: float, count: int) -> None:
+    alike = compare(_apart([moved] * count), single=False)
+    jittered = compare(_apart([moved * (1 - 0.001 * (at % 3)) for at in range(count)]), single=False)
+    assert alike.low is not None
+    assert alike.high is not None
+    assert jittered.low is not None
+    assert jittered.high is not None
+    assert (alike.low > 0, alike.high < 0) == (jittered.low > 0, jittered.high < 0)
+    assert alike.p_value == pytest.approx(jittered.p_value, abs=0.02)
+    near = 0.02 if abs(moved) < 1 else 0.5  # a whole win may have been a whole loss
+    assert (alike.low, alike.high) == pytest.approx((jittered.low, jittered.high), abs=near)
+
+
+def test_a_p_value_is_that_of_the_test_it_names() -> None:
+    source = random.Random(1)
+    for _ in range(100):
+        pairs = _apart([source.gauss(0.1, 0.1) for _ in range(source.randint(6, 12))])
+        found = compare(pairs, single=False)
+        by_flips = sign_flips([pair.difference for pair in pairs])
+        assert found.low is not None
+        assert found.high is not None
+        assert (found.low <= 0 <= found.high) == (found.p_value > 0.05)
+        assert found.p_value >= by_flips
+        assert found.test == (SIGN_FLIPS if found.p_value == by_flips else T_OVER_SAMPLES)
+
+
+def _apart(differences: Sequence[float]) -> list[Pair]:
+    return [Pair(cluster=str(at), first=max(one, 0.0), second=max(-one, 0.0)) for at, one in enumerate(differences)]

@@ -277,8 +277,9 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     '' for the whole run, else 'key=value'. `floor` and `ceiling` are the value if all planned but
     unscored trials were wrong, or right. `standard_error` lets estimates be combined, with its `degrees` of freedom
     where it was estimated from the spread of samples or clusters; with several attempts it is split into what comes
-    `error_from_samples` and `error_from_attempts` (the squares add up). A `share` is shown in percent, a `number` (such as
-    steps or seconds) as it is.
+    `error_from_samples` and `error_from_attempts` (the squares add up). Where clusters differ in size, `loss_size` is the
+    mean size of a cluster over the points lost, as a multiple of its mean over samples: below 1, mainly small clusters
+    lost. A `share` is shown in percent, a `number` (such as steps or seconds) as it is.
     """
 
     name: str
@@ -297,6 +298,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     degrees: float | None = None
     error_from_samples: float | None = None
     error_from_attempts: float | None = None
+    loss_size: float | None = None
     note: str | Sentence = ""
     unit: Literal["share", "number"] = "share"
 

@@ -2,17 +2,17 @@
 
     one 0/1 attempt of independent samples     Clopper-Pearson, which is exact
     attempts, points, clusters, strata         Clopper-Pearson on an effective number of samples, with t
-    the same, but all clusters alike           Clopper-Pearson on the number of clusters
+    the same, but all clusters alike           Clopper-Pearson on Kish's number of clusters
     numbers of any size                        Student's t
     differences of pairs                       the two bounds of what was won and what was lost, combined
     one cluster                                none
 
 The interval that a report shows is right on average, and near 0 and 1 errs more often on one side; a decision must not.
 The effective number is value · (1 - value) / SE², times (z / t)² for few clusters, with the wider error of a jackknife. As
-no number of alike values shows that rare ones do not exist, bounds of points and clusters lie no nearer to 1 and 0 than G
-clusters without a loss would put them: error^(1 / G). Clopper and Pearson ask what one loss more would be; where clusters
-differ in size it may be a large one, heavier than the typical loss so far: by (1 - value) / (K · SE²), at most G / K, for
-Kish's number K of clusters.
+no number of alike values shows that rare ones do not exist, bounds of points and clusters lie no nearer to 1 and 0 than
+clusters without a loss would put them: error^(1 / K) for Kish's number K of clusters. Clopper and Pearson ask what one loss
+more would be; where clusters differ in size it may be a large one, heavier than the typical loss so far: by
+(1 - value) / (K · SE²), at most G / K for G clusters, or by how much smaller than usual those are that lost.
 
 A difference is what was won less what was lost, each a share with bounds of its own, and MOVER combines them: bounds about
 the difference itself take the few losses of a sample for its spread, and called 8 to 10 % of too bad runs good at 5 %.
@@ -28,7 +28,7 @@ import msgspec
 
 from proctor.core.run import Estimate
 from proctor.stats.distributions import beta_quantile, normal_quantile, t_quantile
-from proctor.stats.estimate import WILSON
+from proctor.stats.estimate import WILSON, sizes_of
 from proctor.stats.paired import Pair
 from proctor.stats.rate import Interval
 
@@ -53,7 +53,7 @@ def one_sided(one: Estimate, error: float) -> Interval | None:
         return Interval(low=one.value - half, high=one.value + half)
     if one.method == WILSON:
         return exact(round(one.value * one.clusters), one.clusters, error)
-    return effective(one.value, one.standard_error, one.degrees, one.clusters, error)
+    return effective(one.value, one.standard_error, one.degrees, one.clusters, error, sizes=sizes_of(one))
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +62,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         exact: every pair is a cluster that won all, lost all or did not move, and counts once.
         degrees: of freedom; None where `exact`.
+        won_size, lost_size: the mean size of a cluster over what was won, or lost, relative to that over all pairs.
         added: variance of the difference that is not in the spread of the pairs.
     """
 
@@ -74,6 +75,8 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     clusters: int
     exact: bool
     degrees: float | None
+    won_size: float = 1.0
+    lost_size: float = 1.0
     added: float = 0.0
 
     @property
@@ -85,16 +88,18 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
         """Return the lower and the upper bound of the difference; None for one cluster."""
         if self.clusters < 2:
             return None
-        won, lost = self._share(self.won, self.won_error, error), self._share(self.lost, self.lost_error, error)
+        won = self._share(self.won, self.won_error, self.won_size, error)
+        lost = self._share(self.lost, self.lost_error, self.lost_size, error)
         more = _quantile(error, self.degrees) * math.sqrt(self.added)
         below = math.hypot(self._reach(self.won - won.low, lost.high - self.lost), more)
         above = math.hypot(self._reach(won.high - self.won, self.lost - lost.low), more)
         return Interval(low=max(self.value - below, -1.0), high=min(self.value + above, 1.0))
 
-    def _share(self, value: float, spread: float, error: float) -> Interval:
+    def _share(self, value: float, spread: float, size: float, error: float) -> Interval:
         if self.exact:
             return exact(round(value * self.pairs), self.pairs, error)
-        return effective(value, spread, self.degrees, self.clusters, error)
+        others = (1 - value * size) / (1 - value) if value < 1 else 1.0
+        return effective(value, spread, self.degrees, self.clusters, error, sizes=(others, size))
 
     def _reach(self, won: float, lost: float) -> float:
         return math.sqrt(max(won**2 + lost**2 - 2 * self.correlation * won * lost, 0.0))
@@ -124,7 +129,11 @@ def moved(pairs: Sequence[Pair], *, single: bool = True, added: float = 0.0) -> 
     count = len(sums)
     scale = math.sqrt(count / (count - 1)) / size if count > 1 else 0.0
     is_exact = binary and count == len(pairs)
-    effective = size**2 / math.fsum(weight * weight for weight, _, _ in sums.values())
+    squared = math.fsum(weight * weight for weight, _, _ in sums.values())
+    won_size, lost_size = (
+        math.fsum(one[0] * one[at] for one in sums.values()) / (mean * squared) if mean > _ROUNDING else 1.0
+        for at, mean in ((1, won), (2, lost))
+    )
     return Moved(
         won=won,
         lost=lost,
@@ -134,7 +143,9 @@ def moved(pairs: Sequence[Pair], *, single: bool = True, added: float = 0.0) -> 
         pairs=len(pairs),
         clusters=count,
         exact=is_exact,
-        degrees=None if is_exact else max(effective - 1, _LEAST_DEGREES),
+        degrees=None if is_exact else max(size**2 / squared - 1, _LEAST_DEGREES),
+        won_size=won_size,
+        lost_size=lost_size,
         added=added,
     )
 
@@ -143,24 +154,44 @@ def _product(ones: Iterable[float], others: Iterable[float]) -> float:
     return math.fsum(one * other for one, other in zip(ones, others, strict=True))
 
 
-def effective(value: float, spread: float, degrees: float | None, clusters: int, error: float) -> Interval:
-    """Return the bounds of a share with a standard error, on its effective number of samples."""
-    count, heavier = float(clusters), (1.0, 1.0)
+def effective(
+    value: float,
+    spread: float,
+    degrees: float | None,
+    clusters: int,
+    error: float,
+    *,
+    sizes: tuple[float, float] = (1.0, 1.0),
+) -> Interval:
+    """Return the bounds of a share with a standard error, on its effective number of samples.
+
+    Args:
+        sizes: the mean sizes of a cluster over what was lost, and over what was earned, relative to that over all samples.
+    """
+    alike = float(clusters) if degrees is None else min(degrees + 1, clusters)
+    count, heavier = alike, (1.0, 1.0)
     if spread > _ROUNDING:
         count = value * (1 - value) / spread**2
         if degrees is not None:  # large clusters pull the mean towards themselves, so their residuals are too small
             count *= (degrees / (degrees + 1)) ** 2 * clusters / (clusters - 1)
             typical = (degrees + 1) * spread**2
-            most = max(clusters / (degrees + 1), 1.0)
-            heavier = min(max((1 - value) / typical, 1.0), most), min(max(value / typical, 1.0), most)
+            heavier = (
+                _weigh((1 - value) / typical, clusters / (degrees + 1), sizes[0]),
+                _weigh(value / typical, clusters / (degrees + 1), sizes[1]),
+            )
         count *= (normal_quantile(1 - error) / _quantile(error, degrees)) ** 2
     count = max(count, _LEAST_SAMPLES)
     losses, gains = (1 - value) * count, value * count
-    surest = error ** (1 / clusters)
+    surest = error ** (1 / alike)
     return Interval(
         low=min(1 - _at_most(losses, gains, error, heavier[0]), surest),
         high=max(_at_most(gains, losses, error, heavier[1]), 1 - surest),
     )
+
+
+def _weigh(whole: float, unequal: float, size: float) -> float:
+    """Return how heavy one event more may be, relative to the typical one: at most a `whole` cluster of typical size."""
+    return min(max(unequal, 1 / max(size, _ROUNDING), 1.0), max(whole, 1.0))
 
 
 def _at_most(events: float, others: float, error: float, weight: float) -> float:

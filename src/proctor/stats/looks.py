@@ -288,7 +288,16 @@ def _around(question: Question, values: Sequence[float], weights: Sequence[float
     value = math.fsum(weight * one for one, weight in zip(shares, weights, strict=True)) / size
     squares = math.fsum((weight * (one - value)) ** 2 for one, weight in zip(shares, weights, strict=True))
     degrees = max(size**2 / math.fsum(weight * weight for weight in weights) - 1, 0.5)
-    found = effective(value, math.sqrt(squares * count / (count - 1)) / size, degrees, count, error)
+    squared, spread = math.fsum(weight * weight for weight in weights), math.sqrt(squares * count / (count - 1)) / size
+    sizes = [
+        math.fsum(weight**2 * abs(one - end) for one, weight in zip(shares, weights, strict=True))
+        * size
+        / (squared * math.fsum(weight * abs(one - end) for one, weight in zip(shares, weights, strict=True)))
+        if abs(value - end) > _ROUNDING
+        else 1.0
+        for end in (1, 0)
+    ]
+    found = effective(value, spread, degrees, count, error, sizes=(sizes[0], sizes[1]))
     span = question.high - question.low
     return Interval(low=question.low + span * found.low, high=question.low + span * found.high)
 

@@ -8,8 +8,9 @@ Each stratum counts by its size in the task, whatever part of it was run (post-s
 A stratum with few samples says little about its own spread s_h², so each takes the spread of all samples as one
 observation more; with one sample it takes that alone. Samples in clusters take the clustered variance instead. However
 alike the samples within strata look, SE² is at least half of what it is without strata: a stratum of weight 0.9 whose 20
-samples (rate 0.9) happen to be all right would else cover 86 %, and covers 96 % so. The interval is Wilson's for n = value (1 - value) / SE² samples, with t (Satterthwaite's degrees) in place of z; where all
-samples earned the same, SE is 0 and n is the effective number of clusters.
+samples (rate 0.9) happen to be all right would else cover 86 %, and covers 96 % so. The interval is Wilson's for n =
+value (1 - value) / SE² samples, with t (Satterthwaite's degrees) in place of z; where all samples earned the same, SE is 0
+and n is the effective number of clusters (Kish). With clusters it is no surer than without a loss, as in `stats.estimate`.
 
 A stratum of which nothing was scored is merged with those that are not larger, so that the samples scored in these represent
 it. Where a suite of known size is itself the target, V_h is (1 - m_h / N_h) s_h² / m_h, with no regard to clusters:
@@ -26,6 +27,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Tally
 from proctor.stats.allocation import name_in_stage
 from proctor.stats.distributions import t_quantile
+from proctor.stats.estimate import Sums, no_surer
 from proctor.stats.estimate import points as ratio_of_sums
 from proctor.stats.rate import Interval, checked_level, wilson
 
@@ -238,8 +240,32 @@ def _with_interval(
         interval, error, degrees = wilson(value, 1 / _concentration(parts, of_suite), made.level), 0.0, None
     else:
         interval, error, degrees = _from_spread(made, value, parts, spread, clusters, of_suite, added)
+    loss_size = None
+    if not of_suite and made.clusters < samples:
+        sums = _sums(parts, made.clusters)
+        loss_size = sums.lost.relative_size
+        interval = no_surer(interval, sums.kish, made.level, sums.lost.known, sums.known)
     return msgspec.structs.replace(
-        made, low=interval.low, high=interval.high, method=POSTSTRATIFIED, standard_error=error, degrees=degrees
+        made,
+        low=interval.low,
+        high=interval.high,
+        method=POSTSTRATIFIED,
+        standard_error=error,
+        degrees=degrees,
+        loss_size=loss_size,
+    )
+
+
+def _sums(parts: Sequence[_Part], clusters: int) -> Sums:
+    """Return the sums over clusters with each stratum weighted by its size."""
+    weights = [(part.share / part.tally.samples, part.tally) for part in parts]
+    return Sums(
+        clusters=clusters,
+        size=1.0,
+        total=math.fsum(weight * tally.total for weight, tally in weights),
+        squares=math.fsum(weight**2 * tally.squares for weight, tally in weights),
+        cross=math.fsum(weight**2 * tally.cross for weight, tally in weights),
+        sizes=math.fsum(weight**2 * tally.sizes for weight, tally in weights),
     )
 
 
@@ -309,5 +335,6 @@ def _left(part: _Part, of_suite: bool) -> float:
     return 1 - part.fraction if of_suite else 1.0
 
 
-def _groups(part: _Part, of_suite: bool) -> int:
-    return part.tally.samples if of_suite else part.tally.clusters
+def _groups(part: _Part, of_suite: bool) -> float:
+    """Return how many independent samples, or clusters of equal size, a stratum says as much as (Kish)."""
+    return part.tally.samples if of_suite else part.tally.samples**2 / part.tally.sizes
