@@ -17,7 +17,7 @@ its interval is at least as wide as the one of no movement at all among K, which
 m = (Σ |t_c|)² / Σ t_c², from m = 1 to m = 8. Where clusters differ in size, small ones that moved say nothing of large
 ones: m is multiplied by the mean size of a cluster over what moved, relative to its mean over all pairs, if that is below
 1. However alike clusters moved, it reaches z² / (K + z²) of the value to each side, as Wilson's does for K of K; and
-where they moved wholly, as far as Bonett-Price for K of K, which gives way in the same manner as clusters stay behind
+where they moved wholly, as far as Bonett-Price for K of K, which gives way in the same manner as clusters fall short of
 that. So a spread of nearly 0 gives the same interval as none.
 
 Interval and test never contradict each other: of the p-values of the test and of the interval the larger one counts, and
@@ -364,7 +364,7 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
         error: standard errors are multiplied with the quantile of t with `degrees`, or the normal one.
         least: the same for the normal quantile, of the interval that no movement at all would have.
         clusters: as many of equal size say as much.
-        behind: how far the spread is known of what clusters lack to a whole win (or loss), 0 to 1.
+        rest_known: how far the spread is known of what clusters lack to a whole win (or loss), 0 to 1.
     """
 
     method: str
@@ -373,7 +373,7 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
     degrees: float | None = None
     least: float = 0.0
     clusters: float = math.inf
-    behind: float = 1.0
+    rest_known: float = 1.0
 
     def ends(self, value: float, level: float, tested: float) -> tuple[float, float]:
         """Return the interval at a level; it holds the value, and 0 where the test does not find a difference."""
@@ -385,9 +385,9 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
         )
         low = min(max(self.centre - half, -1.0), value)
         high = max(min(self.centre + half, 1.0), value)
-        if self.behind < 1:
+        if self.rest_known < 1:
             whole = _alike(1.0, self.clusters)
-            nearest = self.behind + (1 - self.behind) * (whole.centre - z * whole.error)
+            nearest = self.rest_known + (1 - self.rest_known) * (whole.centre - z * whole.error)
             low, high = (min(low, nearest), high) if value > 0 else (low, max(high, -nearest))
         return (min(low, 0.0), max(high, 0.0)) if tested > 1 - level else (low, high)
 
@@ -400,9 +400,9 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
         if self.error:
             errors = far / self.error
             found = max(found, normal_cdf(-errors) if self.degrees is None else t_cdf(-errors, self.degrees))
-        if self.behind < 1:
+        if self.rest_known < 1:
             whole = _alike(1.0, self.clusters)
-            found = max(found, normal_cdf(-(self.behind / (1 - self.behind) + whole.centre) / whole.error))
+            found = max(found, normal_cdf(-(self.rest_known / (1 - self.rest_known) + whole.centre) / whole.error))
         return 2 * found
 
 
@@ -425,7 +425,7 @@ def _reach(
         degrees=max(kish - 1, _LEAST_DEGREES),
         least=(1 - _known([(size, abs(total)) for size, total in sums])) * _alike(0.0, alike).error,
         clusters=alike,
-        behind=_known([(size, max(size - math.copysign(total, value * total), 0.0)) for size, total in sums]),
+        rest_known=_known([(size, max(size - math.copysign(total, value * total), 0.0)) for size, total in sums]),
     )
 
 
