@@ -57,12 +57,14 @@ def test_the_exit_code_is_the_decision() -> None:
 
 
 def test_the_page_says_what_was_found_in_both_languages() -> None:
-    shown = call("gate", "new", "--policy", "policy.toml", "--against", "old")
+    words = ["gate", "new", "--policy", "policy.toml", "--against", "old", "--store", "runs.db"]
+    shown = CliRunner().invoke(app, words, env={"COLUMNS": "140"})
     for said in (
         "INCONCLUSIVE",
         "accuracy at least 80.0%",
         "not worse by more than 2 points",
-        "more samples would show it",
+        "as far as these can tell) would show it",
+        "GO by either is then wrong with a chance of at most 10.0%",
     ):
         assert said in " ".join(shown.stdout.split())
     chinese = CliRunner().invoke(app, ["--lang", "zh", "gate", "bad", "--against", "old", "--store", "runs.db"]).stdout

@@ -186,6 +186,43 @@ def test_what_would_decide_is_said_with_its_cost(store: str) -> None:
     assert against.wanted.calls == 2 * against.wanted.samples
 
 
+@pytest.mark.parametrize(("count", "more"), [(3, 56), (50, 9), (58, 1)])
+def test_where_nothing_failed_as_many_more_are_wanted_as_decide(store: str, count: int, more: int) -> None:
+    rule = Rule(metric="failed", at_most=0.05)
+    wanted = gate(make(store, range(count), count=count), rule).rulings[0].wanted
+    assert wanted is not None
+    assert (wanted.samples, wanted.low) == (more, more)
+    assert wanted.high is None or wanted.high > more  # more than a few have not failed yet
+    assert gate(make(store, range(count + more), count=count + more), rule).decision == "go"
+    assert gate(make(store, range(count + more - 1), count=count + more - 1), rule).decision == "inconclusive"
+
+
+def test_a_run_that_drew_more_after_its_end_has_the_error_that_is_left(store: str) -> None:
+    """The first gate has four fifths of the error, as samples are left; with all samples drawn at once it has all of it."""
+    samples = [Sample.ask(str(n), str(n), target="yes") for n in range(100)]
+    task = Task(name="t", samples=samples, scorers=["exact"])
+
+    def run(**more: Any) -> proctor.Run:
+        return proctor.evaluate(task, agent=lambda question: "yes", store=store, **more)
+
+    whole, part = run(run_id="whole"), run(run_id="part", limit=30)
+    first = decide(part, against=whole)
+    assert (first.rulings[0].error, first.second, first.left) == (pytest.approx(0.04), pytest.approx((0.01,)), 70)
+    wanted = first.rulings[0].wanted
+    assert wanted is not None
+    assert wanted.samples == wanted.calls == 90 - 30  # 0.95^90 is 1 %, and the baseline has these samples
+    second = decide(run(run_id="part", limit=30, more=60), against=whole)
+    assert (second.look, second.rulings[0].error, second.second) == (1, pytest.approx(0.01), ())
+    assert second.decision == "go"
+    assert decide(whole, against=proctor.open_run("part", store=store)).look == 1
+    assert decide(run(limit=30, more=60), against=whole).look == 0  # announced when it began, so nobody could look
+
+    once = Policy(rules=(Rule(metric="accuracy", at_least=0.5),))
+    found = decide(proctor.open_run("part", store=store), policy=once)
+    assert found.decision == "inconclusive"
+    assert "looks = 2" in str(found.rulings[0].why)
+
+
 def test_no_number_is_said_where_none_would_do(store: str) -> None:
     wanted = gate(make(store, range(85)), Rule(metric="accuracy", at_least=0.85)).rulings[0].wanted
     assert wanted is not None

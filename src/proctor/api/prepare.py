@@ -95,6 +95,7 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
         parts.store.check = partial(check_code, accept=options.accept_changes)
     if options.more is not None and parts.stored is None:
         check_more(samples.strata, options)
+        samples = replace(samples, strata=replace(samples.strata, announced=options.more))
     record = _record(parts, options, samples.strata)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
 

@@ -72,7 +72,8 @@ def plan_stage(record: RunRecord, store: Store, task: Task, options: RunOptions)
     counts = allocate(known.sizes, drawn, cells, options.more or 0)
     ids = draw_more(task, record.spec.selection, record.spec.seed, planned.keys(), counts, known.by)
     first = known.stages or (Stage(counts=dict(drawn)),)
-    stages = (*first, Stage(counts=counts, ids=tuple(ids)))
+    is_announced = not known.stages and known.announced == options.more
+    stages = (*first, Stage(counts=counts, ids=tuple(ids), after_end=not is_announced))
     return replace(record, strata=replace(known, stages=stages), state="running", note=None)
 
 

@@ -12,7 +12,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.reports.both import made_text
 from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, write
 from proctor.reports.story import Story, stored_story
-from proctor.reports.versus import signed
+from proctor.reports.versus import between, signed
 from proctor.reports.visible import one_line
 from proctor.reports.words import Words
 from proctor.runtime.files import write_whole
@@ -134,7 +134,7 @@ def _cause(one: Part, delta: Delta, words: Words) -> str:
 
 
 def _points(one: Part) -> str:
-    interval = "" if one.low is None or one.high is None else f" [{signed(one.low)}, {signed(one.high)}]"
+    interval = "" if one.low is None or one.high is None else f" [{between(one.low, one.high)}]"
     return f"{signed(one.value)}{interval}"
 
 

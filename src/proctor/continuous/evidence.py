@@ -28,6 +28,7 @@ from proctor.stats.anytime import ANYTIME
 from proctor.stats.bounds import moved, one_sided, ranks
 from proctor.stats.distributions import t_quantile
 from proctor.stats.estimate import estimate
+from proctor.stats.forecast import Expected, expect_difference, expect_share
 from proctor.stats.mean import estimate_mean
 from proctor.stats.paired import anytime_bounds
 from proctor.stats.rate import Interval
@@ -51,6 +52,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         split: the squared errors from samples and from attempts, where they are known.
         why_not: the reason why there is no bound.
         holds_anytime: the bounds hold for any number of looks.
+        expected: what more samples would show; None where only the bounds of these are known.
     """
 
     rule: Rule
@@ -71,6 +73,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     split: tuple[float, float] | None = None
     why_not: Sentence | None = None
     holds_anytime: bool = False
+    expected: Expected | None = None
 
     def bounds(self, error: float) -> Interval | None:
         """Return both bounds, moved by what is missing."""
@@ -187,6 +190,7 @@ def _threshold(rule: Rule, slice_: str, one: Estimate, limit: float, run: Run, *
         if one.error_from_samples is None or one.error_from_attempts is None
         else (one.error_from_samples**2, one.error_from_attempts**2),
         why_not=_why_not(one),
+        expected=expect_share(one, max(round(one.scored / run.record.spec.attempts), 1)),
     )
 
 
@@ -260,6 +264,7 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
         left_out=sum(count for why, count in left_out.items() if why.startswith("only in")),
         why_not=say("one cluster of samples shows no spread, so there are no bounds") if found.clusters < 2 else None,
         holds_anytime=looked_at,
+        expected=None if looked_at else expect_difference(found),
     )
 
 

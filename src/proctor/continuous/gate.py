@@ -3,6 +3,9 @@
 GO by a rule means that its bounds exclude the bad case, NO-GO that they exclude the good one. GO by the gate needs GO by
 every rule, so its chance of being wrong is at most that of one rule, with no correction (intersection-union test). One
 NO-GO is enough for NO-GO, so there the rules are corrected by Holm: the chance of any wrong one is at most their error.
+
+A gate of a run that got more samples after its end is a second look at it. Where the policy allows for two, the first has
+four fifths of the error as long as there are samples left to draw, and the second the rest; else there is none left for it.
 """
 
 import math
@@ -25,10 +28,12 @@ from proctor.reports.changes import SEPARATOR, Change, changes_between
 from proctor.reports.drawn import SHARED
 from proctor.reports.same_task import check_baseline
 from proctor.stats.distributions import normal_quantile
+from proctor.stats.forecast import Expected
 from proctor.stats.rate import Interval
 
 Decision = Literal["go", "no_go", "inconclusive"]
 POWER = 0.8
+LIKELY = 0.2  # the error of either end of what the truth may be, for the range of a number of samples
 MOST_TIMES = 1_000  # as many samples; beyond that no number is worth saying
 TOLD_ONLY = ("agent", "Proctor", "scorers", "attempts", "seed", "python", "machine", "max_failed", "target", "order")
 TOLD_PARTS = (
@@ -52,12 +57,15 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         assumed: `equal` where the run is no other than its baseline, else `observed`.
         samples, attempts: how many more of either; None where no number would do. Attempts are for each sample.
+        low, high: the range of `samples`, as far as what was observed can tell; `high` is None where it has no end.
         calls: the further trials of those samples, in all runs.
         money, tokens, minutes: what they would take, by what the stored runs took; None where that is not known.
     """
 
     assumed: Literal["equal", "observed"]
     samples: int | None
+    low: int | None = None
+    high: int | None = None
     attempts: int | None = None
     calls: int = 0
     money: float | None = None
@@ -98,7 +106,13 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True):
-    """The decision about a run; `changes` are those between the runs that keep them from being compared, `notes` others."""
+    """The decision about a run; `changes` are those between the runs that keep them from being compared, `notes` others.
+
+    Attributes:
+        look: how many gates may have decided about the run before.
+        second: the error that is kept for a second look, of each rule; empty where there is none to come.
+        left: samples of the task that can be drawn for it.
+    """
 
     decision: Decision
     run: RunRecord
@@ -108,6 +122,9 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...] = ()
     accepted: bool = False
     notes: tuple[Sentence, ...] = ()
+    look: int = 0
+    second: tuple[float, ...] = ()
+    left: int = 0
 
 
 def gate(
@@ -144,11 +161,20 @@ def gate(
     changes = () if against is None else blocking_changes(run, against)
     evidence = [each for rule in policy.rules for each in gather(rule, run, against, policy)]
     is_blocked = bool(changes) and not accept_changes
-    rulings = [_rule(one, policy.error_of(one.rule), is_blocked=is_blocked) for one in evidence]
-    rulings = _corrected(rulings, evidence)
     runs = [run] if against is None else [run, against]
+    look, left = max(map(_looks, runs)), _samples_left(run)
+    if look >= policy.looks:
+        evidence = [replace(one, why_not=_NO_LOOK_LEFT) for one in evidence]
+    is_last = look + 1 >= policy.looks or not left
     rulings = [
-        replace(ruling, wanted=_wanted(one, ruling, runs))
+        _rule(one, policy.error_of(one.rule, look=look, is_last=is_last), is_blocked=is_blocked) for one in evidence
+    ]
+    rulings = _corrected(rulings, evidence)
+    second = () if is_last else tuple(policy.error_of(one.rule, look=look + 1) for one in evidence)
+    rulings = [
+        replace(
+            ruling, wanted=_wanted(one, ruling, runs, None if is_last else policy.error_of(one.rule, look=look + 1))
+        )
         if ruling.decision == "inconclusive" and not ruling.why
         else ruling
         for ruling, one in zip(rulings, evidence, strict=True)
@@ -163,7 +189,30 @@ def gate(
         changes=changes,
         accepted=accept_changes and bool(changes),
         notes=tuple(_notes(runs)),
+        look=look,
+        second=second,
+        left=left,
     )
+
+
+_NO_LOOK_LEFT = say(
+    "samples were drawn after the run had ended, so this is a second look, and the policy allows for one: looks = 2, before the first"
+)
+
+
+def _looks(run: Run) -> int:
+    """Return how many gates may have decided about a run before it drew its last samples."""
+    strata = run.record.strata
+    return 0 if strata is None else sum(stage.after_end for stage in strata.stages)
+
+
+def _samples_left(run: Run) -> int:
+    """Return how many samples of its task a run can still draw, by `--more`."""
+    record = run.record
+    if record.strata is None or record.spec.selection.limit is None or record.spec.until is not None:
+        return 0
+    drawn = record.strata.drawn or record.planned // max(record.spec.attempts, 1)
+    return max(record.strata.total - drawn, 0)
 
 
 def _check_same_task(run: Run, against: Run) -> None:
@@ -270,37 +319,96 @@ def _corrected(rulings: Sequence[Ruling], evidence: Sequence[Evidence]) -> list[
     ]
 
 
-def _wanted(one: Evidence, ruling: Ruling, runs: Sequence[Run]) -> Wanted | None:
-    """Say how many more samples would decide: bounds come nearer with the root of their number."""
-    bounds = one.sampled(ruling.error)
-    if bounds is None or one.value is None or not math.isfinite(bounds.low + bounds.high):
-        return None
-    assumed: Literal["equal", "observed"] = "equal" if one.rule.kind == "not_worse_by" else "observed"
-    times = _times(one, bounds, ruling.error, 0.0 if assumed == "equal" else one.value)
-    if assumed == "equal" and times <= 1:  # what was observed speaks against it
-        assumed, times = "observed", _times(one, bounds, ruling.error, one.value)
-    if times > MOST_TIMES:
-        return Wanted(assumed=assumed, samples=None)
-    samples = max(math.ceil((times - 1) * one.samples), 1)
+def _wanted(one: Evidence, ruling: Ruling, runs: Sequence[Run], second: float | None) -> Wanted | None:
+    """Say how many more samples would decide, and what they take.
+
+    Args:
+        second: the error of a second look at this run with more samples; None where they take a run of their own.
+    """
+    found = needed_samples(one, ruling.error, second)
+    if found is None or found.samples is None:
+        return found
+    attempts = runs[0].record.spec.attempts
     compared = runs if one.rule.compares else runs[:1]
-    calls = samples * sum(each.record.spec.attempts for each in compared)
-    return Wanted(
-        assumed=assumed,
-        samples=samples,
-        attempts=_attempts(one, times, runs[0].record.spec.attempts),
-        calls=calls,
-        **_forecast(compared, samples),
+    if second:  # a baseline of all samples has these already
+        compared = [compared[0], *(each for each in compared[1:] if each.record.spec.selection.limit is not None)]
+    return replace(
+        found,
+        attempts=None if second else _attempts(one, 1 + found.samples / one.samples, attempts),
+        calls=found.samples * sum(each.record.spec.attempts for each in compared),
+        **_forecast(compared, found.samples),
     )
 
 
-def _times(one: Evidence, bounds: Interval, error: float, truth: float) -> float:
-    """Return how many times the samples would decide, if this is the true value."""
-    assert one.value is not None
-    towards_good = (truth >= one.limit) == one.higher
-    half = one.value - bounds.low if towards_good == one.higher else bounds.high - one.value
-    certain = normal_quantile(1 - error)
-    distance = abs(truth - one.limit)
-    return ((certain + normal_quantile(POWER)) / certain * half / distance) ** 2 if distance else math.inf
+def needed_samples(one: Evidence, error: float, second: float | None) -> Wanted | None:
+    """Return how many more samples would decide, by the bounds that would; None where there are no bounds.
+
+    Args:
+        second: the error of the bounds of these and the further samples; None if the decision is about other samples alone.
+    """
+    bounds = one.sampled(error)
+    if bounds is None or one.value is None or not math.isfinite(bounds.low + bounds.high):
+        return None
+    needed = _Needed(one, bounds, error, second)
+    assumed: Literal["equal", "observed"] = "equal" if one.rule.kind == "not_worse_by" else "observed"
+    samples = needed(0.0 if assumed == "equal" else one.value)
+    if assumed == "equal" and samples is not None and samples <= one.samples:  # what was observed speaks against it
+        assumed, samples = "observed", needed(one.value)
+    if samples is None:
+        return Wanted(assumed=assumed, samples=None)
+    more = max(samples - one.samples, 1)
+    low, high = (end and max(end - one.samples, 1) for end in needed.ends(samples, assumed))
+    return Wanted(assumed=assumed, samples=more, low=min(low or more, more), high=high and max(high, more))
+
+
+class _Needed:
+    """Searches the fewest samples that would decide."""
+
+    def __init__(self, one: Evidence, bounds: Interval, error: float, second: float | None) -> None:
+        self._one, self._bounds, self._now = one, bounds, error
+        self._error = error if second is None else second
+        self._kept = 0 if second is None else one.samples
+
+    def __call__(self, truth: float, expected: Expected | None = None) -> int | None:
+        """Return how many samples in all decide, if this is the true value; None if no reasonable number does."""
+        one, most = self._one, MOST_TIMES * self._one.samples
+        expected = expected or one.expected
+        if expected is None:
+            times = self._times(truth)
+            return None if times > MOST_TIMES else math.ceil(times * one.samples)
+        return expected.needed(
+            truth,
+            one.limit,
+            lambda found: _side(one, found.low, found.high) != "inconclusive",
+            self._error,
+            power=POWER,
+            kept=self._kept,
+            most=most,
+        )
+
+    def ends(self, samples: int, assumed: Literal["equal", "observed"]) -> tuple[int | None, int | None]:
+        """Return the range of a number of samples, as far as what was observed can tell."""
+        one = self._one
+        if assumed == "equal" and one.expected is not None:
+            ranged = one.expected.narrowest, one.expected.widest
+            low, high = (samples if each is None else self(0.0, each) for each in ranged)
+            return low, high
+        near = one.sampled(LIKELY)
+        if near is None or one.value is None:
+            return samples, None
+        far, close = (near.high, near.low) if one.value > one.limit else (near.low, near.high)
+        is_open = (close - one.limit) * (one.value - one.limit) <= 0
+        return self(far), None if is_open else self(close)
+
+    def _times(self, truth: float) -> float:
+        """Return how many times the samples would decide: bounds that are not known for more samples come nearer with the root of their number."""
+        one = self._one
+        assert one.value is not None
+        towards_good = (truth >= one.limit) == one.higher
+        half = one.value - self._bounds.low if towards_good == one.higher else self._bounds.high - one.value
+        distance = abs(truth - one.limit)
+        far = (normal_quantile(1 - self._error) + normal_quantile(POWER)) / normal_quantile(1 - self._now)
+        return (far * half / distance) ** 2 if distance else math.inf
 
 
 def _attempts(one: Evidence, times: float, attempts: int) -> int | None:

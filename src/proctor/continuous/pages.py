@@ -7,11 +7,12 @@ from typing import Literal
 
 import msgspec
 
-from proctor.continuous.gate import Decision, Gate, Ruling
+from proctor.continuous.gate import Decision, Gate, Ruling, Wanted
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.exports.junit import Suite, TestCase, TestResult, write_suites
 from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, html, markdown
+from proctor.reports.versus import between, signed
 from proctor.reports.words import Words
 from proctor.runtime.files import write_whole
 
@@ -70,10 +71,11 @@ def sections(gate: Gate, words: Words) -> list[Section]:
             )
         ),
     ]
+    table += [Paragraph(one) for one in _looks(gate, words)]
     found = [Section(t(DECISIONS[gate.decision]), table)]
     open_ = [*_open(gate, words)]
     if open_:
-        found.append(Section(t("What would decide it"), [Bullets(open_)]))
+        found.append(Section(t("What would decide it"), [Bullets(open_), *map(Paragraph, _further(gate, words))]))
     if gate.changes:
         said = (
             t("These changes were accepted (--accept-changes):")
@@ -209,8 +211,10 @@ def observed(one: Ruling, words: Words) -> str:
         value = t("{share} within", share=value)
     if one.low is None and one.high is None:
         return f"{change}{value}"
+    if one.unit == "points":
+        return f"{change}{value} [{between(one.low, one.high)}]"
     low, high = ("–" if end is None else _number(end, one, words) for end in (one.low, one.high))
-    return f"{change}{value} [{low}, {high}]"
+    return f"{change}{value} [{low} … {high}]"
 
 
 def _number(value: float, one: Ruling, words: Words) -> str:
@@ -218,9 +222,9 @@ def _number(value: float, one: Ruling, words: Words) -> str:
         case "share":
             return words.percent(min(max(value, 0.0), 1.0))
         case "points":
-            return f"{100 * value:+.1f}"
+            return signed(value)
         case "change":
-            return f"{100 * value:+.1f}%"
+            return f"{signed(value)}%"
         case _:
             return _amount(one.rule.metric, value, one, words)
 
@@ -272,17 +276,66 @@ def _wanted(one: Ruling, rule: str, words: Words) -> str:
         spent.append(t("{tokens} tokens", tokens=words.amount(wanted.tokens)))
     if wanted.minutes is not None and wanted.minutes >= 0.05:
         spent.append(words.seconds(60 * wanted.minutes))
-    values = {"rule": rule, "samples": words.count(wanted.samples or 0), "spent": ", ".join(spent)}
+    values = {"rule": rule, "more": _more(wanted, words), "spent": ", ".join(spent)}
     if wanted.assumed == "equal":
         text = t(
-            "{rule}: if both agents are equally good, {samples} more samples would show it in four of five cases ({spent}).",
-            **values,
+            "{rule}: if both agents are equally good, {more} would show it in four of five cases ({spent}).", **values
         )
     else:
         text = t(
-            "{rule}: if the truth is just as observed, {samples} more samples would show it in four of five cases ({spent}); as it is only about so, it may take more.",
-            **values,
+            "{rule}: if the truth is just as observed, {more} would show it in four of five cases ({spent}).", **values
         )
     if wanted.attempts is not None:
         text += t(" Or {attempts} more attempts at each sample.", attempts=wanted.attempts)
     return text
+
+
+def _more(wanted: Wanted, words: Words) -> str:
+    """Write how many more samples are needed, with the range that these can tell."""
+    t = words.t
+    low, high = (words.count(end) if end is not None else "" for end in (wanted.low, wanted.high))
+    count = words.count(wanted.samples or 0)
+    if not high:
+        return t("{count} more samples ({low} or many more, as far as these can tell)", count=count, low=low or count)
+    if low == high:
+        return t("{count} more samples", count=count)
+    return t("{count} more samples ({low} to {high}, as far as these can tell)", count=count, low=low, high=high)
+
+
+def _looks(gate: Gate, words: Words) -> Iterator[str]:
+    """Say which look this is, and how its bounds differ from the intervals of other pages."""
+    t = words.t
+    if gate.second:
+        yield t(
+            "This is the first of two looks that the policy allows: of the error, {error} is kept for a second gate once the run has drawn more samples.",
+            error=", ".join(words.percent(error) for error in sorted({*gate.second})),
+        )
+    elif 0 < gate.look < gate.policy.looks:
+        yield t(
+            "This is the second look: the run drew more samples after it had ended. The first had the rest of the error, {error} in all.",
+            error=words.percent(gate.policy.error),
+        )
+    if gate.against is not None:
+        yield t(
+            "proctor compare shows the same difference with a two-sided 95% interval, which leaves out 2.5% on each side on average. A bound here errs in no case more often than it says, so it may lie further out."
+        )
+
+
+def _further(gate: Gate, words: Words) -> Iterator[str]:
+    """Say how to get more samples without erring more often."""
+    t = words.t
+    wanted = [one.wanted.samples for one in gate.rulings if one.wanted is not None and one.wanted.samples is not None]
+    if not wanted:
+        return
+    if not gate.second:
+        yield t(
+            "More samples of these agents take a new run and a new decision: GO by either is then wrong with a chance of at most {error}.",
+            error=words.percent(min(2 * max(one.error for one in gate.rulings), 1.0)),
+        )
+        return
+    commands = [f"proctor run --run {gate.run.id} --more {min(max(wanted), gate.left)}"]
+    if gate.against is not None and gate.against.spec.selection.limit is not None:
+        commands.append(commands[0].replace(gate.run.id, gate.against.id))
+    yield t("Draw them, then ask again: {command}", command="; ".join(commands))
+    if max(wanted) > gate.left:
+        yield t("The task has {count} samples left.", count=words.count(gate.left))

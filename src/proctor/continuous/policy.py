@@ -1,6 +1,7 @@
 """Read the policy of a gate: a TOML file with the rules that a run has to meet.
 
     error = 0.05
+    looks = 2
 
     [[rule]]
     metric = "accuracy"
@@ -41,6 +42,8 @@ FILE = "gate.toml"
 ERROR = 0.05
 MOST_BYTES = 1_000_000
 MOST_RULES = 200
+MOST_LOOKS = 2
+FIRST_LOOK = 0.8  # of the error, where a second look may follow
 _HEADER = re.compile(r"\s*\[\[\s*['\"]?rule['\"]?\s*\]\]")
 
 
@@ -103,17 +106,23 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         against: the run, or the named baseline, that rules compare with, unless another one is named.
         error: of the rules that name none.
+        looks: how many gates may decide about a run: a second one after it has drawn more samples.
         path, digest: of the file; '' where the rules did not come from one.
     """
 
     rules: tuple[Rule, ...]
     against: str = ""
     error: float = ERROR
+    looks: int = 1
     path: str = ""
     digest: str = ""
 
-    def error_of(self, rule: Rule) -> float:
-        return self.error if rule.error is None else rule.error
+    def error_of(self, rule: Rule, *, look: int = 0, is_last: bool = True) -> float:
+        """Return the error of a rule at a look, of which all together make at most the error of the rule."""
+        error = self.error if rule.error is None else rule.error
+        if self.looks < MOST_LOOKS or (look == 0 and is_last):
+            return error
+        return error * (FIRST_LOOK if look == 0 else 1 - FIRST_LOOK)
 
     def place(self, rule: Rule) -> str:
         """Return where a rule is written, for messages."""
@@ -122,7 +131,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 def default_policy() -> Policy:
     """Return the policy where none is written: the main metric is not worse than the baseline's by more than 5 points."""
-    return Policy(rules=(Rule(metric="", not_worse_by=0.05),))
+    return Policy(rules=(Rule(metric="", not_worse_by=0.05),), looks=MOST_LOOKS)
 
 
 def find_policy(name: str | Path) -> Policy:
@@ -154,7 +163,7 @@ def parse_policy(data: bytes, path: str) -> Policy:
         BadInput: something in it is wrong; names the line.
     """
     values, text = parse_toml(data, path, most_bytes=MOST_BYTES), data.decode("utf-8-sig")
-    known = ["against", "error", "rule"]
+    known = ["against", "error", "looks", "rule"]
     for name in values:
         if name not in known:
             raise unknown_option(_place(path, _line_of_key(text, name)), name, known)
@@ -165,16 +174,21 @@ def parse_policy(data: bytes, path: str) -> Policy:
         raise BadInput("{path} has {count} rules; it takes 1 to {most}.", path=path, count=len(tables), most=MOST_RULES)
     head = converted({name: values[name] for name in values if name != "rule"}, _Head, path)
     _check_error(head.error, path)
+    if not 1 <= head.looks <= MOST_LOOKS:
+        raise BadInput("{path}: 'looks' is 1 or 2; it is {looks}.", path=path, looks=head.looks)
     starts = [at for at, line in enumerate(text.splitlines(), 1) if _HEADER.match(line)]
     lines = starts if len(starts) == len(tables) else [0] * len(tables)
     rules = tuple(_rule(table, line, text, path) for table, line in zip(tables, lines, strict=True))
     _check_together(rules, path)
-    return Policy(rules=rules, against=head.against, error=head.error, path=path, digest=digest_bytes(data))
+    return Policy(
+        rules=rules, against=head.against, error=head.error, looks=head.looks, path=path, digest=digest_bytes(data)
+    )
 
 
 class _Head(msgspec.Struct, frozen=True, kw_only=True):
     against: str = ""
     error: float = ERROR
+    looks: int = 1
 
 
 def _rule(table: Mapping[str, Any], line: int, text: str, path: str) -> Rule:

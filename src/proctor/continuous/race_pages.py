@@ -12,6 +12,7 @@ from proctor.continuous.race import Duel, Race
 from proctor.core.run import Looked
 from proctor.exports.junit import Suite, TestCase, TestResult
 from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table
+from proctor.reports.versus import between, signed
 from proctor.reports.words import Words
 
 
@@ -168,8 +169,8 @@ def _versus(race: Race, one: Duel) -> str:
 def _difference(looked: Looked) -> str:
     if looked.low is None or looked.high is None:
         return "–"
-    value = "–" if looked.value is None else f"{100 * looked.value:+.1f}"
-    return f"{value} [{100 * looked.low:+.1f}, {100 * looked.high:+.1f}]"
+    value = "–" if looked.value is None else signed(looked.value)
+    return f"{value} [{between(looked.low, looked.high)}]"
 
 
 def _steps(looked: Looked, words: Words) -> str:

@@ -94,10 +94,14 @@ Target = Literal["samples", "suite"]
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
-    """How many samples a stage of a run drew of each stratum; `ids` are those samples, of a later stage than the first."""
+    """How many samples a stage of a run drew of each stratum; `ids` are those samples, of a later stage than the first.
+
+    `after_end` if it was drawn once the run had ended, so that its numbers could be seen first.
+    """
 
     counts: Mapping[str, int]
     ids: tuple[str, ...] = ()
+    after_end: bool = False
 
 
 class Strata(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,13 +109,15 @@ class Strata(msgspec.Struct, frozen=True, kw_only=True):
 
     The task here is what --tag, --id and --first leave of it, before --limit draws. `by` is the tag whose values are the
     strata, '' where all samples are one stratum. `order` is `random` where any part of the run that was visited is a
-    fair part of the whole. `stages` are those of a run that drew further samples where outcomes were uncertain.
+    fair part of the whole. `stages` are those of a run that drew further samples where outcomes were uncertain; the first
+    of them may be `announced`, which is its number of samples, when the run begins.
     """
 
     by: str = ""
     sizes: Mapping[str, int]
     order: Order = "random"
     stages: tuple[Stage, ...] = ()
+    announced: int = 0
 
     @property
     def drawn(self) -> int:

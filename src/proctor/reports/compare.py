@@ -53,8 +53,12 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 def _line(row: Row) -> str:
     name = f"{row.metric} [{row.slice}]" if row.slice else row.metric
     found = row.difference
-    interval = "" if found.low is None or found.high is None else f" [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
-    change = f"{row.first:.1%} -> {row.second:.1%}, {100 * found.value:+.1f} points{interval}"
+    interval = (
+        ""
+        if found.low is None or found.high is None
+        else f" [{round(100 * found.low, 9):+.1f}, {round(100 * found.high, 9):+.1f}]"
+    )
+    change = f"{row.first:.1%} -> {row.second:.1%}, {round(100 * found.value, 9):+.1f} points{interval}"
     return f"  {name}: {change}, {found.pairs} samples: {row.verdict}"
 
 

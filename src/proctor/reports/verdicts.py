@@ -6,6 +6,9 @@ false finding is at most 1 - level (Maurer, Hothorn and Lehmacher 1995). Rows wi
 ever be found are not tested and cost the others nothing (Tarone 1990). Each interval is at the level at which its row
 was tested, so it leaves out 0 exactly when a difference is found.
 
+Missing scores move either end of an interval as far as they could move the value, as they move the bounds of a gate, and the
+p-value with it: what is missing is seldom a fair part of the whole, as a judge reads good answers better than bad ones.
+
 Where several runs are compared, only their first rows are tested, corrected by Holm for all of them: to let those that
 are found pass the full level on to their slices as well would let false findings add up.
 """
@@ -15,10 +18,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.sentence import Sentence, say
+from proctor.stats.distributions import normal_cdf
 from proctor.stats.multiple import holm
 from proctor.stats.paired import Decision, Difference, Pair, at_level, non_inferior
+from proctor.stats.rate import two_sided_z
 
 Outcome = Literal["better", "worse", "inconclusive"]
 
@@ -27,6 +33,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One metric in one slice: both means over the samples in common, and their paired difference (second - first).
 
     Attributes:
+        difference: its interval is as wide as missing scores could make it.
         p_adjusted: Holm's for all rows but the first; None where the row was not tested.
         outcome: what the second run is, as far as that was shown.
         floor, ceiling: the difference if every missing attempt had gone against the second run, or for it.
@@ -47,7 +54,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Untested(msgspec.Struct, frozen=True, kw_only=True):
-    """A row before it is compared with others."""
+    """A row before it is compared with others; its difference is that of what was scored."""
 
     metric: str
     slice: str
@@ -57,23 +64,44 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
     ceiling: float
     missing: int
 
+    def at(self, level: float) -> Difference:
+        """Return the difference with its interval at a level, and as wide as missing scores could make it."""
+        found = self.difference if level == self.difference.level else at_level(self.difference, self.pairs, level)
+        if not self.missing or found.low is None or found.high is None:
+            return found
+        below, above = max(found.value - self.floor, 0.0), max(self.ceiling - found.value, 0.0)
+        return replace(found, low=max(found.low - below, -1.0), high=min(found.high + above, 1.0))
+
+    @property
+    def p_value(self) -> float:
+        """Return the p-value, and where scores are missing that of a difference nearer to 0 by what they could move it."""
+        found = self.difference
+        if not self.missing or found.low is None or found.high is None or not found.value:
+            return found.p_value
+        is_better = found.value > 0
+        half = found.value - found.low if is_better else found.high - found.value
+        left = self.floor if is_better else -self.ceiling
+        if left <= 0 or half <= 0:
+            return 1.0
+        return max(found.p_value, 2 * normal_cdf(-left / half * two_sided_z(found.level)))
+
 
 def decide(rows: Sequence[Untested], alpha: float) -> list[Row]:
     """Test the rows, the first one before all others."""
-    main = rows[0].difference.p_value
-    made = [_row(rows[0], rows[0].difference, main, alpha)]
+    main = rows[0].p_value
+    made = [_row(rows[0], rows[0].at(1 - alpha), main, alpha)]
     testable = [row for row in rows[1:] if row.difference.p_least <= alpha]
     is_found = main <= alpha
-    p_values = [row.difference.p_value for row in testable]
+    p_values = [row.p_value for row in testable]
     tested = dict(zip(map(id, testable), zip(holm(p_values), _levels(p_values, alpha), strict=True), strict=True))
     for row in rows[1:]:
         if id(row) not in tested:
-            made.append(_row(row, row.difference, None, alpha, say("too few samples")))
+            made.append(_row(row, row.at(1 - alpha), None, alpha, say("too few samples")))
         elif is_found:
             p_adjusted, level = tested[id(row)]
-            made.append(_row(row, at_level(row.difference, row.pairs, level), p_adjusted, alpha))
+            made.append(_row(row, row.at(level), p_adjusted, alpha))
         else:
-            made.append(_row(row, row.difference, None, alpha, say("not tested")))
+            made.append(_row(row, row.at(1 - alpha), None, alpha, say("not tested")))
     return made
 
 
@@ -83,16 +111,16 @@ def decide_each(comparisons: Sequence[Sequence[Untested]], alpha: float) -> list
         return [decide(comparisons[0], alpha)]
     mains = [rows[0] for rows in comparisons]
     testable = [row for row in mains if row.difference.p_least <= alpha]
-    p_values = [row.difference.p_value for row in testable]
+    p_values = [row.p_value for row in testable]
     tested = dict(zip(map(id, testable), zip(holm(p_values), _levels(p_values, alpha), strict=True), strict=True))
     made = []
     for main, *slices in comparisons:
         if id(main) in tested:
             p_adjusted, level = tested[id(main)]
-            first = _row(main, at_level(main.difference, main.pairs, level), p_adjusted, alpha)
+            first = _row(main, main.at(level), p_adjusted, alpha)
         else:
-            first = _row(main, main.difference, None, alpha, say("too few samples"))
-        made.append([first, *(_row(row, row.difference, None, alpha, say("not tested")) for row in slices)])
+            first = _row(main, main.at(1 - alpha), None, alpha, say("too few samples"))
+        made.append([first, *(_row(row, row.at(1 - alpha), None, alpha, say("not tested")) for row in slices)])
     return made
 
 
@@ -105,20 +133,17 @@ def decide_in_order(rows: Sequence[Untested], alpha: float) -> list[Row]:
     goes_on = True
     for row in rows:
         if goes_on:
-            made.append(_row(row, row.difference, row.difference.p_value, alpha))
-            goes_on = row.difference.p_value <= alpha
+            made.append(_row(row, row.at(1 - alpha), row.p_value, alpha))
+            goes_on = row.p_value <= alpha
         else:
-            made.append(_row(row, row.difference, None, alpha, say("not tested")))
+            made.append(_row(row, row.at(1 - alpha), None, alpha, say("not tested")))
     return made
 
 
 def gate(main: Row, margin: float) -> Decision:
     """Decide whether the second run may replace the first: with a margin, if it is no worse by more than that; else as the verdict says."""
     if margin:
-        decision = non_inferior(main.difference, margin)
-        if main.missing and (main.floor < -margin if decision == "go" else main.ceiling >= -margin):
-            return "inconclusive"  # what is missing could change it
-        return decision
+        return non_inferior(main.difference, margin)
     return "no_go" if main.outcome == "worse" else "go" if main.outcome == "better" else "inconclusive"
 
 
@@ -138,7 +163,7 @@ def _row(
 ) -> Row:
     outcome: Outcome = "inconclusive"
     if verdict is None:
-        outcome, verdict = _verdict(row, p_adjusted is not None and p_adjusted <= alpha)
+        outcome, verdict = _verdict(row, difference, p_adjusted is not None and p_adjusted <= alpha, alpha)
     return Row(
         metric=row.metric,
         slice=row.slice,
@@ -154,10 +179,12 @@ def _row(
     )
 
 
-def _verdict(row: Untested, is_found: bool) -> tuple[Outcome, Sentence]:
-    if not is_found:
-        return "inconclusive", say("no significant difference")
-    is_better = row.difference.value > 0
-    if (row.floor <= 0) if is_better else (row.ceiling >= 0):
+def _verdict(row: Untested, shown: Difference, is_found: bool, alpha: float) -> tuple[Outcome, Sentence]:
+    if row.missing and shown.low is not None and shown.high is not None:
+        is_found = is_found and not shown.low <= 0 <= shown.high
+    if is_found:
+        is_better = row.difference.value > 0
+        return ("better", say("the second is better")) if is_better else ("worse", say("the second is worse"))
+    if row.missing and row.difference.p_value <= alpha:
         return "inconclusive", say("inconclusive: {count} samples are missing", count=row.missing)
-    return ("better", say("the second is better")) if is_better else ("worse", say("the second is worse"))
+    return "inconclusive", say("no significant difference")

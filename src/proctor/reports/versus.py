@@ -106,9 +106,10 @@ def sentences(comparison: Comparison, words: Words) -> list[str]:
         *_limits(row, alpha, words),
         *_needed(comparison, words),
         words.t(
-            "Test of the first row: {test}; interval: {method}.",
+            "Test of the first row: {test}; interval: {method}, two-sided at {level}.",
             test=words.t(row.difference.test),
             method=words.t(row.difference.method),
+            level=_level(row.difference.level),
         ),
     ]
     tested = sum(one.p_adjusted is not None for one in comparison.rows[1:])
@@ -158,7 +159,7 @@ def _limits(row: Row, alpha: float, words: Words, letter: str = "B") -> Iterator
         )
     if row.missing:
         yield words.t(
-            "Missing scores: {count} samples. Had all of them gone against {letter}, or for {letter}, the difference would be {floor} or {ceiling} points.",
+            "Missing scores: {count} samples. Had all of them gone against {letter}, or for {letter}, the difference would be {floor} or {ceiling} points, and its interval reaches as much further.",
             count=words.count(row.missing),
             letter=letter,
             floor=signed(row.floor),
@@ -207,18 +208,33 @@ def verdict_among(row: Row, words: Words) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a difference in percentage points with plus or minus.
+    """Return a difference in percentage points with plus or minus, rounded as the exact quotient of counts would be.
 
-    >>> signed(0.0312), signed(-0.5)
-    ('+3.1', '−50.0')
+    >>> signed(0.0312), signed(-0.5), signed(25 / 400 - 24 / 400), signed(-1e-17)
+    ('+3.1', '−50.0', '+0.2', '+0.0')
     """
-    return f"{100 * value:+.1f}".replace("-", "−")
+    return f"{round(100 * value, 9) + 0.0:+.1f}".replace("-0.0", "+0.0").replace("-", "−")
+
+
+def between(low: float | None, high: float | None) -> str:
+    """Return both ends of an interval of a difference; one that is not 0 is not shown as 0. A dash for none.
+
+    >>> between(-0.186, 0.058), between(0.0002, 0.258), between(None, None)
+    ('−18.6 … +5.8', '>0 … +25.8', '–')
+    """
+    if low is None or high is None:
+        return "–"
+    return " … ".join(_end(one) for one in (low, high))
+
+
+def _end(value: float) -> str:
+    text = signed(value)
+    return text if text != "+0.0" or abs(value) < 1e-9 else ">0" if value > 0 else "<0"
 
 
 def span(row: Row) -> str:
     """Return the interval of the difference in percentage points; a dash for none."""
-    low, high = row.difference.low, row.difference.high
-    return "–" if low is None or high is None else f"{signed(low)} … {signed(high)}"
+    return between(row.difference.low, row.difference.high)
 
 
 def p_text(p: float | None) -> str:
