@@ -315,7 +315,7 @@ def _looks(gate: Gate, words: Words) -> Iterator[str]:
             "This is the second look: the run drew more samples after it had ended. The first had the rest of the error, {error} in all.",
             error=words.percent(gate.policy.error),
         )
-    if gate.against is not None:
+    if any(one.rule.compares for one in gate.rulings):
         yield t(
             "proctor compare shows the same difference with a two-sided 95% interval, which leaves out 2.5% on each side on average. A bound here errs in no case more often than it says, so it may lie further out."
         )
