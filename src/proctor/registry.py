@@ -193,7 +193,7 @@ def _no_object(where: str, part: str, module: ModuleType) -> BadInput:
     """Return the error for an object that a module does not have; what it only imports is not suggested."""
     own = [
         key
-        for key, value in vars(module).items()
+        for key, value in [*vars(module).items()]  # which a module with lazy attributes adds to when it is looked at
         if not key.startswith("_") and not isinstance(value, ModuleType) and _is_made_in(value, module)
     ]
     own.sort(key=lambda key: not callable(vars(module)[key]))  # an agent, a task or a scorer is called

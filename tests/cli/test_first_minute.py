@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from proctor import registry
 from proctor.cli import app
 
 
@@ -73,3 +75,27 @@ def _started(asked: dict[str, str], *words: str) -> str:
         check=False,
         timeout=60,
     ).stdout
+
+
+@pytest.mark.parametrize("kind", [*registry.AGENTS.names(), "openai-agents"])
+def test_an_agent_where_the_task_belongs_is_named(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["run", f"{kind}:./x.py:y", "--agent", "baseline:null"])
+    assert result.exit_code == 2
+    assert f"proctor run TASK --agent {kind}:./x.py:y" in result.output
+
+
+def test_a_task_where_the_agent_belongs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.jsonl").write_text('{"question": "a?", "answer": "b"}\n')
+    result = CliRunner().invoke(app, ["run", "q.jsonl", "--agent", "bfcl/simple_python"])
+    assert result.exit_code == 2
+    assert "bfcl/simple_python is a task" in result.output
+
+
+def test_a_module_with_lazy_attributes_has_no_such_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lazy = "def __getattr__(name):\n    globals()[name] = 1\n    raise AttributeError(name)\n\ndef one(): ...\n"
+    (tmp_path / "lazy_one.py").write_text(lazy)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    result = CliRunner().invoke(app, ["run", "lazy_one:two", "--agent", "baseline:null"])
+    assert (result.exit_code, "It has: one" in result.output) == (2, True), result.output

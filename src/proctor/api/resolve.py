@@ -180,6 +180,8 @@ def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
         return function.wrap(found, name=given), _named_users(given, found)
+    if _is_plain_benchmark(given):
+        raise BadInput("{name} is a task: proctor run {name} --agent AGENT, such as --agent openai:MODEL.", name=given)
     known = [f"{name}:" for name in registry.AGENTS.names() if not registry.AGENTS.find(name).is_internal]
     kinds = near(f"{kind}:", known)
     meant = [f"{one}{argument}" for one in kinds] if kinds or colon else [f"openai:{given}"]  # a model's name alone
@@ -340,9 +342,12 @@ def _task_by_name(name: str) -> tuple[object, tuple[str, ...]]:
     if files.is_data_file(name) or (files.is_data(name) and not _is_benchmark(name)):
         return files.task_from_file, (name,)
     files.check_kind(name)
-    if registry.is_path(name):
-        return registry.load_object(name, "task"), ()
-    if ":" in name:
+    if rest and registry.AGENTS.knows(kind.replace("-", "_")) and not Path(f"{kind}.py").is_file():
+        raise BadInput(
+            "{name} is an agent, and a task comes first: proctor run TASK --agent {name}. `proctor list tasks` shows what there is.",
+            name=name,
+        )
+    if registry.is_path(name) or ":" in name:
         return registry.load_object(name, "task"), ()
     folder, slash, rest = name.partition("/")
     return registry.BENCHMARKS.find(folder).task, (rest,) if slash else ()
