@@ -11,6 +11,7 @@ from proctor.api import compare, open_run
 from proctor.api.baselines import set_baseline
 from proctor.api.run import Run
 from proctor.continuous.gate import gate
+from proctor.continuous.policy import Policy, Rule
 from proctor.core.errors import ProviderFailed
 from proctor.stats.covariate import ADJUSTED
 
@@ -65,6 +66,31 @@ def test_slices_are_adjusted_by_their_own_samples(store: str) -> None:
     given = opened("new", store, "old")
     easy = given.estimate("accuracy", slice="level=easy")
     assert easy.method == ADJUSTED
+
+
+def test_numbers_that_are_shown_together_subtract_and_mix(store: str) -> None:
+    """Each slice is adjusted by the slope of the whole, and both sides of a comparison are."""
+    given = opened("new", store, "old")
+    shares = {"level=easy": 0.75, "level=hard": 0.25}
+    mixed = sum(share * (given.estimate("accuracy", slice=name).value or 0.0) for name, share in shares.items())
+    assert mixed == pytest.approx(given.estimate("accuracy").value)
+    earlier = opened("old", store)
+    rows = {row.slice: row for row in compare(earlier, given).rows}
+    for row in rows.values():
+        assert row.second - row.first == pytest.approx(row.difference.value)
+    assert rows[""].difference.value == pytest.approx(
+        sum(share * rows[name].difference.value for name, share in shares.items())
+    )
+    plain = compare(earlier, opened("new", store)).rows[0]
+    whole = earlier.estimate("accuracy").value
+    assert whole is not None
+    assert abs(rows[""].first - whole) <= abs(plain.first - whole)
+    ruling = gate(given, against=earlier, policy=Policy(rules=(Rule(metric="accuracy", not_worse_by=0.05),))).rulings[0]
+    assert (ruling.before, ruling.now, ruling.value) == (
+        rows[""].first,
+        pytest.approx(rows[""].second),
+        pytest.approx(rows[""].difference.value),
+    )
 
 
 def test_a_run_by_tags_is_adjusted_by_samples_with_these_tags_only(store: str) -> None:

@@ -94,7 +94,10 @@ def _adjusted(
     earlier = read_earlier((record, store), given, scorer)
     earned = {id: one for id, one in earned_by_sample(record, store, scorer).items() if one.attempts}
 
+    slope: float | None = None  # of the whole, which comes first
+
     def adjust(one: Estimate) -> Estimate:
+        nonlocal slope
         key, _, tag = one.slice.partition("=")
         parts = [] if weighing is None else weighing.strata(one.slice, {})
         values = {
@@ -112,7 +115,10 @@ def _adjusted(
             lambda tags: "" if weighing is None else weighing.stratum_of("", tags),
             one.slice,
         )
-        return earlier.adjust(one, groups, of_suite=weighing is not None and weighing.of_suite)
+        of_suite = weighing is not None and weighing.of_suite
+        found, by = earlier.adjust(one, groups, of_suite=of_suite, slope=slope if one.slice else None)
+        slope = slope if one.slice else by
+        return found
 
     return [adjust(one) if one.name.rpartition(".")[2] in MAIN else one for one in plain]
 

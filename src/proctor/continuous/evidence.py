@@ -224,13 +224,16 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     pairs = list(weighted_pairs(planned))
     if not pairs:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    added = 0.0
+    added, before = 0.0, math.fsum(pair.weight * pair.second for pair in pairs) / len(pairs)
     if run.earlier and rule.metric != FAILED and pairs:
         given = [(one.record, one.store) for one in run.earlier]
         strata = strata_in_common(against.record, run.record)
         earlier = read_earlier((run.record, run.store), given, scorer, (against.record, against.store))
-        adjusted = earlier.adjust_pairs(planned, slice_, strata.by if strata else "")
-        pairs, added = list(adjusted.pairs), adjusted.added
+        by = strata.by if strata else ""
+        adjusted = earlier.adjust_pairs([*matched.values()], "", by)
+        if slice_:
+            adjusted = earlier.adjust_pairs(planned, slice_, by, adjusted.slope)
+        pairs, added, before = list(adjusted.pairs), adjusted.added, adjusted.old
     found = moved(pairs, single=all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned), added=added)
     looked_at = any(both.looked_at for both in planned)
 
@@ -256,8 +259,8 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
         unit="points",
         below=max(found.value - floor, 0.0),
         above=max(ceiling - found.value, 0.0),
-        before=math.fsum(pair.weight * pair.second for pair in pairs) / len(pairs),
-        now=math.fsum(pair.weight * pair.first for pair in pairs) / len(pairs),
+        before=before,
+        now=before + found.value,
         samples=len(pairs),
         clusters=found.clusters,
         missing=missing,

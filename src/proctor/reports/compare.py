@@ -180,17 +180,23 @@ def _draft(
         earlier = read_earlier(second, given, scorer, first) if given else None
         known = strata_in_common(first[0], second[0])
 
+        by = known.by if known else ""
+        whole = None if earlier is None else earlier.adjust_pairs([*planned.values()], "", by)
+
         def adjusted(
             slice_: str,
             matches: Sequence[Match],
             earlier: Earlier | None = earlier,
-            by: str = known.by if known else "",
+            by: str = by,
+            whole: Adjusted | None = whole,
         ) -> Adjusted | None:
-            return None if earlier is None else earlier.adjust_pairs(matches, slice_, by)
+            if earlier is None or whole is None or not slice_:
+                return whole
+            return earlier.adjust_pairs(matches, slice_, by, whole.slope)
 
         made = list(_untested(prefix, list(planned.values()), adjusted, level=level, seed=seed))
-        if (found := adjusted("", list(planned.values()))) is not None:
-            empty.append(found.note)
+        if whole is not None:
+            empty.append(whole.note)
         rows.extend(made)
     return _Draft(rows, wins, losses, left_out, empty)
 

@@ -1,5 +1,6 @@
 """Match the samples of a run with what earlier runs of the same task earned on them, to adjust its numbers by that."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -12,6 +13,7 @@ from proctor.core.task import Store
 from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, weighted_pairs
 from proctor.reports.same_task import check_same_task
 from proctor.stats.covariate import Fit, Group, Other, Sample, adjust, fit_groups, gain
+from proctor.stats.paired import Pair
 
 Side = tuple[RunRecord, Store]
 
@@ -50,14 +52,26 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
                 others.get(stratum_of(one.tags), []).append(Other(cluster=one.cluster, earlier=one.mean))
         return {name: Group(size=size, samples=samples[name], others=others[name]) for name, size in sizes.items()}
 
-    def adjust(self, plain: Estimate, groups: Mapping[str, Group], *, of_suite: bool) -> Estimate:
-        """Return the estimate as the earlier runs adjust it, with a note that says what that gained, or why it gained nothing."""
+    def adjust(
+        self, plain: Estimate, groups: Mapping[str, Group], *, of_suite: bool, slope: float | None = None
+    ) -> tuple[Estimate, float | None]:
+        """Return the estimate as the earlier runs adjust it, and by which slope; a note says what that gained, or why it gained nothing.
+
+        Args:
+            slope: that of the whole, for a slice; None where the whole is not adjusted.
+        """
+        if plain.slice and slope is None:
+            return plain, None
         runs = ", ".join(self.runs)
-        adjusted, fit = adjust(plain, groups, of_suite=of_suite) if self.why_not is None else (plain, self.why_not)
+        adjusted, fit = (
+            adjust(plain, groups, of_suite=of_suite, slope=slope) if self.why_not is None else (plain, self.why_not)
+        )
         if isinstance(fit, Sentence):
             if plain.slice:
-                return plain
+                return plain, None
             note = say("given {runs}: not adjusted: {why}", runs=runs, why=fit)
+        elif plain.slice:
+            note = say("given {runs}: adjusted as the whole", runs=runs)
         else:
             share, correlation = f"{gain(plain, adjusted):.0%}", f"{fit.correlation:.2f}"
             note = say(
@@ -66,37 +80,51 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
                 share=share,
                 correlation=correlation,
             )
-        return replace(adjusted, note=say("{note}; {more}", note=plain.note, more=note) if plain.note else note)
+        told = replace(adjusted, note=say("{note}; {more}", note=plain.note, more=note) if plain.note else note)
+        return told, fit.slope if isinstance(fit, Fit) else None
 
-    def adjust_pairs(self, planned: Sequence[Match], slice_: str, by: str) -> Adjusted:
+    def adjust_pairs(self, planned: Sequence[Match], slice_: str, by: str, slope: float | None = None) -> Adjusted:
         """Return the pairs of a slice as the earlier runs adjust their differences.
 
         Args:
             by: the tag that names the strata of the pairs.
+            slope: that of the whole, for a slice; None where the whole is not adjusted.
         """
         pairs = list(weighted_pairs(planned))
         scored = [both for both in planned if both.pair is not None]
         sizes: dict[str, float] = {}
         for both in planned:
             sizes[both.stratum] = sizes.get(both.stratum, 0.0) + both.stands_for
-        values = {
-            both.id: (pair.cluster, both.stratum, pair.difference) for both, pair in zip(scored, pairs, strict=True)
-        }
-        groups = self.groups(values, sizes, lambda tags: tags.get(by, ""), slice_)
-        fit = self.why_not or fit_groups(groups, signed=True)
+
+        def grouped(of: Callable[[Pair], float]) -> dict[str, Group]:
+            values = {both.id: (pair.cluster, both.stratum, of(pair)) for both, pair in zip(scored, pairs, strict=True)}
+            return self.groups(values, sizes, lambda tags: tags.get(by, ""), slice_)
+
+        fit = self.why_not or fit_groups(grouped(lambda pair: pair.difference), signed=True, slope=slope)
         runs = ", ".join(self.runs)
-        if isinstance(fit, Fit) and fit.narrower <= 0:
+        if isinstance(fit, Fit) and fit.narrower <= 0 and slope is None:
             fit = say("nothing is gained")
-        if isinstance(fit, Sentence):
-            return Adjusted(pairs=pairs, added=0.0, note=say("given {runs}: not adjusted: {why}", runs=runs, why=fit))
+        old = math.fsum(pair.weight * pair.second for pair in pairs) / max(len(pairs), 1)
+        if isinstance(fit, Sentence) or (slice_ and slope is None):
+            why = fit if isinstance(fit, Sentence) else say("nothing is gained")
+            note = say("given {runs}: not adjusted: {why}", runs=runs, why=why)
+            return Adjusted(pairs=pairs, added=0.0, note=note, old=old)
         adjusted = {name: iter(values) for name, values in fit.values.items()}
         share, correlation = f"{fit.narrower:.0%}", f"{fit.correlation:.2f}"
+        shifted = [
+            replace(pair, shift=pair.difference - next(adjusted[both.stratum]))
+            for both, pair in zip(scored, pairs, strict=True)
+        ]
+        if isinstance(of_old := fit_groups(grouped(lambda pair: pair.second)), Fit):
+            known = {name: iter(values) for name, values in of_old.values.items()}
+            values = [pair.weight * next(known[both.stratum]) for both, pair in zip(scored, pairs, strict=True)]
+            old = math.fsum(values) / len(pairs)
+        change = math.fsum(pair.weight * pair.difference for pair in shifted) / len(pairs)
         return Adjusted(
-            pairs=[
-                replace(pair, shift=pair.difference - next(adjusted[both.stratum]))
-                for both, pair in zip(scored, pairs, strict=True)
-            ],
+            pairs=shifted,
             added=fit.variance,
+            old=min(max(old, -change, 0.0), 1 - change, 1.0),
+            slope=fit.slope,
             note=say(
                 "given {runs}: interval {share} narrower, correlation {correlation}",
                 runs=runs,

@@ -78,11 +78,18 @@ class Match(msgspec.Struct):
 
 
 class Adjusted(msgspec.Struct, frozen=True, kw_only=True):
-    """Pairs as earlier runs adjust them, with the variance that this adds to their mean, and a note on what it gained."""
+    """Pairs as earlier runs adjust them, with the variance that this adds to their mean, and a note on what it gained.
+
+    Attributes:
+        old: the mean of the first run, adjusted too, so that the difference is one of the numbers that are shown with it.
+        slope: by which differences were adjusted; None where they are as they were.
+    """
 
     pairs: Sequence[paired.Pair]
     added: float
     note: Sentence
+    old: float
+    slope: float | None = None
 
 
 def earned_by_sample(record: RunRecord, store: Store, scorer: str) -> dict[str, Earned]:
@@ -180,6 +187,7 @@ def untested_row(
         floor=shift + math.fsum(both.stands_for * both.floor for both in planned) / (in_all or 1.0),
         ceiling=shift + math.fsum(both.stands_for * both.ceiling for both in planned) / (in_all or 1.0),
         missing=sum(not both.is_complete for both in planned),
+        old=None if adjusted is None or adjusted.slope is None else adjusted.old,
     )
 
 

@@ -54,7 +54,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Untested(msgspec.Struct, frozen=True, kw_only=True):
-    """A row before it is compared with others; its difference is that of what was scored."""
+    """A row before it is compared with others; its difference is that of what was scored.
+
+    Attributes:
+        old: the mean of the first run as earlier runs adjust it; None where it is that of the pairs.
+    """
 
     metric: str
     slice: str
@@ -63,6 +67,7 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
     floor: float
     ceiling: float
     missing: int
+    old: float | None = None
 
     def at(self, level: float) -> Difference:
         """Return the difference with its interval at a level, and as wide as missing scores could make it."""
@@ -164,11 +169,17 @@ def _row(
     outcome: Outcome = "inconclusive"
     if verdict is None:
         outcome, verdict = _verdict(row, difference, p_adjusted is not None and p_adjusted <= alpha, alpha)
+    first, second = (
+        math.fsum(pair.weight * value for pair, value in zip(row.pairs, values, strict=True)) / len(row.pairs)
+        for values in ([pair.second for pair in row.pairs], [pair.first for pair in row.pairs])
+    )
+    if row.old is not None:
+        first, second = row.old, row.old + difference.value
     return Row(
         metric=row.metric,
         slice=row.slice,
-        first=math.fsum(pair.weight * pair.second for pair in row.pairs) / len(row.pairs),
-        second=math.fsum(pair.weight * pair.first for pair in row.pairs) / len(row.pairs),
+        first=first,
+        second=second,
         difference=difference,
         p_adjusted=p_adjusted,
         outcome=outcome,

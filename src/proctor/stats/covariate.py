@@ -16,6 +16,8 @@ correlation may well be chance (r² at most 4 / (clusters - 1)), and where nothi
 estimated slope costs one degree of freedom, and, as the misses of a good prediction are few, SE² counts half of the
 largest one more, as in `stats.correction`.
 
+A part of the samples, such as a slice, takes the slope of the whole, so that the parts mix to the whole.
+
 Source: Cochran, Sampling Techniques, 3rd edition, 7.3 to 7.10; the tuning of b as in PPI++, arXiv 2311.01453.
 """
 
@@ -68,23 +70,28 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
         variance: what the error of the centres adds to that of the mean.
         correlation: of new and earlier values within strata.
         narrower: by about what share the interval becomes so.
+        slope: b.
     """
 
     values: Mapping[str, Sequence[float]]
+    slope: float
     variance: float
     correlation: float
     narrower: float
 
 
-def adjust(plain: Estimate, groups: Mapping[str, Group], *, of_suite: bool = False) -> tuple[Estimate, Fit | Sentence]:
+def adjust(
+    plain: Estimate, groups: Mapping[str, Group], *, of_suite: bool = False, slope: float | None = None
+) -> tuple[Estimate, Fit | Sentence]:
     """Return the estimate adjusted by what earlier runs earned, and how; or unchanged, and why.
 
     Args:
         plain: the estimate of the same samples by themselves.
         groups: the samples by stratum; under '' alone where there is only one.
         of_suite: the estimate is about the very samples of the task.
+        slope: that of the whole, where these are a part of it, which is adjusted as the whole is, narrower or not.
     """
-    fit = fit_groups(groups, of_suite=of_suite)
+    fit = fit_groups(groups, of_suite=of_suite, slope=slope)
     if isinstance(fit, Sentence):
         return plain, fit
     clusters = len({sample.cluster for group in groups.values() for sample in group.samples})
@@ -104,7 +111,9 @@ def adjust(plain: Estimate, groups: Mapping[str, Group], *, of_suite: bool = Fal
     value, low, high = adjusted.value, adjusted.low, adjusted.high
     if value is None or low is None or high is None or not adjusted.standard_error or not 0 < value < 1:
         return plain, nothing_gained
-    if plain.value is None or plain.low is None or plain.high is None or high - low >= plain.high - plain.low:
+    if plain.value is None or plain.low is None or plain.high is None:
+        return plain, nothing_gained
+    if slope is None and high - low >= plain.high - plain.low:
         return plain, nothing_gained
     floor, ceiling = plain.floor, plain.ceiling
     return replace(
@@ -127,11 +136,14 @@ def gain(plain: Estimate, adjusted: Estimate) -> float:
     return 1 - (adjusted.high - adjusted.low) / (plain.high - plain.low) if plain.high > plain.low else 0.0
 
 
-def fit_groups(groups: Mapping[str, Group], *, of_suite: bool = False, signed: bool = False) -> Fit | Sentence:
+def fit_groups(
+    groups: Mapping[str, Group], *, of_suite: bool = False, signed: bool = False, slope: float | None = None
+) -> Fit | Sentence:
     """Return how to adjust the values; a sentence where it would not help, with the reason.
 
     Args:
         signed: the values are differences, which may be smaller the larger the earlier values are.
+        slope: the one to take, as it is known from more samples; by default that of these.
     """
     if not any(sample.earlier is not None for group in groups.values() for sample in group.samples):
         return say("no sample in common")
@@ -139,7 +151,7 @@ def fit_groups(groups: Mapping[str, Group], *, of_suite: bool = False, signed: b
     if not known:
         return say("every sample of the earlier runs is in this run, so they show nothing more")
     clusters = len({sample.cluster for found in known.values() for sample in found})
-    if clusters < _FEW:
+    if slope is None and clusters < _FEW:
         return say("fewer than {count} independent samples in common", count=_FEW)
     total = math.fsum(group.size for group in groups.values() if group.samples)
     along = across = squares = own = error = 0.0
@@ -158,9 +170,10 @@ def fit_groups(groups: Mapping[str, Group], *, of_suite: bool = False, signed: b
         squares += square * len(found) * _variance([*_earlier(found), *(one.earlier for one in group.others)])
         if not of_suite:
             error += (weights[name] * len(found)) ** 2 * _variance_of_others(group.others)
-    if (along <= 0 and not signed) or own * across <= _SMALL**2 or along**2 <= 4 / (clusters - 1) * own * across:
-        return say("the runs agree too little on which samples are hard")
-    slope = along / across * squares / (squares + error)
+    if slope is None:
+        if (along <= 0 and not signed) or own * across <= _SMALL**2 or along**2 <= 4 / (clusters - 1) * own * across:
+            return say("the runs agree too little on which samples are hard")
+        slope = along / across * squares / (squares + error)
     values = {name: [one.value for one in group.samples] for name, group in groups.items()}
     surprise = 0.0
     for name, found in known.items():
@@ -176,8 +189,9 @@ def fit_groups(groups: Mapping[str, Group], *, of_suite: bool = False, signed: b
     return Fit(
         values=values,
         variance=variance,
-        correlation=along / math.sqrt(own * across),
-        narrower=1 - math.sqrt((left + variance) / own),
+        slope=slope,
+        correlation=along / math.sqrt(own * across) if own * across > 0 else 0.0,
+        narrower=1 - math.sqrt(max(left + variance, 0.0) / own) if own > 0 else 0.0,
     )
 
 
