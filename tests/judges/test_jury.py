@@ -83,7 +83,7 @@ async def test_a_majority_votes_on_passing_and_an_even_vote_is_no_score() -> Non
     assert (passed.points, passed.out_of, passed.details["figures"]["pass_rate"]) == (1, 1, 1)
     even = await judged(1, 1, 5, 5, combine="majority")
     assert isinstance(even, Unscored)
-    assert even.why == "not_applicable"
+    assert even.why == "no_evidence"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ async def test_without_more_than_half_of_the_judges_there_is_no_verdict() -> Non
     assert "j1 (unreadable)" in str(failed.reason)
     unsure = await judged(4, "unknown", "unknown")
     assert isinstance(unsure, Unscored)
-    assert unsure.why == "not_applicable"
+    assert unsure.why == "no_evidence"
 
 
 async def test_those_who_disagree_hear_each_other_once_and_judge_again() -> None:

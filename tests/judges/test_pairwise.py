@@ -138,7 +138,7 @@ async def test_one_order_without_a_verdict_is_no_comparison() -> None:
 async def test_unknown_is_counted_apart() -> None:
     result = await judged(names("unknown"), names("A"))
     assert isinstance(result, Unscored)
-    assert (result.why, result.details["figures"]) == ("not_applicable", {"unknown_rate": 1})
+    assert (result.why, result.details["figures"]) == ("no_evidence", {"unknown_rate": 1})
     score = await judged(*map(names, ("A", "B", "unknown", "A")), sample=pair(1, rivals=2))
     assert (score.value, score.details["figures"]["unknown_rate"]) == (1, 0.5)
 

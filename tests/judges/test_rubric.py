@@ -125,7 +125,7 @@ async def test_what_is_around_a_judgement_does_not_matter(reply: str) -> None:
 async def test_unknown_gives_no_score_but_the_other_dimensions_count() -> None:
     result, _ = await judged(said(right="unknown", short=5))
     assert isinstance(result, Unscored)
-    assert result.why == "not_applicable"
+    assert result.why == "no_evidence"
     assert result.details["figures"] == {"short": 1, "unknown_rate": 1}
 
 
@@ -186,7 +186,7 @@ async def test_what_is_too_long_is_not_judged() -> None:
     judge = ScriptedModel([])
     result = await RubricJudge(QUALITY, judge, RubricOptions(characters=100))(QUESTION, Trajectory.of("x" * 200))
     assert isinstance(result, Unscored)
-    assert result.why == "not_applicable"
+    assert result.why == "no_evidence"
 
 
 async def test_what_is_judged_is_fenced_and_cannot_close_the_fence() -> None:

@@ -57,10 +57,12 @@ def test_each_limit_is_a_point_and_the_broken_ones_are_told() -> None:
     assert str(found.reason) == "Outside the limits: least_characters 19 < 20, steps 2 > 1."
 
 
-def test_what_was_not_measured_is_left_out() -> None:
+def test_a_limit_on_what_was_not_measured_is_not_taken_for_kept() -> None:
     recorded = Trajectory.of("x")
-    assert score(recorded, characters=1, tokens=5, seconds=5).out_of == 1
-    assert isinstance(limits.make({"tokens": 5, "seconds": 1})(SAMPLE, recorded), Unscored)
+    assert score(recorded, characters=1).out_of == 1
+    missing = limits.make({"characters": 1, "tokens": 5, "seconds": 5})(SAMPLE, recorded)
+    assert isinstance(missing, Unscored)
+    assert (missing.why, str(missing.reason)) == ("no_evidence", "Not measured: tokens, seconds.")
 
 
 def test_a_sample_may_bring_its_own_limits() -> None:

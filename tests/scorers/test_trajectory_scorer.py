@@ -148,15 +148,20 @@ def test_partial_credit_comes_from_the_best_pairing() -> None:  # sorting both s
     assert score.points == 0.5
 
 
-def test_what_does_not_apply_is_neither_0_nor_1() -> None:
-    expected, nothing = _calls(F), _calls()
-    assert isinstance(room.precision(_sample(expected), _trajectory([])), Unscored)
+def test_what_the_sample_does_not_ask_for_is_neither_0_nor_1() -> None:
+    nothing = _calls()
     assert isinstance(room.recall(_sample(nothing), _trajectory([F])), Unscored)
-    assert isinstance(room.efficiency(_sample(nothing), _trajectory([])), Unscored)
     assert isinstance(room.trajectory(_sample("only an answer"), _trajectory([F])), Unscored)
     assert isinstance(room.trajectory(_sample(None), _trajectory([F])), Unscored)
     assert _score(nothing, []).points == 1
     assert _score(nothing, [F]).points == 0
+
+
+@pytest.mark.parametrize("scorer", ["precision", "efficiency"])
+def test_making_no_call_is_right_only_where_none_is_expected(scorer: str) -> None:
+    assert _score(_calls(F), [], f"trajectory:{scorer}").points == 0
+    assert _score(_calls(), [], f"trajectory:{scorer}").points == 1
+    assert _score(_calls(), [F], f"trajectory:{scorer}").points == 0
 
 
 def test_calls_that_cannot_be_seen_are_no_failure() -> None:

@@ -17,6 +17,7 @@ from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence
 from proctor.core.shard import Shard, shard_of
 from proctor.core.task import Store, Summarise
+from proctor.engine.evidence import settle_silent
 from proctor.engine.recording import state_of_failures
 from proctor.stores.shards import StoredShard, changed_samples, merge, opened
 
@@ -52,6 +53,7 @@ async def close(whole: Store, run_id: str, summarise: Summarise | None) -> RunRe
                 return record
         await asyncio.sleep(PAUSE_SECONDS)
     try:
+        await settle_silent(record, whole)
         record = _conclude(record, whole, summarise)
     finally:
         await whole.end(record)
@@ -79,6 +81,7 @@ async def merge_shards(shards: Mapping[int, StoredShard], target: Store) -> RunR
     """
     record = await merge(shards, target)
     try:
+        await settle_silent(record, target)
         record = _conclude_merged(record, target)
     except BaseException:
         await target.end(replace(record, state="copying"))

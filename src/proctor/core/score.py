@@ -8,7 +8,7 @@ import msgspec
 from proctor.core.known import KnownDetails, known
 from proctor.core.sentence import Sentence
 
-WhyUnscored = Literal["not_applicable", "judge_failed", "scorer_failed"]
+WhyUnscored = Literal["not_applicable", "no_evidence", "judge_failed", "scorer_failed"]
 
 
 MOST_REASON_CHARACTERS = 4_000  # of each text in a reason; the answer itself is in the trajectory
@@ -54,11 +54,18 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, tag="score"):
 
 
 class Unscored(msgspec.Struct, frozen=True, kw_only=True, tag="unscored"):
-    """The reason why there is no score: a type of its own, so that nobody can average it."""
+    """The reason why there is no score: a type of its own, so that nobody can average it.
+
+    Attributes:
+        why: "not_applicable" is decided by the sample alone, and misses nothing. Where the agent decided it, by what it did
+            not do or did not report, it is "no_evidence", which widens floor and ceiling like any other missing score.
+        without_calls: the score if the agent made no call here. It counts once any trial of the run reports calls.
+    """
 
     why: WhyUnscored
     reason: str | Sentence = ""
     details: Mapping[str, Any] = {}
+    without_calls: Score | None = None
 
     @property
     def known(self) -> KnownDetails:

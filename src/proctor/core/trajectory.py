@@ -158,6 +158,11 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def shows_calls(self) -> bool:
+        """True if calls can be seen, made or not: tools were offered natively, or a call or its result was reported."""
+        return self.tools == "native" or any(step.message.calls or step.message.role == "tool" for step in self.steps)
+
+    @property
     def usage(self) -> Usage:
         """Return the sum over all steps."""
         used = [step.usage for step in self.steps if step.usage is not None]

@@ -16,6 +16,7 @@ from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, Trial
 from proctor.engine.budget import BudgetTracker
+from proctor.engine.evidence import settle_silent
 from proctor.engine.job import Job
 from proctor.engine.refusals import Refusals
 from proctor.engine.status import RunStatus
@@ -115,6 +116,7 @@ class OpenRun:
             looked=record.looked if status.watch is None else status.watch.looked(),
         )
         try:
+            await settle_silent(self.record, self._store)
             self.record = self.job.conclude(self.record, self._store)
         finally:
             await self._store.end(self.record)

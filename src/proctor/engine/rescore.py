@@ -15,6 +15,7 @@ from proctor.core.trial import Trial, Verdict
 from proctor.engine.admission import Admission
 from proctor.engine.budget import BudgetTracker
 from proctor.engine.evaluate import workers_until
+from proctor.engine.evidence import settle_silent
 from proctor.engine.progress import Progress
 from proctor.engine.recording import state_at_the_end
 from proctor.engine.refusals import Refusals
@@ -86,6 +87,8 @@ async def rescore(
             async with workers_until(stop) as start:
                 for _ in range(count):
                     start(worker())
+    if keep == store.judge:
+        await settle_silent(record, store)
     if refusals.reason is not None:
         raise Refused(refusals.reason)
     if not status.is_complete:

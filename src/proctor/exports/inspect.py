@@ -30,7 +30,7 @@ from proctor.stores.reading import trials_with_verdicts
 STATUS = {"finished": "success", "inconclusive": "success", "stopped": "cancelled", "running": "started"}
 LIMITS = {"length": "token", "step_limit": "message", "time_limit": "time"}
 STOPS = {"length": "max_tokens", "filtered": "content_filter"}
-NOT_GIVEN = {"judge_failed": "grader_failed", "scorer_failed": "scoring_failed"}
+NOT_GIVEN = {"no_evidence": "scoring_failed", "judge_failed": "grader_failed", "scorer_failed": "scoring_failed"}
 SUMMARY_CHARACTERS = 1_000
 IN_MEMORY = 8_000_000
 

@@ -145,7 +145,7 @@ def no_quorum(said: Sequence[Ballot], details: dict[str, Any]) -> Unscored:
             excluded=", ".join(details.get("excluded", ())) or "-",
         )
         return Unscored(why="judge_failed", reason=reason, details={"kind": "no_quorum", **details})
-    return Unscored(why="not_applicable", reason=say("Half of the judges or more could not tell."), details=details)
+    return Unscored(why="no_evidence", reason=say("Half of the judges or more could not tell."), details=details)
 
 
 def decide_by_vote(result: Score | Unscored, vote: bool | None) -> Score | Unscored:

@@ -150,7 +150,7 @@ class AdkJudged:
         }
         if not votes:
             names = ", ".join(item.properties)
-            return Unscored(why="not_applicable", reason=say("The judge could not tell: {names}.", names=names))
+            return Unscored(why="no_evidence", reason=say("The judge could not tell: {names}.", names=names))
         told = ", ".join(f"{name} {vote:g}" for name, vote in votes.items())
         return Judged(value=mean([*votes.values()]), reason=f"{told}. {judged.reason}", votes=votes)
 

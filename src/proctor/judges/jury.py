@@ -237,7 +237,7 @@ class Jury(Opened):
                 judgement, vote = decided, self._vote([Vote(points=decided.mean)] if decided.mean is not None else [])
                 undecided = False
         if undecided:
-            return Unscored(why="not_applicable", reason=say("The votes of the jury are even."), details=details)
+            return Unscored(why="no_evidence", reason=say("The votes of the jury are even."), details=details)
         result = to_score(judgement, self.rubric, self.judge.model, **details)
         return add_figures(decide_by_vote(result, vote) if self.options.combine == "majority" else result, details)
 

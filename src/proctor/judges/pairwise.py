@@ -314,7 +314,7 @@ def _scored(found: Sequence[PairComparison], failed: int, judge: str) -> Score |
     }
     told = [one for one in found if one.result != "unknown"]
     if not told:
-        return Unscored(why="not_applicable", reason=say("The judge could not tell which is better."), details=details)
+        return Unscored(why="no_evidence", reason=say("The judge could not tell which is better."), details=details)
     wins, losses = (sum(one.result == result for one in told) for result in ("win", "loss"))
     if wins < len(told):
         details["error_class"] = "lost" if losses else "tie"

@@ -29,7 +29,7 @@ def unjudged(shown: Shown, rubric: Rubric, characters: int) -> Score | Unscored 
             size=shown.characters,
             limit=characters,
         )
-        return Unscored(why="not_applicable", reason=reason)
+        return Unscored(why="no_evidence", reason=reason)
     return None
 
 
@@ -49,7 +49,7 @@ def to_score(judgement: RubricJudgement, rubric: Rubric, judge: str, **more: obj
     }
     if judgement.mean is None:
         reason = say("The judge could not tell: {names}.", names=", ".join(judgement.unknown))
-        return Unscored(why="not_applicable", reason=reason, details=details)
+        return Unscored(why="no_evidence", reason=reason, details=details)
     passes = rubric.passing is None or judgement.mean >= rubric.passing - ROUNDING
     details |= {"passed": passes} if passes else {"passed": False, "error_class": "below_pass"}
     reason = say(

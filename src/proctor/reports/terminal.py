@@ -223,16 +223,14 @@ def _counts(report: Report, words: Words, key: str) -> "Table | None":
             ]
         case _:
             heads = ("Not measured", "Trials", "For example")
-            rows = [(_what(one.what, words), words.count(one.count), words.t(one.example)) for one in report.unmeasured]
+            rows = [
+                (words.left_out(one.what), words.count(one.count), words.t(one.example)) for one in report.unmeasured
+            ]
     if not rows:
         return None
     table = new_table(*map(words.t, heads), right=[at for at, head in enumerate(heads) if head in RIGHT])
     add_rows(table, ([one_line(cell, 120) for cell in row] for row in rows))
     return table
-
-
-def _what(name: str, words: Words) -> str:
-    return words.unscored(name) if name in ("not_applicable", "judge_failed", "scorer_failed") else words.outcome(name)
 
 
 def _usage(report: Report, words: Words) -> str:

@@ -58,6 +58,7 @@ _STOPS = {
 }
 _UNSCORED = {
     "not_applicable": "not applicable",
+    "no_evidence": "no evidence",
     "judge_failed": "judge failed",
     "scorer_failed": "scorer failed",
 }

@@ -70,7 +70,7 @@ def balance(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The evenness of the turns: 1 if all agents had as many, 0 if one had all; of two agents or more."""
     _, work = _of(sample, trajectory)
     if work.balance is None:
-        return Unscored(why="not_applicable", reason=say("Fewer than two agents took part."))
+        return Unscored(why="no_evidence", reason=say("Fewer than two agents took part."))
     turns = ", ".join(f"{name} {share.turns}" for name, share in work.agents.items())
     return Score(points=work.balance, reason=say("Turns: {turns}.", turns=turns))
 
@@ -81,7 +81,7 @@ def novelty(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     options, work = _of(sample, trajectory)
     every = work.messages + work.calls
     if not every:
-        return Unscored(why="not_applicable", reason=say("Nothing was said or called."))
+        return Unscored(why="no_evidence", reason=say("Nothing was said or called."))
     repeated = count_repeats(trajectory, options.team, options.handoffs)
     reason = say("{count} of {all} messages and calls repeat earlier ones.", count=repeated, all=every)
     return Score(points=1 - repeated / every, reason=reason)
@@ -92,7 +92,7 @@ def handoffs(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The share of hand-offs that their receiver took."""
     _, work = _of(sample, trajectory)
     if not work.handoffs:
-        return Unscored(why="not_applicable", reason=say("Nothing was handed over."))
+        return Unscored(why="no_evidence", reason=say("Nothing was handed over."))
     failed = [one for one in work.handoffs if one.ending != "taken"]
     taken = len(work.handoffs) - len(failed)
     if not failed:
@@ -113,7 +113,7 @@ def recovery(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The share of failures, of tools and of hand-offs, that were made good."""
     _, work = _of(sample, trajectory)
     if not work.failures:
-        return Unscored(why="not_applicable", reason=say("Nothing failed."))
+        return Unscored(why="no_evidence", reason=say("Nothing failed."))
     reason = say("{count} of {all} failures were made good.", count=work.recovered, all=work.failures)
     return Score(points=work.recovered, out_of=work.failures, reason=reason)
 

@@ -60,13 +60,25 @@ def together(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> R
     """Return `put` of the results; an awaitable if one of them is."""
     if any(inspect.isawaitable(result) for result in results):
         return _awaited(results, put)
-    return put([_as_result(result) for result in results])
+    return _put([_as_result(result) for result in results], put)
 
 
 async def _awaited(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> Result:
     waiting = [result for result in results if inspect.isawaitable(result)]
     arrived = iter(await run_together(*waiting))
-    return put([_as_result(next(arrived) if inspect.isawaitable(result) else result) for result in results])
+    return _put([_as_result(next(arrived) if inspect.isawaitable(result) else result) for result in results], put)
+
+
+def _put(results: list[Result], put: Callable[[list[Result]], Result]) -> Result:
+    """Return `put` of the results; no score where one of them waits to know whether the agent reports its calls."""
+    waiting = [one for one in results if isinstance(one, Unscored) and one.without_calls is not None]
+    if not waiting:
+        return put(results)
+    known = [one.without_calls or one if isinstance(one, Unscored) else one for one in results]
+    whole = put(known)
+    if isinstance(whole, Unscored):
+        return whole
+    return Unscored(why="no_evidence", reason=waiting[0].reason, without_calls=whole)
 
 
 def _as_result(result: Any) -> Result:

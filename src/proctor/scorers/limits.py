@@ -1,7 +1,7 @@
 """Did the agent keep within limits: length of the answer, steps, tool calls, tokens, seconds. One point each.
 
 The limits are options, or those of the sample in `meta["limits"]`. What was not measured (tokens and seconds of
-recorded replies) is left out, and never counted as kept.
+recorded replies) is never counted as kept: where a limit is set on it, there is no score.
 """
 
 from collections.abc import Callable, Mapping
@@ -67,14 +67,15 @@ def make(options: Mapping[str, Any]) -> Scorer:
 
 
 def _score(trajectory: Trajectory, options: Options) -> Score | Unscored:
-    measured = {
-        name: (found, bound)
-        for name, measure in MEASURES.items()
-        if (bound := getattr(options, name)) is not None and (found := measure(trajectory)) is not None
-    }
-    if not measured:
-        reason = say("There is no limit, or what it bounds was not measured.")
-        return Unscored(why="not_applicable", reason=reason)
+    bounds = {name: bound for name in MEASURES if (bound := getattr(options, name)) is not None}
+    if not bounds:
+        return Unscored(why="not_applicable", reason=say("There is no limit."))
+    found_by_name = {name: MEASURES[name](trajectory) for name in bounds}
+    measured = {name: (found, bounds[name]) for name, found in found_by_name.items() if found is not None}
+    if len(measured) < len(bounds):
+        names = ", ".join(name for name in bounds if name not in measured)
+        details = {name: found for name, (found, _) in measured.items()}
+        return Unscored(why="no_evidence", reason=say("Not measured: {names}.", names=names), details=details)
     broken = [_told(name, found, bound) for name, (found, bound) in measured.items() if not _kept(name, found, bound)]
     kept = [_told(name, found, bound) for name, (found, bound) in measured.items() if _kept(name, found, bound)]
     details = {name: found for name, (found, _) in measured.items()}

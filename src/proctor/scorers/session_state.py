@@ -23,7 +23,7 @@ def session_state(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     if not expected:
         return Unscored(why="not_applicable", reason=say("The case expects no state of the session."))
     if trajectory.state is None:
-        return Unscored(why="not_applicable", reason=say("The agent does not tell the state of its session."))
+        return Unscored(why="no_evidence", reason=say("The agent does not tell the state of its session."))
     different = [key for key, value in expected.items() if not _is_same(trajectory.state.get(key), value)]
     reason = say("Different from what is expected: {names}.", names=", ".join(different)) if different else ""
     return Score(points=not different, reason=reason, details={"different": different})

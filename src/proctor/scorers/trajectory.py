@@ -36,55 +36,55 @@ def make(options: Mapping[str, Any]) -> Scorer:
     return trajectory
 
 
-@scorer(version="1")
+@scorer(version="2")
 def trajectory(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """F1 of the calls, with precision, recall, order, repeats and a diff in the details."""
     return _score(sample, trajectory, options_of(sample))
 
 
-@scorer(version="1")
+@scorer(version="2")
 def exact(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when exactly the expected calls were made, in their order."""
     return _score(sample, trajectory, options_of(sample, measure="passed", order="exact"))
 
 
-@scorer(version="1")
+@scorer(version="2")
 def in_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when all expected calls were made in their order; others may be between."""
     return _score(sample, trajectory, options_of(sample, measure="passed", order="in_order"))
 
 
-@scorer(version="1")
+@scorer(version="2")
 def any_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when all expected calls were made; others may be among them."""
     return _score(sample, trajectory, options_of(sample, measure="passed", order="any_order"))
 
 
-@scorer(version="1")
+@scorer(version="2")
 def precision(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """The share of the calls made that were expected; not applicable where none was made."""
+    """The share of the calls made that were expected; where none was made, 1 if none had to be, else 0."""
     return _score(sample, trajectory, options_of(sample, measure="precision"))
 
 
-@scorer(version="1")
+@scorer(version="2")
 def recall(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The share of the expected calls that were made; not applicable where none is expected."""
     return _score(sample, trajectory, options_of(sample, measure="recall"))
 
 
-@scorer(version="1")
+@scorer(version="2")
 def f1(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The harmonic mean of precision and recall."""
     return _score(sample, trajectory, options_of(sample, measure="f1"))
 
 
-@scorer(version="1")
+@scorer(version="2")
 def efficiency(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The least number of calls that would do against the number made, at most 1."""
     return _score(sample, trajectory, options_of(sample, measure="efficiency"))
 
 
-@scorer(version="1")
+@scorer(version="2")
 def single_tool(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when one tool was called: that of the option `tool`, else the only one that is expected."""
     wanted = options_of(sample).tool
@@ -93,25 +93,26 @@ def single_tool(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         if len(names) != 1:
             return Unscored(why="not_applicable", reason=say("The option 'tool' says which tool is looked for."))
         wanted = names.pop()
-    if _unseen(trajectory):
-        return _no_evidence()
     made = [call.name for call in trajectory.calls()]
     reason = say(
         "{tool} was called {count} times among {made} calls.", tool=wanted, count=made.count(wanted), made=len(made)
     )
-    return Score(points=wanted in made, reason=reason)
+    score = Score(points=wanted in made, reason=reason)
+    return score if trajectory.shows_calls else _no_evidence(score)
 
 
 def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
     turns = [turn for turn in expectation.turns(sample, trajectory) if says_something(turn.expected)]
     if not turns:
         return Unscored(why="not_applicable", reason=say("The sample says nothing of tool calls."))
-    if (
-        options.silent == "unscored"
-        and _unseen(trajectory)
-        and any(turn.expected.calls or turn.expected.alternatives for turn in turns)
-    ):
-        return _no_evidence()
+    score = _compare(turns, options)
+    expects_calls = any(turn.expected.calls or turn.expected.alternatives for turn in turns)
+    if isinstance(score, Unscored) or options.silent == "no_calls" or trajectory.shows_calls or not expects_calls:
+        return score
+    return _no_evidence(score)
+
+
+def _compare(turns: Sequence[expectation.Turn], options: Options) -> Score | Unscored:
     found = [compare(turn.expected, turn.made, how_of(options, turn.tools)) for turn in turns]
     rows = [shown(one) for one in found]
     places = [turn.place for turn in turns]
@@ -132,17 +133,11 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
     return Score(points=points, reason=total.reason(places), details=details)
 
 
-def _unseen(trajectory: Trajectory) -> bool:
-    """True if calls could not be seen: an agent that answers in text and reported nothing but text."""
-    return trajectory.tools == "text" and not any(
-        step.message.calls or step.message.role == "tool" for step in trajectory.steps
-    )
-
-
-def _no_evidence() -> Unscored:
+def _no_evidence(score: Score) -> Unscored:
     return Unscored(
-        why="not_applicable",
+        why="no_evidence",
         reason=say("The agent answers in text and reports no tool calls, so there is nothing to judge them by."),
+        without_calls=score,
     )
 
 
@@ -168,8 +163,9 @@ class _Total:
             return 0.0
         return None if value is None else min(float(value), 1.0)
 
-    def precision(self) -> float | None:
-        return self.matched / self.made if self.made else None
+    def precision(self) -> float:
+        """Return the share of the calls made that were expected; without any, 1 if none had to be made, else 0."""
+        return self.matched / self.made if self.made else float(not self.required)
 
     def recall(self) -> float | None:
         return self.matched / self.expected if self.required else None
@@ -177,8 +173,8 @@ class _Total:
     def f1(self) -> float:
         return 2 * self.matched / (self.made + self.expected) if self.made + self.expected else 1.0
 
-    def efficiency(self) -> float | None:
-        return min(1.0, self.minimum / self.made) if self.made else None
+    def efficiency(self) -> float:
+        return min(1.0, self.minimum / self.made) if self.made else float(not self.required)
 
     def details(self) -> dict[str, Any]:
         """Return what a report can show and count."""

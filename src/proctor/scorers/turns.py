@@ -54,7 +54,9 @@ def _turn(sample: Sample, trajectory: Trajectory, first: int, last: int) -> tupl
     """Return the sample and the steps of some turns; the target is the reference of the last one."""
     steps = tuple(step for step in trajectory.steps if first <= step.turn <= last)
     target = sample.turns[last].reference
-    return replace(sample, turns=sample.turns[first : last + 1], target=target), replace(trajectory, steps=steps)
+    tools = "native" if trajectory.shows_calls else trajectory.tools  # what other turns report is known of this one too
+    part = replace(trajectory, steps=steps, tools=tools)
+    return replace(sample, turns=sample.turns[first : last + 1], target=target), part
 
 
 def _put(

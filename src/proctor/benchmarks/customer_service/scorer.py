@@ -99,4 +99,4 @@ def _plain(value: Any) -> Any:
 
 
 def _no_state() -> Unscored:
-    return Unscored(why="not_applicable", reason=say("The state of the backend was not recorded."))
+    return Unscored(why="no_evidence", reason=say("The state of the backend was not recorded."))

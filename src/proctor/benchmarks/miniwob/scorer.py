@@ -9,7 +9,7 @@ Source: miniwob 1.1.0, `reward.py`.
 from collections.abc import Mapping
 
 from proctor.core.sample import Sample
-from proctor.core.score import Score, Unscored
+from proctor.core.score import Score, Unscored, WhyUnscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 
@@ -33,7 +33,8 @@ class Success:
         """Score one trajectory."""
         state = trajectory.state or {}
         if "episode" not in sample.meta or not isinstance(state.get("done"), bool):
-            return Unscored(why="not_applicable", reason=say("No page of MiniWoB++ was acted on."))
+            why: WhyUnscored = "no_evidence" if "episode" in sample.meta else "not_applicable"
+            return Unscored(why=why, reason=say("No page of MiniWoB++ was acted on."))
         rewards = {name: _number(state, name) for name in ("raw_reward", "reward")}
         raw = rewards["raw_reward"]
         if not state["done"]:
