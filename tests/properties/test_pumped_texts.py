@@ -12,13 +12,13 @@ from proctor.core.score import short_reason
 from proctor.core.sentence import say
 from proctor.judging.pairs import MARKS
 from proctor.reply_parsing.loose_json import read
-from proctor.scorers import choice, number
+from proctor.scorers import number
 from proctor.transport.headers import asked_seconds, used_up_seconds
 from proctor.transport.redact import redact
 
 LENGTH = 15_000
 PUMPS = (
-    "a", "0", "1.", "0,", " ", "\n", "\t", " \n", "\r\n", "-", "- ", "1. ", "*", "**a", "_", "#", "`", "```", "```a", "(", "[", "{", "[[", "{}", "\\", "\\(", "\\[", "$", "\\boxed{", "\\frac{", '"', "'", '\\"', "“", "<", "</", "<think>", "</think>", "<think></think>", "<tool_call>", "答案：", "一", "中", "the answer is ", "FINAL ANSWER:", "A. ", "(A", "=", "==", "a=", "sk-", "key=", "://a:", "bearer ", "|", ";", "and ", "，", "999", "not B ", "A is ", "不选A", "A错,", "A, B and ", "可能", "no doubt ", "2 of 3, ", "between 1 and ", "so 3 = ", "第3题",
+    "a", "0", "1.", "0,", " ", "\n", "\t", " \n", "\r\n", "-", "- ", "1. ", "*", "**a", "_", "#", "`", "```", "```a", "(", "[", "{", "[[", "{}", "\\", "\\(", "\\[", "$", "\\boxed{", "\\frac{", '"', "'", '\\"', "“", "<", "</", "<think>", "</think>", "<think></think>", "<tool_call>", "答案：", "一", "中", "the answer is ", "FINAL ANSWER:", "A. ", "(A", "=", "==", "a=", "sk-", "key=", "://a:", "bearer ", "|", ";", "and ", "，", "999", "2 of 3, ", "between 1 and ", "so 3 = ", "第3题",
 )  # fmt: skip
 
 
@@ -46,7 +46,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "calls in words": lambda text: read_calls(Message.of("assistant", text), [Tool(name="f")]),
     "redact": redact,
     "amounts": lambda text: number.read_claims(text, "How many apples are left?"),
-    "chosen options": lambda text: choice.read_claims(text, options=["Rome", "Oslo"]),
     "reason": lambda text: short_reason(say("Got {answer}.", answer=text)),
 }
 

@@ -1,5 +1,6 @@
 """Options that a reply denies, by every modal and contraction, in both languages."""
 
+import time
 from itertools import product
 
 import pytest
@@ -76,3 +77,12 @@ def test_a_question_for_the_wrong_statement_turns_right_and_wrong_around() -> No
     assert read_claims("B is false; the others are true.", "Which statement is false?").readings == ("B",)
     assert read_claims("A、C、D正确,B错误。", "下列说法错误的是?").readings == ("B",)
     assert read_claims("A、C、D正确,B错误。", "下列说法正确的是?").readings == ("ACD",)
+
+
+@pytest.mark.parametrize(
+    "piece", ["not B ", "A is ", "不选A", "A错,", "A, B and ", "可能", "no doubt ", "Oslo not ", "the answer is "]
+)
+def test_a_reply_full_of_options_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
+    started = time.process_time()
+    read_claims(piece * (20_000 // len(piece)), options=["Rome", "Oslo"])
+    assert time.process_time() - started < 2
