@@ -50,7 +50,7 @@ class _Compared(msgspec.Struct, frozen=True):
     readings: tuple[str, ...]
 
 
-@scorer(version="2")
+@scorer(version="3")
 def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Right when exactly the right options are chosen, in any order.
 
@@ -66,7 +66,7 @@ def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _score(found, int(all(right) and bool(right)), 1)
 
 
-@scorer(version="2")
+@scorer(version="3")
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each right option chosen; a wrong one takes one away (or more, by `meta`).
 

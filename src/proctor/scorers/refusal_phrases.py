@@ -1,15 +1,30 @@
 """Phrases with which models decline to answer: in Chinese and English, and the usual ones of other major languages.
 
 A reply that gives an answer as well (`C. 无法判断`, "I'm sorry, but the answer is B") is no refusal, nor is a statement about
-others ("Dogs can't see red"). A long reply declines at its beginning, in its first sentences.
+others ("Dogs can't see red"). A long reply declines in its first sentences, or in a last one that leads to it ("For that reason, …").
 """
 
 import re
+from collections.abc import Sequence
+
+import msgspec
 
 from proctor.answer_matching.text import simplified
+from proctor.scorers.refusal_context import (
+    LEADS_TO_REFUSAL,
+    answers_after,
+    answers_partly,
+    goes_on,
+    is_about_itself,
+    is_flat_no,
+    is_of_another,
+    is_quoting_question,
+    is_requested_text,
+)
 
 _BEGINNING = 600  # characters of a reply in which it declines, if it does
 _SENTENCES = 4
+_LAST = 3  # sentences at the end of a longer reply, of which one that leads to a refusal may be it
 _NOT = r"(?:not|cannot|can't|won't|don't|didn't|doesn't|couldn't|wouldn't|haven't|hasn't|isn't|wasn't|aren't|unable|impossible|decline|refuse|lack|rather not|prefer not|no)"
 _THINGS = (
     r"(?:images?|pictures?|photos?|figures?|diagrams?|attachments?|files?|graphs?|charts?|screenshots?|documents?)"
@@ -25,7 +40,7 @@ _ENGLISH = re.compile(
     rf"\b(?:{_DO}|(?:see|view|open|access|find|look at)(?:(?: \w+){{0,3}}? (?:{_THINGS}|{_FACTS}|it\b)|(?=[.!]?$))|{_THINGS}|(?:the )?(?:ability|capability|access)|(?:enough|any|the|that|this|sufficient|an) {_FACTS}|information|questions?|requests?|idea)\b(?! of\b)"
     rf"|\bwe(?:'re| are)? (?:cannot|can't|unable to|not able to) (?:answer|help|assist|provide|process|comply|ful?fill?)\b"
     rf"|(?<![\w'])i(?:'m| am) (?:afraid )?(?:not (?:really |entirely )?(?:sure|certain)|unsure)\b(?=[^,]{{0,60}}$)"
-    r"|(?<![\w'])i(?:'d| would)? (?:have to |must |choose to )?(?:rather not|prefer not|decline|refuse|lack)\b|(?<![\w'])i (?:do not|don't) know\b(?! (?:of|any)\b)|\bgoing to have to (?:refuse|decline)\b"
+    r"|(?<![\w'])i(?:'d| would)? (?:have to |must |choose to )?(?:\w+ly )?(?:rather not|prefer not|decline|refuse|lack)\b|(?<![\w'])i (?:do not|don't) know\b(?! (?:of|any)\b)|\bgoing to have to (?:refuse|decline)\b"
     rf"|\b(?:not|n't)\b[^.!?]{{0,40}}\bi(?:'m| am)? (?:can|could|able to|allowed to) (?:{_DO})"
     # what is missing
     rf"|(?:\b(?:no|without (?:an?|the)|missing(?: the)?)|n't (?:attached?|provided?|uploaded?|included?|see|find)(?: an?y?| the)?) (?:\w+ )?{_THINGS}\b(?! (?:is|are) (?:needed|required|necessary))(?! ?shows?)(?=[^.]{{0,30}}\b(?:provided|attached|uploaded|included|given|available|here|shared|supplied|visible|present|in your|to look|i (?:can|am))|[.!?,]?$|[.!?,])"
@@ -100,9 +115,7 @@ _STILL = re.compile(
 _NO_ANSWER = re.compile(
     r"n't\b|\b(?:not|cannot|no|never|unable|unclear|you|your|please|help|happy|glad|recommend|suggest|consult|if|can|could|would (?:recommend|suggest|advise|need|be)|try|let me|here|general\w*|more|sorry|afraid|may(?:be)?)\b|不|无法|没|未|请|可以|建议|如果|帮|能|您|你|若|抱歉|遗憾"
 )
-_UNSURE = re.compile(
-    r"\b(?:know|sure|certain|see|tell|find|view|unsure|idea|exact\w*|say)\b|不(?:太|是很|大|完全)?(?:清楚|知道|确定|了解)|看不|没有看"
-)
+_CONTACT = re.compile(r"\b(?:call|dial|hotline|lifeline|contact|reach)\b|热线|拨打|电话")
 _CHINESE = re.compile(
     r"缺(?:少|乏)(?:必要的?|足够的?|相关的?)?(?:图片|图像|信息|条件|图)(?:信息)?|(?<!由于)(?<!因为)(?<!因)(?:信息|资料|条件|数据|线索|题目|题干|证据|上下文)(?:(?:并|还)?不(?:够)?(?:完整|充分|充足|足|全|够)|缺失|有限|太少)(?!导致|造成|会|往往|时|常|使|性|的(?!情况下))|需要(?:更多|提供|补充)(?:的)?(?:信息|图片|资料|上下文)"
     # I, a negation, and what was asked for
@@ -151,7 +164,23 @@ _OF_OTHERS = re.compile(
 )
 
 
-def refusal_in(reply: str) -> str | None:
+_OWN_WORDS = re.compile(
+    r"\bno way (?:for me to know|of knowing)\b|\bdraw the line\b|\b(?:that's|it's|this is) a no\b|\boff[- ]limits\b|\b(?:is|are) (?:confidential|classified)\b(?=[.!]?$|,)|(?:n't|\bnot) something (?:that )?(?:i|we)(?:'m| am| are| do| would| feel| can)\b"
+    r"|(?<![\w'])(?:i|we)(?: really| simply)? (?:won't|will not|'m not going to|am not going to|have to|must|'ll have to) (?:\w+ly )?(?:go into|walk you|leave (?:that|it|this|them|those)?\s?out|pass|decline|refuse|help|assist|provide|share|explain|describe|discuss|take part)\b"
+    r"|(?:我)?(?:不便|不宜|不会|不愿|不想|不能|不予|拒绝)(?:向你|向您|为你|为您|在此)?(?:作|做|写|提供|透露|说明|介绍|回答|协助|参与|生成|骂|编造|帮|展开|讨论)(?!的人)|恕(?:不|难|我)|(?:我|这里|这边)不提供|敬请谅解|还请(?:理解|谅解|见谅)"
+)
+ALL = (_OWN_WORDS, _ENGLISH, _IMPERSONAL, _SELF, _CHINESE, _SELF_CHINESE, _APOLOGY, _OTHERS, _FRAMES)
+OWN = (_OWN_WORDS, _ENGLISH, _IMPERSONAL, _SELF, _CHINESE, _SELF_CHINESE)
+
+
+class Declined(msgspec.Struct, frozen=True):
+    """The phrase with which a reply declines, and whether it declines only a part and answers the rest."""
+
+    phrase: str
+    partly: bool = False
+
+
+def refusal_in(reply: str, question: str = "") -> str | None:
     """Return the phrase with which a reply declines to answer; None if it does not, or answers nevertheless.
 
     >>> refusal_in("I'm sorry, but I can't help with that."), refusal_in("It is 4.")
@@ -159,31 +188,65 @@ def refusal_in(reply: str) -> str | None:
     >>> refusal_in("C. 无法判断"), refusal_in("Dogs can't see red."), refusal_in("無法回答")
     (None, None, '无法回答')
     """
+    declined = read_refusal(reply, question)
+    return None if declined is None else declined.phrase
+
+
+def read_refusal(reply: str, question: str = "") -> Declined | None:
+    """Return how a reply declines to answer: in its first sentences, or in the last ones of a longer reply."""
+    if is_quoting_question(question) and refusal_in(
+        question.partition(":")[2] or question.partition("：")[2] or question
+    ):
+        return None  # a refusal to translate or to explain
     text = " ".join(reply.replace("’", "'").lower().split())
     if not text or _ANSWERS.search(simplified(text[:_BEGINNING] + " " + text[-_BEGINNING:])):
         return None
     if whole := _WHOLE.fullmatch(simplified(text)):
-        return whole[0].strip(" .。")
+        return Declined(whole[0].strip(" .。"))
+    if (flat := is_flat_no(text, question)) is not None:
+        return Declined(flat)
     beginning = _QUOTED.sub(" ", text[:_BEGINNING])
     if (regret := _SORRY.search(beginning)) is not None:
-        return regret[0]
-    for sentence in re.split(r"(?<=[.!?。！？])\s*", beginning)[:_SENTENCES]:
-        plain = simplified(sentence)
-        for phrases in (_ENGLISH, _IMPERSONAL, _SELF, _CHINESE, _SELF_CHINESE, _APOLOGY, _OTHERS, _FRAMES):
-            said = sentence if phrases is _OTHERS else plain
-            if (found := phrases.search(said)) is not None and not _OF_OTHERS.match(sentence):
-                rest = simplified(beginning[beginning.find(sentence) :])[found.end() :]
-                return (
-                    None
-                    if _answers_still(found[0], rest, generic=phrases in (_SELF, _SELF_CHINESE))
-                    else found[0].strip(" ,，")
-                )
+        return Declined(regret[0])
+    sentences = re.split(r"(?<=[.!?。！？])\s*", beginning)
+    for sentence in sentences[:_SENTENCES]:
+        if (phrase := _phrase_in(sentence)) is not None:
+            return _judged(phrase, sentence, beginning, reply, question)
+    if len(sentences) > 2:
+        for sentence in re.split(r"(?<=[.!?。！？])\s*", _QUOTED.sub(" ", text[-_BEGINNING:]))[-_LAST:]:
+            if LEADS_TO_REFUSAL.match(sentence) and (phrase := _phrase_in(sentence, OWN)) is not None:
+                return _judged(phrase, sentence, sentence, reply, question)
     return None
 
 
-def _answers_still(phrase: str, rest: str, *, generic: bool) -> bool:
-    """Return True if an answer follows what is not known or seen: "I don't know the day, but it was in May"."""
+def _phrase_in(sentence: str, kinds: Sequence[re.Pattern[str]] = ALL) -> re.Match[str] | None:
+    """Return the first phrase of a sentence that declines, on behalf of the agent itself."""
+    plain = simplified(sentence)
+    for phrases in kinds:
+        said = sentence if phrases is _OTHERS else plain
+        found = phrases.search(said)
+        if found is None or _OF_OTHERS.match(sentence):
+            continue
+        if phrases is not _OTHERS and is_of_another(plain, found.start(), found[0]):
+            continue
+        return found
+    return None
+
+
+def _judged(found: re.Match[str], sentence: str, text: str, reply: str, question: str) -> Declined | None:
+    """Return the refusal, unless an answer follows or the phrase is part of a text that was asked for."""
+    rest = simplified(text[text.find(sentence) :])[found.end() :]
+    if _answers_still(rest) or answers_after(found[0], rest) or goes_on(question, rest):
+        return None
+    if is_about_itself(question) or is_requested_text(reply, question, sentence):
+        return None
+    return Declined(found[0].strip(" ,，"), answers_partly(question, rest))
+
+
+def _answers_still(rest: str) -> bool:
+    """Return True if an answer follows what is not known, seen or done: "I don't know the day, but it was in May"."""
     still = _STILL.search(rest)
-    if still is None or (not generic and _UNSURE.search(phrase) is None):
+    if still is None:
         return False
-    return _NO_ANSWER.search(still["en"] or still["zh"]) is None
+    said = still["en"] or still["zh"]
+    return _NO_ANSWER.search(said) is None or (any(map(str.isdecimal, said)) and _CONTACT.search(said) is None)
