@@ -86,11 +86,8 @@ def test_numbers_that_are_shown_together_subtract_and_mix(store: str) -> None:
     assert whole is not None
     assert abs(rows[""].first - whole) <= abs(plain.first - whole)
     ruling = gate(given, against=earlier, policy=Policy(rules=(Rule(metric="accuracy", not_worse_by=0.05),))).rulings[0]
-    assert (ruling.before, ruling.now, ruling.value) == (
-        rows[""].first,
-        pytest.approx(rows[""].second),
-        pytest.approx(rows[""].difference.value),
-    )
+    shown = rows[""].first, rows[""].second, rows[""].difference.value
+    assert [ruling.before, ruling.now, ruling.value] == pytest.approx([*shown])
 
 
 def test_a_run_by_tags_is_adjusted_by_samples_with_these_tags_only(store: str) -> None:

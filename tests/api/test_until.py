@@ -237,6 +237,9 @@ def test_a_gate_decides_as_the_run_did_and_never_by_the_interval_of_a_fixed_numb
 
     same = ruling('metric = "accuracy"\nat_least = 0.75')
     assert (same.decision, same.low, same.missing) == ("go", found.record.looked.low, 0)
+    shown = found.estimate("accuracy")
+    assert (shown.low, shown.high) == (same.low, same.high)
+    assert (shown.level, "that of the decision" in str(shown.note)) == (pytest.approx(0.9), True)
     other = ruling('metric = "accuracy"\nat_least = 0.75\nerror = 0.01')
     assert other.low is not None
     assert other.low < same.low  # type: ignore[operator]
@@ -252,13 +255,14 @@ def test_a_comparison_with_a_run_that_ended_early_allows_for_the_looks(run: Call
     early = run(0.8, run_id="early", until="accuracy not worse by 0.1", against="old")
     assert early.record.looked is not None
     row = proctor.compare(old, early).rows[0]
-    assert (row.difference.method, row.missing, row.difference.pairs) == (
-        "betting, at any time",
-        0,
-        sum(early.outcomes.values()),
-    )
+    assert (row.missing, row.difference.pairs) == (0, sum(early.outcomes.values()))
+    assert (row.difference.low, row.difference.high) == (early.record.looked.low, early.record.looked.high)
+    assert (row.difference.level, row.difference.method) == (pytest.approx(0.9), early.record.looked.method)
     assert any("looked at" in str(note) for note in proctor.compare(old, early).notes)
-    assert proctor.compare(early, old).rows[0].difference.method == "betting, at any time"
+    turned = proctor.compare(early, old).rows[0].difference
+    assert (turned.low, turned.high) == (-(early.record.looked.high or 0.0), -(early.record.looked.low or 0.0))
+    rest = run(0.8, run_id="early", until="end")  # whose interval is no longer that of the decision
+    assert proctor.compare(old, rest).rows[0].difference.method == "betting, at any time"
     found = gate(early, against=old, policy=parse_policy(b'[[rule]]\nmetric = "exact"\nnot_worse_by = 0.1', "p"))
     assert (found.decision, found.rulings[0].low) == ("go", early.record.looked.low)
     stricter = gate(early, against=old, policy=parse_policy(b'[[rule]]\nmetric = "exact"\nnot_worse_by = 0.01', "p"))

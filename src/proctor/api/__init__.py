@@ -232,13 +232,13 @@ def compare(
     Raises:
         BadInput: other tasks, or nothing in common.
     """
+    from proctor.api.anytime import decision_between
     from proctor.api.comparison import Comparison
     from proctor.reports.compare import compare as compare_runs
 
     given = [(one.record, one.store) for one in second.earlier]
-    found = compare_runs(
-        (first.record, first.store), (second.record, second.store), level=level, seed=seed, detect=detect, given=given
-    )
+    sides = (first.record, first.store), (second.record, second.store)
+    found = compare_runs(*sides, level=level, seed=seed, detect=detect, given=given, decided=decision_between)
     return Comparison(**asdict(found))
 
 

@@ -6,11 +6,12 @@ An interval of a fixed number of samples is too narrow there: a run that ends wh
 import math
 from collections.abc import Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from proctor.api.until import question, read_rule, read_steps, scorer_of, stored_values
 from proctor.core.run import Estimate, Looked, RunRecord
-from proctor.core.sentence import say
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.engine.looking import Between, Decider
 from proctor.stats.anytime import ANYTIME, bounds
@@ -53,6 +54,10 @@ def _anytime(one: Estimate, scorer: str | None, record: RunRecord, store: Store,
         )
         return replace(plain, low=None, high=None, method=NONE, note=note)
     ends = seen[scorer].between(one.slice)
+    decided = decision_of((record, store), None, scorer) if not one.slice else None
+    if decided is not None:
+        held = decided.bounds
+        plain = replace(plain, level=1 - 2 * decided.error, note=one.note or decided.told)
     return replace(
         plain,
         low=min(held.low, one.value),
@@ -118,6 +123,45 @@ class Seen:
         lows, highs = ([(step[end], weight) for step, weight in fed] for end in (0, 1))
         low = bounds(lows, error, heaviest=asked.heaviest).low
         return Interval(low=low, high=bounds(highs, error, heaviest=asked.heaviest).high)
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """The interval by which a run was decided, each end of which is wrong with a chance of at most `error`."""
+
+    bounds: Interval
+    method: str
+    error: float
+
+    @property
+    def told(self) -> Sentence:
+        """Return what the interval is."""
+        return say(
+            "its interval is that of the decision, each end wrong with a chance of at most {error}",
+            error=f"{100 * self.error:g}%",
+        )
+
+
+def decision_of(run: Stored, against: Stored | None, scorer: str) -> Decided | None:
+    """Return how a run was decided, by itself or against another one; None if it was not, or went on since."""
+    record, store = run
+    if record.spec.until is None or record.looked is None:
+        return None
+    error = record.spec.until.error
+    found = decided_by(run, against, scorer, "", error)
+    ended = sum(
+        count for outcome, count in store.outcomes(record.id).items() if outcome not in ("skipped", "cancelled")
+    )
+    if found is None or ended > record.planned - record.looked.saved:  # more than what was under way then
+        return None
+    return Decided(bounds=found, method=record.looked.method, error=error)
+
+
+def decision_between(first: Stored, second: Stored, scorer: str) -> Decided | None:
+    """Return how the second of two runs was decided against the first, or the first against the second."""
+    found = decision_of(second, first, scorer)
+    if found is not None or (turned := decision_of(first, second, scorer)) is None:
+        return found
+    return replace(turned, bounds=Interval(low=-turned.bounds.high, high=-turned.bounds.low))
 
 
 def decided_by(run: Stored, against: Stored | None, scorer: str, slice_: str, error: float) -> Interval | None:

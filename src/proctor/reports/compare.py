@@ -1,8 +1,10 @@
 """Compare two runs on the same samples: what differs, by how much, and whether it could be chance."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.calibration.figures import compared as judges_compared
 from proctor.core.errors import BadInput
@@ -15,12 +17,32 @@ from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, 
 from proctor.reports.same_task import check_same_task
 from proctor.reports.verdicts import Outcome, Row, Untested, decide_each
 from proctor.stats import power
+from proctor.stats.rate import Interval
 
 __all__ = ["Comparison", "Outcome", "Row", "compare", "compare_several"]
 
 LISTED = 200
 
 Side = tuple[RunRecord, Store]
+
+
+class Decided(Protocol):
+    """The interval by which one of two runs was ended early; see `proctor.api.anytime`."""
+
+    @property
+    def bounds(self) -> Interval: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def error(self) -> float: ...
+
+    @property
+    def told(self) -> Sentence: ...
+
+
+Deciding = Callable[[Side, Side, str], Decided | None]  # the second run against the first, by a scorer
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,17 +92,19 @@ def compare(
     seed: int = 0,
     detect: float | None = None,
     given: Sequence[Side] = (),
+    decided: Deciding | None = None,
 ) -> Comparison:
     """Compare the second run (the new one) with the first on the samples both have scored.
 
     Args:
+        decided: returns the interval by which one of them was ended, which is then that of the first row.
         given: earlier runs of the same task, by which the differences are adjusted; the first run may be one.
         detect: a difference, 0 to 1; the comparison then says how many samples find it.
 
     Raises:
         BadInput: other tasks, no scorer in common, or no scored sample in common.
     """
-    return compare_several(first, [second], level=level, seed=seed, detect=detect, given=given)[0]
+    return compare_several(first, [second], level=level, seed=seed, detect=detect, given=given, decided=decided)[0]
 
 
 def compare_several(
@@ -92,6 +116,7 @@ def compare_several(
     seed: int = 0,
     detect: float | None = None,
     given: Sequence[Side] = (),
+    decided: Deciding | None = None,
 ) -> list[Comparison]:
     """Compare each of the others with the first run.
 
@@ -99,6 +124,7 @@ def compare_several(
 
     Args:
         scorers: those to compare by, the main one first; by default all that the runs have in common.
+        decided: as of `compare`; only of two runs, as the tests of several are corrected for their number.
 
     Raises:
         BadInput: other tasks, no scorer in common, or no scored sample in common.
@@ -108,7 +134,9 @@ def compare_several(
     scorers = scorers or scorers_in_common([first[0], *(record for record, _ in others)])
     earned = {scorer: earned_by_sample(*first, scorer) for scorer in scorers}
     drafts = [_draft(first, other, earned, given, level=level, seed=seed) for other in others]
-    decided = decide_each([draft.rows for draft in drafts], 1 - level)
+    if decided is not None and len(drafts) == 1 and not given:
+        drafts = [_with_decision(drafts[0], decided(first, others[0], scorers[0]))]
+    tested = decide_each([draft.rows for draft in drafts], 1 - level)
     return [
         Comparison(
             first=first[0],
@@ -121,7 +149,7 @@ def compare_several(
             needed=None if detect is None else power.to_detect(draft.rows[0].difference, detect, alpha=1 - level),
             notes=[*draft.empty, *_notes(first, other)],
         )
-        for other, draft, rows in zip(others, drafts, decided, strict=True)
+        for other, draft, rows in zip(others, drafts, tested, strict=True)
     ]
 
 
@@ -199,6 +227,23 @@ def _draft(
             empty.append(whole.note)
         rows.extend(made)
     return _Draft(rows, wins, losses, left_out, empty)
+
+
+def _with_decision(draft: _Draft, decided: Decided | None) -> _Draft:
+    """Return the draft with the interval by which one of the runs was ended in its first row."""
+    if decided is None:
+        return draft
+    main, *rest = draft.rows
+    found = replace(
+        main.difference,
+        low=decided.bounds.low,
+        high=decided.bounds.high,
+        level=1 - 2 * decided.error,
+        method=decided.method,
+    )
+    note = say("{metric}: {note}.", metric=main.metric, note=decided.told)
+    rows = [replace(main, difference=found, is_decided=True), *rest]
+    return replace(draft, rows=rows, empty=[*draft.empty, note])
 
 
 def _untested(

@@ -58,6 +58,7 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         old: the mean of the first run as earlier runs adjust it; None where it is that of the pairs.
+        is_decided: the interval is that by which one of the runs was ended, and the verdict is that decision.
     """
 
     metric: str
@@ -68,9 +69,12 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
     ceiling: float
     missing: int
     old: float | None = None
+    is_decided: bool = False
 
     def at(self, level: float) -> Difference:
         """Return the difference with its interval at a level, and as wide as missing scores could make it."""
+        if self.is_decided:
+            return self.difference
         found = self.difference if level == self.difference.level else at_level(self.difference, self.pairs, level)
         if not self.missing or found.low is None or found.high is None:
             return found
@@ -191,8 +195,8 @@ def _row(
 
 
 def _verdict(row: Untested, shown: Difference, is_found: bool, alpha: float) -> tuple[Outcome, Sentence]:
-    if row.missing and shown.low is not None and shown.high is not None:
-        is_found = is_found and not shown.low <= 0 <= shown.high
+    if (row.missing or row.is_decided) and shown.low is not None and shown.high is not None:
+        is_found = (is_found or row.is_decided) and not shown.low <= 0 <= shown.high
     if is_found:
         is_better = row.difference.value > 0
         return ("better", say("the second is better")) if is_better else ("worse", say("the second is worse"))

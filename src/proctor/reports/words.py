@@ -237,8 +237,10 @@ class Words:
         return self._in_unit(estimate.value, estimate)
 
     def interval(self, estimate: Estimate) -> str:
-        """Return the interval of an estimate as one span; '–' for none."""
-        return self._between(estimate.low, estimate.high, estimate)
+        """Return the interval of an estimate as one span, with its level where that is not 95%; '–' for none."""
+        span = self._between(estimate.low, estimate.high, estimate)
+        is_usual = estimate.low is None or abs(estimate.level - 0.95) < 1e-9
+        return span if is_usual else f"{span} ({100 * estimate.level:g}%)"
 
     def bounds(self, estimate: Estimate) -> str:
         """Return floor and ceiling of an estimate as one span; '–' for none."""

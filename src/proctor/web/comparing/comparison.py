@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 
+from proctor.api.anytime import decision_between
 from proctor.core.errors import BadInput
 from proctor.core.trajectory import Usage
 from proctor.reports.compare import Comparison, compare_several, scorers_in_common
@@ -144,7 +145,12 @@ def _compute(runs: Sequence[Found], scorer: str) -> Kept:
     columns.flags(0)
     return Kept(
         scorer,
-        compare_several(sides[0], sides[1:], scorers=[scorer, *(name for name in known if name != scorer)]),
+        compare_several(
+            sides[0],
+            sides[1:],
+            scorers=[scorer, *(name for name in known if name != scorer)],
+            decided=decision_between,
+        ),
         columns,
         [overlap(columns, first, second) for first, second in combinations(range(len(runs)), 2)],
         [run.store.usage(run.record.id) for run in runs],
