@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
@@ -64,8 +64,10 @@ class Lab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    return Lab(tmp_path)
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    lab = Lab(tmp_path)
+    yield lab
+    lab.site.workspace.close()
 
 
 @pytest.fixture
@@ -314,3 +316,16 @@ def test_chinese_pages_have_no_english_sentence(three: Lab) -> None:
     for path, runs in (("/compare", ("old", "new", "same")), ("/leaderboard", ()), ("/trends", ())):
         text = text_of(three.get(path, *runs, lang="zh"))
         assert not re.search(r"[a-z]+ [a-z]+ [a-z]+ [a-z]+ [a-z]+", text.replace("问题", "")), text
+
+
+def test_two_runs_of_one_agent_are_told_apart_on_every_page(lab: Lab) -> None:
+    for name in ("before", "after"):
+        lab.run(name, {1, 2})
+    for name in ("before", "after"):
+        page = lab.client.get(f"/runs/{name}").text
+        assert re.search(rf"<title>{name} ", page)
+        assert re.search(rf"<h1>{name} ", page)
+        assert f"<title>q3 · {name} " in lab.client.get(f"/runs/{name}/samples/q3").text
+    both = lab.get("/compare/sample", "before", "after", sample="q3")
+    assert "q3 · before / after" in both
+    assert [re.findall(rf"<b>{letter}</b> (\w+)", both) for letter in "AB"] == [["before"], ["after"]]

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 from web_site import AppSite
 
-from proctor import registry
+from proctor import evaluate, registry
 from proctor.api.request import RunRequest, again, words_of
 from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
 from proctor.web.runs.choices import list_choices
 from proctor.web.runs.options import OUTSIDE, agent_fields, task_fields, values
-from proctor.web.runs.permitted import check
+from proctor.web.runs.permitted import check, locate
 
 HARMLESS = {  # texts that name neither files nor code nor places; a new option has to be put here, or into OUTSIDE
     *("model", "base_url", "address", "headers", "stop", "tools", "sub_agent", "reply", "calls", "extra_body", "body"),
@@ -135,6 +135,44 @@ REFUSED: list[dict[str, Any]] = [
 @pytest.mark.parametrize("given", ALLOWED, ids=str)
 def test_what_the_folders_hold_and_names_reach_may_be_started(site: AppSite, given: dict[str, Any]) -> None:
     check(site.workspace, spec(**given))
+
+
+LOCATED: list[tuple[str, str, str]] = [  # the field, the name of a stored run, and where it is here
+    ("task", "sets/a.evalset.json", "evalsets/a.evalset.json"),
+    ("task", "/elsewhere/evalsets/a.evalset.json:one", "evalsets/a.evalset.json:one"),
+    ("task", "./mine.py:answer", "agents/mine.py:answer"),
+    ("agent", "../old/agents/mine.py:answer", "agents/mine.py:answer"),
+    ("agent", "adk:/srv/agents/shop", "adk:agents/shop"),
+    ("agent", "./link.py:answer", "./link.py:answer"),  # which leads out of the folder
+    ("agent", "openai:gpt-x", "openai:gpt-x"),
+    ("task", "bfcl/simple_python", "bfcl/simple_python"),
+    ("task", "../../etc/passwd", "../../etc/passwd"),
+]
+
+
+@pytest.mark.parametrize(("field", "name", "here"), LOCATED)
+def test_what_a_stored_run_names_is_found_where_it_is_here(site: AppSite, field: str, name: str, here: str) -> None:
+    asked = RunRequest(**{"task": "bfcl", "agent": "openai:m", field: name})
+    assert getattr(locate(site.workspace, asked), field) == here
+
+
+def test_a_run_is_run_again_from_another_folder_or_its_page_says_why_not(
+    site: AppSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (site.evalsets / "q.jsonl").write_text('{"question": "a?", "answer": "a?"}\n', encoding="utf-8")
+    (tmp_path / "other.jsonl").write_text('{"question": "a?", "answer": "a?"}\n', encoding="utf-8")
+    for folder, name in ((site.evalsets, "q"), (tmp_path, "other")):
+        monkeypatch.chdir(folder)
+        evaluate(f"{name}.jsonl", agent="baseline:echo", store=site.store, run_id=name)
+    monkeypatch.chdir(site.agents)
+    browser = site.browser()
+    assert "/runs/new?from=q" in browser.get("/runs/q").text
+    form = browser.get("/runs/new?from=q").text
+    assert str(site.evalsets / "q.jsonl") in form
+    page = browser.get("/runs/other").text
+    assert "/runs/new?from=other" not in page
+    assert "Not run again from here" in page
+    assert "is not one that may be started from here" in page
 
 
 @pytest.mark.parametrize("given", REFUSED, ids=lambda given: str(given)[:80])

@@ -17,7 +17,7 @@ from proctor.registry import unknown
 from proctor.web.operations import Operation
 from proctor.web.runs.launcher import Launcher, Start
 from proctor.web.runs.listing import NOTHING_SAID, Notes, notes_of
-from proctor.web.runs.permitted import check
+from proctor.web.runs.permitted import check, locate
 from proctor.web.runs.progress import UNDER_WAY, RunProgress, RunReference, digest_of, get_progress, state_of
 from proctor.web.workspace import Found, NotFound, Workspace
 
@@ -64,6 +64,7 @@ def start_run(workspace: Workspace, given: RunRequest, by: str = "", lang: str =
     Raises:
         BadInput: it is not permitted from here, or a run of that name is there.
     """
+    given = locate(workspace, given)
     check(workspace, given.spec())
     name, store = _store(workspace, given.store)
     run = given.run or new_id(_short(given.task))

@@ -76,9 +76,9 @@ def agents(folder: Path | None) -> list[str]:
     """Return the names of the agents of a folder: those of google-adk, and what its Python files define."""
     if folder is None:
         return []
-    found = [f"adk:{_shown(one)}" for one in _folders(folder) if is_adk(one)]
+    found = [f"adk:{show_path(one)}" for one in _folders(folder) if is_adk(one)]
     code = (path for path in sorted(folder.glob("*.py"))[:MOST] if not path.name.startswith("_"))
-    return [*found, *(f"{_shown(path)}:{name}" for path in code for name, is_task in _names(path) if not is_task)]
+    return [*found, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if not is_task)]
 
 
 def is_adk(folder: Path) -> bool:
@@ -88,10 +88,10 @@ def is_adk(folder: Path) -> bool:
 
 
 def _tasks(workspace: Workspace) -> list[str]:
-    found = [_shown(path) for path in _files(workspace.evalsets) if _is_set(path)]
+    found = [show_path(path) for path in _files(workspace.evalsets) if _is_set(path)]
     folders = dict.fromkeys(one for one in (workspace.evalsets, workspace.agents) if one is not None)
     code = (path for folder in folders for path in sorted(folder.glob("*.py"))[:MOST])
-    return [*found, *(f"{_shown(path)}:{name}" for path in code for name, is_task in _names(path) if is_task)]
+    return [*found, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if is_task)]
 
 
 def _is_set(path: Path) -> bool:
@@ -117,7 +117,7 @@ def _folders(folder: Path) -> list[Path]:
     return [folder, *inside[:MOST]]
 
 
-def _shown(path: Path) -> str:
+def show_path(path: Path) -> str:
     """Return a path as it is given in the terminal, in this folder without the way to it."""
     here = Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) and path != here else str(path)

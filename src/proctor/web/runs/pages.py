@@ -21,6 +21,7 @@ from proctor.web.runs.launcher import Launcher
 from proctor.web.runs.listing import RunFilter, list_runs
 from proctor.web.runs.options import text_of
 from proctor.web.runs.panel import panel_of
+from proctor.web.runs.permitted import locate
 from proctor.web.runs.progress import RunReference, Watches
 from proctor.web.workspace import Workspace
 
@@ -84,7 +85,9 @@ class _Pages:
         query = request.query_params
         source = query.get("from", "")
         if source:
-            given = await run_in_threadpool(lambda: again(self._workspace.find_run(source).record))
+            given = await run_in_threadpool(
+                lambda: locate(self._workspace, again(self._workspace.find_run(source).record))
+            )
         elif query.get("again"):
             given = await run_in_threadpool(self._asked_before, query["again"])
         else:

@@ -2,15 +2,16 @@
 
 import msgspec
 
-from proctor.api.request import shown, words_to_resume
+from proctor.api.request import again, shown, words_to_resume
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.core.trial import INFRASTRUCTURE
 from proctor.web.runs.actions import run_or_start
 from proctor.web.runs.launcher import Launcher
 from proctor.web.runs.listing import NOTHING_SAID, Notes, notes_of, numbers_soon
-from proctor.web.runs.permitted import check
+from proctor.web.runs.permitted import check, locate
 from proctor.web.runs.progress import UNDER_WAY, RunProgress, Watches, ended, state_of
 from proctor.web.workspace import Found, NotFound, Workspace
 
@@ -23,6 +24,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         is_stored: its process has opened it, so that something can be said about it.
         failed: trials whose infrastructure failed, which can be run again.
+        why_no_copy: why another run cannot be made with its options; None where one can be.
         stopping: it was asked to stop already.
         command: the command that its process was started with, or that resumes what is not resumed from here.
         own_note: what the reader wrote about it.
@@ -35,7 +37,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     own_note: str
     is_stored: bool
     can_go_on: bool
-    can_copy: bool
+    why_no_copy: Sentence | None
     failed: int
     stopping: bool
     command: str
@@ -76,11 +78,21 @@ def panel_of(workspace: Workspace, reference: str, by: str = "") -> Panel:
         own_note=next((note.text for note in notes.notes if note.by == by), ""),
         is_stored=record is not None,
         can_go_on=permitted and not is_whole,
-        can_copy=record is not None and "continue_from" not in record.provenance,
+        why_no_copy=_why_no_copy(workspace, record),
         failed=failed if permitted else 0,
         stopping=launcher.is_stopping(store, run),
         command=shown(start.words) if start is not None else _in_terminal(store, record) if not permitted else "",
     )
+
+
+def _why_no_copy(workspace: Workspace, record: RunRecord | None) -> Sentence | None:
+    if record is None:
+        return say("The run has not begun.")
+    try:
+        check(workspace, locate(workspace, again(record)).spec())
+    except BadInput as error:
+        return error.sentence
+    return None
 
 
 def _progress(workspace: Workspace, found: Found) -> RunProgress:

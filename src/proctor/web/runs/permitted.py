@@ -5,14 +5,17 @@ A stored run is checked as a new one is, as a store may come from anybody: resum
 
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
+
+import msgspec
 
 from proctor import registry
-from proctor.api.request import NAME
+from proctor.api.request import NAME, RunRequest
 from proctor.config import settings
 from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
 from proctor.core.sentence import say
+from proctor.web.runs.choices import show_path
 from proctor.web.runs.options import OUTSIDE
 from proctor.web.workspace import Workspace
 
@@ -59,6 +62,37 @@ def is_inside(workspace: Workspace, path: str) -> bool:
         return False
     folders = (folder.resolve() for folder in (workspace.agents, workspace.evalsets) if folder is not None)
     return any(real.is_relative_to(folder) for folder in folders)
+
+
+def locate(workspace: Workspace, request: RunRequest) -> RunRequest:
+    """Return a request whose task, agent and scorers are named by where they are in the folders of the workspace.
+
+    A stored run names them as they were typed, relative to the folder its command was run in.
+    """
+    kind, colon, argument = request.agent.partition(":")
+    is_library = bool(colon) and kind.replace("-", "_") in LIBRARIES
+    agent = f"{kind}:{_located(workspace, argument)}" if is_library else _located(workspace, request.agent)
+    return msgspec.structs.replace(
+        request,
+        task=_located(workspace, request.task),
+        agent=agent,
+        scorers=tuple(_located(workspace, scorer) for scorer in request.scorers),
+    )
+
+
+def _located(workspace: Workspace, name: str) -> str:
+    """Return a name with the path of the file that ends alike in a folder of the workspace; unchanged where there is none."""
+    file = file_of(name)
+    if is_inside(workspace, file):
+        return name
+    parts = [part for part in PurePath(file).parts if part not in ("/", ".", "..")]
+    folders = [folder for folder in (workspace.evalsets, workspace.agents) if folder is not None]
+    for start in range(len(parts)):
+        for folder in folders:
+            path = folder.joinpath(*parts[start:])
+            if is_inside(workspace, str(path)) and (path.is_file() or (path / "agent.py").is_file()):
+                return name.replace(file, show_path(path.absolute()), 1)
+    return name
 
 
 def file_of(name: str) -> str:
