@@ -17,6 +17,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.scorers.answer import answer
 from proctor.scorers.blanks import blanks
 from proctor.scorers.choice import choice
+from proctor.scorers.json import json as json_scorer
 from proctor.scorers.number import number
 from proctor.scorers.refusal import refusal
 
@@ -27,7 +28,8 @@ SCORERS: dict[str, tuple[Scorer, float, float]] = {  # the scorer, and the least
     "choice": (choice, 0.98, 0.92),
     "blanks": (blanks, 0.98, 0.92),
     "number": (number, 0.98, 0.92),
-    "refusal": (refusal, 0.9, 0.9),
+    "refusal": (refusal, 0.98, 0.92),
+    "json": (json_scorer, 0.98, 0.92),
 }
 
 

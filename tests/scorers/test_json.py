@@ -216,3 +216,68 @@ def test_deep_but_valid_json_does_not_break_the_comparison() -> None:
 
 def test_without_target_and_schema_there_is_no_score() -> None:
     assert isinstance(json_scorer.json(Sample.ask("a", "?"), Trajectory.of("{}")), Unscored)
+
+
+SLIPS = [
+    ('{a: 1, b: "x"}', ["bare keys"]),
+    ("{'a': 1, 'b': 'x'}", ["single quotes"]),
+    ("{“a”：1，“b”：“x”}", ["typographic quotes", "full-width punctuation"]),
+    ('{"a": 1, "b": "x",}', ["a comma at the end"]),
+    ('{"a": 1, // one\n "b": "x"}', ["comments"]),
+    ('{"a": 1, "b": "x"', ["missing brackets"]),
+    ('Sure:\n```json\n{a: 1, "b": "x",}\n```', ["bare keys", "a comma at the end"]),
+]
+
+
+@pytest.mark.parametrize(("answer", "slips"), SLIPS)
+def test_slips_are_wrong_unless_repair_is_asked_for_and_then_named(answer: str, slips: list[str]) -> None:
+    strict = score(answer, {"a": 1, "b": "x"})
+    assert strict.points == 0
+    assert strict.details == {"repairable": slips}
+    repaired = score(answer, {"a": 1, "b": "x"}, repair=True)
+    assert repaired.points == 1
+    assert repaired.details == {"repaired": slips}
+    assert all(name in str(repaired.reason) for name in slips)
+    assert score(answer, {"a": 1, "b": "y"}, repair=True).points == 0
+
+
+def test_pythons_literals_are_a_slip_and_texts_that_hold_them_are_none() -> None:
+    assert score('{"a": True, "b": None}', {"a": True, "b": None}).points == 0
+    assert score('{"a": True, "b": None}', {"a": True, "b": None}, repair=True).points == 1
+    assert score('{"a": "None, it\'s // True"}', {"a": "None, it's // True"}, repair=True).details == {}
+
+
+@pytest.mark.parametrize(
+    "announced",
+    [
+        "Correction:",
+        "Sorry, I made a mistake:",
+        "Wait, that should be",
+        "更正：",
+        "上面写错了，应为",
+        "Final answer:",
+        "Updated version:",
+    ],
+)
+def test_of_two_objects_the_announced_correction_counts(announced: str) -> None:
+    reply = f'{{"a": 1}}\n{announced} {{"a": 2}}'
+    assert score(reply, {"a": 2}).points == 1
+    assert score(reply, {"a": 1}).points == 0
+    fenced = f'```json\n{{"a": 1}}\n```\n{announced}\n```json\n{{"a": 2}}\n```'
+    assert score(fenced, {"a": 2}).points == 1
+    assert score(fenced, {"a": 1}).points == 0
+
+
+def test_two_objects_without_a_word_are_two_readings() -> None:
+    reply = 'Either {"a": 1} or {"a": 2}.'
+    open_result = json_scorer.json(Sample.ask("a", "?", target={"a": 1}), Trajectory.of(reply))
+    assert isinstance(open_result, Unscored)
+    assert open_result.details["readings"] == ['{"a": 1}', '{"a": 2}']
+    assert score(reply, {"a": 3}).points == 0
+    assert score('{"a": 1} and again {"a": 1}', {"a": 1}).points == 1
+    assert score('As in [1], it is {"a": 1}.', {"a": 1}).points == 1
+
+
+def test_a_part_of_an_unfinished_object_is_not_the_answer() -> None:
+    assert score('{"order": {"lines": [1, 2]', [1, 2]).points == 0
+    assert score('{"order": bad, "lines": [1, 2]} {"a": 1}', {"a": 1}).points == 1

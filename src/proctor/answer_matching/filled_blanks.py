@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from proctor.answer_matching.marked_answers import half_width, last_announced, last_boxed, without_thoughts
 from proctor.answer_matching.text import negations
@@ -45,12 +46,19 @@ _FIRST_THEN = re.compile(
 _GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
 
 
+_HINT = re.compile(
+    r"(?<=_)\s?[(（](?!\s*[)）])[A-Za-z /,']{1,40}[)）]|[(（][^()（）_]{0,40}[填选用][^()（）_]{0,40}[)）]"
+)
+_NEXT_WORDS = re.compile(r"(([°%]?[A-Za-z]{1,20}|[\u3400-\u9fff])[\u3400-\u9fff]{0,3})")
+
+
 def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
     """Return what a reply that repeats the question has in its gaps; None for another reply.
 
     >>> fill_gaps("Air holds nitrogen and oxygen.", "Complete: Air holds ____ and ____.", 2)
     ['nitrogen', 'oxygen']
     """
+    question = without_hints(question)
     pieces = [" ".join(piece.split()) for piece in _GAP.split(half_width(question)[-MOST_CHARACTERS:])]
     pieces = [next(_LAST_WORDS.finditer(pieces[0]))[0], *(piece.strip(" .。") for piece in pieces[1:])]
     if len(pieces) != count + 1 or not any(pieces) or (len(pieces) > 2 and not all(pieces[1:-1])):
@@ -62,6 +70,39 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
     if found is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(found.groups()))):
         return None
     return [_BOLD.sub(r"\1\2", answer).strip("_ ") for answer in found.groups()]
+
+
+def without_hints(question: str) -> str:
+    """Return a question without what it says about its gaps in brackets: the word to change, the words to choose from.
+
+    >>> without_hints("He ___ (not like) tea."), without_hints("这是____反应（填“吸热”或“放热”）。")
+    ('He ___ tea.', '这是____反应。')
+    """
+    return _HINT.sub("", question[-MOST_CHARACTERS:])
+
+
+def without_context(answers: Sequence[str], question: str) -> list[str]:
+    """Return the answers without the words next to their gaps that they repeat: `100` of `100 °C`, where the question says `___ °C`.
+
+    >>> without_context(["Zhou", "1918年"], "原名____，写于____年。"), without_context(["100 °C"], "Water boils at ___ °C.")
+    (['Zhou', '1918'], ['100'])
+    """
+    pieces = [half_width(piece) for piece in _GAP.split(without_hints(question))]
+    if len(pieces) != len(answers) + 1:
+        return list(answers)
+    return [_without(answer, before, after) for answer, before, after in zip(answers, pieces, pieces[1:], strict=False)]
+
+
+def _without(answer: str, before: str, after: str) -> str:
+    following = _NEXT_WORDS.match(after.strip())
+    preceding = _LAST_WORDS.search(before.strip())
+    for word in (following[0], following[1]) if following is not None else ():
+        if word and answer.casefold().endswith(word.casefold()) and len(answer) > len(word):
+            answer = answer[: -len(word)].strip()
+            break
+    if preceding is not None and preceding[0] and answer.casefold().startswith(preceding[0].casefold() + " "):
+        answer = answer[len(preceding[0]) :].strip()
+    return answer
 
 
 def read_blanks(reply: str, count: int) -> list[str]:
@@ -96,6 +137,8 @@ def read_blanks(reply: str, count: int) -> list[str]:
     numbered = {_number_of(part): part for part in parts}
     if set(range(1, count + 1)) <= set(numbered):
         parts = [numbered[place] for place in range(1, count + 1)]
+    if len(parts) > 1 and re.match(r"\W{0,3}1\s?[.、]\D", parts[0]) is not None:  # 1.Lu Xun 2.1918
+        parts = [re.sub(rf"^{place}\s?[.、](?=\d)", "", part) for place, part in enumerate(parts, 1)]
     answers = [_OPENING.sub("", _bare(part, place)) for place, part in enumerate(parts[:count], 1)]
     return answers + [""] * (count - len(answers))
 

@@ -14,7 +14,14 @@ import msgspec
 
 from proctor.answer_matching.cascade import match
 from proctor.answer_matching.claims import claimed
-from proctor.answer_matching.filled_blanks import LONGEST_VALUE, MOST_CHARACTERS, bold_words, fill_gaps, read_blanks
+from proctor.answer_matching.filled_blanks import (
+    LONGEST_VALUE,
+    MOST_CHARACTERS,
+    bold_words,
+    fill_gaps,
+    read_blanks,
+    without_context,
+)
 from proctor.answer_matching.marked_answers import half_width, without_thoughts
 from proctor.answer_matching.text import negations, simplified
 from proctor.config import converted
@@ -120,8 +127,11 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     expected = _expected(sample.target, options)
     if not any(expected):
         return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
-    made = fill_gaps(trajectory.answer, sample.question, len(expected)) or read_blanks(trajectory.answer, len(expected))
-    right = _right(made, expected, options)
+    claims = read_claims(trajectory.answer, sample.question, len(expected))
+    made = claims.answers
+    right = [
+        any(ways) for ways in zip(_right(made, expected, options), _right(claims.bare, expected, options), strict=True)
+    ]
     if len(expected) == 1 and not right[0]:
         right = [_said(trajectory.answer, expected[0], sample.question, options)]
     points = sum(right)
@@ -138,6 +148,23 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         )
     )
     return Score(points=points, out_of=len(expected), answer="\n".join(made), reason=reason)
+
+
+class BlankClaims(msgspec.Struct, frozen=True):
+    """What a reply fills into each gap, and the same without the words next to the gap that it repeats."""
+
+    answers: tuple[str, ...]
+    bare: tuple[str, ...]
+
+
+def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
+    """Read what a reply fills into each of `count` gaps; '' where it fills in nothing.
+
+    >>> read_claims("第一空：5；第二空：6年", "共____人，历时____年。", 2)
+    BlankClaims(answers=('5', '6年'), bare=('5', '6'))
+    """
+    answers = fill_gaps(reply, question, count) or read_blanks(reply, count)
+    return BlankClaims(tuple(answers), tuple(without_context(answers, question)))
 
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: Options) -> bool:

@@ -1,7 +1,7 @@
 """Compare JSON in the answer with the target as data, or with a schema.
 
 The order of keys and the way of writing do not count; `1` equals `1.0`, but neither `true` nor `"1"`. The JSON is the
-whole answer, a fenced block of it, or the first object or list in it.
+whole answer, a fenced block of it, or an object or list in it; strictly JSON, unless the option `repair` is set.
 """
 
 import json as text_of
@@ -21,26 +21,30 @@ from proctor.core.sentence import Sentence, quote, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.core.validation import in_words
+from proctor.reply_parsing.json_values import NotJson, decode, name_repairs, read_values
+from proctor.reply_parsing.loose_json import Unreadable
+from proctor.reply_parsing.loose_json import read as read_loosely
 from proctor.runtime import json_schema
 from proctor.runtime.pattern_search import TooSlow
-from proctor.scorers._texts import answer_of, no_target
+from proctor.scorers._texts import answer_of, arguable, no_target
 
-PLACES_TRIED = 50
-FENCE = "```"
-NOTHING = object()
+LONGEST_REPAIRED = 20_000  # characters of a reply in which slips are looked for
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The options of the scorer: what counts as right.
 
     schema, schema_file: a JSON schema that the answer must fit; the target, where there is one, must be equal
-    too. any_order: lists are equal in any order. tolerance: the relative difference that numbers may have.
+    too. any_order: lists are equal in any order. tolerance: the relative difference that numbers may have. repair: read
+    JSON with the usual slips too (bare keys, single or typographic quotes, commas at the end, comments, Python's True and None,
+    brackets missing at the end); the details name them.
     """
 
     schema: Mapping[str, Any] | None = None
     schema_file: str | None = None
     any_order: bool = False
     tolerance: float = 0.0
+    repair: bool = False
 
 
 def json(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
@@ -74,20 +78,58 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
     if sample.target is None and options.schema is None:
         return no_target()
     answer = answer_of(trajectory)
-    made = _in_text(answer)
-    if made is NOTHING:
-        return Score(points=0, answer=answer, reason=say("The answer holds no JSON: {answer}.", answer=quote(answer)))
-    said = text_of.dumps(made, ensure_ascii=False)
+    claims = read_claims(answer, repair=options.repair)
+    if not claims.values:
+        reason = say("The answer holds no JSON: {answer}.", answer=quote(answer))
+        details = {} if options.repair or not _repaired(answer).values else {"repairable": name_repairs(answer)}
+        return Score(points=0, answer=answer, reason=reason, details=details)
+    written = [text_of.dumps(value, ensure_ascii=False) for value in claims.values]
     try:
-        fault = _fault(sample.target, made, options)
+        faults = [_checked(sample.target, value, options) for value in claims.values]
     except TooSlow:
         return Unscored(why="scorer_failed", reason=say("A pattern of the schema took too long on this answer."))
-    except RecursionError:
-        fault = say("The JSON is nested too deep.")
-    if fault is not None:
-        return Score(points=0, answer=said, reason=fault)
+    if None in faults and any(faults):
+        return arguable(written)
+    details = {"repaired": list(claims.repaired)} if claims.repaired else {}
+    if faults[0] is not None:
+        return Score(points=0, answer=written[0], reason=faults[0], details=details)
     reason = say("Fits the schema.") if sample.target is None else say("Equal as data.")
-    return Score(points=1, answer=said, reason=reason)
+    if claims.repaired:
+        reason = say("{reason} Repaired: {repairs}.", reason=reason, repairs=", ".join(claims.repaired))
+    return Score(points=1, answer=written[0], reason=reason, details=details)
+
+
+class JsonClaims(msgspec.Struct, frozen=True):
+    """The JSON values between which a reply leaves open, and what had to be repaired to read them."""
+
+    values: tuple[Any, ...] = ()
+    repaired: tuple[str, ...] = ()
+
+
+def read_claims(reply: str, question: str = "", *, repair: bool = False) -> JsonClaims:  # noqa: ARG001 - claims of all scorers are read so
+    """Read the JSON that a reply gives; with `repair`, also JSON with the usual slips where there is none without.
+
+    >>> read_claims('{"a": 1}').values, read_claims("{a: 1,}").values, read_claims("{a: 1,}", repair=True).repaired
+    (({'a': 1},), (), ('bare keys', 'a comma at the end'))
+    """
+    values = tuple(read_values(reply))
+    return _repaired(reply) if repair and not values else JsonClaims(values)
+
+
+def _repaired(reply: str) -> JsonClaims:
+    if len(reply) > LONGEST_REPAIRED:
+        return JsonClaims()
+    try:
+        return JsonClaims((read_loosely(reply),), tuple(name_repairs(reply)))
+    except Unreadable:
+        return JsonClaims()
+
+
+def _checked(target: object, value: object, options: Options) -> Sentence | None:
+    try:
+        return _fault(target, value, options)
+    except RecursionError:
+        return say("The JSON is nested too deep.")
 
 
 def _fault(target: object, made: object, options: Options) -> Sentence | None:
@@ -95,47 +137,15 @@ def _fault(target: object, made: object, options: Options) -> Sentence | None:
         return found
     if target is None:
         return None
-    expected = _decoded(target) if isinstance(target, str) else target
-    return next(_differences(target if expected is NOTHING else expected, made, "$", options), None)
+    return next(_differences(_expected(target), made, "$", options), None)
 
 
-def _in_text(text: str) -> object:
-    for candidate in (text, *_fenced(text)):
-        if (value := _decoded(candidate)) is not NOTHING:
-            return value
-    return _first_inside(text)
-
-
-def _fenced(text: str) -> Iterator[str]:
-    for block in text.split(FENCE, 2 * PLACES_TRIED)[1::2]:
-        first, _, rest = block.partition("\n")
-        yield rest if first.strip().isalnum() else block
-
-
-def _first_inside(text: str) -> object:
-    decoder = text_of.JSONDecoder(parse_constant=_refuse)
-    start = -1
-    for _ in range(PLACES_TRIED):
-        places = [place for sign in "{[" if (place := text.find(sign, start + 1)) >= 0]
-        if not places:
-            break
-        start = min(places)
-        try:
-            return decoder.raw_decode(text, start)[0]
-        except (ValueError, RecursionError):
-            continue
-    return NOTHING
-
-
-def _decoded(text: str) -> object:
+def _expected(target: object) -> object:
+    """Return a target as data; a text that is no JSON is a text."""
     try:
-        return text_of.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return NOTHING
-
-
-def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+        return decode(target) if isinstance(target, str) else target
+    except NotJson:
+        return target
 
 
 def _differences(expected: object, made: object, path: str, options: Options) -> Iterator[Sentence]:
