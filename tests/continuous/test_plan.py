@@ -113,6 +113,47 @@ def test_one_attempt_says_nothing_of_more(store: str) -> None:
     assert "several attempts" in str(found.assumed)
 
 
+def test_whole_runs_of_one_agent_are_preferred_to_newer_ones(store: str) -> None:
+    """Staged runs draw hard samples on purpose, and a run that ended early ended by what it showed."""
+    tags = [{"level": "hard" if at % 4 == 0 else "easy"} for at in range(80)]
+    samples = [replace(one, tags=tags[at]) for at, one in enumerate(_task().samples)]  # type: ignore[arg-type]
+    task = Task(name="coins", samples=samples, scorers=["exact"], spread_by="level")
+    agents = {name: _agent(name, luck) for name, luck in (("a", 0.3), ("b", 0.4), ("c", 0.4), ("d", 0.9))}
+
+    def first(question: str) -> str:
+        return agents["a"](question) if int(question[5:-1]) % 4 == 0 else "heads"
+
+    proctor.evaluate(task, agent=first, store=store, run_id="a")
+    proctor.evaluate(task, agent=first, store=store, run_id="b")
+    proctor.evaluate(task, agent=agents["c"], store=store, run_id="other")
+    proctor.evaluate(task, agent=first, store=store, run_id="staged", limit=20, more=20)
+    proctor.evaluate(task, agent=agents["d"], store=store, run_id="early", until="accuracy >= 0.5")
+    found = proctor.plan(task, detect=0.2, store=store)
+    assert "the runs b and a (80 samples in common" in " ".join(map(str, found.measured))
+    assert found.pilot == 80
+    against = proctor.plan(task, detect=0.2, against="other", store=store)
+    assert "the runs other and b" in " ".join(map(str, against.measured))
+    staged = proctor.plan(task, detect=0.2, against="staged", store=store)
+    row = proctor.compare(proctor.open_run("staged", store=store), proctor.open_run("b", store=store)).rows[0]
+    unweighted = (row.difference.wins + row.difference.losses) / row.difference.pairs
+    assert staged.spread.total(1) < 0.8 * unweighted  # only hard ones moved, of which it has too many
+
+
+def test_a_page_says_each_thing_once(store: str) -> None:
+    for name, luck in (("a", 0.3), ("b", 0.4)):
+        proctor.evaluate(_task(), agent=lambda question, luck=luck: _agent("", luck)(question), attempts=2, store=store, run_id=name)  # fmt: skip
+    found = proctor.plan(_task(), detect=0.1, store=store)
+    assert len({one.samples for one in found.choices}) < len(found.choices)  # more attempts change nothing here
+    text = markdown(page(found, "en"), "en")
+    assert "attempts take no fewer samples" in text
+    assert "if the 80 samples that the spread comes from are typical" in text
+    one = markdown(page(proctor.plan(_task(), threshold=0.4, detect=0.2, attempts=1, store=store), "en"), "en")
+    assert "An agent that is 20 points above 40.0% is shown to reach it" in one
+    assert "1 attempts" not in one
+    small = markdown(page(proctor.plan(_task(4), detect=0.1, store=store), "en"), "en")
+    assert "Power" not in small  # which is 0.0% in each row
+
+
 def _compared(store: str) -> Comparison:
     return proctor.compare(proctor.open_run("a", store=store), proctor.open_run("b", store=store))
 

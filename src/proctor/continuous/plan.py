@@ -15,7 +15,7 @@ from proctor.api.baselines import find_against
 from proctor.api.prepare import at
 from proctor.api.run import Run
 from proctor.continuous.spending import Spending, spending
-from proctor.continuous.spreads import spread_of_one, spread_of_two
+from proctor.continuous.spreads import is_whole, spread_of_one, spread_of_two
 from proctor.core.errors import BadInput
 from proctor.core.run import Selection
 from proctor.core.sentence import Sentence
@@ -67,6 +67,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         curve: power by the number of samples, with the attempts of the best choice.
         smallest: the difference that all samples of the task would find with that power, with the most attempts.
         measured, assumed: what all this rests on.
+        pilot: the samples from which the spread of differences is known; None where it is assumed, or that of one run.
     """
 
     task: str
@@ -84,6 +85,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     spending: Spending
     measured: tuple[Sentence, ...] = ()
     assumed: tuple[Sentence, ...] = ()
+    pilot: int | None = None
 
     def plot(self, *, lang: str | None = None) -> "Figure":
         """Return a figure of matplotlib: power by the number of samples; needs the extra `plots`."""
@@ -138,10 +140,10 @@ def plan(
     value = 0.0
     if threshold is not None:
         value = _true_value(runs, threshold, detect)
-        detect, known = value - threshold, spread_of_one(runs, value)
+        detect, known = value - threshold, spread_of_one(sorted(runs, key=lambda run: not is_whole(run)), value)
     else:
         assert detect is not None
-        known = spread_of_two(runs, baseline)
+        known = spread_of_two(sorted(runs, key=lambda run: not is_whole(run)), baseline)
     cost = spending(made, chosen.read(), runs, agent)
 
     def power_of(count: int, times: int, spread: Spread, distance: float) -> float:
@@ -198,6 +200,7 @@ def plan(
         spending=cost,
         measured=(*known.measured, *cost.measured),
         assumed=(*known.assumed, *cost.assumed),
+        pilot=known.pilot,
     )
 
 

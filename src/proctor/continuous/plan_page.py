@@ -7,6 +7,8 @@ from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Tabl
 from proctor.reports.words import Words
 
 BAR = 20
+LEAST_POWER = 0.0005  # below that all is 0.0%
+FEW = 100  # samples of a pilot, up to which it promises too much in one case of ten
 
 
 def page(plan: Plan, lang: str) -> Page:
@@ -26,7 +28,7 @@ def _sections(plan: Plan, words: Words) -> list[Section]:
         takes.append(_choices(plan, words))
     takes.append(Bullets([*_remarks(plan, words)]))
     found = [Section(t("What it takes"), takes)]
-    if plan.curve:
+    if any(one.power >= LEAST_POWER for one in plan.curve):
         found.append(Section(t("Power and cost"), [_curve(plan, words)]))
     bases = [
         *(t("Measured: {what}", what=one) for one in plan.measured),
@@ -47,25 +49,27 @@ def _conclusion(plan: Plan, words: Words) -> str:
                 **values,
             )
         return t(
-            "The {total} samples of the task do not show in {power} of cases that {threshold} is reached by an agent {points} points above it.",
+            "An agent that is {points} points above {threshold} is not shown to reach it in {power} of cases by the {total} samples of the task.",
             total=words.count(plan.total),
             threshold=words.percent(plan.threshold),
             **values,
         )
     best = plan.best
-    more = {"samples": words.count(best.samples), "attempts": best.attempts, "spent": ", ".join(_spent(best, words))}
+    count = words.count(best.samples)
+    samples = (
+        t("{count} samples", count=count)
+        if best.attempts == 1
+        else t("{count} samples with {attempts} attempts each", count=count, attempts=best.attempts)
+    )
+    more = {"samples": samples, "spent": ", ".join(_spent(best, words))}
     if plan.threshold is not None:
         return t(
-            "{samples} samples with {attempts} attempts each ({spent}) show in {power} of cases that {threshold} is reached by an agent {points} points above it.",
+            "An agent that is {points} points above {threshold} is shown to reach it in {power} of cases by {samples} ({spent}).",
             threshold=words.percent(plan.threshold),
             **values,
             **more,
         )
-    return t(
-        "{samples} samples with {attempts} attempts each ({spent}) find a difference of {points} points in {power} of cases.",
-        **values,
-        **more,
-    )
+    return t("A difference of {points} points is found in {power} of cases by {samples} ({spent}).", **values, **more)
 
 
 def _spent(choice: Choice, words: Words) -> Iterator[str]:
@@ -83,7 +87,7 @@ def _choices(plan: Plan, words: Words) -> Table:
     t = words.t
     ranged = any(one.low != one.high for one in plan.choices)
     rows = []
-    for one in plan.choices:
+    for one in _different(plan.choices):
         low, high = ("–" if end is None else words.count(end) for end in (one.low, one.high))
         mark = t("cheapest") if one == plan.best else "" if one.samples <= plan.total else t("more than there are")
         samples = words.count(one.samples) + (f" [{low}, {high}]" if low != high else "")
@@ -96,6 +100,15 @@ def _choices(plan: Plan, words: Words) -> Table:
         "",
     ]
     return Table(columns, rows, right=range(len(columns) - 1))
+
+
+def _different(choices: Sequence[Choice]) -> Iterator[Choice]:
+    """Yield the choices without those whose attempts, more of them, take as many samples as fewer do."""
+    least: int | None = None
+    for one in choices:
+        if least is None or one.samples < least:
+            least = one.samples
+            yield one
 
 
 def _curve(plan: Plan, words: Words) -> Table:
@@ -139,6 +152,16 @@ def _remarks(plan: Plan, words: Words) -> Iterator[str]:
     yield t(
         "For as many trials, more samples lessen the noise at least as much as more attempts: attempts help where the samples are used up."
     )
+    shown = [*_different(plan.choices)]
+    if len(shown) < len(plan.choices):
+        yield t("More than {count} attempts take no fewer samples.", count=shown[-1].attempts)
+    asked = plan.best or next(iter(plan.choices), None)
+    if plan.pilot is not None and plan.pilot <= FEW and asked is not None and asked.high is not None:
+        yield t(
+            "These are the chances if the {count} samples that the spread comes from are typical; with {high} samples, the upper end of the range, they are so surely.",
+            count=words.count(plan.pilot),
+            high=words.count(asked.high),
+        )
     if plan.spending.money is None and plan.spending.tokens is not None:
         yield t("What it costs in money is not known: name the agent with --agent, and its price in proctor.toml.")
     if plan.threshold is None:

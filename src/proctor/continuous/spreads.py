@@ -17,6 +17,7 @@ from proctor.stats.paired import Difference, compare
 from proctor.stats.planning import Spread, variance_factors
 from proctor.stats.rate import wilson
 
+MOST_PAIRS = 30  # of runs that are looked at
 LEAST_SHARED = 10  # samples from which the difference of two runs says how far another one may differ
 CORRELATION = 0.5  # of two agents on the same samples, where no two runs say it
 CORRELATIONS = (0.75, 0.25)
@@ -24,7 +25,11 @@ HARDEST = 0.5  # the pass rate with the largest variance
 
 
 class Known(msgspec.Struct, kw_only=True):
-    """What stored runs say of the spread; `low` and `high` are factors of its variance that they allow for."""
+    """What stored runs say of the spread; `low` and `high` are factors of its variance that they allow for.
+
+    Attributes:
+        pilot: the samples that the spread of differences comes from; None where it is assumed.
+    """
 
     spread: Spread
     low: float = 1.0
@@ -32,6 +37,14 @@ class Known(msgspec.Struct, kw_only=True):
     measured: list[Sentence] = []
     assumed: list[Sentence] = []
     attempts_known: bool = False
+    pilot: int | None = None
+
+
+def is_whole(run: Run) -> bool:
+    """True if a run drew its samples alike and was run to its end: no further stage, and nothing that could end it early."""
+    record = run.record
+    drew_alike = record.strata is None or not record.strata.stages
+    return record.state == "finished" and record.spec.until is None and drew_alike
 
 
 class _Single(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,12 +113,13 @@ _NO_ATTEMPTS = say(
 def spread_of_two(runs: Sequence[Run], baseline: Run | None) -> Known:
     """Return the spread of the differences of two runs."""
     within, split_run = _within(runs)
-    pair = next(_pairs(runs), None)
+    pair = next(_pairs(runs, baseline), None)
     if pair is None:
         known = _assumed_difference(runs, within)
     else:
-        old, new, found, pairs_are_binary = pair
-        known = _measured_difference(old, new, found, within, is_binary=pairs_are_binary)
+        old, new, found, moved, pairs_are_binary = pair
+        known = _measured_difference(old, new, found, moved, within, is_binary=pairs_are_binary)
+        known.pilot = found.pairs
         known.measured.append(
             say(
                 "Samples differ as they do between the runs {first} and {second} ({count} samples in common, {moved} moved).",
@@ -139,10 +153,24 @@ def _within(runs: Sequence[Run]) -> tuple[float | None, Run | None]:
     return None, None
 
 
-def _pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, Difference, bool]]:
-    """Yield the first run with each other one that shares enough samples with it, and their difference."""
-    for new in runs[1:]:
-        old, scorer = runs[0], runs[0].record.scorers[0]
+_Measured = tuple[Run, Run, Difference, float, bool]  # both runs, their difference, the share that moved, whether 0/1
+
+
+def _pairs(runs: Sequence[Run], baseline: Run | None) -> Iterator[_Measured]:
+    """Yield pairs of runs that share enough samples: whole runs of one agent first, then the newest.
+
+    Args:
+        baseline: the run that has to be one of them.
+    """
+    olds = list(enumerate(runs)) if baseline is None else [(0, baseline)]
+    candidates = [
+        (not (is_whole(old) and is_whole(new)), old.record.agent != new.record.agent, first + second, old, new)
+        for first, old in olds
+        for second, new in enumerate(runs)
+        if (first < second if baseline is None else new.id != old.id)
+    ]
+    for *_, old, new in sorted(candidates, key=lambda one: one[:3])[:MOST_PAIRS]:
+        scorer = old.record.scorers[0]
         if scorer not in new.record.scorers:
             continue
         earned = [earned_by_sample(run.record, run.store, scorer) for run in (old, new)]
@@ -152,13 +180,15 @@ def _pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, Difference, bool]]:
             continue
         single = all(run.record.spec.attempts == 1 for run in (old, new))
         found = compare(pairs, single=single)
+        moved = math.fsum(one.weight for one in pairs if one.observed) / len(pairs)
         if found.standard_error is not None and found.clusters > 1:
-            yield old, new, found, all(one.whole for each in earned for one in each.values())
+            yield old, new, found, moved, all(one.whole for each in earned for one in each.values())
 
 
-def _measured_difference(old: Run, new: Run, found: Difference, within: float | None, *, is_binary: bool) -> Known:
+def _measured_difference(
+    old: Run, new: Run, found: Difference, moved: float, within: float | None, *, is_binary: bool
+) -> Known:
     attempts = [run.record.spec.attempts for run in (old, new)]
-    moved = (found.wins + found.losses) / found.pairs
     is_single = is_binary and attempts == [1, 1]
     total = moved - found.value**2 if is_single else (found.standard_error or 0.0) ** 2 * found.pairs
     noise = within or 0.0
