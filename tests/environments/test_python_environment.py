@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 import pytest
 
-from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver
+from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed, EpisodeOver
 from proctor.core.run import Limits, limits_now
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
@@ -205,13 +205,37 @@ async def test_what_a_tool_returns_or_raises() -> None:
 
 
 @pytest.mark.parametrize(("kind", "tool"), [(Talkative, "wait"), (Blocking, "slow")])
-async def test_a_tool_that_does_not_answer_is_a_failure_of_the_environment(kind: type, tool: str) -> None:
+async def test_the_model_is_told_of_a_late_tool_whose_object_can_be_used_again(kind: type, tool: str) -> None:
     limits_now.set(Limits(seconds=0.2))
     async with wrap(kind)(SAMPLE) as environment:  # type: ignore[attr-defined]
-        with pytest.raises(EnvironmentFailed, match=r"within 0\.1 seconds"):
-            await call(environment, tool)
+        late = await call(environment, tool)
+        assert (late.is_error, late.content.partition(". ")[0]) == (True, "The call timed out after 0.1 s")
+        assert await environment.state() is not None
+
+
+@pytest.mark.parametrize("blame", ["agent", "environment"])
+async def test_a_tool_that_never_answers_is_blamed_by_the_rule_of_its_class(
+    blame: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proctor.environments._programs.HEALTH_SECONDS", 0.05)
+    kind = type("Ruled", (Blocking,), {"call_seconds": 0.1, "blame_death": blame})
+    async with wrap(kind)(SAMPLE) as environment:  # type: ignore[attr-defined]
+        with pytest.raises(EnvironmentFailed, match=r"within 0\.1 seconds") as failure:
+            await call(environment, "slow")
+        assert isinstance(failure.value, EnvironmentDied) == (blame == "agent")
         with pytest.raises(EnvironmentFailed, match="failed earlier"):
             await environment.state()
+
+
+def test_a_rule_of_a_class_that_is_no_rule_is_refused() -> None:
+    kind = type("Ruled", (Blocking,), {"blame_death": "nobody"})
+    with pytest.raises(BadInput, match="attribute of another type"):
+        asyncio.run(_enter(wrap(kind)(SAMPLE)))
+
+
+async def _enter(environment: Any) -> None:
+    async with environment:
+        pass
 
 
 class Waiting:

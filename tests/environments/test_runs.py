@@ -111,13 +111,23 @@ def test_tools_that_a_call_adds_are_offered_in_the_same_turn(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("tool", "outcome", "kind"), [("exit", "environment_failed", "exited"), ("hang", "environment_failed", "late")]
+    ("tool", "blame", "outcome", "kind"),
+    [
+        ("exit", "environment", "environment_failed", "exited"),
+        ("hang", "environment", "environment_failed", "late"),
+        ("exit", "agent", "agent_failed", "killed_environment"),
+        ("hang", "agent", "agent_failed", "killed_environment"),
+    ],
 )
-def test_a_broken_environment_is_never_a_zero(tool: str, outcome: str, kind: str, tmp_path: Path) -> None:
+def test_an_end_after_a_call_counts_by_the_rule_of_the_environment(
+    tool: str, blame: str, outcome: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proctor.environments._programs.HEALTH_SECONDS", 0.5)
+
     def breaks(messages: Sequence[Message], tools: Sequence[Tool]) -> Message:
         return Message(role="assistant", parts=(ToolCall(name=tool),))
 
-    options = {"seconds": 0.5}
+    options = {"seconds": 0.5, "blame_death": blame}
     run = proctor.evaluate(
         task(), agent=ChatAgent(ScriptedModel(breaks)), environment=KINDS["process"]["environment"],
         environment_options=options, store=str(tmp_path / "r.db"),

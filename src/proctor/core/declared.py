@@ -6,7 +6,7 @@ A function or an object sets those that it needs (`scorer.version = "2"`, `class
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -18,6 +18,7 @@ from proctor.core.validation import in_words
 
 ROUTINES = (BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType)
 Count = Annotated[int, msgspec.Meta(ge=1)]
+Blame = Literal["agent", "environment"]
 
 
 class ScorerInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +107,18 @@ class EnvironmentInfo(msgspec.Struct, frozen=True, kw_only=True):
     max_steps: Count | None = None
     wording: Any = None
     check: Any = None
+
+
+class EnvironmentRules(msgspec.Struct, frozen=True, kw_only=True):
+    """The attributes of a user's class of tools by which it says what a call may do to it.
+
+    Attributes:
+        call_seconds: how long one call may take, after which the model is told; half of the time limit of a sample if None.
+        blame_death: whose failure it is when it ends or hangs after a call, while a fresh one is sound.
+    """
+
+    call_seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    blame_death: Blame = "agent"
 
 
 class UserInfo(msgspec.Struct, frozen=True, kw_only=True):

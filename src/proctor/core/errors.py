@@ -9,6 +9,7 @@ ProctorError
     ├── AgentFailed       the system under test raised, gave nothing, or gave too much
     ├── ProviderFailed    the endpoint failed after all retries
     ├── EnvironmentFailed a stateful tool broke
+    │   └── EnvironmentDied  it ended or hung in a call of the agent, which is the agent's failure if a fresh one is sound
     ├── UserFailed        the simulated user broke
     └── JudgeFailed       a judge refused, was unreachable or could not be parsed
 """
@@ -131,6 +132,10 @@ class EnvironmentFailed(PartFailed):
     """A stateful tool of the environment broke."""
 
     kind = "environment"
+
+
+class EnvironmentDied(EnvironmentFailed):
+    """The environment ended, hung or wrote garbage after a call of the agent: the agent's failure if a fresh one is sound."""
 
 
 class UserFailed(PartFailed):

@@ -22,6 +22,7 @@ from proctor.transport.redact import quoted
 STATE_BYTES = 1 << 20  # a larger state is kept in part
 CHANGES_SHOWN = 200  # of one turn
 DEEPEST = 8
+SOUND_SECONDS = 60.0  # for a fresh environment to show that it works
 LEAVE_SECONDS = 10.0  # for an environment to end; one that does not is left alone
 
 State = Mapping[str, Any]
@@ -153,6 +154,15 @@ async def entered(
                 together = isinstance(environment, CallsTogether)
                 acting = (ActingTogether if together else Acting)(environment, sample, faults)
         yield acting
+
+
+async def is_sound(make: MakeEnvironment | str | Sequence[str], sample: Sample) -> bool:
+    """True if a fresh environment of a sample can be made, entered, and asked for its state."""
+    try:
+        async with asyncio.timeout(SOUND_SECONDS), entered(make, sample) as acting:
+            return acting is not None and await acting.state() is not None
+    except Exception:  # noqa: BLE001 - whatever is wrong with it
+        return False
 
 
 async def _leave(environment: AbstractAsyncContextManager[Any], *raised: Any) -> None:

@@ -11,6 +11,7 @@ from proctor.core.errors import (
     AgentFailed,
     BadInput,
     BudgetSpent,
+    EnvironmentDied,
     EnvironmentFailed,
     PartFailed,
     ProviderFailed,
@@ -24,8 +25,8 @@ from proctor.core.sentence import say
 from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
-from proctor.engine.acting import Acting, entered
-from proctor.engine.approving import describe_waiting
+from proctor.engine.acting import Acting, entered, is_sound
+from proctor.engine.approving import describe_waiting, text_of_call
 from proctor.engine.blame import is_lack, is_of_the_agent
 from proctor.engine.episode import Episode
 from proctor.engine.perturbing import Faults
@@ -146,6 +147,11 @@ async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, F
                     entering = None
                     _check_perturbed(work, environment)
                     trajectory = await episode.play(shown, environment)
+    except EnvironmentDied as error:
+        made = task.environment
+        if made is not None and error.kind != "machine" and await is_sound(made, sample):
+            return episode.so_far(), _killed(error, episode.so_far()), "agent_failed"
+        return episode.so_far(), Failure(kind=error.kind, reason=error.sentence), "environment_failed"
     except PartFailed as error:
         outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)
         detail = trace_of(error.__cause__) if error.__cause__ is not None else ""
@@ -182,6 +188,17 @@ def _check_perturbed(work: Work, environment: Acting | None) -> None:
             "The faults of errors= are for agents that call tools natively here: the task {task} scores the agent's words, in which such a call cannot be left out. Use lost=, delays= or cuts=.",
             task=work.task.name,
         )
+
+
+def _killed(error: EnvironmentDied, trajectory: Trajectory) -> Failure:
+    """Return why an end of the environment is the agent's failure."""
+    calls = trajectory.calls()
+    reason = say(
+        "The environment did not survive the agent's calls, the last of which was {call}, while a fresh one is sound: {reason} If the tool is to blame: blame_death=environment.",
+        call=text_of_call(calls[-1], 200) if calls else "-",
+        reason=error.sentence,
+    )
+    return Failure(kind="killed_environment", reason=reason)
 
 
 def _internal_failure(error: BaseException) -> Failure:

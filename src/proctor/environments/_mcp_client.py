@@ -123,6 +123,16 @@ class Connection:
             self.broken = False
         return Answer(text=_text_of(result), is_error=bool(result.is_error))
 
+    async def answers_again(self) -> bool:
+        """True if the server still answers after a call that took too long."""
+        assert self._client is not None
+        async with self._turn:
+            with suppress(TimeoutError, MCPError, ValueError, RuntimeError, ExceptionGroup, OSError):
+                async with asyncio.timeout(_programs.HEALTH_SECONDS):
+                    await self._list(self._client)
+                    self.broken = False
+        return not self.broken
+
     async def close(self, *, at_once: bool = False) -> None:
         """End the connection and, if it is ours, the server."""
         self.broken = True

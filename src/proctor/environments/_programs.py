@@ -9,8 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-from proctor.core.errors import BadInput, EnvironmentFailed
+from proctor.core.declared import Blame
+from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
 from proctor.core.run import limits_now
+from proctor.core.sample import ToolCall, ToolResult
+from proctor.environments._plain import refusal
 from proctor.isolation import Confinement, confine
 from proctor.runtime.program import Program
 from proctor.transport.redact import redact
@@ -19,6 +22,7 @@ LINE_BYTES = 16_000_000  # of one line that is read
 SHOWN = 500
 GIVEN = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV")
 OF_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
+HEALTH_SECONDS = 5.0  # for an environment to answer again after a call that took too long
 SHARE = 0.5  # of the time limit of a sample, that one call may take where no `seconds` are set
 
 
@@ -118,6 +122,16 @@ async def failure_of(program: Program) -> EnvironmentFailed:
         code=program.code,
         said=_said(program),
     )
+
+
+def timed_out(call: ToolCall, seconds: float) -> ToolResult:
+    """Return the result of a call that took too long, for the model."""
+    return refusal(call, f"The call timed out after {seconds:g} s. What it did until then stays done.")
+
+
+def died(failure: EnvironmentFailed, blame: Blame) -> EnvironmentFailed:
+    """Return the failure of an environment that ended or hung after a call of the agent, by its rule."""
+    return EnvironmentDied(failure.sentence, kind=failure.kind) if blame == "agent" else failure
 
 
 def too_late(name: str, seconds: float) -> EnvironmentFailed:

@@ -21,6 +21,7 @@ import msgspec
 
 from proctor import registry
 from proctor.config import converted
+from proctor.core.declared import Blame
 from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
 from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
@@ -42,7 +43,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         state: the tool whose result is the state, as a JSON object.
         result: where in a result that is JSON what the agent is shown is, such as `data.text`; all of it if empty.
         without: tools that the agent is not offered; `reset` and `state` never are.
-        seconds: how long one call may take; half of the time limit of a sample if None.
+        seconds: how long one call may take; half of the time limit of a sample if None. The model sees that a
+            call took longer, if the server then answers again.
+        blame_death: whose failure it is when the server ends, hangs or breaks the protocol after a call, while a fresh one is sound.
         start_seconds: how long a server may take to start.
         variables: names of environment variables that a server is given, such as that of a key, and `NAME=value`, in which
             `{folder}` is its temporary folder.
@@ -58,6 +61,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     result: str = ""
     without: tuple[str, ...] = ()
     seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    blame_death: Blame = "agent"
     start_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     variables: tuple[str, ...] = ()
     confined: bool = False
@@ -147,6 +151,7 @@ class McpEnvironment:
         self._servers = servers
         self._options = servers.options
         self._sample = sample
+        self._was_called = False
         self._left = AsyncExitStack()
 
     @property
@@ -182,14 +187,25 @@ class McpEnvironment:
             return refusal(call, "The arguments are no JSON object.")
         if call.name in self._hidden:
             return refusal(call, f"There is no tool '{call.name}'.")
-        answer = await self._connection.call(call.name, call.arguments, self._seconds)
+        self._was_called = True
+        try:
+            answer = await self._connection.call(call.name, call.arguments, self._seconds)
+        except EnvironmentFailed as failure:
+            if failure.kind == "late" and await self._connection.answers_again():
+                return _programs.timed_out(call, self._seconds)
+            raise _programs.died(failure, self._options.blame_death) from failure
         return result_of(call, _part(answer.text, self._options.result), is_error=answer.is_error)
 
     async def state(self) -> Mapping[str, object]:
         """Return what the tool for it says; nothing where none is named."""
         if not self._options.state:
             return {}
-        text = await self._ask(self._options.state, {})
+        try:
+            text = await self._ask(self._options.state, {})
+        except EnvironmentFailed as failure:
+            if not (self._was_called and self._connection.broken):
+                raise
+            raise _programs.died(failure, self._options.blame_death) from failure
         try:
             state = json.loads(text)
         except (ValueError, RecursionError):

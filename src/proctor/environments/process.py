@@ -23,6 +23,7 @@ from typing import Annotated, Any, Self
 import msgspec
 
 from proctor.config import converted
+from proctor.core.declared import Blame
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
@@ -35,6 +36,7 @@ from proctor.runtime.concurrent import run_to_the_end
 from proctor.runtime.program import LineTooLong, Program
 
 CLOSE_SECONDS = 2.0
+START_SECONDS = 60.0
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +44,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         reuse: keep processes for further samples instead of one for each.
-        seconds: how long one answer may take; half of the time limit of a sample if None.
+        seconds: how long one answer may take; half of the time limit of a sample if None. The model sees that a
+            call took longer, if the program then answers again.
+        blame_death: whose failure it is when the program ends, hangs or writes garbage after a call, while a fresh one is sound.
         variables: names of environment variables that the program is given, such as that of a key, and `NAME=value`, in which
             `{folder}` is its temporary folder.
         confined: without network, other processes, and files that it can write but those of its temporary folder; the machine has to
@@ -54,6 +58,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     reuse: bool = False
     seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    blame_death: Blame = "agent"
     variables: tuple[str, ...] = ()
     confined: bool = False
     memory_mb: Annotated[int, msgspec.Meta(gt=0)] = 4_000
@@ -132,6 +137,7 @@ class ProcessEnvironment:
         self._sample = sample
         self._turn = asyncio.Lock()  # an answer belongs to the line that was written last
         self._broken = False
+        self._was_called = False
 
     async def __aenter__(self) -> Self:
         self._program, self._stack = await self._programs.take()
@@ -163,10 +169,15 @@ class ProcessEnvironment:
         """Let the program run the call."""
         if call.raw is not None:
             return refusal(call, "The arguments are no JSON object.")
+        self._was_called = True
         try:
             answer = await self._ask("call", {"name": call.name, "arguments": call.arguments})
         except LineTooLong:
             return refusal(call, f"The result has more than {_programs.LINE_BYTES} bytes.")
+        except EnvironmentFailed as failure:
+            if failure.kind != "late" or not await self._answers_again():
+                raise
+            return _programs.timed_out(call, _programs.seconds_for_a_call(self._programs.options.seconds))
         if answer.error is not None:
             return refusal(call, answer.error)
         return result_of(call, text_of_value(answer.result))
@@ -184,7 +195,27 @@ class ProcessEnvironment:
             EnvironmentFailed: there is none, or another line than an answer.
             LineTooLong: the result of a call is too long.
         """
+        try:
+            return await self._exchange(do, more, seconds)
+        except EnvironmentFailed as failure:
+            if not self._was_called or failure.kind == "broken" or not self._broken:
+                raise
+            raise _programs.died(failure, self._programs.options.blame_death) from failure
+
+    async def _answers_again(self) -> bool:
+        """True if the program still answers after a call that took too long; the answer to that call is not read."""
+        line = json.dumps({"do": "state"}).encode()
+        async with self._turn:
+            with suppress(TimeoutError, LineTooLong):
+                async with asyncio.timeout(_programs.HEALTH_SECONDS):
+                    await self._program.write(line)
+                    self._broken = not (await self._program.read() and await self._program.read())
+        return not self._broken
+
+    async def _exchange(self, do: str, more: Mapping[str, object], seconds: float | None) -> Answer:
         seconds = seconds or _programs.seconds_for_a_call(self._programs.options.seconds)
+        if do in ("open", "tools"):  # a program has to start, however quick its calls should be
+            seconds = max(seconds, START_SECONDS)
         line = json.dumps({"do": do, **more}, ensure_ascii=False, default=str).encode("utf-8", "replace")
         async with self._turn:
             if self._broken:

@@ -13,7 +13,7 @@ import asyncio
 import copy
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, suppress
 from functools import lru_cache, partial
 from types import BuiltinFunctionType, FunctionType, TracebackType
 from typing import Any, Protocol, Self, cast, runtime_checkable
@@ -22,6 +22,7 @@ import msgspec
 
 from proctor import registry
 from proctor.config import unknown_option
+from proctor.core.declared import EnvironmentRules, checked
 from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver, ProctorError
 from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
@@ -99,6 +100,7 @@ class PythonEnvironment:
         self._thread = OwnThread() if in_thread else None
         self._target: Any = None
         self._signatures: Mapping[str, Signature] = {}
+        self._rules = EnvironmentRules()
         self._stuck = False
         self._left = AsyncExitStack()
 
@@ -107,6 +109,7 @@ class PythonEnvironment:
             if self._thread is not None:
                 stack.callback(self._thread.close)
             made = await self._within_limit("__init__", self._make)
+            self._rules = checked(EnvironmentRules, made, type(made).__name__)
             self._signatures = signatures(type(made))
             _check_tools(self._signatures, type(made).__name__)
             if _is_async(type(made)):  # where a function makes the object, that is known only now
@@ -136,12 +139,19 @@ class PythonEnvironment:
         method = partial(getattr(self._target, call.name), *placed, **named)
         try:
             value = await self._within_limit(call.name, method)
+        except EnvironmentFailed as failure:
+            if not self._stuck:  # the tool's own word
+                raise
+            if not await self._answers_again():
+                raise _programs.died(failure, self._rules.blame_death) from failure
+            return _programs.timed_out(call, self._seconds)
         except (ProctorError, EpisodeOver):
             raise
         except Exception as error:  # noqa: BLE001 - the tool's own, which the model is shown
             return raised(call, error)
         except SystemExit as error:
-            raise EnvironmentFailed("The tool '{name}' ended the program.", name=call.name) from error
+            ended = EnvironmentFailed("The tool '{name}' ended the program.", kind="exited", name=call.name)
+            raise _programs.died(ended, self._rules.blame_death) from error
         return value if isinstance(value, ToolResult) else result_of(call, text_of_value(value))
 
     async def state(self) -> Mapping[str, object]:
@@ -158,7 +168,7 @@ class PythonEnvironment:
         """
         if self._stuck:
             raise EnvironmentFailed("The environment failed earlier in this sample.")
-        seconds = _programs.seconds_for_a_call(None)
+        seconds = self._seconds
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
@@ -168,6 +178,19 @@ class PythonEnvironment:
             if not self._stuck:  # it is the tool's own
                 raise
             raise _programs.too_late(name, seconds) from None
+
+    @property
+    def _seconds(self) -> float:
+        return _programs.seconds_for_a_call(self._rules.call_seconds)
+
+    async def _answers_again(self) -> bool:
+        """True if the object can be used after a call that took too long: its thread is free, or the call was cancelled."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_programs.HEALTH_SECONDS):
+                if self._thread is not None:
+                    await self._thread.run(lambda: None)
+                self._stuck = False
+        return not self._stuck
 
     async def _run(self, function: Callable[[], Any]) -> Any:
         value = function() if self._thread is None else await self._thread.run(function)

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import agentbench_clone as clone
 import pytest
@@ -75,6 +76,21 @@ def test_a_machine_that_cannot_be_made_ready_is_a_failure_of_the_environment(roo
     assert isinstance(trial.failure, Failure)
     assert trial.outcome == "environment_failed"
     assert "exit code 100): no network" in str(trial.failure.reason)
+
+
+def test_a_command_that_ends_its_machine_is_the_agents_failure_if_a_fresh_one_works(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Sandbox._ask
+
+    async def dying(self: Sandbox, call: str, **given: Any) -> Any:
+        if given.get("command") == "escape" and self._process is not None:
+            self._process.kill()  # no command that can is known
+        return await ask(self, call, **given)
+
+    monkeypatch.setattr(Sandbox, "_ask", dying)
+    (first, *_) = play(root, bash("escape"), "Act: answer( 1 )").trials()
+    assert (first.outcome, first.failure and first.failure.kind) == ("agent_failed", "killed_environment")
 
 
 def test_without_bubblewrap_no_command_is_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

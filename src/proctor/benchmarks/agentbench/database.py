@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
+from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed, MissingExtra
 from proctor.isolation import Instance, Limits, WorkerRaised, Workers, find_packages
 from proctor.isolation.limits import MEGABYTE
 
@@ -25,8 +25,15 @@ class Table:
         self._instance = instance
 
     async def execute(self, sql: str) -> str:
-        """Return the official reply to a statement."""
-        reply: str = await self._instance.call("execute", sql=sql)
+        """Return the official reply to a statement.
+
+        Raises:
+            EnvironmentDied: the worker did not survive it.
+        """
+        try:
+            reply: str = await self._instance.call("execute", sql=sql)
+        except EnvironmentFailed as failure:
+            raise EnvironmentDied(failure.sentence, kind=failure.kind) from failure
         return reply
 
     async def digest(self) -> str:

@@ -18,7 +18,7 @@ import msgspec
 
 from proctor.benchmarks.agentbench.conversation import Ended, History, Loop
 from proctor.benchmarks.agentbench.source_texts import SourceTexts
-from proctor.core.errors import EnvironmentFailed
+from proctor.core.errors import EnvironmentDied, EnvironmentFailed
 from proctor.core.sample import Message, Sample
 from proctor.runtime.python_source import constants
 
@@ -150,8 +150,20 @@ class OsPart:
                 if action.name == "commit":
                     yield await judge(problem, machine, action.content)
                     return
-                history.append(Message.of("user", show(await machine.type(action.content or ""))))
+                history.append(Message.of("user", show(await _type(machine, action.content or ""))))
             yield Ended(status="task limit reached", result={"result": False, "reason": "round limit"})
+
+
+async def _type(machine: Machine, command: str) -> str:
+    """Return what a command of the agent prints.
+
+    Raises:
+        EnvironmentDied: the machine did not survive it.
+    """
+    try:
+        return await machine.type(command)
+    except EnvironmentFailed as failure:
+        raise EnvironmentDied(failure.sentence, kind=failure.kind) from failure
 
 
 async def prepare(problem: Problem, machine: Machine) -> None:
