@@ -19,6 +19,7 @@ from proctor.api.shards import close, find_shards, merge_shards
 from proctor.api.stages import find_further, has_ended
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.judge import JudgeChoice
+from proctor.core.main_number import check_names
 from proctor.core.run import Budget, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer, ShardedStore, Store, Summarise
@@ -171,6 +172,7 @@ def rescore(
     limit = budget_of(budget)
     check_money(limit, judges)
     names = [*run.record.scorers, *(scorer.name for scorer in bound if scorer.name not in run.record.scorers)]
+    check_names(names, known=run.record.scorers)
     replaced = {scorer.name for scorer in bound}
     kept = (one for one in run.record.spec.scorers if not replaced & {one, one.rpartition(":")[2]})
     references = [*kept, *(scorer.reference for scorer in bound)]

@@ -11,12 +11,12 @@ from proctor.api.prepare import open_existing
 from proctor.api.run import Run
 from proctor.calibration import calibrate
 from proctor.calibration.calibrate import Apart, Rated, Row, Scale
-from proctor.calibration.figures import CORRECTED, PROVENANCE, about, on_scale
+from proctor.calibration.figures import CORRECTED, about, on_scale
 from proctor.calibration.ratings import AVERAGE
 from proctor.config import settings
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
-from proctor.core.judge import JudgeInfo
+from proctor.core.judge import PROVENANCE, JudgeInfo
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store

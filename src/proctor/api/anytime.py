@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.api.until import question, read_rule, read_steps, scorer_of, stored_values
+from proctor.core.main_number import kinds
 from proctor.core.run import Estimate, Looked, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
@@ -18,7 +19,6 @@ from proctor.stats.anytime import ANYTIME, bounds
 from proctor.stats.rate import Interval
 
 NONE = "no interval: looked at"
-MAIN = ("accuracy", "score")
 
 Fed = list[tuple[Between, float]]
 Stored = tuple[RunRecord, Store]
@@ -41,7 +41,7 @@ def _anytime(one: Estimate, scorer: str | None, record: RunRecord, store: Store,
     named, _, metric = one.name.rpartition(".")
     scorer = scorer or named
     held = None
-    if metric in MAIN and scorer in record.scorers and one.value is not None:
+    if scorer in record.scorers and metric in kinds(record, scorer) and one.value is not None:
         if scorer not in seen:
             seen[scorer] = Seen(record, store, scorer)
         held = seen[scorer].bounds(one.slice, (1 - one.level) / 2)
@@ -176,7 +176,7 @@ def decided_by(run: Stored, against: Stored | None, scorer: str, slice_: str, er
     asked_of = "" if against is None else against[0].id
     is_same = until.against == asked_of if not until.among else until.among == (asked_of, record.id)
     is_sure = error == until.error and (not until.among or read_rule(until.rule).bound > 0)
-    is_same = is_same and scorer_of(read_rule(until.rule).metric, record.scorers) == scorer
+    is_same = is_same and scorer_of(read_rule(until.rule).metric, record) == scorer
     if (
         not is_same
         or not is_sure
@@ -191,7 +191,7 @@ def _still_holds(run: Stored, against: Stored | None, scorer: str, looked: Looke
     """True if the steps that were looked at have the same mean in the store as then."""
     old = None
     if against is not None:
-        old = stored_values(*against, scorer_of(scorer, against[0].scorers))
+        old = stored_values(*against, scorer)
     steps = read_steps(*run, scorer)
     total = weight = count = 0.0
     for number in range(steps.complete):

@@ -12,6 +12,7 @@ import msgspec
 
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
+from proctor.core.main_number import scorer_meant
 from proctor.core.run import Estimate
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
@@ -24,7 +25,7 @@ from proctor.stores.reading import verdicts_by_trial
 Thresholds = float | Mapping[str, float]
 Decision = Literal["met", "missed", "inconclusive"]
 By = Literal["interval", "value"]
-MAIN = ("accuracy", "score")
+ROUNDING = 1e-9
 
 
 class Trialled(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,8 +93,9 @@ def check(
     for value in (*wanted.values(), *(() if least is None else (least,))):
         if not 0 <= value <= 1:
             raise BadInput("A threshold is a share from 0 to 1, not {value}.", value=value)
-    numbers = {name: _number(run, name) for name in wanted}
-    trials = tuple(_trials(run, wanted))
+    numbers = {name: held_to(name, find_estimate(run, name), value) for name, value in wanted.items()}
+    by_scorer = {meant: value for name, value in wanted.items() if (meant := scorer_meant(name, run.record))}
+    trials = tuple(_trials(run, by_scorer))
     rate = _rate(run, trials)
     told = [*_decisions(trials, rate, least, numbers, wanted, by)]
     return Check(
@@ -112,10 +114,29 @@ def find_estimate(run: Run, name: str) -> Estimate:
         BadInput: the run has none of this name; says which it has.
     """
     metric, bracket, slice_ = name.removesuffix("]").partition("[")
-    if not bracket:
-        return _number(run, next(iter(_thresholds_by_name(run, {name: 0.0}))))
-    whole = _number(run, next(iter(_thresholds_by_name(run, {metric.strip(): 0.0}))))
-    return run.estimate(whole.name, slice=slice_)
+    return run.estimate(metric.strip() if bracket else name, slice=slice_)
+
+
+def held_to(name: str, one: Estimate, bound: float, *, is_least: bool = True) -> Estimate:
+    """Return a number that a threshold, by default the least that is good, says something about.
+
+    Raises:
+        BadInput: one of both is a share and the other is not: the mean of points from 1 to 5 would meet every share.
+    """
+    shown = "-" if one.value is None else f"{one.value:.4g}"
+    if one.unit != "share":
+        if is_least and 0 <= bound <= 1:
+            raise BadInput(
+                "'{metric}' is no share but a number on a scale of its own ({value}), so a threshold from 0 to 1 says nothing about it.",
+                metric=name,
+                value=shown,
+            )
+        return one
+    if not 0 <= bound <= 1:
+        raise BadInput("a threshold of '{metric}' is a share from 0 to 1, not {bound}.", metric=name, bound=bound)
+    if one.value is not None and not -ROUNDING <= one.value <= 1 + ROUNDING:
+        raise BadInput("'{metric}' is {value}, which is no share, so it meets no threshold.", metric=name, value=shown)
+    return one
 
 
 def _thresholds_by_name(run: Run, thresholds: Thresholds | None) -> dict[str, float]:
@@ -124,30 +145,10 @@ def _thresholds_by_name(run: Run, thresholds: Thresholds | None) -> dict[str, fl
         return {}
     if not isinstance(thresholds, Mapping):
         return dict.fromkeys(run.record.scorers, float(thresholds))
-    known = [*run.record.scorers, *dict.fromkeys(one.name for one in run.estimates)]
-    found = {}
-    for name, value in thresholds.items():
-        full = next((one for one in (name, f"adk:{name}") if one in known), None)
-        if full is None:
-            raise BadInput(
-                "The run {run} has no estimate '{name}'. It has: {known}.",
-                run=run.id,
-                name=name,
-                known=", ".join(known) or "-",
-            )
-        found[full] = float(value)
-    return found
+    return {name: float(value) for name, value in thresholds.items()}
 
 
-def _number(run: Run, name: str) -> Estimate:
-    """Return the estimate of a name, or the main one of a scorer, for the whole run."""
-    names = (name, *(f"{name}.{main}" for main in MAIN))
-    if len(run.record.scorers) == 1 and name in run.record.scorers:
-        names = (*names, *MAIN)
-    return next(one for wanted in names for one in run.estimates if one.name == wanted and not one.slice)
-
-
-def _trials(run: Run, wanted: Mapping[str, float]) -> Iterator[Trialled]:
+def _trials(run: Run, by_scorer: Mapping[str, float]) -> Iterator[Trialled]:
     by_trial = dict(verdicts_by_trial(run.store, run.id))
     outcomes = {(trial.sample_id, trial.attempt): trial.outcome for trial in run.trials()}
     for sample in run.store.planned(run.id):
@@ -155,19 +156,19 @@ def _trials(run: Run, wanted: Mapping[str, float]) -> Iterator[Trialled]:
             key = (sample.id, attempt)
             passed: bool | None = None
             if outcomes.get(key) == "scored":
-                passed = _has_passed(by_trial.get(key, []), wanted)
+                passed = _has_passed(by_trial.get(key, []), by_scorer)
             elif outcomes.get(key) in IN_THE_MEAN:
                 passed = False
             yield Trialled(sample_id=sample.id, attempt=attempt, passed=passed)
 
 
-def _has_passed(verdicts: list[Verdict], wanted: Mapping[str, float]) -> bool | None:
+def _has_passed(verdicts: list[Verdict], by_scorer: Mapping[str, float]) -> bool | None:
     """True if the trial passed with every scorer; None where a scorer could not tell, or none applies."""
     told: list[bool] = []
     for verdict in verdicts:
         match verdict.result:
             case Score() as score:
-                least = wanted.get(verdict.scorer)
+                least = by_scorer.get(verdict.scorer)
                 told.append(score.passed if least is None else score.value >= least)
             case Unscored(why=why) if why != "not_applicable":
                 return None

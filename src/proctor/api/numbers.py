@@ -11,6 +11,7 @@ from proctor.api.anytime import anytime
 from proctor.api.faults import fault_estimates
 from proctor.calibration.figures import about
 from proctor.calibration.figures import estimates as judged
+from proctor.core.main_number import MAIN, kinds, main_estimate
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
@@ -20,8 +21,6 @@ from proctor.core.trial import IN_THE_MEAN, Verdict
 from proctor.stats import strata
 from proctor.stats.allocation import name_in_stage, stage_by_sample, stage_sizes
 from proctor.stats.estimate import is_rate, metrics
-
-MAIN = ("accuracy", "score", "win_rate")
 
 
 def estimates(record: RunRecord, store: Store, given: Sequence[tuple[RunRecord, Store]] = ()) -> list[Estimate]:
@@ -34,21 +33,16 @@ def estimates(record: RunRecord, store: Store, given: Sequence[tuple[RunRecord, 
     found = [
         one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "", given)
     ]
-    names = {
-        scorer: one.name
-        for one in reversed(found)
-        for scorer in record.scorers
-        if not one.slice and one.name in (f"{scorer}.{main}" if several else main for main in MAIN)
-    }
+    names = {scorer: one.name for scorer in record.scorers if (one := main_estimate(found, record, scorer)) is not None}
     return anytime(record, store, [*found, *fault_estimates(record, store, names)])
 
 
 def headline(record: RunRecord, store: Store, scorer: str = "") -> Estimate | None:
-    """Return the main number of a scorer, by default of the first; None where nothing was scored."""
-    names = [scorer] if scorer else record.scorers[:1]
-    found = [one for name in names for one in _of_scorer(record, store, name, "")]
-    main = [one for one in found if one.name in MAIN and not one.slice]
-    return next(iter(anytime(record, store, [*main, *found][:1], scorer=names[0] if names else None)), None)
+    """Return the main number of a scorer, by default of the main one; None where nothing was scored."""
+    scorer = scorer or record.main_scorer
+    found = _of_scorer(record, store, scorer, "") if scorer else []
+    main = [one for one in found if one.name in kinds(record, scorer) and not one.slice]
+    return next(iter(anytime(record, store, [*main, *found][:1], scorer=scorer)), None)
 
 
 def _of_scorer(

@@ -24,11 +24,11 @@ from proctor.api.shards import store_of_shard
 from proctor.api.sources import git_state
 from proctor.api.stages import check_more, has_ended, plan_stage
 from proctor.api.until import END, Looking, until_of
-from proctor.calibration.figures import PROVENANCE
 from proctor.config import settings, store_url
 from proctor.core.declared import AgentInfo, UserInfo, declared
 from proctor.core.errors import BadInput
-from proctor.core.judge import JudgeChoice, JudgeInfo
+from proctor.core.judge import PROVENANCE, JudgeChoice, JudgeInfo
+from proctor.core.main_number import check_names
 from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata, Until
 from proctor.core.shard import shard_of
 from proctor.core.task import Agent, ShardedStore, Store, Summarise, Task
@@ -197,13 +197,15 @@ def _until(options: RunOptions, stored: RunRecord | None, store: Store) -> Until
 def _record(parts: _Parts, options: RunOptions, strata: Strata | None) -> RunRecord:
     """Return the record of a new run, or that of the stored one under the same conditions and with the same code."""
     official = None if parts.task.summarise is not None else ()  # until the run ends
+    scorers = tuple(scorer.name for scorer in parts.scorers)
     record = RunRecord(
         id=options.run_id or new_id(parts.task.name),
         spec=parts.spec,
         task=parts.task.name,
         task_version=parts.task.version,
         agent=parts.agent.name,
-        scorers=tuple(scorer.name for scorer in parts.scorers),
+        scorers=scorers,
+        main=next(iter(scorers), ""),
         created=time.time(),
         proctor_version=proctor.__version__,
         provenance=with_judges(_provenance(parts), parts.judges),
@@ -212,6 +214,7 @@ def _record(parts: _Parts, options: RunOptions, strata: Strata | None) -> RunRec
     )
     stored = parts.stored
     if stored is None:
+        check_names(scorers)
         return record
     check_conditions(stored, record)
     moved = {name: getattr(parts.spec, name) for name in movable(stored)}

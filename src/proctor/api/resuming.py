@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from proctor.api.sources import changed_files
-from proctor.calibration.figures import PROVENANCE
 from proctor.core.errors import BadInput
+from proctor.core.judge import PROVENANCE
 from proctor.core.run import MOVABLE, RunRecord
 from proctor.core.sentence import Sentence, say
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.api import numbers
 from proctor.core.errors import BadInput
+from proctor.core.main_number import main_estimate, scorer_meant
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store, Summarise
 from proctor.core.trajectory import Usage
@@ -41,7 +42,7 @@ class Run:
         self.earlier = earlier
 
     def __repr__(self) -> str:
-        main = next((one for one in self.estimates if not one.slice and one.unit == "share"), None)
+        main = self.headline
         number = f"{main.name}={main.value:.3f}" if main is not None and main.value is not None else "nothing scored"
         return f"<Run {self.id}: {self.record.task}, {self.record.agent}, {number}>"
 
@@ -99,19 +100,25 @@ class Run:
 
     @cached_property
     def headline(self) -> Estimate | None:
-        """Return the main number of the first scorer, without making the task again; None where nothing was scored."""
+        """Return the main number of the run, that of its main scorer, without making the task again; None where nothing was scored."""
         return numbers.headline(self.record, self.store)
 
     def estimate(self, name: str, *, slice: str = "") -> Estimate:
-        """Return the estimate of a metric and slice.
+        """Return the estimate that a name means, of the whole run or a slice: `core.main_number` says which.
 
         Raises:
             BadInput: the run has no such estimate; says which it has.
         """
-        for one in self.estimates:
-            if one.name == name and one.slice == slice:
-                return one
-        known = sorted({f"{one.name} [{one.slice}]" if one.slice else one.name for one in self.estimates})
+        scorer = scorer_meant(name, self.record)
+        if scorer is not None:
+            found = main_estimate(self.estimates, self.record, scorer, slice=slice)
+        else:
+            found = next((one for one in self.estimates if one.name == name and one.slice == slice), None)
+        if found is not None:
+            return found
+        listed = (one for one in self.estimates if slice or not one.slice)
+        known = dict.fromkeys(f"{one.name} [{one.slice}]" if one.slice else one.name for one in listed)
+        known = dict.fromkeys(self.record.scorers) | known
         raise BadInput(
             "The run {run} has no estimate '{name}'. It has: {known}.",
             run=self.id,

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from proctor.api import numbers
 from proctor.api.resuming import code_changes, differences
 from proctor.api.stages import has_ended
-from proctor.calibration.figures import PROVENANCE
 from proctor.core.errors import BadInput
+from proctor.core.judge import PROVENANCE
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence
 from proctor.core.shard import Shard, shard_of

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.main_number import main_names, scorer_meant
 from proctor.core.run import Looked, RunRecord, Until
 from proctor.core.sample import Sample
 from proctor.core.task import Store
@@ -30,7 +31,6 @@ FORMS = (
     "accuracy better",
     "accuracy better by 0.05",
 )
-MAIN = ("accuracy", "score")
 
 _NUMBER = r"(?P<bound>\d*\.?\d+)"
 _METRIC = r"(?P<metric>[^\s<>=]+)"
@@ -137,11 +137,11 @@ class Looking:
     def __init__(self, until: Until, record: RunRecord, store: Store) -> None:
         self.rule = read_rule(until.rule)
         self._until = until
-        self._scorer = scorer_of(self.rule.metric, record.scorers)
+        self._scorer = scorer_of(self.rule.metric, record)
         self._old: Mapping[str, Between] | None = None
         if until.against:
             old = checked_baseline(store.run(until.against), record, store)
-            self._old = stored_values(old, store, scorer_of(self.rule.metric, old.scorers))
+            self._old = stored_values(old, store, _same_scorer(self._scorer, old))
         self._planned = self._ended = 0
         self._steps = Steps((), 1)
         self._decider: Decider | None = None
@@ -257,18 +257,28 @@ def checked_baseline(old: RunRecord, record: RunRecord, store: Store) -> RunReco
     return old
 
 
-def scorer_of(metric: str, scorers: Sequence[str]) -> str:
-    """Return the scorer whose mean a metric is; `accuracy` is that of the first.
+def scorer_of(metric: str, record: RunRecord) -> str:
+    """Return the scorer whose main number a rule is about.
 
     Raises:
         BadInput: none; suggests the nearest.
     """
-    known = dict.fromkeys(MAIN, scorers[0]) if scorers else {}
-    known |= {name: name for name in scorers} | {f"{name}.{main}": name for name in scorers for main in MAIN}
-    found = known.get(metric) or known.get(f"adk:{metric}")
+    found = scorer_meant(metric, record)
     if found is None:
-        raise unknown("metric of a rule", metric, [*known], paths=False)
+        raise unknown("metric of a rule", metric, [*main_names(record)], paths=False)
     return found
+
+
+def _same_scorer(name: str, old: RunRecord) -> str:
+    """Return the scorer of a run, which the baseline has to have too: another one measures something else."""
+    if name not in old.scorers:
+        raise BadInput(
+            "The baseline {run} has no scores of '{scorer}'. It has: {known}.",
+            run=old.id,
+            scorer=name,
+            known=", ".join(old.scorers) or "-",
+        )
+    return name
 
 
 def _parse(text: str) -> Rule | None:

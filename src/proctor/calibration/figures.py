@@ -10,7 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
-from proctor.core.judge import Figure, JudgeInfo
+from proctor.core.judge import PROVENANCE, Figure, JudgeInfo
+from proctor.core.main_number import RESERVED
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, Tally, tally
@@ -21,8 +22,8 @@ from proctor.stats.estimate import estimate
 
 Verdicts = Callable[[], Iterable[Verdict]]
 
+DIMENSION = "dimension:"
 CORRECTED = " (corrected)"  # after the name of a figure: what it would be if people had judged
-PROVENANCE = "judges"  # the key under which a run records what judged it, by scorer
 
 
 def about(record: RunRecord, scorer: str) -> JudgeInfo | None:
@@ -65,7 +66,19 @@ def estimates(
         found = concluded(
             found, lambda: store.verdicts(record.id, scorer=scorer), judge, prefix, cases.cluster_by_sample
         )
-    return _beside(found, {f"{prefix}{one.name}": one for one in judge.corrected})
+    return _beside(found, {f"{prefix}{shown_name(one.name, judge)}": one for one in judge.corrected})
+
+
+def shown_name(name: str, judge: JudgeInfo) -> str:
+    """Return the name of a figure among the numbers of a run; one that another number has is qualified.
+
+    >>> judge = JudgeInfo(model="m", main="score", figures=(Figure(name="accuracy"), Figure(name="tone")))
+    >>> shown_name("accuracy", judge), shown_name("tone", judge)
+    ('dimension:accuracy', 'tone')
+    """
+    plain = name.removesuffix(CORRECTED)
+    is_figure = plain != judge.main and any(one.name == plain for one in judge.figures)
+    return f"{DIMENSION}{name}" if is_figure and plain.casefold() in RESERVED else name
 
 
 def _beside(found: Sequence[Estimate], corrected: Mapping[str, Estimate]) -> list[Estimate]:
@@ -148,7 +161,7 @@ class _Cases:
     def estimates(self, figure: Figure, prefix: str, planned: Mapping[str, int]) -> Iterator[Estimate]:
         for slice_, by_sample in (self._values or {"": {}}).items():
             whole = replace(self._tally(figure, by_sample.values()), planned=planned.get(slice_, 0))
-            name = f"{prefix}{figure.name}"
+            name = f"{prefix}{shown_name(figure.name, self._judge)}"
             if self._weighing is None:
                 made = estimate(name, whole, slice=slice_)
             else:

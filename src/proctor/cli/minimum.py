@@ -50,9 +50,9 @@ def minima(texts: tuple[str, ...]) -> dict[str, float]:
 
 def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json: bool) -> int:
     """Print the numbers of a run compared with their thresholds; return the exit code."""
-    from proctor.api.check import decide, describe_estimate, find_estimate
+    from proctor.api.check import decide, describe_estimate, find_estimate, held_to
 
-    found = {name: find_estimate(run, name) for name in least}
+    found = {name: held_to(name, find_estimate(run, name), bound) for name, bound in least.items()}
     decisions = {name: decide(one, least[name], by=by) for name, one in found.items()}
     gates = [
         {"name": name, "least": least[name], "value": one.value, "low": one.low, "high": one.high, "by": by}

@@ -12,11 +12,12 @@ import msgspec
 
 from proctor import registry
 from proctor.api.anytime import Seen, decided_by
-from proctor.api.check import find_estimate
+from proctor.api.check import find_estimate, held_to
 from proctor.api.run import Run
 from proctor.continuous.measured import Values, as_earned, is_in, measured
-from proctor.continuous.policy import AMOUNTS, FAILED, LOWER_IS_BETTER, Policy, Rule
+from proctor.continuous.policy import LOWER_IS_BETTER, Policy, Rule
 from proctor.core.errors import BadInput
+from proctor.core.main_number import AMOUNTS, FAILED, main_names, scorer_meant
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
@@ -35,7 +36,6 @@ from proctor.stats.rate import Interval
 from proctor.stats.ratio import ratio
 
 Bounds = Callable[[float], Interval | None]
-MAIN = ("accuracy", "score")
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,13 +142,10 @@ def _measure(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence
 
 def _of_metric(rule: Rule, slice_: str, run: Run) -> Evidence:
     names = [*dict.fromkeys([*run.record.scorers, *(one.name for one in run.estimates), FAILED, *AMOUNTS])]
-    if rule.metric not in names and f"adk:{rule.metric}" not in names:
+    if rule.metric not in names and scorer_meant(rule.metric, run.record) is None:
         raise registry.unknown("metric", rule.metric, names, paths=False)
     one = find_estimate(run, f"{rule.metric}[{slice_}]" if slice_ else rule.metric)
-    if one.unit == "share" and not 0 <= rule.bound <= 1:
-        raise BadInput(
-            "a threshold of '{metric}' is a share from 0 to 1, not {bound}.", metric=rule.metric, bound=rule.bound
-        )
+    held_to(rule.metric, one, rule.bound, is_least=rule.kind == "at_least")
     if one.method == ANYTIME:
         scorer = one.name.rpartition(".")[0] or run.record.scorers[0]
         seen = Seen(run.record, run.store, scorer)
@@ -272,16 +269,14 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
 
 
 def _scorer_of(metric: str, run: Run, against: Run) -> str:
-    """Return the scorer whose mean a metric is; '' is the first one."""
+    """Return the scorer whose main number a metric is, which both runs have; '' is the main one, or else the first of both."""
     common = [name for name in run.record.scorers if name in against.record.scorers]
     if not common:
         raise BadInput("The two runs have no scorer in common.")
-    known = {name: name for name in common}
-    known |= {f"{name}.{main}": name for name in common for main in MAIN}
-    if len(run.record.scorers) == 1:
-        known |= dict.fromkeys(MAIN, common[0])
-    found = common[0] if not metric else known.get(metric) or known.get(f"adk:{metric}")
-    if found is None:
+    main = run.record.main_scorer
+    found = scorer_meant(metric, run.record) if metric else main if main in common else common[0]
+    if found not in common:
+        known = [name for name, scorer in main_names(run.record).items() if scorer in common]
         raise registry.unknown("metric of a comparison", metric, [*known, FAILED, *AMOUNTS], paths=False)
     return found
 

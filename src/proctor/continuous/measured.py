@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from proctor.api.run import Run
-from proctor.continuous.policy import FAILED
 from proctor.core.errors import BadInput
+from proctor.core.main_number import FAILED
 from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, Trial
 from proctor.reports.matching import Earned
 
@@ -40,7 +40,7 @@ def measured(run: Run, quantity: str, slice_: str) -> dict[str, Values]:
     attempts = run.record.spec.attempts
     failed = {(trial.sample_id, trial.attempt) for trial in run.trials(outcome="agent_failed")}
     found: dict[str, Values] = {}
-    for value in run.store.values(run.id, run.record.scorers[0]):
+    for value in run.store.values(run.id, run.record.main_scorer):
         if is_in(value.tags, slice_):
             sample = found.get(value.sample_id)
             if sample is None:

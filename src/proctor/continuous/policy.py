@@ -28,6 +28,7 @@ from proctor.api.resolve import benchmark
 from proctor.config import converted, unknown_option
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
+from proctor.core.main_number import AMOUNTS, FAILED
 from proctor.core.sentence import Sentence, say
 from proctor.runtime.files import reading
 from proctor.runtime.toml_file import parse_toml
@@ -35,8 +36,6 @@ from proctor.runtime.toml_file import parse_toml
 Kind = Literal["at_least", "at_most", "not_worse_by", "better_by"]
 KINDS: tuple[Kind, ...] = ("at_least", "at_most", "not_worse_by", "better_by")
 COMPARING: tuple[Kind, ...] = ("not_worse_by", "better_by")
-FAILED = "failed"
-AMOUNTS = ("latency", "cost", "tokens")  # of a trial; every other metric is a share, or a number of a judge
 LOWER_IS_BETTER = (FAILED, *AMOUNTS)
 FILE = "gate.toml"
 ERROR = 0.05

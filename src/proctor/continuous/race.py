@@ -24,9 +24,10 @@ from proctor.api.options import RunOptions
 from proctor.api.prepare import RUN_ID, Prepared, at, new_id, prepare, resumable
 from proctor.api.resolve import AgentLike, TaskLike
 from proctor.api.run import Run
-from proctor.api.until import MAIN, Rule, check_error, question, read_rule, read_steps, scorer_of
+from proctor.api.until import Rule, check_error, question, read_rule, read_steps, scorer_of
 from proctor.core.declared import own_name
 from proctor.core.errors import BadInput, Stopped
+from proctor.core.main_number import MAIN
 from proctor.core.run import Looked, RunRecord, Until
 from proctor.core.sample import Sample
 from proctor.core.task import Store
@@ -258,7 +259,7 @@ class Field:
         self.rule = read_rule(until.rule)
         self._error = until.error
         self._records = records
-        self._scorer = scorer_of(self.rule.metric, records[0].scorers)
+        self._scorer = scorer_of(self.rule.metric, records[0])
         self._count = len(records)
         self._steps: list[Steps | None] = [None] * self._count
         self._deciders: dict[tuple[int, int], Decider] = {}

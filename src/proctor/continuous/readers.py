@@ -18,9 +18,10 @@ from proctor.continuous import pages as gate_pages
 from proctor.continuous.delta import explain_delta
 from proctor.continuous.evidence import Evidence, gather
 from proctor.continuous.gate import Decision, Gate
-from proctor.continuous.policy import AMOUNTS, Policy, Rule
+from proctor.continuous.policy import Policy, Rule
 from proctor.continuous.trends import trends
 from proctor.core.errors import BadInput
+from proctor.core.main_number import AMOUNTS, scorer_meant
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.reports.compare import Comparison
@@ -313,7 +314,7 @@ def _slices(run: Run, gate: Gate | None) -> list[_Slice]:
     if not by:
         counts = Counter(name.partition("=")[0] for name in {one.slice for one in run.estimates if one.slice})
         by = next((key for key in sorted(counts) if 2 <= counts[key] <= MOST_SLICES), "")
-    rule = Rule(metric=run.record.scorers[0], at_least=0.0, each=by)
+    rule = Rule(metric=run.record.main_scorer, at_least=0.0, each=by)
     try:
         found = [*gather(rule, run, None, Policy(rules=(rule,)))] if by else []
     except BadInput:  # a scorer without a mean
@@ -323,10 +324,13 @@ def _slices(run: Run, gate: Gate | None) -> list[_Slice]:
 
 def _good(run: Run, gate: Gate | None) -> float:
     """Return the share from which on it is good: what the policy asks for of the main number, else `GOOD`."""
-    main = run.headline
-    names = {run.record.scorers[0], "" if main is None else main.name}
+    main = run.record.main_scorer
     rules = gate.policy.rules if gate is not None else ()
-    asked = [rule.bound for rule in rules if rule.kind == "at_least" and rule.metric in names and not rule.slice]
+    asked = [
+        rule.bound
+        for rule in rules
+        if rule.kind == "at_least" and scorer_meant(rule.metric, run.record) == main and not rule.slice
+    ]
     return min(asked, default=GOOD)
 
 
@@ -351,7 +355,7 @@ def _card(run: Run, words: Words, gate: Gate | None) -> Iterator[Section]:
     """Yield a card: a light for the whole, what it can and cannot do, and how that is known."""
     t = words.t
     good, main = _good(run, gate), run.headline
-    found = _evidence(run, Rule(metric=run.record.scorers[0], at_least=0.0))
+    found = _evidence(run, Rule(metric=run.record.main_scorer, at_least=0.0))
     whole = None if found is None else _lit(found, 1, good)
     tone: Tone = "" if whole is None else whole.tone
     blocks: list[Block] = [Paragraph(t(RELIABLE[tone][0]), strong=True, tone=tone or "open")]

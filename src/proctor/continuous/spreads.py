@@ -59,7 +59,7 @@ class _Single(msgspec.Struct, frozen=True, kw_only=True):
 
 def _single(run: Run) -> _Single | None:
     """Return the spread of the values of one run; None where it shows none."""
-    samples, _ = read_attempts(run.record, run.store, run.record.scorers[0])
+    samples, _ = read_attempts(run.record, run.store, run.record.main_scorer)
     cases = (Case(cluster=one.cluster, values=tuple(one.values), planned=len(one.values)) for one in samples)
     main = estimate("", tally(cases))
     if main.value is None or not main.standard_error:
@@ -147,7 +147,7 @@ def _within(runs: Sequence[Run]) -> tuple[float | None, Run | None]:
     """Return the variance of an attempt, from the newest run that has several."""
     for run in runs:
         if run.record.spec.attempts > 1:
-            samples, _ = read_attempts(run.record, run.store, run.record.scorers[0])
+            samples, _ = read_attempts(run.record, run.store, run.record.main_scorer)
             if (found := components(samples)) is not None:
                 return found.attempts.variance, run
     return None, None
@@ -170,7 +170,7 @@ def _pairs(runs: Sequence[Run], baseline: Run | None) -> Iterator[_Measured]:
         if (first < second if baseline is None else new.id != old.id)
     ]
     for *_, old, new in sorted(candidates, key=lambda one: one[:3])[:MOST_PAIRS]:
-        scorer = old.record.scorers[0]
+        scorer = old.record.main_scorer
         if scorer not in new.record.scorers:
             continue
         earned = [earned_by_sample(run.record, run.store, scorer) for run in (old, new)]

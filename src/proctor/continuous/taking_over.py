@@ -14,8 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.api.loop import run_in_loop
-from proctor.calibration.figures import PROVENANCE
 from proctor.core.digest import digest
+from proctor.core.judge import PROVENANCE
 from proctor.core.run import RunRecord
 from proctor.core.score import Score
 from proctor.core.sentence import say

@@ -244,7 +244,7 @@ def named_baselines(runs: Sequence[R]) -> Iterator[tuple[str, R]]:
 def follow(chosen: Chosen[R]) -> Trend:
     """Fill a trend with its runs: their numbers, what moved, and what was changed."""
     trend, runs, baseline = chosen
-    scorer = next(iter(runs[-1].record.scorers), "")
+    scorer = runs[-1].record.main_scorer
     first = len(runs) - trend.tested  # that is tested
     earned = {at: earned_by_sample(runs[at].record, runs[at].store, scorer) for at in range(first, len(runs))}
     rows = _rows(runs, baseline, earned, scorer)
@@ -282,7 +282,7 @@ def main_estimate(run: Followed, scorer: str) -> Estimate | None:
     if scorer not in run.record.scorers:
         return None
     found = numbers.headline(run.record, run.store, scorer)
-    return found if found is not None and found.name in numbers.MAIN and found.value is not None else None
+    return found if found is not None and not found.slice and found.value is not None else None
 
 
 def find_shifts(runs: Sequence[R], runs_per_alarm: float) -> list[TrendShift]:
@@ -291,7 +291,7 @@ def find_shifts(runs: Sequence[R], runs_per_alarm: float) -> list[TrendShift]:
     Args:
         runs_per_alarm: a false one is found once in that number of runs at most, in each direction.
     """
-    scorer = next(iter(runs[-1].record.scorers), "") if runs else ""
+    scorer = runs[-1].record.main_scorer if runs else ""
     earned = {at: earned_by_sample(run.record, run.store, scorer) for at, run in enumerate(runs)}
     begins = {at for at in range(1, len(runs)) if blocking_changes(runs[at], runs[at - 1])}
     return [*_shifts(runs, earned, begins, runs_per_alarm)]

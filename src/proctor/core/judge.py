@@ -8,6 +8,8 @@ import msgspec
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence
 
+PROVENANCE = "judges"  # the key under which a run records what judged it, by scorer
+
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """A number of a run that a judge's verdicts hold.

@@ -240,7 +240,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     results were lost, at most, as the run was cut off; `refused` which attempts at which samples the endpoint refused
     when that ended the run. `strata` is None in runs of a version that did not record it, and so is `official`: the
     official aggregates as they were when the run ended. `looked` is what the looks found, of a run with `until`. `tier` is
-    the name of the tier that it is a run of, and `taken_over` how many of its trials were made by which other runs.
+    the name of the tier that it is a run of, and `taken_over` how many of its trials were made by which other runs. `main`
+    is the scorer whose number is the main one of the run; in runs of a version that did not record it, the first is.
     """
 
     id: str
@@ -264,6 +265,12 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     looked: Looked | None = None
     tier: str = ""
     taken_over: Mapping[str, int] = {}
+    main: str = ""
+
+    @property
+    def main_scorer(self) -> str:
+        """Return the scorer whose number is the main one of the run; '' without any scorer."""
+        return self.main if self.main in self.scorers else next(iter(self.scorers), "")
 
     @property
     def is_imported(self) -> bool:

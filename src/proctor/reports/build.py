@@ -6,6 +6,8 @@ from itertools import islice
 
 import msgspec
 
+from proctor.calibration.figures import CORRECTED
+from proctor.core.main_number import main_estimate
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
@@ -133,7 +135,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
     return Report(
         record=record,
         target=target(record),
-        headline=_headline(estimates),
+        headline=_headline(record, estimates),
         sections=_sections(estimates),
         outcomes=outcomes,
         stops=dict(trials.stops.most_common()),
@@ -178,10 +180,11 @@ def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate])
     return dict(plain)
 
 
-def _headline(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
+def _headline(record: RunRecord, estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
     """Return the main numbers of the whole run, then the official overall number of benchmarks that have one."""
     whole = [one for one in estimates if not one.slice]
-    main = [one for one in whole if _metric(one) in ("accuracy", "score", "win_rate")]
+    names = {found.name for scorer in record.scorers if (found := main_estimate(whole, record, scorer)) is not None}
+    main = [one for one in whole if one.name.removesuffix(CORRECTED) in names]
     overall = [one for one in whole if _metric(one) in ("overall", "official_overall") and one.value is not None]
     return (*(main or whole[:1]), *(one for one in overall if one not in main))
 
@@ -201,7 +204,7 @@ def _is_number(estimate: Estimate) -> bool:
 
 
 def _metric(estimate: Estimate) -> str:
-    return estimate.name.rpartition(".")[2].removesuffix(" (corrected)")
+    return estimate.name.rpartition(".")[2].removesuffix(CORRECTED)
 
 
 def _notes(

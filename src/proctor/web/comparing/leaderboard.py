@@ -118,7 +118,7 @@ def agent_key(record: RunRecord) -> tuple[str, bytes]:
 
 
 def _rank(runs: Sequence[Found], board: Leaderboard) -> Leaderboard:
-    scorer = next(iter(runs[0].record.scorers), "")
+    scorer = runs[0].record.main_scorer
     drafts = _pairs(runs, scorer)
     decided = decide_each([[draft] for draft in drafts.values()], ALPHA)
     better: dict[int, set[int]] = {at: set() for at in range(len(runs))}  # than the run at a position, surely
