@@ -17,7 +17,7 @@ import pytest
 from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
 
 from proctor.core.digest import digest
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, StoreUnreadable
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.stores import schema, sqlite
@@ -473,3 +473,19 @@ def _python(script: str, path: Path) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     return done
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_nothing_is_read_from_or_written_to_a_file_that_was_removed(replaced: bool, tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    store = SqliteStore(path)
+    await begun(store, [a_sample("a")])
+    path.unlink()
+    if replaced:
+        path.write_bytes(b"")
+    with pytest.raises(StoreUnreadable, match="not there any more"):
+        store.runs()
+    with pytest.raises(StoreUnreadable, match="not there any more"):
+        await store.add(a_trial("a"))
+    store.close()
+    assert path.exists() == replaced, "looking at it makes no file"

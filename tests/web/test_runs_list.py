@@ -190,3 +190,33 @@ def test_the_list_speaks_chinese(tmp_path: Path) -> None:
     assert "新建运行" in page
     assert "已完成" in page
     site.workspace.close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/runs?agnet=x", "/runs/first?x=1", "/runs/first/samples?q=77", "/leaderboard?tsak=x", "/trends?tag=x", "/evalsets?name=x", "/gate?run=first&agianst=second"],
+)  # fmt: skip
+def test_a_field_that_a_page_does_not_know_is_refused(address: str, tmp_path: Path) -> None:
+    site = AppSite(tmp_path)
+    site.run()
+    refused = site.browser().get(address)
+    site.workspace.close()
+    assert refused.status_code == 400
+    assert "No field is called" in refused.text
+
+
+def test_a_store_that_is_gone_is_no_empty_one(tmp_path: Path) -> None:
+    site = AppSite(tmp_path)
+    site.run()
+    browser = site.browser()
+    assert browser.get("/runs").status_code == 200
+    for path in (tmp_path / "runs.db", tmp_path / "runs.db-wal", tmp_path / "runs.db-shm"):
+        path.unlink(missing_ok=True)
+    for address in ("/runs", "/runs/first", "/api/v1/runs", "/runs/first/samples"):
+        gone = browser.get(address)
+        assert gone.status_code == 503, address
+        assert "not there any more" in gone.text
+        assert "No runs yet" not in gone.text
+    assert browser.get("/api/v1/runs").json()["error"]["kind"] == "store_unreadable"
+    assert not (tmp_path / "runs.db").exists()
+    site.workspace.close()

@@ -3,7 +3,8 @@
 ProctorError
 ├── BadInput              the user can fix it; commands exit with 2
 │   ├── MissingExtra      an optional dependency is not installed; says how to install it
-│   └── Refused           the endpoint does not accept the key, the model or the address
+│   ├── Refused           the endpoint does not accept the key, the model or the address
+│   └── StoreUnreadable   the file of a store was removed or replaced under an open store
 ├── BudgetSpent           a request that the budget does not hold any more; the sample is skipped
 └── PartFailed            something around the model broke; engine/trial.py turns it into an outcome
     ├── AgentFailed       the system under test raised, gave nothing, or gave too much
@@ -40,6 +41,10 @@ class BadInput(ProctorError):
     """
 
     run_id: str | None = None
+
+
+class StoreUnreadable(BadInput):
+    """What an open store keeps its runs in is not there any more."""
 
 
 class Stopped(KeyboardInterrupt):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from proctor.core.annotation import Annotation
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, StoreUnreadable
 from proctor.core.parts import StorePart
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
@@ -48,9 +48,19 @@ class _File:
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
         self._db = db
         self._path = path
+        self._number = _number_of(path)
         self.close = db.close
 
+    def check_there(self) -> None:
+        """Raise a `StoreUnreadable` if the file was removed or replaced: what is written to it now would be lost."""
+        if _number_of(self._path) != self._number:
+            raise StoreUnreadable(
+                "The store {path} is not there any more: its file was removed or replaced, or its folder is not mounted. Put it back, or open it again.",
+                path=self._path,
+            )
+
     def accept(self, additions: Sequence[Addition]) -> Sequence[Exception | None]:
+        self.check_there()
         try:
             return accept(self._db, additions)
         except BaseException:
@@ -58,6 +68,7 @@ class _File:
             raise
 
     def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self.check_there()
         try:
             self._db.execute("BEGIN IMMEDIATE")
             result = work(self._db)
@@ -105,9 +116,10 @@ class SqliteStore(TableStore):
         self._keys: tuple[bytes, ...] = ()  # of the user; they are not written
         where = self._path
         db = open_file(where, busy_seconds)
+        self._file = _File(db, where)
         if folder is not None:
             db.execute("PRAGMA synchronous = OFF")
-        self._writer = Writer(_File(db, where))
+        self._writer = Writer(self._file)
         self._end = weakref.finalize(self, _close, self._pid, self._writer, self._idle, self._held, folder)
 
     def __repr__(self) -> str:
@@ -205,6 +217,7 @@ class SqliteStore(TableStore):
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         self._check_usable()
+        self._file.check_there()
         db = None
         try:
             db = self._idle.pop() if self._idle else connect(self._path, self._busy_seconds)
@@ -214,6 +227,14 @@ class SqliteStore(TableStore):
         finally:
             if db is not None:
                 self._idle.append(db)
+
+
+def _number_of(path: Path) -> int | None:
+    """Return the number by which the file system knows a file; None where there is none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _begin(db: sqlite3.Connection, record: RunRecord) -> int:

@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, StoreUnreadable
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import speak
 from proctor.reports.render import environment
@@ -126,7 +126,8 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
 
 async def _bad_input(request: Request, error: Exception) -> Response:
     assert isinstance(error, BadInput)
-    return _message(request, 404 if isinstance(error, NotFound) else 400, error.sentence)
+    status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, StoreUnreadable) else 400
+    return _message(request, status, error.sentence)
 
 
 async def _ledger_error(request: Request, error: Exception) -> Response:

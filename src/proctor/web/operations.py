@@ -6,7 +6,7 @@ takes `by` gets the name of the person. Pages call it and show what it returns; 
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
@@ -107,8 +107,7 @@ async def _given(request: Request, operation: Operation) -> Any:
     kind = operation.given
     assert kind is not None
     if operation.method in IN_QUERY:
-        _check_known([name for name in request.query_params if name not in OF_ALL_PAGES], kind)
-        return read(request, kind)
+        return read_filter(request, kind)
     try:
         fields = msgspec.json.decode(await request.body() or b"{}", type=dict[str, Any])
         named = msgspec.convert(request.path_params, _only(kind, path_fields(operation.path)), strict=False)
@@ -126,6 +125,19 @@ def checked(values: Mapping[str, Any], kind: type[T]) -> T:
     """
     _check_known([*values], kind)
     return _checked(msgspec.convert(values, kind))
+
+
+def read_filter(request: Request, kind: type[T], *, also: Collection[str] = ()) -> T:
+    """Return what the address and the query say, as `read` does; a filter that is mistyped would filter nothing.
+
+    Args:
+        also: what else the page reads out of its query.
+
+    Raises:
+        BadInput: a value has the wrong form, or a field is not known.
+    """
+    _check_known([name for name in request.query_params if name not in {*OF_ALL_PAGES, *also}], kind)
+    return read(request, kind)
 
 
 def read(request: Request, kind: type[T]) -> T:

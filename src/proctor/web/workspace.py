@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from proctor.config import settings, store_url
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, StoreUnreadable
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
@@ -100,10 +100,16 @@ class Workspace:
                 return Found(self.stores[store_name], record, self.reference(store_name, run_id))
         if missing is None:
             raise NotFound("No store is open.")
+        if isinstance(missing, StoreUnreadable):
+            raise missing
         raise NotFound(missing.sentence)
 
     def runs(self) -> tuple[Sequence[Found], Mapping[str, Sentence]]:
-        """Return the runs of all stores, the newest first, and the stores that cannot be read, with the reason."""
+        """Return the runs of all stores, the newest first, and the stores that cannot be read, with the reason.
+
+        Raises:
+            StoreUnreadable: none can be read.
+        """
         found: list[Found] = []
         broken = dict(self.broken)
         for name, store in self.stores.items():
@@ -113,6 +119,8 @@ class Workspace:
                 broken[name] = error.sentence
             except sqlite3.Error as error:  # it broke while it was open
                 broken[name] = say("The store cannot be read: {error}.", error=error)
+        if self.stores and broken.keys() >= self.stores.keys():
+            raise StoreUnreadable(next(iter(broken.values())))
         return sorted(found, key=lambda one: -one.record.created), broken
 
     def kept(self, make: Callable[["Workspace"], T]) -> T:

@@ -26,7 +26,7 @@ from proctor.web.authoring import criteria_file, editing, forms, results, tools
 from proctor.web.authoring.forms import CaseForm
 from proctor.web.authoring.results import RunOfSet
 from proctor.web.evalset_files import Conflict, History, Opened, folder_of
-from proctor.web.operations import convert, read
+from proctor.web.operations import convert, read, read_filter
 from proctor.web.runs import choices, permitted
 from proctor.web.workspace import Found, NotFound, Workspace
 
@@ -115,7 +115,7 @@ class _Pages:
     def sets(self, request: Request) -> Response:
         if self._workspace.evalsets is None and self._workspace.agents is None:
             return page(request, "authoring/sets.html.jinja", found=None, text="")
-        given = read(request, editing.SetFilter)
+        given = read_filter(request, editing.SetFilter)
         found = editing.list_sets(self._workspace, given)
         return page(request, "authoring/sets.html.jinja", found=found, text=given.text)
 

@@ -28,7 +28,7 @@ from proctor.web.app import page
 from proctor.web.comparing import comparison, gating, leaderboard, samples, trends, why
 from proctor.web.comparing.background import SECONDS
 from proctor.web.comparing.columns import Columns, Overlap, group_counts
-from proctor.web.operations import read
+from proctor.web.operations import read, read_filter
 from proctor.web.workspace import Found, Workspace
 
 OPERATIONS = (
@@ -229,7 +229,7 @@ class _Pages:
 
     def gate(self, request: Request) -> Response:
         """Show whether a run may ship, and which baselines it can be compared with."""
-        given = read(request, gating.GateGiven)
+        given = read_filter(request, gating.GateGiven)
         run = self._workspace.find_run(given.run)
         shown, wrong = None, None
         try:
@@ -258,7 +258,7 @@ class _Pages:
 
     def leaderboard(self, request: Request) -> Response:
         """Show the agents of a task by rank."""
-        given = read(request, leaderboard.BoardGiven)
+        given = read_filter(request, leaderboard.BoardGiven)
         board = leaderboard.rank_agents_soon(self._workspace, given, seconds=SECONDS)
         if board is None:
             return page(request, "comparing/waiting.html.jinja", title=say("Leaderboard"))
@@ -277,7 +277,7 @@ class _Pages:
 
     def trends(self, request: Request) -> Response:
         """Show the runs of an agent on a task over time."""
-        given = read(request, TrendGiven)
+        given = read_filter(request, TrendGiven)
         trend = trends.follow_task_soon(self._workspace, given, seconds=SECONDS)
         if trend is None:
             return page(request, "comparing/waiting.html.jinja", title=say("Trends"))

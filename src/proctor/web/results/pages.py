@@ -9,6 +9,7 @@ from tempfile import mkdtemp
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
@@ -26,6 +27,7 @@ from proctor.reports.words import Words
 from proctor.web.app import page
 from proctor.web.auth import session_of
 from proctor.web.failures import API
+from proctor.web.operations import read_filter
 from proctor.web.results.links import RunLinks
 from proctor.web.results.report import report_soon
 from proctor.web.results.saving import ask, save
@@ -39,6 +41,15 @@ TYPES = {
     "xml": "application/xml",
     "zip": "application/zip",
 }
+
+
+class RunPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The address of the page of a run; `all` names the section that is shown in full."""
+
+    run: str
+    all: str | None = None
+
+
 NO_PAGES = (API, "/save", "/enter", "/static/")
 
 
@@ -46,8 +57,9 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     """Return the routes of the pages about one run."""
 
     def show_run(request: Request) -> Response:
-        found = workspace.find_run(request.path_params["run"])
-        links = RunLinks(found.reference, request.query_params.get("all"))
+        asked = read_filter(request, RunPage)
+        found = workspace.find_run(asked.run)
+        links = RunLinks(found.reference, asked.all)
         gathered = report_soon(workspace, found, waits=request.scope["state"].get("waits", False))
         panel = panel_of(workspace, found.reference, session_of(request).person.name)
         values: dict[str, Any] = {"report": None, "record": found.record, "links": links}

@@ -13,7 +13,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.web.app import page
 from proctor.web.auth import form, session_of
-from proctor.web.operations import convert, read
+from proctor.web.operations import convert, read_filter
 from proctor.web.runs import actions, choices, listing, progress
 from proctor.web.runs.choices import Chosen, list_choices, list_options
 from proctor.web.runs.forms import draft_of, request_of, rest_of
@@ -62,7 +62,7 @@ class _Pages:
         self._workspace = workspace
 
     async def list(self, request: Request) -> Response:
-        given = read(request, RunFilter)
+        given = read_filter(request, RunFilter, also=("deleted",))
         found = await run_in_threadpool(list_runs, self._workspace, given)
         is_waiting = any(row.numbers is None and row.planned for row in found.rows)
         is_live = any(row.state in ("starting", "running") for row in found.rows)

@@ -12,7 +12,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trial import OUTCOMES
 from proctor.reports.words import Words
 from proctor.web.app import page
-from proctor.web.operations import read
+from proctor.web.operations import read_filter
 from proctor.web.samples.addresses import list_address, sample_address
 from proctor.web.samples.index_file import State
 from proctor.web.samples.listing import (
@@ -64,7 +64,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     """Return the route of the list."""
 
     def show_list(request: Request) -> Response:
-        given = read(request, SampleFilter)
+        given = read_filter(request, SampleFilter)
         if "" in request.query_params.values():  # from the form; an address to paste has no empty fields
             return RedirectResponse(_address(given), 303)
         found = workspace.find_run(given.run)

@@ -12,7 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.web.app import page
 from proctor.web.auth import Access, form, session_of
-from proctor.web.operations import convert, read
+from proctor.web.operations import convert, read_filter
 from proctor.web.team.log import AuditFilter, PassId, ledger_of, list_audit, list_sessions, revoke_session
 from proctor.web.users.roles import ROLE_NAMES, ROLES, VIA_NAMES, Role, is_enough, lesser
 from proctor.web.workspace import NotFound, Workspace
@@ -115,7 +115,7 @@ class _Pages:
 
     async def team(self, request: Request) -> Response:
         """Show who is signed in, and the audit log."""
-        given = read(request, AuditFilter)
+        given = read_filter(request, AuditFilter)
         sessions = await run_in_threadpool(list_sessions, self._workspace) if not given.after else []
         return page(
             request,
