@@ -15,6 +15,7 @@ from proctor.continuous.gate import Gate
 from proctor.continuous.gate import gate as decide
 from proctor.continuous.policy import Policy, Rule
 from proctor.core.errors import AgentFailed, BadInput, ProviderFailed
+from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial
 
 
@@ -132,15 +133,32 @@ def test_latency_by_quantile_and_by_mean(store: str) -> None:
     assert few.rulings[0].wanted is not None
 
 
-def take(monkeypatch: pytest.MonkeyPatch, seconds: Callable[[int], float]) -> None:
-    """Have each trial take so long, by the number of its sample."""
+def take(
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: Callable[[int], float],
+    *,
+    other: tuple[str, Callable[[int], float]] | None = None,
+) -> None:
+    """Have each trial take so long, by the number of its sample; in one run otherwise."""
     read = proctor.Run.trials
 
     def timed(run: proctor.Run, **which: Any) -> Iterator[Trial]:
+        of_run = other[1] if other is not None and other[0] == run.id else seconds
         for trial in read(run, **which):
-            yield msgspec.structs.replace(trial, seconds=seconds(int(trial.sample_id)))
+            yield msgspec.structs.replace(trial, seconds=of_run(int(trial.sample_id)))
 
     monkeypatch.setattr(proctor.Run, "trials", timed)
+
+
+def spend(monkeypatch: pytest.MonkeyPatch, tokens: Callable[[int], int]) -> None:
+    """Have each trial take so many tokens, by the number of its sample."""
+    read = proctor.Run.trials
+
+    def counted(run: proctor.Run, **which: Any) -> Iterator[Trial]:
+        for trial in read(run, **which):
+            yield msgspec.structs.replace(trial, usage=Usage(input_tokens=tokens(int(trial.sample_id))))
+
+    monkeypatch.setattr(proctor.Run, "trials", counted)
 
 
 def test_latency_against_a_baseline(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,14 +174,59 @@ def test_latency_against_a_baseline(store: str, monkeypatch: pytest.MonkeyPatch)
         assert ruling.low <= ruling.value <= ruling.high
 
 
-def test_one_trial_that_took_nearly_all_the_time_gives_no_bounds_and_says_so(
+def test_one_trial_that_took_nearly_all_the_time_decides_nothing_and_that_is_said(
     store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = make(store, range(100)), make(store, range(100))
     take(monkeypatch, lambda number: 0.001 if number else 100)
     ruling = gate(new, Rule(metric="latency", not_worse_by=1.0), against=old).rulings[0]
-    assert (ruling.decision, ruling.low, ruling.high) == ("inconclusive", None, None)
-    assert "differ too much" in str(ruling.why)
+    assert ruling.decision == "inconclusive"
+    assert "a trial may take up to 600" in str(ruling.why)
+
+
+def test_quick_trials_do_not_show_that_none_is_slow(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 100 trials none took long, but one in fifty may, up to the limit of 600 seconds: the mean may be 14 seconds."""
+    run = make(store, range(100))
+    take(monkeypatch, lambda number: 2 + number % 3 / 10)
+    near = gate(run, Rule(metric="latency", at_most=4)).rulings[0]
+    assert near.decision == "inconclusive"
+    assert near.high is not None
+    assert 18 < near.high < 25
+    assert "limit a quantile" in str(near.why)
+    assert near.wanted is None
+    assert gate(run, Rule(metric="latency", at_most=30)).decision == "go"
+    assert gate(run, Rule(metric="latency", at_most=1)).decision == "no_go"
+    assert gate(run, Rule(metric="latency", quantile=0.9, at_most=4)).decision == "go"
+
+
+def test_a_mean_that_nothing_limits_is_never_shown_to_be_small(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make(store, range(100))
+    spend(monkeypatch, lambda number: 10 + number % 3)
+    ruling = gate(run, Rule(metric="tokens", at_most=1_000)).rulings[0]
+    assert (ruling.decision, ruling.high) == ("inconclusive", None)
+    assert "nothing limits what a trial takes" in str(ruling.why)
+    assert gate(run, Rule(metric="tokens", at_most=5)).decision == "no_go"  # 0 is the least, and is known
+    assert gate(run, Rule(metric="tokens", quantile=0.9, at_most=1_000)).decision == "go"
+
+
+@pytest.mark.parametrize(("times", "decision"), [(1.0, "go"), (1.5, "no_go")])
+def test_a_quantile_against_a_baseline_decides_by_pairs(
+    store: str, monkeypatch: pytest.MonkeyPatch, times: float, decision: str
+) -> None:
+    """60 pairs of which each takes about as long as its other: independent bounds would want thousands."""
+    old, new = make(store, range(60), count=60), make(store, range(60), count=60)
+    spread = [1.05**number for number in range(60)]
+    shuffled = [(17 * number) % 60 for number in range(60)]
+    take(
+        monkeypatch,
+        lambda number: spread[shuffled[number]],
+        other=(new.id, lambda number: times * (0.99 + number % 3 / 100) * spread[shuffled[number]]),
+    )
+    ruling = gate(new, Rule(metric="latency", not_worse_by=0.2, quantile=0.9), against=old).rulings[0]
+    assert ruling.decision == decision
+    assert ruling.low is not None
+    assert ruling.high is not None
+    assert ruling.high - ruling.low < 0.2
 
 
 def test_cost_that_nobody_recorded_is_told(store: str) -> None:

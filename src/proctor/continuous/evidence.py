@@ -6,7 +6,7 @@ value.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -14,6 +14,7 @@ from proctor import registry
 from proctor.api.anytime import Seen, decided_by
 from proctor.api.check import find_estimate, held_to
 from proctor.api.run import Run
+from proctor.continuous.amounts import bound_mean, bound_quantiles, bound_ratio, most_of, quantile_of
 from proctor.continuous.measured import Values, as_earned, is_in, measured
 from proctor.continuous.policy import LOWER_IS_BETTER, Policy, Rule
 from proctor.core.errors import BadInput
@@ -26,14 +27,12 @@ from proctor.reports.earlier import read_earlier
 from proctor.reports.matching import NOT_MISSING, earned_by_sample, match_samples, weighted_pairs
 from proctor.runtime.garbage import gc_paused
 from proctor.stats.anytime import ANYTIME
-from proctor.stats.bounds import moved, one_sided, ranks
-from proctor.stats.distributions import t_quantile
+from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import estimate
 from proctor.stats.forecast import Expected, expect_difference, expect_share
 from proctor.stats.mean import estimate_mean
 from proctor.stats.paired import anytime_bounds
 from proctor.stats.rate import Interval
-from proctor.stats.ratio import ratio
 
 Bounds = Callable[[float], Interval | None]
 
@@ -51,6 +50,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         samples: how many tell something.
         split: the squared errors from samples and from attempts, where they are known.
         why_not: the reason why there is no bound.
+        unseen: why trials that were not seen keep the rule open, by error; None where they do not.
         holds_anytime: the bounds hold for any number of looks.
         expected: what more samples would show; None where only the bounds of these are known.
     """
@@ -72,6 +72,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int = 0
     split: tuple[float, float] | None = None
     why_not: Sentence | None = None
+    unseen: Callable[[float], Sentence | None] | None = None
     holds_anytime: bool = False
     expected: Expected | None = None
 
@@ -287,13 +288,18 @@ def _mean_amount(rule: Rule, slice_: str, run: Run) -> Evidence:
     found = estimate_mean(
         rule.metric, [one.mean for one in known], [one.cluster for one in known], planned=len(samples), least=0.0
     )
-    missing = sum(one.planned - len(one.values) for one in samples)
+    planned = sum(one.planned for one in samples)
+    missing = planned - sum(len(one.values) for one in samples)
+    value, most = found.value or 0.0, most_of(run, rule.metric, known)
+    bounded = bound_mean(known, most, rule.bound)
     return msgspec.structs.replace(
         _threshold(rule, slice_, found, rule.bound, run),
+        sampled=bounded.bounds,
+        unseen=bounded.unseen,
         samples=len(known),
         missing=missing,
-        below=(found.value or 0.0) * missing / sum(one.planned for one in samples),
-        above=math.inf if missing else 0.0,  # nothing says how much they would have taken
+        below=value * missing / planned,
+        above=(math.inf if most is None else most - value) * missing / planned if missing else 0.0,
     )
 
 
@@ -308,80 +314,30 @@ def _amount_under_quantile(rule: Rule, slice_: str, run: Run) -> Evidence:
 
 
 def _changed_mean(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
-    """Compare means as a ratio, over the samples that both measured (Fieller 1954, clustered)."""
+    """Compare means as a ratio, over the samples that both measured."""
     old, new = (measured(one, rule.metric, slice_) for one in (against, run))
-    common = [id for id in new if id in old and new[id].values and old[id].values]
-    sums: dict[str, tuple[int, float, float]] = {}
-    for id in common:
-        count, after, before = sums.get(new[id].cluster, (0, 0.0, 0.0))
-        sums[new[id].cluster] = (count + 1, after + new[id].mean, before + old[id].mean)
-    groups, size = len(sums), len(common)
-    if not size:
+    pairs = [(old[id], new[id]) for id in new if id in old and new[id].values and old[id].values]
+    if not pairs:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    after, before = (math.fsum(one[at] for one in sums.values()) / size for at in (1, 2))
-    ups = [one[1] - one[0] * after for one in sums.values()]
-    downs = [one[2] - one[0] * before for one in sums.values()]
-    scale = groups / max(groups - 1, 1) / size**2
-    var_new, covar, var_old = (
-        scale * math.fsum(one * other for one, other in zip(*both, strict=True))
-        for both in ((ups, ups), (ups, downs), (downs, downs))
-    )
-    degrees = max(size**2 / sum(one[0] ** 2 for one in sums.values()) - 1, 0.5)
-
-    def bounds(error: float) -> Interval | None:
-        square = t_quantile(1 - error, degrees) ** 2
-        first, middle, last = before**2 - square * var_old, after * before - square * covar, after**2 - square * var_new
-        if groups < 2 or first <= 0:
-            return None
-        root = math.sqrt(max(middle**2 - first * last, 0.0))
-        return Interval(low=(middle - root) / first - 1, high=(middle + root) / first - 1)
-
+    before, after = (math.fsum(pair[at].mean for pair in pairs) / len(pairs) for at in (0, 1))
+    most_before, most_now = (most_of(one, rule.metric, all_.values()) for one, all_ in ((against, old), (run, new)))
+    limit = 1 + (rule.bound if rule.kind == "not_worse_by" else -rule.bound)
+    found = bound_ratio(pairs, most_before, most_now, limit)
     missing = sum(one.planned - len(one.values) for run_ in (old, new) for one in run_.values())
-    return _change(rule, slice_, before, after, bounds, size, groups, missing, beyond=math.inf if missing else 0.0)
+    changed = _change(rule, slice_, before, after, found.bounds, pairs, missing, beyond=math.inf if missing else 0.0)
+    return msgspec.structs.replace(changed, unseen=found.unseen)
 
 
 def _changed_quantile(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
-    """Compare quantiles as a ratio, from the bounds of each by ranks (MOVER); missing trials may be at either end."""
+    """Compare quantiles as a ratio, over the samples of both runs; missing trials may be at either end."""
     old, new = (measured(one, rule.metric, slice_) for one in (against, run))
+    pairs = [(old[id], new[id]) for id in new if id in old]
     share = rule.quantile or 0.0
-    sides = [_quantile(one, share) for one in (old, new)]
-
-    def bounds(error: float) -> Interval | None:
-        before, after = (side(error) for side in sides)
-        return None if (found := ratio(after, before)) is None else Interval(low=found.low - 1, high=found.high - 1)
-
-    before, after = (side(0.05).value or 0.0 for side in sides)
-    missing = sum(one.planned - len(one.values) for run_ in (old, new) for one in run_.values())
-    clusters = len({one.cluster for one in new.values()})
-    return _change(rule, slice_, before, after, bounds, len(new), clusters, missing)
-
-
-def _quantile(samples: Mapping[str, Values], share: float) -> Callable[[float], Estimate]:
-    values = sorted(value for one in samples.values() for value in one.values)
-    missing = sum(one.planned - len(one.values) for one in samples.values())
-    found = values[min(math.ceil(share * len(values)), len(values)) - 1]
-    cases = [
-        Case(cluster=one.cluster, values=tuple(float(value <= found) for value in one.values), planned=len(one.values))
-        for one in samples.values()
-    ]
-    within = estimate("", tally(cases))
-    effective = float(within.clusters)
-    if within.standard_error and within.value is not None:
-        effective = within.value * (1 - within.value) / within.standard_error**2
-
-    def side(error: float) -> Estimate:
-        if within.clusters < 2:
-            return Estimate(name="", value=found)
-        low, high = ranks(share, len(values) + missing, effective, error)
-        below = None if low is None else low - missing
-        return Estimate(
-            name="",
-            value=found,
-            low=0.0 if below is None or below < 0 else min(values[below], found),
-            high=None if high is None or high >= len(values) else max(values[high], found),
-        )
-
-    return side
+    if not any(one.values for one, _ in pairs) or not any(one.values for _, one in pairs):
+        raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
+    before, after = (quantile_of([pair[at] for pair in pairs], share) for at in (0, 1))
+    missing = sum(one.planned - len(one.values) for pair in pairs for one in pair)
+    return _change(rule, slice_, before, after, bound_quantiles(pairs, share), pairs, missing)
 
 
 def _change(
@@ -389,13 +345,15 @@ def _change(
     slice_: str,
     before: float,
     after: float,
-    bounds: Bounds,
-    samples: int,
-    clusters: int,
+    ratios: Bounds,
+    pairs: Sequence[tuple[Values, Values]],
     missing: int,
     *,
     beyond: float = 0.0,
 ) -> Evidence:
+    def bounds(error: float) -> Interval | None:
+        return None if (found := ratios(error)) is None else Interval(low=found.low - 1, high=found.high - 1)
+
     why_not = None
     if before <= 0:
         why_not = say("the baseline's {metric} is 0, so nothing is a share of it", metric=rule.metric)
@@ -413,8 +371,8 @@ def _change(
         above=beyond,
         before=before,
         now=after,
-        samples=samples,
-        clusters=clusters,
+        samples=len(pairs),
+        clusters=len({now.cluster for _, now in pairs}),
         missing=missing,
         why_not=why_not,
     )

@@ -265,6 +265,8 @@ def _rule(one: Evidence, error: float, *, is_blocked: bool) -> Ruling:
             and _side(one, sampled.low, sampled.high) != "inconclusive"
         ):
             why = say("{count} missing trials could change it: run them with --retry-failed", count=one.missing)
+        elif decision == "inconclusive" and one.unseen is not None:
+            why = one.unseen(error)
     return Ruling(
         rule=one.rule,
         slice=one.slice,

@@ -1,0 +1,141 @@
+"""How often a gate is wrong about skewed amounts (seconds, money, tokens) where the truth lies just at its limit: by simulation.
+
+Means with the greatest amount of a trial known, ratios of means where only the new run has long trials, and ratios of
+quantiles; Student's bound of a mean in comparison. A bound is wrong exactly where the truth is refuted, so the truth is
+tested instead of the bound being sought; the first few of each kind are checked against the bounds themselves.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from scipy.special import stdtrit
+
+from bench.figure import Figure
+from proctor.continuous.amounts import bound_quantiles
+from proctor.continuous.measured import Values
+from proctor.stats.amounts import Step, bounds, chance_below
+
+Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Draw = Callable[[np.random.Generator, tuple[int, int]], Numbers]
+ROUNDS = 3_000
+ERROR, MOST = 0.05, 0.055
+COUNTS = (10, 30, 100, 400, 1_000)
+CHECKED = 2
+DRAWS = 400
+
+
+def _lognormal(sigma: float) -> Draw:
+    return lambda source, shape: source.lognormal(0, sigma, shape)
+
+
+def _seldom(share: float, times: float) -> Draw:
+    return lambda source, shape: np.where(source.random(shape) < share, times, 1.0) * source.lognormal(0, 0.1, shape)
+
+
+SHAPES: Mapping[str, Draw] = {
+    "lognormal, sigma 0.5": _lognormal(0.5),
+    "lognormal, sigma 1": _lognormal(1),
+    "lognormal, sigma 1.5": _lognormal(1.5),
+    "one in ten takes 20 times as long": _seldom(0.1, 20),
+    "one in fifty takes 60 times as long": _seldom(0.02, 60),
+}
+LIMITS = (70.0, 300.0)  # of a trial, which ends there
+REGRESSIONS = (
+    (0.02, 60.0),
+    (0.05, 20.0),
+    (0.1, 10.0),
+)  # the share of trials that only the new run has longer, and how much
+
+
+def measure() -> Iterator[Figure]:
+    """Simulate; a number at the end of the command line is that of the suites of each kind."""
+    rounds = int(sys.argv[-1]) if sys.argv[-1].isdigit() else ROUNDS
+    for name, draw in SHAPES.items():
+        for limit in LIMITS:
+            for count in COUNTS:
+                what = f"mean, {name}, limit {limit:g}, {count} samples"
+                go, no_go, by_t = means(draw, limit, count, rounds)
+                yield Figure(what=f"{what}: wrong GO by Student's t", value=by_t, unit="")
+                yield Figure(what=f"{what}: wrong GO", value=go, unit="", at_most=MOST)
+                yield Figure(what=f"{what}: wrong NO-GO", value=no_go, unit="", at_most=MOST)
+    for share, times in REGRESSIONS:
+        for count in COUNTS[1:4]:
+            what = f"ratio of means, {share:.0%} take {times:g} times as long, {count} pairs"
+            go, no_go = ratios(share, times, count, rounds)
+            yield Figure(what=f"{what}: wrong GO", value=go, unit="", at_most=MOST)
+            yield Figure(what=f"{what}: wrong NO-GO", value=no_go, unit="", at_most=MOST)
+    for share in (0.5, 0.9, 0.95):
+        for correlation, sigma in ((0.0, 1.0), (0.5, 1.0), (0.8, 1.0), (0.5, 0.5), (0.5, 1.8)):
+            for count in (30, 60, 100, 400):
+                if share**count <= ERROR:
+                    what = f"ratio of quantiles {share}, correlation {correlation}, sigma {sigma}, {count} pairs"
+                    go, no_go = quantiles(share, correlation, sigma, count, rounds)
+                    yield Figure(what=f"{what}: wrong GO", value=go, unit="", at_most=MOST)
+                    yield Figure(what=f"{what}: wrong NO-GO", value=no_go, unit="", at_most=MOST)
+
+
+def means(draw: Draw, limit: float, count: int, rounds: int) -> tuple[float, float, float]:
+    """Return how often the upper bound lies below the mean, the lower one above it, and Student's below."""
+    truth = float(np.minimum(draw(np.random.default_rng(0), (1, 4_000_000)), limit).mean())
+    values = np.minimum(draw(np.random.default_rng(count), (rounds, count)), limit)
+    go = no_go = 0
+    for number, row in enumerate(values - truth):
+        above = chance_below([*row.tolist(), limit - truth]) > 1 - ERROR
+        below = chance_below([*row.tolist(), -truth]) < ERROR
+        go, no_go = go + above, no_go + below
+        if number < CHECKED:
+            steps = [Step(one, 1.0) for one in (row + truth).tolist()]
+            found = bounds(steps, ERROR, least=Step(0.0, 1.0), most=Step(limit, 1.0))
+            assert found is not None
+            assert (found.high < truth, found.low > truth) == (above, below)
+    half = stdtrit(count - 1, 1 - ERROR) * values.std(1, ddof=1) / math.sqrt(count)
+    return go / rounds, no_go / rounds, float((values.mean(1) + half < truth).mean())
+
+
+def ratios(share: float, times: float, count: int, rounds: int) -> tuple[float, float]:
+    """Return the same for the ratio of two means, of which only the new run has trials that take so many times longer."""
+    source = np.random.default_rng(count)
+    before = source.lognormal(0, 0.3, (rounds, count))
+    now = before * source.lognormal(0, 0.1, (rounds, count))
+    now *= np.where(source.random((rounds, count)) < share, times, 1.0)
+    truth = math.exp(0.1**2 / 2) * (1 - share + share * times)
+    most = max(float(now.max()), 4 * times)
+    go = no_go = 0
+    for row in now - truth * before:
+        go += chance_below([*row.tolist(), most]) > 1 - ERROR
+        no_go += chance_below([*row.tolist(), -truth * most]) < ERROR
+    return go / rounds, no_go / rounds
+
+
+def quantiles(share: float, correlation: float, sigma: float, count: int, rounds: int) -> tuple[float, float]:
+    """Return the same for the ratio of two quantiles, by paired draws as in `bound_quantiles`."""
+    from scipy.special import ndtri
+
+    source, truth, at = np.random.default_rng(count), 1.1, ndtri(share)
+    place = share * (count + 1)
+    rank = min(math.floor(place), count - 1)
+    go = no_go = 0
+    for number in range(rounds):
+        old, own = source.standard_normal((2, count))
+        new = correlation * old + math.sqrt(1 - correlation**2) * own
+        before, now = np.exp(old - at), truth * np.exp(sigma * (new - at))
+        drawn = source.integers(0, count, (DRAWS, count))
+        sides = (np.partition(one[drawn], (rank - 1, rank), axis=1)[:, rank - 1 : rank + 1] for one in (now, before))
+        over, under = (one[:, 0] + (place - rank) * (one[:, 1] - one[:, 0]) for one in sides)
+        found = np.sort(over / under)
+        below = max(math.floor(ERROR * (DRAWS + 1)) - 1, 0)
+        go, no_go = go + int(found[-1 - below] < truth), no_go + int(found[below] > truth)
+        if number < CHECKED:
+            pairs = [
+                (_values(at, one), _values(at, other)) for at, (one, other) in enumerate(zip(before, now, strict=True))
+            ]
+            exact = bound_quantiles(pairs, share)(ERROR)
+            assert exact is not None
+            assert abs(math.log(exact.high / found[-1 - below])) < 0.5
+    return go / rounds, no_go / rounds
+
+
+def _values(number: int, seconds: float) -> Values:
+    return Values(str(number), {}, 1, [float(seconds)])
