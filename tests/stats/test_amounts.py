@@ -85,3 +85,13 @@ def test_a_mean_at_its_limit_is_seldom_called_lower(draw: Callable[[random.Rando
         away = [draw(source) - truth for _ in range(count)]
         wrong += chance_below([*away, 70 - truth]) > 0.95
     assert wrong / rounds <= 0.055
+
+
+def test_no_weights_are_too_far_apart() -> None:
+    source = random.Random(3)
+    for _ in range(500):
+        weights = [source.choice((1, -1)) * 10 ** source.uniform(-12, 6) for _ in range(source.choice((2, 3, 10, 30)))]
+        chance = chance_below(weights)
+        assert 0 <= chance <= 1
+        if min(weights) < 0 < max(weights):
+            assert chance_below([-one for one in weights]) == pytest.approx(1 - chance, abs=1e-5)

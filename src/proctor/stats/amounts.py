@@ -104,22 +104,17 @@ def chance_below(weights: Sequence[float]) -> float:
     low, high, at = 1 / least, 1 / most, 0.0
     for _ in range(_STEPS):  # where the derivative of the cumulants is 0
         parts = [weight / (1 - at * weight) for weight in weights]
-        slope, curve = sum(parts), sum(map(mul, parts, parts))
-        if slope > 0:
-            high = at
-        else:
-            low = at
-        moved = at - slope / curve
-        moved = moved if low < moved < high else (low + high) / 2
-        is_close = abs(moved - at) <= _CLOSE * abs(moved)
-        at = moved
-        if is_close:
+        slope, curve = sum(parts), float(sum(map(mul, parts, parts)))
+        if abs(slope) <= _CLOSE * math.sqrt(curve):
             break
+        low, high = (low, at) if slope > 0 else (at, high)
+        moved = at - slope / curve
+        at = moved if low < moved < high else (low + high) / 2
     parts = [weight / (1 - at * weight) for weight in weights]
-    curve = sum(map(mul, parts, parts))
+    curve = float(sum(map(mul, parts, parts)))
     scaled = at * math.sqrt(curve)
     if abs(scaled) < _CENTRAL:
-        skew = 2 * sum(part**3 for part in parts) / (curve * math.sqrt(curve))
+        skew = 2 * math.fsum(part * part * part for part in parts) / (curve * math.sqrt(curve))
         return 0.5 + (scaled + skew / 6) / math.sqrt(2 * math.pi)
     root = math.copysign(math.sqrt(max(2 * sum(map(math.log, [1 - at * weight for weight in weights])), 0.0)), at)
     density = math.exp(-root * root / 2) / math.sqrt(2 * math.pi)
