@@ -57,7 +57,7 @@ def _anytime(one: Estimate, scorer: str | None, record: RunRecord, store: Store,
     decided = decision_of((record, store), None, scorer) if not one.slice else None
     if decided is not None:
         held = decided.bounds
-        plain = replace(plain, level=1 - 2 * decided.error, note=one.note or decided.told)
+        plain = replace(plain, level=1 - 2 * decided.error, note=one.note or decided.note)
     return replace(
         plain,
         low=min(held.low, one.value),
@@ -133,7 +133,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     error: float
 
     @property
-    def told(self) -> Sentence:
+    def note(self) -> Sentence:
         """Return what the interval is."""
         return say(
             "its interval is that of the decision, each end wrong with a chance of at most {error}",

@@ -39,7 +39,7 @@ class Decided(Protocol):
     def error(self) -> float: ...
 
     @property
-    def told(self) -> Sentence: ...
+    def note(self) -> Sentence: ...
 
 
 Deciding = Callable[[Side, Side, str], Decided | None]  # the second run against the first, by a scorer
@@ -241,7 +241,7 @@ def _with_decision(draft: _Draft, decided: Decided | None) -> _Draft:
         level=1 - 2 * decided.error,
         method=decided.method,
     )
-    note = say("{metric}: {note}.", metric=main.metric, note=decided.told)
+    note = say("{metric}: {note}.", metric=main.metric, note=decided.note)
     rows = [replace(main, difference=found, is_decided=True), *rest]
     return replace(draft, rows=rows, empty=[*draft.empty, note])
 

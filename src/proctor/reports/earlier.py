@@ -80,8 +80,8 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
                 share=share,
                 correlation=correlation,
             )
-        told = replace(adjusted, note=say("{note}; {more}", note=plain.note, more=note) if plain.note else note)
-        return told, fit.slope if isinstance(fit, Fit) else None
+        noted = replace(adjusted, note=say("{note}; {more}", note=plain.note, more=note) if plain.note else note)
+        return noted, fit.slope if isinstance(fit, Fit) else None
 
     def adjust_pairs(self, planned: Sequence[Match], slice_: str, by: str, slope: float | None = None) -> Adjusted:
         """Return the pairs of a slice as the earlier runs adjust their differences.
