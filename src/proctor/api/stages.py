@@ -8,10 +8,13 @@ from proctor.api.options import RunOptions
 from proctor.config import settings, store_url
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord, Stage, Strata
+from proctor.core.sentence import say
 from proctor.core.tally import PREPARATION
 from proctor.core.task import Store, Task
 from proctor.engine.selection import draw_more
-from proctor.stats.allocation import allocate
+from proctor.stats.allocation import allocate, narrowing
+
+LEAST_NARROWING = 0.05  # of the interval, below which a stage by outcomes hardly pays
 
 
 def has_ended(record: RunRecord, store: Store) -> bool:
@@ -73,8 +76,17 @@ def plan_stage(record: RunRecord, store: Store, task: Task, options: RunOptions)
     ids = draw_more(task, record.spec.selection, record.spec.seed, planned.keys(), counts, known.by)
     first = known.stages or (Stage(counts=dict(drawn)),)
     is_announced = not known.stages and known.announced == options.more
+    warnings = record.warnings
+    gained = narrowing(known.sizes, drawn, cells, counts)
+    if len(known.sizes) > 1 and gained < LEAST_NARROWING:
+        warnings += (
+            say(
+                "The further samples narrow the interval by about {share} more than if drawn in proportion: no category is much harder than the others, or they are few.",
+                share=f"{max(gained, 0.0):.0%}",
+            ),
+        )
     stages = (*first, Stage(counts=counts, ids=tuple(ids), after_end=not is_announced))
-    return replace(record, strata=replace(known, stages=stages), state="running", note=None)
+    return replace(record, strata=replace(known, stages=stages), state="running", note=None, warnings=warnings)
 
 
 def _check_count(strata: Strata, more: int) -> None:

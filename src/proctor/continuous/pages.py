@@ -213,6 +213,8 @@ def observed(one: Ruling, words: Words) -> str:
         return f"{change}{value}"
     if one.unit == "points":
         return f"{change}{value} [{between(one.low, one.high)}]"
+    if one.unit == "share" and one.low is not None and one.high is not None:
+        return f"{change}{value} [{words.span(max(one.low, 0.0), min(one.high, 1.0))}]"
     low, high = ("–" if end is None else _number(end, one, words) for end in (one.low, one.high))
     return f"{change}{value} [{low} … {high}]"
 
@@ -333,7 +335,8 @@ def _further(gate: Gate, words: Words) -> Iterator[str]:
             error=words.percent(min(2 * max(one.error for one in gate.rulings), 1.0)),
         )
         return
-    commands = [f"proctor run --run {gate.run.id} --more {min(max(wanted), gate.left)}"]
+    least = len(gate.run.strata.sizes) if gate.run.strata else 1  # of each stratum one
+    commands = [f"proctor run --run {gate.run.id} --more {min(max(*wanted, least), gate.left)}"]
     if gate.against is not None and gate.against.spec.selection.limit is not None:
         commands.append(commands[0].replace(gate.run.id, gate.against.id))
     yield t("Draw them, then ask again: {command}", command="; ".join(commands))
