@@ -1,4 +1,4 @@
-"""Tell an agent's own refusal from a phrase that only sounds like one: idioms, others who decline, texts it was asked to write."""
+"""Distinguish an agent's own refusal from a phrase that only sounds like one: idioms, others who decline, texts it was asked to write."""
 
 import re
 
