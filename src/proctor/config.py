@@ -36,6 +36,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     environment: str | tuple[str, ...] | None = None
     environment_options: Mapping[str, Any] = {}
     approve: str | tuple[str, ...] | None = None
+    on_agent_error: Literal["agent", "provider", "ask"] | None = None
     task_options: Mapping[str, Any] = {}
     judge: str | None = None
     judge_options: Mapping[str, Any] = {}

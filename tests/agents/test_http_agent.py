@@ -8,7 +8,7 @@ from acting import TOOLS, Shop
 from endpoint import Answer, Endpoint, Request, body, data, raw
 
 from proctor.agents.http import make
-from proctor.core.errors import AgentFailed, BadInput, ProviderFailed, Refused
+from proctor.core.errors import AgentFailed, BadInput, ProviderFailed, Refused, Undecided
 from proctor.core.sample import File, Message, Sample, Text, Tool, ToolCall, Turn
 from proctor.core.trajectory import Step
 
@@ -163,18 +163,23 @@ async def test_a_call_without_a_name_is_a_failure_of_the_agent(calls: Any) -> No
 @pytest.mark.parametrize(
     ("reply", "kind"),
     [
-        (data({}, 500), "http_500"),
         (body(b"<html>", 502, content_type="text/html"), "http_502"),
         (body(b"<html>login</html>", content_type="text/html"), "not_json"),
         (body(b'{"answer": "Par'), "not_json"),
         (data({"error": "out of memory"}), "no_reply"),
-        (data({"detail": "bad field"}, 422), "http_422"),
         (raw(b""), "reset"),
     ],
 )
 async def test_what_is_wrong_with_the_endpoint_is_a_failure_of_the_provider(reply: Answer, kind: str) -> None:
     with pytest.raises(ProviderFailed) as raised:
         await ask(reply)
+    assert raised.value.kind == kind
+
+
+@pytest.mark.parametrize(("status", "kind"), [(500, "http_500"), (422, "http_422")])
+async def test_what_code_of_the_service_may_have_raised_is_undecided(status: int, kind: str) -> None:
+    with pytest.raises(Undecided) as raised:
+        await ask(data({"detail": "bad field"}, status))
     assert raised.value.kind == kind
 
 

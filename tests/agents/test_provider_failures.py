@@ -4,7 +4,8 @@ import pytest
 
 import proctor
 from proctor.agents.agent_errors import agent_error, map_agent_errors
-from proctor.core.errors import AgentFailed, BadInput, ProctorError, ProviderFailed, Refused
+from proctor.core.errors import AgentFailed, BadInput, ProctorError, ProviderFailed, Refused, Undecided
+from proctor.transport.faults import NotAccepted
 
 
 def client_error(name: str, status: int | None, text: str = "as the server says", module: str = "openai") -> Exception:
@@ -25,10 +26,10 @@ def client_error(name: str, status: int | None, text: str = "as the server says"
         (client_error("APITimeoutError", None, module="anthropic._exceptions"), ProviderFailed),
         (client_error("AuthenticationError", 401), Refused),
         (client_error("NotFoundError", 404), Refused),
-        (client_error("BadRequestError", 400), AgentFailed),
+        (client_error("BadRequestError", 400), NotAccepted),
         (client_error("RateLimitError", 429, module="my_agent"), AgentFailed),
         (client_error("RateLimitError", 429, module="openai_like"), AgentFailed),
-        (ConnectionError("of some tool"), AgentFailed),
+        (ConnectionError("of a tool, or of a model"), Undecided),
         (ValueError("no"), AgentFailed),
     ],
 )

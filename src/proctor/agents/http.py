@@ -19,7 +19,7 @@ from proctor.agents._environment_tools import refuse_tools
 from proctor.chat.agent_replies import call_of
 from proctor.chat.messages import to_messages, to_tools
 from proctor.config import converted
-from proctor.core.errors import AgentFailed, BadInput
+from proctor.core.errors import AgentFailed, BadInput, ProviderFailed, Undecided
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Part, Sample, Text, Tool, Turn
 from proctor.core.sentence import say
@@ -28,12 +28,13 @@ from proctor.core.trajectory import Step, Usage
 from proctor.core.validation import in_words
 from proctor.models.addresses import Positive, fill_variables, header_value, policy_of
 from proctor.transport.client import Client, current
-from proctor.transport.faults import Fault, shown
+from proctor.transport.faults import Fault, NotAccepted, shown
 from proctor.transport.pace import CEILING, Bounds
 from proctor.transport.repair import strict
 from proctor.transport.target import Target
 
 ANSWERS = ("answer", "output", "text", "response", "content")
+OWN_FAULTS = ("http_500", "http_501")  # what a service answers whose code raised; 502 to 504 come from in front of it
 PLACES = ("question", "messages", "tools", "session")
 _PLACE = re.compile(r"\{(\w+)\}")
 _STEP = re.compile(r"\[(\d+)\]|\[['\"]([^'\"\]]+)['\"]\]|\.?([^.\[\]]+)")
@@ -155,11 +156,21 @@ class HttpSession:
 
     async def _ask(self, client: Client, values: Mapping[str, object], number: int) -> Message:
         agent = self._agent
+        target, body = agent.target, None
         if agent.options.method == "GET":
-            target = agent.target.at(_fill_url(agent.url, values))
-            reply = await client.post(target, None, agent.decode)
+            target = target.at(_fill_url(agent.url, values))
         else:
-            reply = await client.post(agent.target, _encode(_fill(agent.template, values)), agent.decode)
+            body = _encode(_fill(agent.template, values))
+        try:
+            reply = await client.post(target, body, agent.decode)
+        except ProviderFailed as error:
+            if error.kind in OWN_FAULTS or (isinstance(error, NotAccepted) and error.stop is None):
+                raise Undecided(
+                    "The agent's service failed, and nothing shows whether the agent did or its model: {error}",
+                    kind=error.kind,
+                    error=error.sentence,
+                ) from error
+            raise
         return _message(reply, *agent.paths, number)
 
 

@@ -20,11 +20,12 @@ from typing import Self
 import msgspec
 
 from proctor.agents._conversation import Clock, Conversation, newest
+from proctor.agents.agent_errors import error_in_words
 from proctor.chat.agent_replies import clean, steps_of
 from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_messages, to_tools
 from proctor.config import converted
-from proctor.core.errors import AgentFailed, BadInput, EnvironmentFailed
+from proctor.core.errors import AgentFailed, BadInput, EnvironmentFailed, ProctorError
 from proctor.core.parts import AgentPart
 from proctor.core.run import Limits
 from proctor.core.sample import Message, Sample, Tool
@@ -143,9 +144,12 @@ async def _ask(program: Program, sample_id: str, messages: Sequence[Message], to
     return clock.timed(_steps(line))
 
 
-async def _ended(program: Program) -> AgentFailed:
+async def _ended(program: Program) -> ProctorError:
     ended = await program.ends()
     said = _plain(program.said) or "-"
+    known = error_in_words(program.said)
+    if known is not None:
+        return known
     if not ended:
         return AgentFailed(
             "The agent closed its output without an answer. Its standard error: {said}", kind="no_reply", said=said
@@ -166,7 +170,9 @@ def _steps(line: bytes) -> Sequence[Step]:
         reply = None
     match reply:
         case {"error": error} if error is not None:
-            raise AgentFailed("The agent reports an error: {error}", kind="reported", error=_plain(str(error))[:SHOWN])
+            raise error_in_words(str(error)) or AgentFailed(
+                "The agent reports an error: {error}", kind="reported", error=_plain(str(error))[:SHOWN]
+            )
         case {"messages": list() as messages} if messages:
             return steps_of(messages)
         case {"answer": str() as answer}:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast, get_args
+from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast, get_args
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from proctor.api.resolve import AgentLike, TaskLike, UserLike
 from proctor.config import Settings, converted, judge_name, settings, unknown_option
 from proctor.core.errors import BadInput
-from proctor.core.run import Budget, Limits, Order, Perturb, RunRecord, RunSpec, Selection, Target, Until
+from proctor.core.run import Blamed, Budget, Limits, Order, Perturb, RunRecord, RunSpec, Selection, Target, Until
 from proctor.core.shard import Shard, shard_of
 from proctor.core.task import Scorer, Store
 from proctor.engine.progress import Progress
@@ -22,6 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 APPROVERS = frozenset({"ask", "all", "none"})
+OnAgentError = Literal["agent", "provider", "ask"]
 LARGEST_SEED = 2**63 - 1  # the largest integer that a store keeps
 
 
@@ -51,6 +52,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         error: the greatest chance of a wrong decision to one side; 0.05 by default.
         perturb: faults put into calls of the environment's tools, by kind the share of the calls: errors, lost, delays, cuts.
         approve: who approves calls that wait for it: "ask" (the simulated user), "all", "none", or the names of the tools that are approved. Where it is None, a simulated user is asked, and without one such a trial ends as "awaiting_approval".
+        on_agent_error: whose failure it is when a request of the agent's own code fails and nothing shows whether it asked its model or a tool: "agent" (counts as 0), "provider" (not counted), or "ask", the default: such a trial ends as "undecided".
         shard: the part of the samples that is played, such as "3/10"; the run has the same name in all shards.
         concurrency: how many samples are in flight; None lets the pace of the endpoint decide.
         workers: in how many processes, for agents that need CPU.
@@ -93,6 +95,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     error: float | None = None
     perturb: Perturb | Mapping[str, object] | None = None
     approve: str | Sequence[str] | None = None
+    on_agent_error: OnAgentError | None = None
     shard: str | Shard | None = None
     concurrency: int | None = None
     workers: int | None = None
@@ -233,6 +236,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             budget=budget_of(self.budget),
             perturb=perturb_of(self.perturb),
             approve=approve_of(self.approve),
+            on_agent_error=blamed_of(self.on_agent_error),
             shard=shard_of(self.shard),
             order=self.order or "random",
             target=self.target or "samples",
@@ -318,6 +322,16 @@ def approve_of(given: str | Sequence[str] | None) -> str | None:
             value=",".join(names),
         )
     return ",".join(names)
+
+
+def blamed_of(given: OnAgentError | None) -> Blamed | None:
+    """Return who is blamed for a failed request of the agent's own code; None leaves it undecided.
+
+    Raises:
+        BadInput: it is none of the three words.
+    """
+    _check_one_of("on_agent_error", given, get_args(OnAgentError))
+    return None if given is None or given == "ask" else given
 
 
 def limits_over(usual: Limits, given: Limits | Mapping[str, object] | None) -> Limits:

@@ -18,7 +18,7 @@ import proctor
 from proctor.api import numbers, resolve
 from proctor.api.baselines import find_against
 from proctor.api.keys import refuse_keys
-from proctor.api.options import RunOptions, approve_of, judge_of
+from proctor.api.options import RunOptions, approve_of, blamed_of, judge_of
 from proctor.api.resuming import check_code, check_conditions, movable, with_code
 from proctor.api.shards import store_of_shard
 from proctor.api.sources import git_state
@@ -143,6 +143,8 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     if stored is not None and stored.spec.approve is None and made_task.user is None:
         # nobody could decide so far, so no number rests on it
         stored = replace(stored, spec=replace(stored.spec, approve=approve))
+    if stored is not None and stored.spec.on_agent_error is None:  # likewise: what is undecided is in no mean
+        stored = replace(stored, spec=replace(stored.spec, on_agent_error=blamed_of(options.on_agent_error)))
     if stored is not None and stored.spec.task != named_task.name:
         check_conditions(stored, replace(stored, spec=replace(stored.spec, task=named_task.name)))
     kept = stored.spec if stored is not None else None

@@ -38,6 +38,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     environment: tuple[str, ...] = ()
     environment_options: Mapping[str, Any] = {}
     approve: str = ""
+    on_agent_error: str = ""
     limit: AtLeastOne | None = None
     first: AtLeastOne | None = None
     ids: tuple[str, ...] = ()
@@ -68,6 +69,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             environment=self.environment,
             environment_options=self.environment_options,
             approve=self.approve or None,
+            on_agent_error=self.on_agent_error or None,  # type: ignore[arg-type]  # checked with the other options
             scorers=self.scorers,
             judge=self.judge or None,
             judge_options=self.judge_options,
@@ -108,6 +110,7 @@ def words_of(request: RunRequest, *, run: str, store: str) -> list[str]:
         "agent": request.agent,
         "environment": request.environment,
         "approve": request.approve,
+        "on-agent-error": request.on_agent_error,
         "limit": request.limit,
         "first": request.first,
         "id": request.ids,

@@ -42,6 +42,7 @@ FLAGS = {
     "until": "--until",
     "perturb": "--perturb",
     "approve": "--approve",
+    "on_agent_error": "--on-agent-error",
     "shard": "--shard",
     "selection.limit": "--limit",
     "selection.first": "--first",

@@ -180,6 +180,7 @@ def _work(start: wire.Start) -> Work:
         seed=spec.seed,
         perturb=spec.perturb,
         approve=spec.approve,
+        on_agent_error=spec.on_agent_error,
     )
 
 

@@ -166,6 +166,13 @@ approve = click.option(
         "Who approves calls of the agent that wait for it: ask (the simulated user), all, none, or the names of the tools that are approved, with commas between."
     ),
 )
+on_agent_error = click.option(
+    "--on-agent-error",
+    type=click.Choice(["agent", "provider", "ask"]),
+    help=t(
+        "Whose failure it is when a request of the agent's own code fails and nothing shows whether it asked its model or a tool: agent (counts as 0), provider (not counted), or ask, the default: such trials are counted apart, and this option settles them later."
+    ),
+)
 judge_set = several(
     "--judge-set",
     "judge_options",

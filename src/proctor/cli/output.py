@@ -232,6 +232,7 @@ FAILED = {  # short names for the status line
     "environment_failed": "environment failed",
     "user_failed": "user failed",
     "awaiting_approval": "awaiting approval",
+    "undecided": "undecided",
     "skipped": "skipped",
     "cancelled": "cancelled",
 }

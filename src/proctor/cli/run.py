@@ -50,6 +50,7 @@ CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 @options.environment
 @options.perturb
 @options.approve
+@options.on_agent_error
 @options.base_url
 @options.batch
 @options.scorer

@@ -40,6 +40,7 @@ TOLD_PARTS = (
     "agent_options",
     "perturb",
     "approve",
+    "on_agent_error",
     "until",
     "selection",
     "limits",

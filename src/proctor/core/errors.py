@@ -9,6 +9,7 @@ ProctorError
 └── PartFailed            something around the model broke; engine/trial.py turns it into an outcome
     ├── AgentFailed       the system under test raised, gave nothing, or gave too much
     ├── ProviderFailed    the endpoint failed after all retries
+    ├── Undecided         a request of the agent failed, and nothing shows whether its model or a tool was asked
     ├── EnvironmentFailed a stateful tool broke
     │   └── EnvironmentDied  it ended or hung in a call of the agent, which is the agent's failure if a fresh one is sound
     ├── UserFailed        the simulated user broke
@@ -131,6 +132,12 @@ class ProviderFailed(PartFailed):
     """The endpoint failed after all retries; no fault of the system under test."""
 
     kind = "provider"
+
+
+class Undecided(PartFailed):
+    """A request of the agent's own code failed, and nothing shows whether it asked its model or a tool."""
+
+    kind = "undecided"
 
 
 class EnvironmentFailed(PartFailed):

@@ -182,6 +182,9 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     saved: int = 0
 
 
+Blamed = Literal["agent", "provider"]
+
+
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The specification of a run: names and JSON only, so that it can be digested, resumed and shipped.
 
@@ -190,7 +193,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     infrastructure failures is above `max_failed` ends as inconclusive. `concurrency`, `workers` and `on` are kept
     so that it is resumed as it began. `target` says what the intervals are
     about: samples like these, or the very samples of the task. With `until` the run may end early, and its intervals hold
-    for any number of looks. With `perturb`, calls of tools meet faults. `approve` says who approves calls that wait for it. With
+    for any number of looks. With `perturb`, calls of tools meet faults. `approve` says who approves calls that wait for it, and
+    `on_agent_error` whose failure a request of the agent's own code is; None leaves that undecided. With
     `shard` it is a part of a run.
     """
 
@@ -219,6 +223,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     until: Until | None = None
     perturb: Perturb | None = None
     approve: str | None = None
+    on_agent_error: Blamed | None = None
     shard: Shard | None = None
 
 

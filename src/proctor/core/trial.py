@@ -17,6 +17,7 @@ Outcome = Literal[
     "environment_failed",
     "user_failed",
     "awaiting_approval",
+    "undecided",
     "skipped",
     "cancelled",
 ]
@@ -24,7 +25,7 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 # agent_failed counts as 0, and is counted apart
 IN_THE_MEAN: frozenset[Outcome] = frozenset({"scored", "agent_failed"})
 INFRASTRUCTURE: frozenset[Outcome] = frozenset(
-    {"provider_failed", "environment_failed", "user_failed", "awaiting_approval"}
+    {"provider_failed", "environment_failed", "user_failed", "awaiting_approval", "undecided"}
 )
 RETRYABLE: frozenset[Outcome] = INFRASTRUCTURE | {"skipped", "cancelled"}
 

@@ -44,7 +44,8 @@ class FirstTrials:
             self._warn_of_uncounted(trial)
 
     def _check_agent(self, trial: Trial) -> None:
-        if trial.failure is not None and self._status.outcomes["agent_failed"] == self._status.here:
+        outcomes = self._status.outcomes
+        if trial.failure is not None and outcomes["agent_failed"] + outcomes["undecided"] == self._status.here:
             raise BadInput(
                 "The agent failed in each of the first {count} trials, so the rest was not run. {reason}",
                 count=self._status.here,

@@ -64,6 +64,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             seed=self.record.spec.seed,
             perturb=self.record.spec.perturb,
             approve=self.record.spec.approve,
+            on_agent_error=self.record.spec.on_agent_error,
         )
 
     def total(self, planned: int) -> int:

@@ -21,6 +21,7 @@ from proctor.engine.job import Job
 from proctor.engine.refusals import Refusals
 from proctor.engine.status import RunStatus
 from proctor.engine.todo import Key, Todo
+from proctor.engine.trial import OUTCOME_BY_BLAMED
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
 from proctor.runtime.concurrent import run_together
@@ -69,6 +70,7 @@ class OpenRun:
                     count=record.unbooked,
                 )
             )
+        await self._settle_undecided()
         finished = self._finished()
         spent = store.usage(record.id) + Usage(requests=record.unbooked)
         budget = record.spec.budget.share(record.spec.shard)
@@ -122,6 +124,16 @@ class OpenRun:
             await self._store.end(self.record)
         if state == "stopped" and not is_stopped and not self._store.outcomes(record.id):
             self._store.delete(record.id)
+
+    async def _settle_undecided(self) -> None:
+        """Give the trials that were left undecided the outcome that the run is resumed with."""
+        blamed = self.record.spec.on_agent_error
+        if blamed is None or not self._store.outcomes(self.record.id).get("undecided"):
+            return
+        outcome = OUTCOME_BY_BLAMED[blamed]
+        for trial in list(self._store.trials(self.record.id, outcome="undecided")):
+            # what it used is already in the sums of the store
+            await self._store.add(replace(trial, outcome=outcome, usage=Usage()))
 
     def _finished(self) -> set[Key]:
         return self._store.finished(self.record.id, failed_too=not self.job.retry_failed)

@@ -16,9 +16,10 @@ from proctor.core.errors import (
     PartFailed,
     ProviderFailed,
     Refused,
+    Undecided,
     UserFailed,
 )
-from proctor.core.run import Limits, Perturb, Price, limits_now
+from proctor.core.run import Blamed, Limits, Perturb, Price, limits_now
 from proctor.core.sample import Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Unscored
 from proctor.core.sentence import say
@@ -35,7 +36,7 @@ from proctor.engine.scoring import BUDGET, BoundScorer, from_outside, score_tria
 from proctor.models import cache, ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
-from proctor.transport.faults import reached
+from proctor.transport.faults import NotAccepted, reached
 from proctor.transport.redact import quoted
 
 OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
@@ -43,6 +44,12 @@ OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
     ProviderFailed: "provider_failed",
     EnvironmentFailed: "environment_failed",
     UserFailed: "user_failed",
+    Undecided: "undecided",
+}
+OUTCOME_BY_BLAMED: dict[Blamed | None, Outcome] = {
+    "agent": "agent_failed",
+    "provider": "provider_failed",
+    None: "undecided",
 }
 
 
@@ -52,6 +59,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         created: when the run was.
         approve: the policy for calls that wait for approval.
+        on_agent_error: whose failure an error of `Undecided` is; None leaves it open.
         under_way: set when a conversation goes on after its first turn.
     """
 
@@ -65,6 +73,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     perturb: Perturb | None = None
     approve: str | None = None
+    on_agent_error: Blamed | None = None
     under_way: asyncio.Event | None = None
 
     @property
@@ -153,7 +162,11 @@ async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, F
             return episode.so_far(), _killed(error, episode.so_far()), "agent_failed"
         return episode.so_far(), Failure(kind=error.kind, reason=error.sentence), "environment_failed"
     except PartFailed as error:
+        if isinstance(error, NotAccepted) and error.stop is not None:
+            return episode.so_far(error.stop), None, "scored"
         outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)
+        if outcome == "undecided":
+            outcome = OUTCOME_BY_BLAMED[work.on_agent_error]
         detail = trace_of(error.__cause__) if error.__cause__ is not None else ""
         failure = Failure(kind=error.kind, reason=error.sentence, detail=detail)
         return episode.so_far(), failure, outcome or "agent_failed"

@@ -230,6 +230,12 @@ def _notes(
             count=missing,
             planned=sum(outcomes.values()),
         )
+    if undecided := outcomes.get("undecided"):
+        yield say(
+            "Trials in which a request of the agent's own code failed: {count}. Nothing shows whether it asked its model or a tool, so they have no score. Settle them: proctor run --run {run} --on-agent-error agent (they count as 0) or provider (they do not count)",
+            count=undecided,
+            run=record.id,
+        )
     if failed := outcomes.get("agent_failed"):
         yield say("Trials in which the agent failed: {count}; they count as 0.", count=failed)
     if unjudged := sum(count for (why, _), count in lost.items() if why != "not_applicable"):

@@ -13,6 +13,7 @@ _OUTCOMES = {
     "environment_failed": "tool environment failed (not counted)",
     "user_failed": "simulated user failed (not counted)",
     "awaiting_approval": "waits for approval (not counted)",
+    "undecided": "undecided who failed (not counted)",
     "skipped": "skipped (not counted)",
     "cancelled": "cancelled (not counted)",
     "not_run": "not run yet",

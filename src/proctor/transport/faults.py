@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from proctor.core.errors import ProctorError, ProviderFailed, Refused
 from proctor.core.sentence import Sentence, clip, say
@@ -20,6 +21,17 @@ _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,200})", re.IGNORECASE)
 _WAIT = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 _BAD_KEY = ("API_KEY_INVALID",)  # Google, with status 400
 _NO_CREDIT = "credit balance is too low"  # Anthropic, with status 400
+_FILTERED = re.compile(
+    r"content[ _]?filter|content[ _]?(?:management|policy)|ResponsibleAIPolicy|data_inspection_failed|sensitive[ _]words?",
+    re.IGNORECASE,
+)
+_TOO_LONG = re.compile(
+    r"context[ _]?(?:length|window|size)|ContextWindow|prompt is too long|(?:input|prompt|request) (?:token count )?"
+    r"(?:is too long|exceeds the maximum|exceeds the limit)|reduce the length|too many (?:input )?tokens",
+    re.IGNORECASE,
+)
+_COUNTS = re.compile(r"length is (\d{1,9}) tokens.{1,80}\((\d{1,9}) in the messages", re.IGNORECASE)
+_TOO_MUCH_ASKED = re.compile(r"max_(?:completion_|output_)?tokens", re.IGNORECASE)  # an option of the agent
 _OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "insufficient_balance")
 
 REFUSED = {
@@ -82,12 +94,33 @@ class Fault(Exception):
 
 
 class NotAccepted(ProviderFailed):
-    """The endpoint does not accept this one request, such as a prompt that is too long; `code` is its word for it."""
+    """The endpoint does not accept this one request, such as a prompt that is too long; `code` is its word for it.
+
+    Attributes:
+        stop: "length" if the conversation is longer than the model can read, and "filtered" if a content filter holds it
+            back. Both are answers of the model under test, which are scored; None for a request that is wrong in itself.
+    """
 
     def __init__(self, said: Sentence, fault: Fault) -> None:
         super().__init__(said, kind=fault.kind)
         self.status = fault.status
         self.code = fault.code
+        self.stop = stop_of(f"{fault.code} {said}")
+
+
+def stop_of(text: str) -> Literal["length", "filtered"] | None:
+    """Return how a request ended that was not accepted, by the words of the endpoint; None where it was wrong in itself.
+
+    >>> stop_of("This model's maximum context length is 8192 tokens, your messages have 9000"), stop_of("bad tool")
+    ('length', None)
+    """
+    if _FILTERED.search(text):
+        return "filtered"
+    if not _TOO_LONG.search(text):
+        return None
+    if (counts := _COUNTS.search(text)) is not None:  # the reply that was asked for counts too
+        return "length" if int(counts[2]) >= int(counts[1]) else None
+    return None if _TOO_MUCH_ASKED.search(text) else "length"
 
 
 def reached(calls: Sequence[Call]) -> int:

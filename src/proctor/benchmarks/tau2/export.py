@@ -20,6 +20,7 @@ REASON_BY_OUTCOME: dict[Outcome, str] = {
     "provider_failed": "infrastructure_error",
     "environment_failed": "infrastructure_error",
     "awaiting_approval": "infrastructure_error",
+    "undecided": "infrastructure_error",
 }
 
 

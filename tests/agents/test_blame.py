@@ -1,0 +1,451 @@
+"""What a failed request of the agent costs, for each cause and each entry point, against a real server on loopback.
+
+Not here, because the libraries are not installed: anthropic and litellm. Their errors carry library and status in the same
+way as those of openai, which `tests/agents/test_provider_failures.py` reads without the libraries.
+"""
+
+import asyncio
+import http.client
+import json
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
+from multiprocessing import get_context
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.core.errors import BadInput, Refused
+from proctor.core.task import Agent
+
+Ask = Callable[[str], str]  # takes an address
+
+OVERFLOW = {"error": {"message": "This model's maximum context length is 8 tokens", "code": "context_length_exceeded"}}
+FILTER = {"error": {"message": "The response was filtered", "code": "content_filter"}}
+OTHER = {"error": {"message": "tools[0] is wrong", "type": "invalid_request_error"}}
+KEY, BUSY, DOWN = ({"error": {"message": text}} for text in ("Incorrect API key", "Slow down", "It broke"))
+REPLIES: dict[str, tuple[int, object]] = {
+    "overflow": (400, OVERFLOW),
+    "filter": (400, FILTER),
+    "other_400": (400, OTHER),
+    "401": (401, KEY),
+    "429": (429, BUSY),
+    "500": (500, DOWN),
+    "503": (503, DOWN),
+}
+CAUSES = ["refused", "dns", "tls", "timeout", "cut", "no_json", *REPLIES]
+# What each cause ends as where the model is known to have been asked.
+OF_A_MODEL = {
+    **dict.fromkeys(("refused", "dns", "tls", "timeout", "cut", "no_json", "429", "500", "503"), "provider_failed"),
+    "other_400": "provider_failed",
+    "overflow": "scored length",
+    "filter": "scored filtered",
+    "401": "the run stops",
+}
+# ... and where it may have been a tool.
+OF_NOBODY_KNOWS = dict.fromkeys(CAUSES, "undecided")
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        cause = self.path.split("/")[1]
+        if cause == "timeout":
+            self.server.over.wait(5)  # type: ignore[attr-defined]
+            return
+        if cause in ("cut", "no_json"):
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", "500" if cause == "cut" else "5")
+            self.end_headers()
+            self.wfile.write(b"{<!>}")
+            return
+        status, body = REPLIES[cause]
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST  # noqa: N815 - the name that the base class calls
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made.over = threading.Event()  # type: ignore[attr-defined]
+    threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield f"127.0.0.1:{made.server_address[1]}"
+    made.over.set()  # type: ignore[attr-defined]
+    made.shutdown()
+    made.server_close()
+
+
+def address(server: str, cause: str) -> str:
+    return {
+        "refused": "http://127.0.0.1:9",
+        "dns": "http://nowhere.invalid",
+        "tls": f"https://{server}",
+    }.get(cause, f"http://{server}/{cause}")
+
+
+def outcome(agent: Any, **how: Any) -> str:
+    task = proctor.Task(name="t", samples=[proctor.Sample.ask("a", "?", target="x")], scorers=["exact"])
+    try:
+        run = proctor.evaluate(task, agent=agent, **how)
+    except Refused:
+        return "the run stops"
+    except BadInput as error:
+        if "The first sample could not be run" not in str(error):
+            raise
+        return "provider_failed"  # of the first sample; as the endpoint is not there at all, the run stops too
+    (trial,) = run.trials()
+    return f"scored {trial.trajectory.stop}" if trial.outcome == "scored" else trial.outcome
+
+
+# ---- plain functions ----
+
+
+def by_urllib(url: str) -> str:
+    with urllib.request.urlopen(urllib.request.Request(url, data=b"{}"), timeout=0.2) as reply:
+        data: str = reply.read().decode()
+    return checked(data)
+
+
+def checked(data: str) -> str:
+    if data.startswith("{<"):
+        raise http.client.HTTPException("no JSON")  # what code says that does not trust the reply
+    return data
+
+
+def by_http_client(url: str) -> str:
+    kind, _, rest = url.partition("://")
+    host, _, path = rest.partition("/")
+    made = http.client.HTTPSConnection if kind == "https" else http.client.HTTPConnection
+    connection = made(host, timeout=0.2)
+    connection.request("POST", f"/{path}", body=b"{}")
+    reply = connection.getresponse()
+    data = reply.read().decode()
+    if reply.status >= 400:
+        raise urllib.error.HTTPError(url, reply.status, data, reply.headers, None)
+    return checked(data)
+
+
+def by_requests(url: str) -> str:
+    import requests
+
+    reply = requests.post(url, json={}, timeout=0.2)
+    reply.raise_for_status()
+    return str(reply.json())
+
+
+def by_httpx(url: str) -> str:
+    import httpx
+
+    reply = httpx.post(url, json={}, timeout=0.2)
+    reply.raise_for_status()
+    return checked(reply.text)
+
+
+def by_aiohttp(url: str) -> str:
+    import aiohttp
+
+    async def ask() -> str:
+        limit = aiohttp.ClientTimeout(total=0.2)
+        async with aiohttp.ClientSession(timeout=limit) as session, session.post(url, json={}) as reply:
+            reply.raise_for_status()
+            return checked(await reply.text())
+
+    return asyncio.run(ask())
+
+
+@cache
+def openai_client(url: str) -> Any:
+    from openai import OpenAI
+
+    return OpenAI(base_url=url, api_key="k", max_retries=0, timeout=0.2)
+
+
+def by_openai(url: str) -> str:
+    reply = openai_client(url).chat.completions.create(model="m", messages=[{"role": "user", "content": "?"}])
+    return str(reply.choices[0].message.content)
+
+
+MODEL_PATH = "/chat/completions"
+PLAIN: dict[str, tuple[Ask, str]] = {
+    "urllib": (by_urllib, ""),
+    "http.client": (by_http_client, ""),
+    "requests": (by_requests, ""),
+    "httpx": (by_httpx, ""),
+    "aiohttp": (by_aiohttp, ""),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize("library", PLAIN)
+def test_a_request_that_may_be_a_tools_is_undecided(library: str, cause: str, server: str) -> None:
+    ask, path = PLAIN[library]
+    expected = OF_NOBODY_KNOWS[cause]
+    if cause in ("overflow", "filter"):
+        expected = {"aiohttp": "undecided"}.get(library, OF_A_MODEL[cause])  # its errors do not hold the reply
+    assert outcome(lambda _: ask(address(server, cause) + path)) == expected
+
+
+@pytest.mark.parametrize("cause", ["timeout", *REPLIES])
+@pytest.mark.parametrize("library", ["urllib", "requests", "httpx"])
+def test_the_address_of_a_model_says_that_the_model_was_asked(library: str, cause: str, server: str) -> None:
+    if (library, cause) == ("urllib", "timeout"):
+        pytest.skip("urllib's time-out does not say what was asked")
+    ask, _ = PLAIN[library]
+    assert outcome(lambda _: ask(address(server, cause) + MODEL_PATH)) == OF_A_MODEL[cause]
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_function_with_a_models_client(cause: str, server: str) -> None:
+    assert outcome(lambda _: by_openai(address(server, cause))) == OF_A_MODEL[cause]
+
+
+# ---- raised again, elsewhere ----
+
+
+def raised_from(url: str, ask: Ask) -> str:
+    try:
+        return ask(url)
+    except Exception as error:
+        raise RuntimeError("no answer") from error
+
+
+def raised_while_handling(url: str, ask: Ask) -> str:
+    try:
+        return ask(url)
+    except Exception:
+        raise RuntimeError("no answer")  # noqa: B904 - that is what is tested
+
+
+def raised_from_none(url: str, ask: Ask) -> str:
+    try:
+        return ask(url)
+    except Exception:
+        raise RuntimeError("no answer") from None
+
+
+def in_a_thread(url: str, ask: Ask) -> str:
+    with ThreadPoolExecutor() as pool:
+        return pool.submit(ask, url).result()
+
+
+def in_a_group(url: str, ask: Ask) -> str:
+    try:
+        return ask(url)
+    except Exception as error:
+        raise ExceptionGroup("several", [ValueError("x"), error]) from None
+
+
+@pytest.mark.parametrize("way", [raised_from, raised_while_handling, raised_from_none, in_a_thread, in_a_group])
+@pytest.mark.parametrize("cause", ["refused", "overflow", "filter", "other_400", "401", "429", "500"])
+def test_it_is_the_same_when_it_is_raised_again(way: Callable[[str, Ask], str], cause: str, server: str) -> None:
+    assert outcome(lambda _: way(address(server, cause), by_openai)) == OF_A_MODEL[cause]
+    if cause not in ("overflow", "filter"):
+        assert outcome(lambda _: way(address(server, cause), by_urllib)) == "undecided"
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(1, get_context("fork")) as made:
+        yield made
+
+
+@pytest.mark.parametrize("cause", ["refused", "timeout", "401", "500"])
+def test_it_is_the_same_out_of_another_process(cause: str, server: str, pool: ProcessPoolExecutor) -> None:
+    assert outcome(lambda _: pool.submit(by_requests, address(server, cause)).result()) == "undecided"
+
+
+# ---- programs ----
+
+ASKS = """
+import sys, urllib.request
+{first}
+urllib.request.urlopen(urllib.request.Request({url!r}, data=b"{{}}"), timeout=0.2)
+"""
+SAYS = """
+import sys
+sys.stderr.write('''{traceback}''')
+sys.exit(1)
+"""
+MODEL_SAYS = {  # as the client of OpenAI 3.54 ends a program
+    "refused": "openai.APIConnectionError: Connection error.",
+    "timeout": "openai.APITimeoutError: Request timed out.",
+    "overflow": f"openai.BadRequestError: Error code: 400 - {OVERFLOW}",
+    "filter": f"openai.BadRequestError: Error code: 400 - {FILTER}",
+    "other_400": f"openai.BadRequestError: Error code: 400 - {OTHER}",
+    "401": f"openai.AuthenticationError: Error code: 401 - {KEY}",
+    "429": f"openai.RateLimitError: Error code: 429 - {BUSY}",
+    "500": f"openai.InternalServerError: Error code: 500 - {DOWN}",
+}
+
+
+@pytest.mark.parametrize("cause", ["refused", "500"])
+def test_a_subprocess_of_a_function_tells_by_its_traceback(cause: str, server: str) -> None:
+    code = ASKS.format(first="", url=address(server, cause))
+
+    def agent(_: str) -> str:
+        return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+    assert outcome(agent) == "undecided"
+
+
+@pytest.mark.parametrize("cause", ["refused", "500", "401"])
+def test_a_program_that_is_the_agent_tells_by_its_traceback(cause: str, server: str, tmp_path: Any) -> None:
+    file = tmp_path / "agent.py"
+    file.write_text(ASKS.format(first="sys.stdin.readline()", url=address(server, cause)))
+    assert outcome(f"process:{sys.executable} {file}") == "undecided"
+
+
+@pytest.mark.parametrize("cause", MODEL_SAYS)
+def test_a_program_that_asks_a_model_counts_as_the_model_does(cause: str, tmp_path: Any) -> None:
+    file = tmp_path / "agent.sh"
+    chained = "\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File\nRuntimeError: no answer\n"
+    file.write_text(f"Traceback (most recent call last):\n  File\n{MODEL_SAYS[cause]}{chained}")
+    assert outcome(f"process:sh -c 'read line; cat {file} >&2; exit 1'") == OF_A_MODEL[cause]
+
+
+def test_a_program_that_breaks_after_it_has_handled_a_failed_request_is_to_blame(tmp_path: Any) -> None:
+    file = tmp_path / "said"
+    begin = "Traceback (most recent call last):\n  File\n"
+    file.write_text(f"{begin}{MODEL_SAYS['429']}\ntried again\n{begin}KeyError: 'x'\n")
+    assert outcome(f"process:sh -c 'read line; cat {file} >&2; exit 1'") == "agent_failed"
+
+
+# ---- the entry points of models and services ----
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_openai(cause: str, server: str) -> None:
+    options = {"base_url": address(server, cause), "timeout": 0.2, "retries": 0}
+    assert outcome("openai:m", agent_options=options) == OF_A_MODEL[cause]
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_http(cause: str, server: str) -> None:
+    options = {"timeout": 0.2, "retries": 0}
+    of_the_service = {"other_400": "undecided", "500": "undecided"}  # the agent's own code, or its model
+    expected = of_the_service.get(cause, OF_A_MODEL[cause])
+    assert outcome(f"http:{address(server, cause)}", agent_options=options) == expected
+
+
+# ---- frameworks ----
+
+
+def of_openai_agents(url: str) -> Agent:
+    from openai import AsyncOpenAI
+
+    from agents import Agent as LibraryAgent
+    from agents import OpenAIChatCompletionsModel
+
+    client = AsyncOpenAI(base_url=url, api_key="k", max_retries=0, timeout=0.2)
+    return LibraryAgent(name="a", model=OpenAIChatCompletionsModel("m", client))  # type: ignore[return-value]
+
+
+def of_pydantic_ai(url: str) -> Agent:
+    from openai import AsyncOpenAI
+    from pydantic_ai import Agent as LibraryAgent
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    client = AsyncOpenAI(base_url=url, api_key="k", max_retries=0, timeout=0.2)
+    return LibraryAgent(OpenAIChatModel("m", provider=OpenAIProvider(openai_client=client)))  # type: ignore[return-value]
+
+
+def of_smolagents(url: str) -> Agent:
+    from smolagents import OpenAIServerModel, ToolCallingAgent
+
+    how = {"max_retries": 0, "timeout": 0.2}
+    model = OpenAIServerModel("m", api_base=url, api_key="k", client_kwargs=how, retry=False)
+    return ToolCallingAgent(tools=[], model=model)  # type: ignore[return-value]
+
+
+def of_langgraph(url: str) -> Agent:
+    from langgraph.graph import END, START, MessagesState, StateGraph
+
+    def node(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [("ai", by_openai(url))]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", node)
+    graph.add_edge(START, "model")
+    graph.add_edge("model", END)
+    return graph.compile()  # type: ignore[return-value]
+
+
+def of_adk(url: str) -> Agent:
+    from google.adk.agents import LlmAgent
+    from google.adk.models import BaseLlm
+
+    class Asks(BaseLlm):
+        async def generate_content_async(self, *_: Any, **__: Any) -> Any:
+            yield by_openai(url)
+
+    return LlmAgent(name="a", model=Asks(model="m"))  # type: ignore[return-value]
+
+
+FRAMEWORKS = {
+    "agents": of_openai_agents,
+    "pydantic_ai": of_pydantic_ai,
+    "smolagents": of_smolagents,
+    "langgraph": of_langgraph,
+    "google.adk": of_adk,
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize("library", FRAMEWORKS)
+def test_a_framework_counts_as_its_model_does(library: str, cause: str, server: str) -> None:
+    try:
+        import_module(library)
+    except ImportError:
+        pytest.skip(f"{library} is not installed")
+    assert outcome(FRAMEWORKS[library](address(server, cause))) == OF_A_MODEL[cause]
+
+
+# ---- what the user decides ----
+
+
+@pytest.mark.parametrize(
+    ("blamed", "expected", "bounds"),
+    [
+        ("agent", {"agent_failed": 2, "scored": 2}, (0.5, 0.5, 0.5)),
+        ("provider", {"provider_failed": 2, "scored": 2}, (1.0, 0.5, 1.0)),
+    ],
+)
+def test_one_option_settles_what_nobody_can_know(
+    blamed: Any, expected: dict[str, int], bounds: tuple[float, ...], tmp_path: Any
+) -> None:
+    def agent(question: str) -> str:
+        return by_urllib("http://127.0.0.1:9") if int(question) % 2 else "x"
+
+    samples = [proctor.Sample.ask(f"s{n}", str(n), target="x") for n in range(4)]
+    task = proctor.Task(name="t", samples=samples, scorers=["exact"])
+    store = str(tmp_path / "runs.db")
+    run = proctor.evaluate(task, agent=agent, store=store, run_id="r")
+    one = run.estimate("accuracy")
+    assert (dict(run.outcomes), run.record.state) == ({"undecided": 2, "scored": 2}, "inconclusive")
+    assert (one.value, one.floor, one.ceiling) == (1.0, 0.5, 1.0)
+    assert "failed: 2. Nothing shows" in str(run)
+    settled = proctor.evaluate(task, agent=agent, store=store, run_id="r", on_agent_error=blamed)
+    direct = proctor.evaluate(task, agent=agent, on_agent_error=blamed)
+    for made in (settled, direct):
+        one = made.estimate("accuracy")
+        assert (dict(made.outcomes), (one.value, one.floor, one.ceiling)) == (expected, bounds)
