@@ -11,6 +11,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import ToolResult
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial
+from proctor.reports.story import story
 
 LIBRARIES = [*deleting.MAKERS]
 one_library = pytest.mark.parametrize("library", LIBRARIES)
@@ -147,3 +148,22 @@ def test_a_policy_that_says_two_things_is_refused(given: Any, tmp_path: Path) ->
 def test_nobody_to_ask_is_refused_before_the_first_call(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="needs a simulated user"):
         run(lambda question: "Deleted", tmp_path, approve="ask")
+
+
+def test_points_of_a_trial_in_which_a_call_has_no_result_are_marked(tmp_path: Path) -> None:
+    def careless(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        call = {"id": "1", "type": "function", "function": {"name": "delete", "arguments": '{"path": "a"}'}}
+        return [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "assistant", "content": "Deleted."},
+        ]
+
+    made = run(careless, tmp_path)
+    assert made.estimate("accuracy").value == 1
+    [warning] = [str(one) for one in made.record.warnings]
+    assert warning == (
+        "Trials with points in which a call has no recorded result: 1. "
+        "The first is 'one', where delete(path=\"a\") was carried out elsewhere, or never."
+    )
+    lines = story(trial_of(made), None, []).lines
+    assert [(line.role, line.kind, line.text) for line in lines][-1] == ("nobody", "result", 'delete {"path": "a"}')

@@ -9,11 +9,11 @@ from proctor.config import converted
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.run import Budget, Price, RunSpec
-from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall
+from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
-from proctor.core.trajectory import Step, Trajectory, Usage
+from proctor.core.trajectory import Step, Stop, Trajectory, Usage
 from proctor.core.trial import Trial
 
 
@@ -111,3 +111,34 @@ def test_a_tally_does_not_depend_on_the_order_of_samples(rows: list[tuple[str, l
     for field in one.__struct_fields__:
         assert getattr(one, field) == pytest.approx(getattr(other, field))
     assert one.scored <= one.planned
+
+
+def _says(*texts: str, turn: int = 0, stop: Stop = "done") -> Trajectory:
+    """A trajectory of calls (`buy!`), results (`=buy`), and words."""
+    steps = []
+    for text in texts:
+        if text.startswith("="):
+            parts: tuple[Part, ...] = (ToolResult(name=text[1:], content="done"),)
+            steps.append(Step(message=Message(role="tool", parts=parts), author="tool", turn=turn))
+        else:
+            name = text.removesuffix("!")
+            parts = (ToolCall(name=name) if text.endswith("!") else Text(text=text),)
+            steps.append(Step(message=Message(role="assistant", parts=parts), turn=turn))
+    return Trajectory(steps=tuple(steps), stop=stop)
+
+
+@pytest.mark.parametrize(
+    ("trajectory", "unanswered"),
+    [
+        (_says("buy!"), []),  # an agent that only names calls
+        (_says("buy!", "=buy", "Done."), []),
+        (_says("buy!", "Done."), ["buy"]),
+        (_says("look!", "=look", "buy!"), ["buy"]),
+        (_says("look!", "=look", "end!", stop="task_limit"), []),
+        (_says("buy!", "buy!", "=buy", "Done."), ["buy"]),
+    ],
+)
+def test_a_call_without_a_result_is_known_where_results_are_recorded(
+    trajectory: Trajectory, unanswered: list[str]
+) -> None:
+    assert [call.name for call in trajectory.unanswered] == unanswered

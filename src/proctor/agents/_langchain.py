@@ -240,7 +240,7 @@ class Record:
 
     def _steps(self) -> Iterator[Step]:
         asked = self.asked
-        told = {message.tool_call_id for message in self._messages() if message.type == "tool"}
+        answered = {message.tool_call_id for message in self._messages() if message.type == "tool"}
         runs_by_call: dict[str, list[ToolRun]] = {}
         early: list[ToolRun] = []  # that ran before the message that asks for them joined
         shown = {*self._asked}
@@ -249,7 +249,7 @@ class Record:
                 runs_by_call.setdefault(event.call.id, []).append(event)
                 if event.call.id not in asked:  # called by a node itself, not by a model
                     yield Step(message=reply_message("", calls=[event.call]), started=event.started)
-                elif event.call.id in told:
+                elif event.call.id in answered:
                     continue  # its message says what it gave
                 elif event.call.id not in shown:
                     early.append(event)

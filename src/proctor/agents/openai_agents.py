@@ -278,8 +278,8 @@ def _with_results(steps: Sequence[Step], items: Sequence[Any], before: Sequence[
 
     Those of calls that steps `before` made come first.
     """
-    told = {part.id for step in (*before, *steps) for part in step.message.parts if isinstance(part, ToolResult)}
-    output_by_call = {id: output for id, output in map(_output, items) if id and id not in told}
+    known = {part.id for step in (*before, *steps) for part in step.message.parts if isinstance(part, ToolResult)}
+    output_by_call = {id: output for id, output in map(_output, items) if id and id not in known}
     earlier = [step for step in _fill_in(before, output_by_call) if step not in before]
     return [*earlier, *_fill_in(steps, output_by_call)]
 

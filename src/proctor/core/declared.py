@@ -113,7 +113,7 @@ class EnvironmentRules(msgspec.Struct, frozen=True, kw_only=True):
     """The attributes of a user's class of tools by which it says what a call may do to it.
 
     Attributes:
-        call_seconds: how long one call may take, after which the model is told; half of the time limit of a sample if None.
+        call_seconds: how long one call may take before its result is that it timed out; half of the time limit of a sample if None.
         blame_death: whose failure it is when it ends or hangs after a call, while a fresh one is sound.
     """
 

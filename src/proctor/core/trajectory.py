@@ -1,5 +1,6 @@
 """Define a trajectory: what an agent did, in order."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
@@ -161,6 +162,27 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     def shows_calls(self) -> bool:
         """True if calls can be seen, made or not: tools were offered natively, or a call or its result was reported."""
         return self.tools == "native" or any(step.message.calls or step.message.role == "tool" for step in self.steps)
+
+    @property
+    def unanswered(self) -> tuple[ToolCall, ...]:
+        """Return the agent's calls without a result, where others have one or the agent spoke again in the same turn.
+
+        None where a rule of the task ended the conversation, as a last call may do; and none of an agent that only names calls.
+        """
+        if self.stop == "task_limit" or not any(step.message.calls for step in self.steps):
+            return ()
+        agents = [step for step in self.steps if step.author != "user"]  # a simulated user may have tools too
+        results = [part for step in agents for part in step.message.parts if isinstance(part, ToolResult)]
+        left = Counter((result.id or result.name) for result in results)
+        last_words = {step.turn: number for number, step in enumerate(agents) if step.message.role == "assistant"}
+        found: list[ToolCall] = []
+        for number, step in enumerate(agents):
+            for call in step.message.calls if step.message.role == "assistant" else ():
+                key = call.id or call.name
+                left[key] -= 1
+                if left[key] < 0 and (results or number < last_words[step.turn]):
+                    found.append(call)
+        return tuple(found)
 
     @property
     def usage(self) -> Usage:

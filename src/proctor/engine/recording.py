@@ -195,6 +195,7 @@ async def _ended_in_any_case(run: OpenRun, store: Store, status: RunStatus, stop
             note is not None and status.watch is None
         ):  # what was looked at ends where the budget does, and misses nothing
             await _skip(run.record.id, run.todo.rest(), store)
+        status.warn_of_unanswered_calls()
         state, note = state_at_the_end(run.record, store, status, note)
     finally:
         await run.end(state, note, is_stopped=stop.is_set())

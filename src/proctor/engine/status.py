@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from proctor.core.run import Budget
+from proctor.core.sample import ToolCall
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import Sentence
+from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import NOTHING
 from proctor.core.trial import Outcome, Trial, Verdict
+from proctor.engine.approving import text_of_call
 from proctor.engine.budget import BudgetTracker, Forecast
 from proctor.engine.looking import Watch
 from proctor.transport.retry import Wait
@@ -37,6 +39,7 @@ class RunStatus:
         points: the sum of what scored trials earned, of the first scorer.
         scored: how many trials count in that sum, with failed agents as 0.
         judge_failed: verdicts that are missing because a judge failed.
+        unanswered: trials with points in which a call has no recorded result.
         waits: returns the requests that wait to be sent again.
         watch: looks at each trial that is on disk; None where nothing may end the run early.
     """
@@ -53,6 +56,8 @@ class RunStatus:
         self.points = 0.0
         self.scored = 0
         self.judge_failed = 0
+        self.unanswered = 0
+        self._first_unanswered: tuple[str, ToolCall] | None = None
         self.warnings: list[Sentence] = []
         self.waits: Callable[[], Sequence[Wait]] = tuple
         self.watch: Watch | None = None
@@ -80,6 +85,9 @@ class RunStatus:
         if verdicts and isinstance(verdicts[0].result, Score):
             self.scored += 1
             self.points += verdicts[0].result.value
+            if verdicts[0].result.value and (calls := trial.trajectory.unanswered):
+                self.unanswered += 1
+                self._first_unanswered = self._first_unanswered or (trial.sample_id, calls[0])
         elif trial.outcome == "agent_failed":
             self.scored += 1  # as 0
         if self.watch is not None:
@@ -99,6 +107,19 @@ class RunStatus:
         """Keep a sentence with the run, and tell the user at once; may be called from any thread."""
         self.warnings.append(sentence)
         self._observer.tell(sentence)
+
+    def warn_of_unanswered_calls(self) -> None:
+        """Say which trials earned points although a call of theirs has no result."""
+        if self._first_unanswered is not None:
+            sample, call = self._first_unanswered
+            self.warn(
+                say(
+                    "Trials with points in which a call has no recorded result: {count}. The first is '{sample}', where {call} was carried out elsewhere, or never.",
+                    count=self.unanswered,
+                    sample=sample,
+                    call=text_of_call(call, 200),
+                )
+            )
 
     @property
     def is_complete(self) -> bool:

@@ -181,6 +181,9 @@ def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[Known
         for change in turn.changes:
             text = f"{change.path}: {value_text(change.before)} → {value_text(change.after)}"
             yield Line(turn=number, role="environment", kind="change", text=text)
+        if turn is turns[-1]:
+            for call in trajectory.unanswered:
+                yield Line(turn=number, role="nobody", kind="result", text=call_line(call))
         if sample is not None and len(sample.turns) > 1:
             yield from expected_in_turn(number, turn.reference, judged)
 
