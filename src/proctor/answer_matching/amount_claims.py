@@ -61,6 +61,12 @@ ASKS_MONEY = compile_later(
 )
 RANK_OF_SCENE = compile_later(r"第[一二三四五六七八九十\d]{1,3}(?:季度|步|题|天|周|次|轮|年|学期)")
 PRONOUNS = frozenset("它他她这那该我你们此其")
+THOUSANDS = compile_later(r"(?:[kK]|bn|mn)\b")
+CONTRASTED = compile_later(
+    r"(?:unlike|compared (?:with|to)|in contrast to|rather than|instead of|as opposed to|不像|不同于|相比)",
+    re.IGNORECASE,
+)
+COUNTER_ASKED = compile_later(r"(?:多少|几)([\u3400-\u9fff])")
 NOUN = 24  # characters after an amount that may name what it counts
 LABEL = compile_later(
     r"(?:\b(?:questions?|problem|exercise|step|item|task|no\.?|number|room|chapter|section|page|line|table|figure|fig\.|unit|lesson|level|grade|class|flight|bus|route|gate|platform|"
@@ -246,8 +252,8 @@ def _clauses(sentence: str) -> list[str]:
 
 def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Candidate]:
     plain = HARMLESS.sub(lambda found: "·" * len(found[0]), clause)
-    contrary = bool(question) and contradicts(
-        RANK_OF_SCENE.sub("", clause) if "第" not in question else clause, question
+    contrary = (CONTRASTED.match(clause) is not None) or (
+        bool(question) and contradicts(RANK_OF_SCENE.sub("", clause) if "第" not in question else clause, question)
     )
     found = []
     spans = list(amount_spans(clause, question))
@@ -279,6 +285,10 @@ def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _
             else "一二三四五六七八九".index(tenths[1]) + 1
         )
         text, end = f"{int(whole.value) * 10 + (part or 0)}%", end + tenths.end()
+    if (thousands := THOUSANDS.match(after)) is not None and text[-1:].isdigit():
+        text, end = text + thousands[0], end + thousands.end()
+    if after.startswith("折") and re.fullmatch("[一二三四五六七八九]{2}", text) is not None:
+        text = text[0] + "点" + text[1]  # 打七五折
     if (minus := MINUS.search(before)) is not None and not text.startswith("-"):
         text = ("-" if text[:1].isdigit() else minus[0]) + text
         before = before[: minus.start()]
@@ -299,12 +309,17 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_year = ASKS_YEAR.search(question) is not None
     units = units_asked(question)
     negative = bool(negations(question))
+    counters = COUNTER_ASKED.findall(interrogative(question))
+    counter = counters[-1] if counters else ""
     asks_before = BEFORE_CHANGE.search(question) is not None
     asked_first = _modifiers(question)
     return [
         lambda those: [one for one in those if asks_year == _is_year(one)],
         lambda those: [one for one in those if not _is_model(one)],
         lambda those: [one for one in those if units and _has_unit(one, units)],
+        lambda those: [
+            one for one in those if counter and (one.text.endswith(counter) or one.after.startswith(counter))
+        ],
         lambda those: [one for one in those if tidy(one.text) not in said],
         lambda those: [one for one in those if _mentions_year(one, said)],
         lambda those: [one for one in those if asks_before or SET_UP.search(one.before) is None],

@@ -50,10 +50,10 @@ WRONG_AFTER = compile_later(
     rf"(?:(?:\w+ly|also|both|all|then|simply|just)\s)*(?:{AUXILIARY}n't|(?:{AUXILIARY}|seems?|looks?|sounds?|appears?)\s(?:to\s)?(?:\w+ly\s)?(?:not|never|hardly|no longer|nowhere)|cannot|never|neither)\b(?! only)"
     r"|(?:\w+ly\s)?(?:fails?|failed|contradicts?|conflicts?|miss(?:es)?|misstates?|misreads?|exaggerates?|overstates?|lacks?|ignores?|confuses?|reverses?|violates?|overlooks?)\b"
     r"|(?:could|might|may)\s(?:also\s)?(?:be|work)\b|would(?:'ve|\shave)\b|(?:seems?|looks?|sounds?|appears?|is)\s[^,.;\n]{0,40},?\s(?:but|yet)\b|(?:is|are)\sthe\s[^,.;\n]{0,40}\b(?:exclude|eliminate|rule\sout|reject|drop)"
-    r"|(?:can|must|should)\s(?:both\s|all\s)?be\s(?:ruled\sout|eliminated|excluded|rejected|discarded|dismissed)|(?:[.:]|-)\s*(?:wrong|incorrect|false|not\b|no\b)|[:：]?\s?[✗✘×❌]"
+    r"|(?:can|must|should)\s(?:both\s|all\s)?be\s(?:ruled\sout|eliminated|excluded|rejected|discarded|dismissed)|(?:[.:=]|->?|→|=>)\s*(?:wrong|incorrect|false|not\b|no\b)|[:：]?\s?[✗✘×❌]"
     r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|内容|明显|显然|肯定|一定|都|均|也|为|并|则|可以|可|应该?|就|全){0,4}(?:错|[不没未无](?!仅|疑|错|妨|难看|得不)|否|[.:、)]\s*(?:错|不)|排除)"
     r"|[^A-Z,，。;；.\n]{0,40}[,，]\s?(?:which (?:is|makes it) |so (?:it is|it's) |but (?:is|it is|it's) |(?:显然|明显|所以|因此|故|后来发现|应当?|该项?|说法|可|则|就|都){0,3}\s?)"
-    r"(?:wrong|incorrect|false|错|不[对选正符当成](?!\s?[A-Z])|有误|排除(?!\s?[A-Z])|(?:ruled|crossed) out))",
+    r"(?:但[^A-Z,，。;；.\n]{0,16}?(?:无关|不符|矛盾|相反|排除|不全)|wrong|incorrect|false|错|不[对选正符当成](?!\s?[A-Z])|有误|排除(?!\s?[A-Z])|(?:ruled|crossed) out))",
     re.IGNORECASE,
 )  # the last: D项氢气含量极少,显然不对
 WRONG_WITHIN = compile_later(
@@ -62,15 +62,23 @@ WRONG_WITHIN = compile_later(
     re.IGNORECASE,
 )
 RIGHT_AFTER = compile_later(
-    r"[\"'”’*_`)\]】}]*\s*(?:(?:[.:、]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|-\s*yes\b|[:：]?\s?[✓✔√☑✅]"
+    r"[\"'”’*_`)\]】}]*\s*(?:(?:[.:、]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
     r"|(?:(?:is|are|was|were|must be|should be|has to be|seems)\s(?:(?:both|all|also|indeed|\w+ly)\s)?(?:correct|right|true\b|valid|the\s(?:\w+\s)?(?:answer|option|choice|one\b)|supported)|holds?\b|fits?\b(?! with))"
     r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|都|均|也|为|全|无疑|才|显然)*(?:正确|对的?(?![比应于])|符合|当选))",
     re.IGNORECASE,
 )
 GUESS = compile_later(
-    r"\b(?:may(?:be| be)|might(?: be)?|could be|perhaps|possibly|probably|(?:most |very |quite )?likely|guess(?:ing)?|not (?:quite |entirely |really )?(?:sure|certain)|unsure)\b|可能(?!性)|也许|或许|大概|兴许|说不定|猜|不太?确定|不敢肯定",
+    r"\b(?:may(?:be| be)|might(?: be)?|could be|perhaps|possibly|probably|(?<!would )(?<!would most )(?:most |very |quite )?(?<!would most )likely|guess(?:ing)?|not (?:quite |entirely |really )?(?:sure|certain)|unsure)\b|可能(?!性)|也许|或许|大概|兴许|说不定|猜|不太?确定|不敢肯定",
     re.IGNORECASE,
 )
+LISTED_WRONG = compile_later(
+    r"(?:\b(?:incorrect|wrong|false|untrue|eliminated|rejected|excluded)(?:\s\w+){0,2}|错误[^，。]{0,3}|不正确[^，。]{0,3})\s?[:：]\s*$",
+    re.IGNORECASE,
+)
+LISTED_RIGHT = compile_later(
+    r"(?:(?<!in)(?<!not )\b(?:correct|right|true)(?:\s\w+){0,2}|(?<!不)正确[^，。]{0,3})\s?[:：]\s*$", re.IGNORECASE
+)
+ONLY_IF = compile_later(r"\bwould (?:be|have been)\s(?:\w+\s)?$", re.IGNORECASE)
 ASKS_WRONG = compile_later(
     r"\b(?:NOT|EXCEPT|not|n't|incorrect|incorrectly|false|wrong|untrue|inaccurate|cannot|least|never|odd one)\b|错误|不正确|不对|不属于|不是|不符|有误|不恰当|不当|不能|没有|无关|不包括|不合适|不会|不可|不成立|不相符|不妥"
 )
@@ -122,13 +130,17 @@ def _mention(text: str, item: re.Match[str], earlier: int, later: int, *, wrong_
     before, follows_another = _last_clause(text[max(earlier, start - LONGEST_CLAUSE) : start], earlier > 0)
     plain = AFFIRMED.sub(lambda match: " " * len(match[0]), before)
     after = text[end : end + LONGEST_CLAUSE]
-    right, wrong = RIGHT_AFTER.match(after), _wrong(after, later - end)
+    listed = text[max(earlier, start - LONGEST_CLAUSE) : start]
+    right = RIGHT_AFTER.match(after) or LISTED_RIGHT.search(listed)
+    wrong = _wrong(after, later - end)
     wrong_end = wrong.end() if wrong is not None else 0
     if wrong_wanted and (right is not None or wrong is not None):
         right, wrong, wrong_end = wrong, right, right.end() if right is not None else 0
+    if LISTED_WRONG.search(listed) is not None or (ONLY_IF.search(before) and re.match(r"\s+if\b", after)):
+        return Mention(item[0], start, end, "denied" if not wrong_wanted else "right")
     if (BESIDE if follows_another else NEGATION).search(plain) is not None:
         return Mention(item[0], start - len(before), end, "denied")
-    if wrong is not None and (right is None or wrong_end > right.end()):
+    if wrong is not None and (right is None or wrong_end > right.end() or right.string is listed):
         return Mention(item[0], start, end + wrong_end, "denied")
     if GUESS.search(plain) is not None or (right is None and GUESS_AFTER.match(after) is not None):
         return Mention(item[0], start, end, "guessed")

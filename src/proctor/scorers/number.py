@@ -30,6 +30,7 @@ LONGEST = 2_000
 FACTORIAL = re.compile(r"!|\\boxed|factorial|阶乘", re.IGNORECASE)
 BELOW_ZERO = re.compile(r"^零下(?=\d)")
 PER = re.compile(r"^(?:每(?:秒|小时|分钟|天)|时速)")
+SCALE_ASKED = re.compile(r"\bin (thousands|millions|billions)\b|(?:多少|几)([万亿])(?=[元人吨个平辆台斤]|$)")
 SPACE = ("", " ")  # before a unit in Chinese, and in other languages
 SEVERAL = frozenset(["or", "±", "set", "tuple", "union", "empty", "relation", "∈"])
 
@@ -111,7 +112,12 @@ def _compared(amount: Amount, target: str, question: str, options: AnswerOptions
     verdict = match_asked(made, target, question, options)
     if verdict.right or options.unit:
         return verdict
-    units = units_asked(question) if read_number(tidy(target)) is not None else []
+    bare_target = read_number(tidy(target)) is not None
+    for scale in SCALE_ASKED.findall(question) if bare_target else ():
+        scaled = f"{target} {scale[0].removesuffix('s')}" if scale[0] else target + scale[1]
+        if (asked := match_asked(_without_unit(PER.sub("", made)), scaled, question, options)).right:
+            return asked
+    units = units_asked(question) if bare_target else []
     for unit in units:
         in_unit = target + SPACE[unit.isalpha() and unit.isascii()] + unit
         if (asked := match_asked(made, in_unit, question, options)).right:
