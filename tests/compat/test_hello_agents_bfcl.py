@@ -1,5 +1,6 @@
 import asyncio
 import json
+import math
 import os
 import stat
 from pathlib import Path
@@ -288,10 +289,15 @@ def test_a_custom_report_goes_where_it_is_told_and_no_value_breaks_its_table(fol
     assert row.replace("\\|", "").count("|") == 6
 
 
-def test_mistakes_are_said_and_leave_zeros(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_said_and_leave_no_rate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = BFCLEvaluationTool().run(Agent(OSLO), category="simple_pyton")
     assert "simple_python" in results["error"]
-    assert (results["overall_accuracy"], results["correct_samples"], results["total_samples"]) == (0.0, 0, 0)
+    assert (f"{results['overall_accuracy']:.2%}", results["correct_samples"], results["total_samples"]) == (
+        "nan%",
+        0,
+        0,
+    )
+    assert not results["overall_accuracy"] >= 0.8
     assert "simple_python" in capsys.readouterr().out
     with pytest.raises(BadInput, match="simple_pyton"):
         BFCLDataset(folder, "simple_pyton")
@@ -428,7 +434,7 @@ def test_the_official_tool_is_called_where_it_is_there(
 def test_metrics_on_small_inputs_are_right() -> None:
     metrics = BFCLMetrics()
     assert metrics.calculate_accuracy([1], [1, 2, 3, 4]) == 0.25
-    assert metrics.calculate_accuracy([], []) == 0
+    assert math.isnan(metrics.calculate_accuracy([], []))
     assert metrics.calculate_ast_match('get_weather(city="B", unit="c")', 'get_weather(unit="c", city="B")') == 1
     assert metrics.calculate_ast_match("calculate(x=2+3)", "calculate(x=5)") == 1
     assert metrics.calculate_ast_match('get_temperature(city="B")', 'get_weather(city="B")') == 0
@@ -476,7 +482,8 @@ def test_all_metrics_of_the_chapter_are_computed() -> None:
     assert found["score_distribution"]["median"] == 1
     assert BFCLMetrics().compute_metrics(rows[:2])["score_distribution"]["median"] == 0.5
     nothing = BFCLMetrics().compute_metrics([])
-    assert (nothing["accuracy"], nothing["total_samples"], nothing["score_distribution"]) == (0, 0, {})
+    assert math.isnan(nothing["accuracy"])
+    assert (nothing["total_samples"], nothing["score_distribution"]) == (0, {})
 
 
 @pytest.mark.parametrize("reply", ["[" * 100_000, '{"name": ' * 5_000, "(" * 50_000, "f(" * 20_000, "```\n" * 10_000])
@@ -495,3 +502,23 @@ def test_nothing_heavy_is_loaded_with_the_package() -> None:
 
     with pytest.raises(AttributeError, match="no attribute 'BFCLDatasets'"):
         _ = package.BFCLDatasets
+
+
+def test_a_model_that_never_answered_has_no_rate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Down:
+        name = "down"
+
+        def run(self, text: str) -> str:
+            raise ProviderFailed("The endpoint failed with status 500.")
+
+    results = BFCLEvaluationTool().run(Down(), "simple_python", 2, False)
+    assert (results["total_samples"], results["failed_samples"]) == (0, 2)
+    assert f"{results['overall_accuracy']:.2%}" == "nan%"
+    assert not results["overall_accuracy"] >= 0.8
+    assert results["error"] == "None of the 2 questions was scored. The endpoint failed with status 500."
+    assert "0.00%" not in capsys.readouterr().out
+    assert all(
+        value != 0 for name, value in results["metrics"].items() if name.endswith(("_rate", "accuracy", "_score"))
+    )
+    called = json.loads(BFCLEvaluationTool(agent=Down()).called({"max_samples": 2, "run_official_eval": False}))
+    assert (called["overall_accuracy"], called["total_samples"]) == (None, 0)

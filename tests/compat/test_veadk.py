@@ -1,6 +1,7 @@
 """VeADK's evaluators by their names, with agents that are plain functions; the real library is in test_veadk_library.py."""
 
 import json
+import math
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -262,7 +263,8 @@ def test_a_score_that_is_missing_is_in_no_mean() -> None:
     assert (data.average_score, data.total_reason) == (1.0, "a:good\nb:the judge failed")
     empty = EvalResultData(metric_results=[])
     empty.call_before_append()
-    assert (empty.average_score, empty.total_reason) == (0.0, "")
+    assert math.isnan(empty.average_score)
+    assert empty.total_reason == ""
 
 
 def test_the_settings_of_prometheus_come_from_the_environment_when_they_are_made(

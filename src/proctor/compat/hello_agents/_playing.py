@@ -132,7 +132,14 @@ class QuestionEvaluator(ABC):
         items = first_of(self._questions(), max_samples)
         if not items:
             raise BadInput("There are no questions to ask.")
-        return self._evaluate_items(agent, items)
+        results = self._evaluate_items(agent, items)
+        if not results["total_samples"]:
+            rows = results["detailed_results"]
+            why = next((row["error"] for row in rows if row.get("error")), "-")
+            error = say("None of the {count} questions was scored. {reason}", count=len(rows), reason=why)
+            tell(error)
+            results["error"] = str(error)
+        return results
 
     def evaluate_sample(self, agent: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
         """Ask one question, in any form of the chapter."""

@@ -169,7 +169,7 @@ class EvaluationTool(Tool):
             return as_json(self.nothing(str(error), **known))
 
     def nothing(self, error: str = "", agent_name: str = "Unknown", **known: Any) -> dict[str, Any]:
-        """Return the results where nothing could be evaluated: an error and zeros."""
+        """Return the results where nothing could be evaluated: an error, and no rate."""
         return {
             "error": error,
             "benchmark": self.benchmark,
@@ -202,7 +202,8 @@ class EvaluationTool(Tool):
 
 def as_json(results: Mapping[str, Any]) -> str:
     """Return results as JSON text of at most 8 kB, with lists and texts cut where they are longer, which it then says."""
-    text = json.dumps(results, ensure_ascii=False, default=str)
+    known = json.loads(json.dumps(results, default=str), parse_constant=lambda _: None)  # JSON knows no NaN
+    text = json.dumps(known, ensure_ascii=False)
     for most in (10, 3, 1, 0):
         if len(text.encode("utf-8", "replace")) <= MOST_BYTES:
             break

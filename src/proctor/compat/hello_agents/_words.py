@@ -1,5 +1,6 @@
 """Print and write the texts of the compatibility tools in the reader's language."""
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 LINE = "=" * 60
 CELLS = 50
+NOTHING = math.nan  # no rate: it is formatted as `nan%`, no threshold is met by it, and JSON has null in its place
 
 
 def tell(sentence: Sentence | str = "", indent: int = 0) -> None:
@@ -39,23 +41,32 @@ def cell(value: object, characters: int) -> str:
     return one_line(str(value), characters).replace("\\", "\\\\").replace("|", "\\|").replace("`", "'")
 
 
-def bar(share: float) -> str:
+def bar(value: float) -> str:
     """Return a share as a bar of 50 cells.
 
     >>> bar(0.5).count("█"), len(bar(1))
     (25, 50)
     """
-    full = round(min(max(share, 0.0), 1.0) * CELLS)
+    full = 0 if math.isnan(value) else round(min(max(value, 0.0), 1.0) * CELLS)
     return "█" * full + "░" * (CELLS - full)
 
 
 def percent(value: float | None) -> str:
     """Return a share in percent.
 
-    >>> percent(0.125), percent(None)
-    ('12.50%', '-')
+    >>> percent(0.125), percent(None), percent(NOTHING)
+    ('12.50%', '-', '-')
     """
-    return "-" if value is None else f"{value:.2%}"
+    return "-" if value is None or math.isnan(value) else f"{value:.2%}"
+
+
+def share(part: float, whole: float) -> float:
+    """Return a share of what was scored; `NOTHING` where nothing was.
+
+    >>> share(1, 4), share(0, 0)
+    (0.25, nan)
+    """
+    return part / whole if whole else NOTHING
 
 
 @cache

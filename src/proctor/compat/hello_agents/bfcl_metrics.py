@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from proctor.benchmarks.bfcl.loose_match import answers_of, calls_of, count_hits, count_right
+from proctor.compat.hello_agents._words import NOTHING, share
 from proctor.compat.hello_agents.gaia_metrics import spread
 from proctor.core.errors import BadInput
 
@@ -14,14 +15,14 @@ class BFCLMetrics:
 
     @staticmethod
     def calculate_accuracy(predictions: Sequence[object], references: Sequence[object]) -> float:
-        """Return the share of references that equal the prediction at the same index; 0 without references.
+        """Return the share of references that equal the prediction at the same index; NaN without any.
 
         >>> BFCLMetrics.calculate_accuracy([1], [1, 2, 3, 4])
         0.25
         """
         total = max(len(predictions), len(references))
         same = sum(one == other for one, other in zip(predictions, references, strict=False))
-        return same / total if total else 0.0
+        return share(same, total)
 
     @staticmethod
     def calculate_ast_match(predicted: object, reference: object) -> float:
@@ -73,7 +74,7 @@ class BFCLMetrics:
     def calculate_weighted_accuracy(
         accuracy_by_category: Mapping[str, float], weights: Mapping[str, float] | None = None
     ) -> float:
-        """Return the sum of w_c times the accuracy of category c; equal weights when None, 0 for no category.
+        """Return the sum of w_c times the accuracy of category c; equal weights when None, NaN for no category.
 
         Raises:
             BadInput: weights that are negative, do not sum to 1, or are not those of just these categories.
@@ -82,7 +83,7 @@ class BFCLMetrics:
         0.8
         """
         if weights is None:
-            return fmean(accuracy_by_category.values()) if accuracy_by_category else 0.0
+            return fmean(accuracy_by_category.values()) if accuracy_by_category else NOTHING
         if accuracy_by_category.keys() != weights.keys():
             raise BadInput(
                 "Weights are needed of these categories: {wanted}; they were given of {given}.",
@@ -112,7 +113,7 @@ class BFCLMetrics:
         rows = results.get("detailed_results", ()) if isinstance(results, Mapping) else results
         counted = [row for row in rows if row.get("success") is not None]
         right = sum(bool(row["success"]) for row in counted)
-        accuracy = right / len(counted) if counted else 0.0
+        accuracy = share(right, len(counted))
         categories = _by_category(counted)
         accuracy_by_category = {name: one["accuracy"] for name, one in categories.items()}
         return {
@@ -120,12 +121,12 @@ class BFCLMetrics:
             "success_count": right,
             "accuracy": accuracy,
             "ast_match_rate": accuracy,
-            "error_rate": 1 - accuracy if counted else 0.0,
+            "error_rate": 1 - accuracy,
             "weighted_accuracy": self.calculate_weighted_accuracy(accuracy_by_category, weights),
             "parameter_accuracy": _mean(counted, "parameter_accuracy"),
             "f1_score": _mean(counted, "f1"),
-            "average_score": _mean(counted, "score") or 0.0,
-            "average_execution_time": _mean(counted, "execution_time") or 0.0,
+            "average_score": _average(counted, "score"),
+            "average_execution_time": _average(counted, "execution_time"),
             "category_metrics": categories,
             "category_statistics": categories,
             "function_call_stats": _call_statistics(counted),
@@ -143,7 +144,7 @@ def _by_category(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]
             "success": sum(bool(row["success"]) for row in several),
             "correct": sum(bool(row["success"]) for row in several),
             "accuracy": sum(bool(row["success"]) for row in several) / len(several),
-            "average_score": _mean(several, "score") or 0.0,
+            "average_score": _average(several, "score"),
         }
         for category, several in grouped.items()
     }
@@ -157,7 +158,7 @@ def _call_statistics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "successful_calls": sum(bool(row["success"]) for row, _ in made),
         "unique_functions": len(names),
         "function_names": names,
-        "avg_calls_per_sample": len(made) / len(rows) if rows else 0.0,
+        "avg_calls_per_sample": share(len(made), len(rows)),
     }
 
 
@@ -166,6 +167,11 @@ def _distribution(scores: Sequence[float]) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = spread(scores)
     return found | {"quartiles": {"q1": found.pop("q1"), "q2": found["median"], "q3": found.pop("q3")}}
+
+
+def _average(rows: Sequence[Mapping[str, Any]], key: str) -> float:
+    mean = _mean(rows, key)
+    return NOTHING if mean is None else mean
 
 
 def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:

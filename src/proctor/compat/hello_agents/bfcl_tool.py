@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from proctor.benchmarks.bfcl.dataset import CATEGORIES as OFFICIAL
 from proctor.compat.hello_agents._playing import agent_or_model, name_of
 from proctor.compat.hello_agents._tool import EvaluationTool, ToolParameter
-from proctor.compat.hello_agents._words import headline, percent, tell
+from proctor.compat.hello_agents._words import NOTHING, headline, percent, tell
 from proctor.compat.hello_agents.bfcl_dataset import CATEGORIES, OLDER, BFCLDataset
 from proctor.compat.hello_agents.bfcl_evaluator import BFCLEvaluator
 from proctor.compat.hello_agents.bfcl_integration import BFCLIntegration
@@ -28,7 +28,7 @@ class BFCLEvaluationTool(EvaluationTool):
         "evaluation_mode": "ast",
         "category": "",
         "correct_samples": 0,
-        "overall_accuracy": 0.0,
+        "overall_accuracy": NOTHING,
         "category_metrics": {},
     }
     parameters = (
@@ -60,7 +60,7 @@ class BFCLEvaluationTool(EvaluationTool):
         run_official_eval: bool = True,
         model_name: str | None = None,
     ) -> Any:
-        """Evaluate an agent; the results as a dict, with `error` and zeros where nothing could be evaluated.
+        """Evaluate an agent; the results as a dict, with `error` and rates of NaN where nothing was scored.
 
         With a dict of parameters alone, as agents call tools, the results are JSON text.
         """

@@ -1,9 +1,11 @@
-"""`GAIAMetrics`: figures over the results of an evaluation. Questions that could not be scored are left out of rates."""
+"""`GAIAMetrics`: figures over the results of an evaluation. Questions that could not be scored are left out of rates; a rate of none is NaN."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, median, pstdev, quantiles
 from typing import Any
+
+from proctor.compat.hello_agents._words import NOTHING, share
 
 Rows = Sequence[Mapping[str, Any]]
 Results = Mapping[str, Any] | Rows
@@ -85,8 +87,8 @@ def rates(rows: Rows) -> dict[str, Any]:
         "total": count,
         "exact_matches": exact,
         "partial_matches": half,
-        "exact_match_rate": exact / count if count else 0.0,
-        "partial_match_rate": half / count if count else 0.0,
+        "exact_match_rate": share(exact, count),
+        "partial_match_rate": share(half, count),
     }
 
 
@@ -121,8 +123,8 @@ def _errors(scored: Rows) -> dict[str, Any]:
         "total_errors": len(wrong),
         "partial_correct": half,
         "complete_wrong": len(wrong) - half,
-        "error_rate": len(wrong) / count if count else 0.0,
-        "partial_correct_rate": half / count if count else 0.0,
+        "error_rate": share(len(wrong), count),
+        "partial_correct_rate": share(half, count),
     }
 
 
@@ -147,4 +149,4 @@ def spread(scores: Sequence[float]) -> dict[str, float]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return fmean(values) if values else 0.0
+    return fmean(values) if values else NOTHING

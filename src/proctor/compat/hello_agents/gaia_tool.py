@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from proctor.compat.hello_agents._playing import agent_or_model, name_of
 from proctor.compat.hello_agents._tool import EvaluationTool, ToolParameter
-from proctor.compat.hello_agents._words import headline, percent, tell
+from proctor.compat.hello_agents._words import NOTHING, headline, percent, tell
 from proctor.compat.hello_agents.gaia_dataset import GAIADataset, level_of
 from proctor.compat.hello_agents.gaia_evaluator import GAIAEvaluator
 from proctor.core.errors import BadInput
@@ -29,8 +29,8 @@ class GAIAEvaluationTool(EvaluationTool):
         "level_filter": None,
         "exact_matches": 0,
         "partial_matches": 0,
-        "exact_match_rate": 0.0,
-        "partial_match_rate": 0.0,
+        "exact_match_rate": NOTHING,
+        "partial_match_rate": NOTHING,
         "level_metrics": {},
     }
     parameters = (
@@ -61,7 +61,7 @@ class GAIAEvaluationTool(EvaluationTool):
         export_results: bool = True,
         generate_report: bool = True,
     ) -> Any:
-        """Evaluate an agent; the results as a dict, with `error` and zeros where nothing could be evaluated.
+        """Evaluate an agent; the results as a dict, with `error` and rates of NaN where nothing was scored.
 
         With a dict of parameters alone, as agents call tools, the results are JSON text.
         """

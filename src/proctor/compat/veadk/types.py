@@ -3,6 +3,7 @@
 Source: volcengine/veadk-python, veadk/evaluation/base_evaluator.py and types.py, release 1.1.19.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -89,9 +90,9 @@ class EvalResultData(Record, kw_only=True):
     total_reason: str = ""
 
     def calculate_average_score(self) -> None:
-        """Return the mean of the scores that exist; 0.0 without any."""
+        """Set `average_score` to the mean of the scores that exist; NaN without any."""
         scores = [result.score for result in self.metric_results if result.score is not None]
-        self.average_score = sum(scores) / len(scores) if scores else 0.0
+        self.average_score = sum(scores) / len(scores) if scores else math.nan
 
     def generate_total_reason(self) -> None:
         """Return one line `type:reason` for each metric."""
