@@ -1,4 +1,6 @@
 import itertools
+import math
+import random
 from xml.etree import ElementTree
 
 import pytest
@@ -56,3 +58,28 @@ def test_ticks_are_few_and_within_the_axis() -> None:
         assert found is not None
         assert 0 < len(found.ticks()) <= 6
         assert all(low <= tick <= high for tick in found.ticks())
+
+
+def test_the_intervals_of_median_and_95th_percentile_hold_the_true_ones() -> None:
+    source = random.Random(1)
+    true = math.log(2), -math.log(0.05)
+    held = [0, 0]
+    for _ in range(300):
+        found = summarise([source.expovariate(1) for _ in range(60)])
+        assert found is not None
+        for at, (low, high) in enumerate((found.median_ends, found.p95_ends)):
+            held[at] += (low is None or low <= true[at]) and (high is None or true[at] <= high)
+    assert min(held) >= 0.93 * 300
+
+
+def test_attempts_at_the_same_sample_are_no_further_samples() -> None:
+    values = [float(n) for n in range(40) for _ in range(5)]
+    alone, together = summarise(values), summarise(values, 40)
+    assert alone is not None
+    assert together is not None
+    assert None not in (*alone.median_ends, *together.median_ends)
+    widths = [each.median_ends[1] - each.median_ends[0] for each in (alone, together)]  # type: ignore[operator]
+    assert widths[1] > 1.5 * widths[0]
+    none = summarise(values, 0)
+    assert none is not None
+    assert none.median_ends == (None, None)

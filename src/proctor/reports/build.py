@@ -126,6 +126,8 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
     for _, of_trial in islice(verdicts_by_trial(store, record.id), LOOKED_AT):
         verdicts.add(of_trial)
     errors = trials.errors + verdicts.errors
+    clusters = max((one.clusters for one in estimates if not one.slice), default=0)
+    independent = 0 if record.spec.until is not None else clusters  # no interval of a quantile allows for looks
     kept = {**verdicts.kept, **trials.kept}
 
     def stories(keys: Iterable[Key]) -> Iterator[Story]:
@@ -140,9 +142,9 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         outcomes=outcomes,
         stops=dict(trials.stops.most_common()),
         usage=store.usage(record.id),
-        seconds=summarise(trials.seconds),
-        tokens=summarise(trials.tokens),
-        cost=summarise(trials.cost),
+        seconds=summarise(trials.seconds, independent),
+        tokens=summarise(trials.tokens, independent),
+        cost=summarise(trials.cost, independent),
         noise=tuple(noise(record, store, estimates)),
         errors=tuple(
             ErrorCount(error_class=kind, error_type=type_, count=count) for (kind, type_), count in sort_errors(errors)

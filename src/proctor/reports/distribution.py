@@ -8,15 +8,20 @@ from statistics import fmean, quantiles
 
 import msgspec
 
+from proctor.stats.bounds import ranks
+
 MOST_BINS = 40
 SKEWED = 50.0  # from this ratio of the largest to the smallest value on, bins grow with the value
 MOST_TICKS = 6
 
 
+Ends = tuple[float | None, float | None]
+
+
 class Distribution(msgspec.Struct, frozen=True, kw_only=True):
     """The quantiles of some values, and how many of them are between neighbouring `edges`.
 
-    The edges are at equal distances, or at equal ratios if `is_logarithmic`. All values alike have no bins.
+    `median_ends` and `p95_ends` are their 95 % intervals by ranks; an end that the values do not show is None. The edges are at equal distances, or at equal ratios if `is_logarithmic`. All values alike have no bins.
     """
 
     count: int
@@ -25,6 +30,8 @@ class Distribution(msgspec.Struct, frozen=True, kw_only=True):
     median: float
     p95: float
     highest: float
+    median_ends: Ends = (None, None)
+    p95_ends: Ends = (None, None)
     edges: tuple[float, ...] = ()
     counts: tuple[int, ...] = ()
     is_logarithmic: bool = False
@@ -51,28 +58,54 @@ class Distribution(msgspec.Struct, frozen=True, kw_only=True):
         return found[:: math.ceil(len(found) / MOST_TICKS)] if found else []
 
 
-def summarise(values: Sequence[float]) -> Distribution | None:
+def summarise(values: Sequence[float], independent: int | None = None) -> Distribution | None:
     """Summarise values; None where there are none.
+
+    Args:
+        independent: as how many independent values they count, for the intervals of quantiles; by default all.
 
     >>> summarise([2.0, 4.0, 4.0, 6.0]).median, summarise([3.0, 3.0]).counts, summarise([])
     (4.0, (), None)
+    >>> found = summarise([float(n) for n in range(1, 101)])
+    >>> found.median_ends, found.p95_ends
+    ((39.0, 62.0), (88.0, 100.0))
     """
     if not values:
         return None
     lowest, highest = min(values), max(values)
     cuts = quantiles(values, n=20, method="inclusive") if len(values) > 1 else [values[0]] * 19
     found = Distribution(
-        count=len(values), mean=fmean(values), lowest=lowest, median=cuts[9], p95=cuts[18], highest=highest
+        count=len(values),
+        mean=fmean(values),
+        lowest=lowest,
+        median=cuts[9],
+        p95=cuts[18],
+        highest=highest,
     )
     if lowest == highest or not math.isfinite(highest - lowest):
         return found
+    ends = [_ends(values, share, independent) for share in (0.5, 0.95)]
     bins = min(MOST_BINS, max(4, math.ceil(2 * len(values) ** (1 / 3))))  # the rule of Rice
     is_logarithmic = lowest > 0 and highest / lowest >= SKEWED
     edges = tuple(_edges(lowest, highest, bins, is_logarithmic=is_logarithmic))
     counts = Counter(min(bisect_right(edges, value), bins) for value in values)
     return msgspec.structs.replace(
-        found, edges=edges, is_logarithmic=is_logarithmic, counts=tuple(counts[at] for at in range(1, bins + 1))
+        found,
+        median_ends=ends[0],
+        p95_ends=ends[1],
+        edges=edges,
+        is_logarithmic=is_logarithmic,
+        counts=tuple(counts[at] for at in range(1, bins + 1)),
     )
+
+
+def _ends(values: Sequence[float], share: float, independent: int | None) -> Ends:
+    effective = len(values) if independent is None else min(independent, len(values))
+    if effective < 2:
+        return None, None
+    in_order = sorted(values)
+    low, high = (None if at is None else in_order[at] for at in ranks(share, len(values), effective, 0.025))
+    return low, high
 
 
 def _edges(low: float, high: float, bins: int, *, is_logarithmic: bool) -> Iterator[float]:

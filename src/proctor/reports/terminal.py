@@ -247,8 +247,10 @@ def _usage(report: Report, words: Words) -> str:
         parts.append(
             words.t(
                 "a sample took {median} (median), {p95} (95th percentile)",
-                median=words.seconds(times.median if times is not None else None),
-                p95=words.seconds(times.p95 if times is not None else None),
+                median="–"
+                if times is None
+                else words.around(words.seconds(times.median), times.median_ends, words.seconds),
+                p95="–" if times is None else words.around(words.seconds(times.p95), times.p95_ends, words.seconds),
             )
         )
     if usage.cost is not None:

@@ -1,6 +1,7 @@
 """Names and numbers as people read them, in the language of the reader."""
 
 import time
+from collections.abc import Callable, Sequence
 
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence
@@ -295,6 +296,11 @@ class Words:
         ('12,346', '0.00123')
         """
         return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+
+    def around(self, text: str, ends: Sequence[float | None], write: Callable[[float], str]) -> str:
+        """Return a number with the ends of its interval after it; alone where neither is known."""
+        low, high = ("–" if end is None else write(end) for end in ends)
+        return text if low == high == "–" else f"{text} [{low} … {high}]"
 
     def seconds(self, seconds: float | None) -> str:
         """Return a length of time.
