@@ -1,6 +1,7 @@
 import math
 import random
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import pytest
 
@@ -135,6 +136,43 @@ def test_ratings_are_covered(items: int, style: float) -> None:
             told += one.low is not None
             hits += one.low is not None and _has(one, 1000 + ELO_SCALE * strengths[one.name])
     assert 0.915 <= hits / told <= 0.975
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("items", "strengths", "tied"),
+    [
+        (8, (0.5, 0.2, -0.2, -0.5), 0.0),
+        (20, (0.5, 0.0, -0.5), 0.6),
+        (40, (2.5, 0.0, -2.5), 0.0),
+    ],
+    ids=["few items", "ties", "gaps"],
+)
+def test_ratings_of_few_items_of_ties_and_of_gaps_are_covered(
+    items: int, strengths: tuple[float, ...], tied: float
+) -> None:
+    source, names = random.Random(4), "abcd"[: len(strengths)]
+    chances = {
+        (one, other): tied / 2 + (1 - tied) / (1 + math.exp(strengths[at] - strengths[names.index(one)]))
+        for one, other in combinations(names, 2)
+        for at in [names.index(other)]
+    }
+    truth = {
+        one.name: one.elo
+        for one in bradley_terry([_battle(str(pair), *pair, chance) for pair, chance in chances.items()]).ratings
+    }
+    covered = given = 0
+    for _ in range(100):
+        battles = [
+            _battle(str(item), *pair, 0.5 if source.random() < tied else float(source.random() < alone))
+            for item in range(items)
+            for pair, chance in chances.items()
+            for alone in [(chance - tied / 2) / (1 - tied)]
+        ]
+        for one in bradley_terry(battles, resamples=200).ratings:
+            given += one.low is not None
+            covered += one.low is not None and _has(one, truth[one.name])
+    assert 0.925 - 0.02 <= covered / given <= 0.99
 
 
 def test_the_mean_win_rate_names_its_pool_and_depends_on_it() -> None:

@@ -3,7 +3,9 @@
 Bradley-Terry: the chance that A beats B is 1 / (1 + exp(b - a)) for strengths a and b, found by maximum likelihood; a tie is
 half a win for each. Strengths are shown on the scale of Elo, 1000 on average, 400 for odds of 10 to 1. Intervals come from
 drawing the items (prompts) again, never single battles, because the battles of one prompt share its luck; each draw moves the
-strengths by one Newton step.
+strengths by one Newton step. Draws of G items spread by (G - 1) / G too little, and few items say little of their own spread:
+moves are stretched by Student's t with G - 1 degrees over the normal quantile, times √(G / (G - 1)). Without that 8 items
+covered 90 %.
 
 Where some systems won everything against the others, no strength is the likeliest. Then every pair that met is given one more
 tie, and ratings that hang on that tie have no interval. Nor have those of systems that fewer than five items link to the others
@@ -25,7 +27,8 @@ from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.stats._logistic import Fit, Row, chance_of, direction, fit, sigmoid
 from proctor.stats.bootstrap import RESAMPLES, bootstrap, draws, percentiles
-from proctor.stats.rate import checked_level
+from proctor.stats.distributions import t_quantile
+from proctor.stats.rate import checked_level, two_sided_z
 
 T = TypeVar("T", str, int)
 
@@ -108,9 +111,11 @@ def bradley_terry(
     ends = {}
     if len(moves) > 1:
         drawn = draws(sorted(moves), resamples=resamples, seed=seed)
+        items = len(moves)
+        stretch = t_quantile(0.5 + level / 2, items - 1) / two_sided_z(level) * math.sqrt(items / (items - 1))
         for place in linked:
             strength = fitted.parameters[place]
-            moved = [strength + sum(n * moves[item][place] for item, n in times.items()) for times in drawn]
+            moved = [strength + stretch * sum(n * moves[item][place] for item, n in times.items()) for times in drawn]
             around = percentiles([_elo(one) for one in moved], level)
             if around.high - around.low > _NO_WIDTH:  # where all battles are tied, nothing tells how sure that is
                 ends[place] = around
