@@ -24,7 +24,6 @@ import pytest
 
 import proctor
 from proctor.core.errors import BadInput, Refused
-from proctor.core.task import Agent
 
 Ask = Callable[[str], str]  # takes an address
 
@@ -348,35 +347,35 @@ def test_http(cause: str, server: str) -> None:
 # ---- frameworks ----
 
 
-def of_openai_agents(url: str) -> Agent:
+def of_openai_agents(url: str) -> Any:
     from openai import AsyncOpenAI
 
     from agents import Agent as LibraryAgent
     from agents import OpenAIChatCompletionsModel
 
     client = AsyncOpenAI(base_url=url, api_key="k", max_retries=0, timeout=0.2)
-    return LibraryAgent(name="a", model=OpenAIChatCompletionsModel("m", client))  # type: ignore[return-value]
+    return LibraryAgent(name="a", model=OpenAIChatCompletionsModel("m", client))
 
 
-def of_pydantic_ai(url: str) -> Agent:
+def of_pydantic_ai(url: str) -> Any:
     from openai import AsyncOpenAI
     from pydantic_ai import Agent as LibraryAgent
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
     client = AsyncOpenAI(base_url=url, api_key="k", max_retries=0, timeout=0.2)
-    return LibraryAgent(OpenAIChatModel("m", provider=OpenAIProvider(openai_client=client)))  # type: ignore[return-value]
+    return LibraryAgent(OpenAIChatModel("m", provider=OpenAIProvider(openai_client=client)))
 
 
-def of_smolagents(url: str) -> Agent:
+def of_smolagents(url: str) -> Any:
     from smolagents import OpenAIServerModel, ToolCallingAgent
 
     how = {"max_retries": 0, "timeout": 0.2}
     model = OpenAIServerModel("m", api_base=url, api_key="k", client_kwargs=how, retry=False)
-    return ToolCallingAgent(tools=[], model=model)  # type: ignore[return-value]
+    return ToolCallingAgent(tools=[], model=model)
 
 
-def of_langgraph(url: str) -> Agent:
+def of_langgraph(url: str) -> Any:
     from langgraph.graph import END, START, MessagesState, StateGraph
 
     def node(state: MessagesState) -> dict[str, Any]:
@@ -386,10 +385,10 @@ def of_langgraph(url: str) -> Agent:
     graph.add_node("model", node)
     graph.add_edge(START, "model")
     graph.add_edge("model", END)
-    return graph.compile()  # type: ignore[return-value]
+    return graph.compile()
 
 
-def of_adk(url: str) -> Agent:
+def of_adk(url: str) -> Any:
     from google.adk.agents import LlmAgent
     from google.adk.models import BaseLlm
 
@@ -397,7 +396,7 @@ def of_adk(url: str) -> Agent:
         async def generate_content_async(self, *_: Any, **__: Any) -> Any:
             yield by_openai(url)
 
-    return LlmAgent(name="a", model=Asks(model="m"))  # type: ignore[return-value]
+    return LlmAgent(name="a", model=Asks(model="m"))
 
 
 FRAMEWORKS = {

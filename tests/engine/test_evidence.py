@@ -40,7 +40,10 @@ def calls_in(chosen: Iterable[int]) -> Agent:
         if str(messages[-1]["content"]) not in wanted:
             return "It is x."
         function = {"name": "search", "arguments": '{"q": "x"}'}
-        call = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+        call: dict[str, object] = {
+            "role": "assistant",
+            "tool_calls": [{"id": "1", "type": "function", "function": function}],
+        }
         return [call, {"role": "assistant", "content": "It is x."}]
 
     return agent

@@ -105,6 +105,30 @@ async def test_what_waits_as_it_should_is_not_named(work: Callable[[], Awaitable
     assert await told_of(work) == []
 
 
+def plain() -> None:
+    for _ in until_looked():
+        time.sleep(0.4)
+
+
+async def test_a_plain_function_that_a_library_calls_in_the_loop_is_not_called_async(tmp_path: Path) -> None:
+    path = tmp_path / "site-packages" / "calls.py"
+    path.parent.mkdir()
+    path.write_text("async def calls():\n    plain()\n")
+    space: dict[str, Any] = {"plain": plain}
+    exec(compile(path.read_text(), path, "exec"), space)
+    (told,) = await told_of(space["calls"])
+    assert told.startswith("'plain' (test_watchdog.py:")
+    assert "is async" not in told
+    assert "'async def'" in told
+
+
+async def test_code_without_a_file_is_nobodys() -> None:
+    space: dict[str, Any] = {"until_looked": until_looked, "time": time}
+    exec("async def made():\n    for _ in until_looked():\n        time.sleep(0.4)\n", space)
+    assert await told_of(space["made"]) == []
+    assert LOOKED.is_set()
+
+
 @pytest.mark.parametrize("folder", ["lib/python3.11/site-packages", "mine"])
 async def test_a_library_that_is_busy_on_its_own_is_not_named(folder: str, tmp_path: Path) -> None:
     path = tmp_path / folder / "busy.py"

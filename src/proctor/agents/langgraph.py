@@ -250,7 +250,7 @@ class MadeSession:
     async def send(self, turn: Turn) -> Sequence[Step]:
         if self._tools.offer(turn) or self._inner is None:
             with map_agent_errors():
-                target = self._make(_structured_tools(self._tools))
+                target = await in_thread(partial(self._make, _structured_tools(self._tools)))  # it may load a model
             require_parts(target, self._name, "langchain_core", "ainvoke")
             made = _session(target, self._name, self._options, self._tools)
             if self._inner is not None:

@@ -5,6 +5,7 @@ releases the GIL, as in some C extensions, blocks the thread as well and is not 
 """
 
 import asyncio
+import inspect
 import sys
 import threading
 import time
@@ -21,14 +22,17 @@ BLOCKED_SECONDS = 1.0
 
 _STANDARD = str(Path(asyncio.__file__).parents[1])
 _INSTALLED = {"site-packages", "dist-packages"}
+_TYPED = ("<stdin>", "<ipython-input", "<python-input")
+_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _LOOP = (str(Path(__file__).parents[1]), str(Path(asyncio.__file__).parent))  # what calls the user's code in a loop
 
 
 class _Culprit(NamedTuple):
-    """A function, and the file and line it is at."""
+    """A function, and the file and line it is at; `is_async` if it is a coroutine or an async generator."""
 
     name: str
     place: str
+    is_async: bool
 
 
 @contextmanager
@@ -68,6 +72,13 @@ def watched_loop(warn: Callable[[Sentence], None]) -> Iterator[None]:
 
 
 def _warning(culprit: _Culprit, seconds: float) -> Sentence:
+    if not culprit.is_async:  # a library calls it in the loop, so that to be plain is no help
+        return say(
+            "'{name}' ({place}) held up all samples for {seconds} s: a library calls it in the event loop. Make it 'async def' and await what takes long, or hand that to a thread with asyncio.to_thread.",
+            name=culprit.name,
+            place=culprit.place,
+            seconds=f"{seconds:.1f}",
+        )
     return say(
         "'{name}' ({place}) is async, but held up all samples for {seconds} s: it waits or computes without 'await'. Make it a plain 'def', which gets a thread of its own.",
         name=culprit.name,
@@ -90,8 +101,11 @@ def _culprit(thread: int) -> _Culprit | None:
     if user_frame is None:
         return None
     code = user_frame.f_code
-    return _Culprit(code.co_qualname, f"{Path(code.co_filename).name}:{user_frame.f_lineno}")
+    place = f"{Path(code.co_filename).name}:{user_frame.f_lineno}"
+    return _Culprit(code.co_qualname, place, bool(code.co_flags & _ASYNC))
 
 
 def _is_library(file: str) -> bool:
-    return file.startswith(("<frozen", _STANDARD)) or not _INSTALLED.isdisjoint(Path(file).parts)
+    if file.startswith("<"):  # code that a library made, such as the methods of a dataclass
+        return not file.startswith(_TYPED)
+    return file.startswith(_STANDARD) or not _INSTALLED.isdisjoint(Path(file).parts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from proctor.core.run import RunRecord
+from proctor.core.sample import ToolCall
 from proctor.core.task import Store
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.reports.both import expected_text, made_text
@@ -78,13 +79,20 @@ def as_object(one: Story) -> dict[str, object]:
         "outcome": one.outcome,
         "tags": dict(one.tags),
         "question": one.question,
-        "target": expected_text(one),
-        "answer": made_text(one),
+        "target": msgspec.to_builtins(one.target, enc_hook=str),
+        "answer": one.answer,
+        "calls": [_call(call) for call in one.calls],
         "scores": scores,
         "reasons": reasons,
         "failure": None if one.failure is None else str(one.failure.reason),
         "seconds": one.seconds,
     }
+
+
+def _call(call: ToolCall) -> dict[str, object]:
+    """Return a call for programs; arguments that are no JSON stay the text that the model wrote."""
+    arguments = call.raw if call.raw is not None else msgspec.to_builtins(call.arguments, enc_hook=str)
+    return {"name": call.name, "arguments": arguments}
 
 
 def print_sample(one: Story, lang: str, console: "Console", *, with_attempt: bool, with_question: bool = True) -> None:
@@ -106,6 +114,8 @@ def print_sample(one: Story, lang: str, console: "Console", *, with_attempt: boo
         console.print(styled("  " + one_line(one.question, LINE_CHARACTERS), "dim"))
     if one.failure is not None:
         console.print(styled("  " + one_line(words.t(one.failure.reason), LINE_CHARACTERS)))
-    for name, side in (("Expected", expected_text(one)), ("Made", made_text(one))):
+    made = made_text(one)
+    words_of_it = "" if one.answer in made else one.answer
+    for name, side in (("Expected", expected_text(one)), ("Made", made), ("Answer", words_of_it)):
         if side:
             console.print(styled(f"  {words.t(name)}: {one_line(side, LINE_CHARACTERS)}"))

@@ -63,7 +63,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True):
-    """A trial with its sample and verdicts. `expected` and `made` are what is not in `pairs`, such as text."""
+    """A trial with its sample and verdicts. `expected` and `made` are what is not in `pairs`, such as text.
+
+    Attributes:
+        answer: the last words of the agent, next to the `calls` that it made.
+        target: what the sample expects, as data; of a sample with references by turn, the list of them.
+    """
 
     sample_id: str
     attempt: int
@@ -75,6 +80,9 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     pairs: tuple[Pair, ...] = ()
     expected: str = ""
     made: str = ""
+    answer: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    target: Any = None
     findings: tuple[Finding, ...] = ()
     failure: Failure | None = None
     stop: str = "done"
@@ -107,6 +115,9 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         pairs=matched,
         expected=cut(expected, characters),
         made=cut(made, characters),
+        answer=cut(trial.trajectory.answer, characters),
+        calls=trial.trajectory.calls(),
+        target=_target(sample),
         findings=findings,
         failure=trial.failure,
         stop=trial.trajectory.stop,
@@ -114,6 +125,13 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         usage=trial.usage,
         retries=trial.retries,
     )
+
+
+def _target(sample: Sample | None) -> object:
+    if sample is None or sample.target is not None:
+        return None if sample is None else sample.target
+    references = [turn.reference for turn in sample.turns]
+    return references if any(one is not None for one in references) else None
 
 
 def stored_story(store: Store, run_id: str, sample_id: str, attempt: int, *, characters: int = 4_000) -> Story | None:
@@ -296,22 +314,15 @@ def sides(
         calls,
         function=details.function,
         parameter=details.parameter,
-        free=not wanted
-        and (_acted(trajectory) or not (expected or _is_expected(sample)))
-        and details.error_class not in NO_CALL_IS_RIGHT,
+        free=not wanted and not _expects_no_call(sample) and details.error_class not in NO_CALL_IS_RIGHT,
     )
     return found, expected, made
 
 
-def _acted(trajectory: Trajectory) -> bool:
-    """True if calls were run on the way to what is expected, which is something else than calls."""
-    return any(step.message.role == "tool" for step in trajectory.steps)
-
-
-def _is_expected(sample: Sample | None) -> bool:
-    """True if the sample says what is expected, and be it an empty list of calls."""
+def _expects_no_call(sample: Sample | None) -> bool:
+    """True if the sample says that no call is right: an empty list of calls. Of any other answer or state, calls are free."""
     return sample is not None and any(
-        one is not None for one in (sample.target, *(turn.reference for turn in sample.turns))
+        isinstance(one, list | tuple) and not one for one in (sample.target, *(turn.reference for turn in sample.turns))
     )
 
 

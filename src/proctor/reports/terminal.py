@@ -108,7 +108,11 @@ def failures(report: Report, lang: str, console: "Console") -> None:
     """Print what went wrong, sample by sample: the reason, and what was expected next to what came."""
     words = Words(lang)
     if not report.failures:
-        console.print(styled(words.t("No sample failed.")))
+        if (table := _counts(report, words, "unmeasured")) is None:
+            console.print(styled(words.t("No sample failed.")))
+            return
+        console.print(styled(words.t("No scored sample failed, but not everything was scored:")))
+        print_table(table, console)
         return
     for one in report.failures:
         failure(one, lang, console, with_attempt=report.record.spec.attempts > 1)
