@@ -155,8 +155,8 @@ def test_one_quantity_has_one_interval() -> None:
     new = write(store, "new", plain(dict.fromkeys(range(5), 0.0)))
     found = explain_delta(old, new)
     compared = proctor.compare(old, new).rows[0].difference
-    for one in (found, *found.causes, part(found, "agent", "wrong_answer")):
-        assert (one.low, one.high) == (compared.low, compared.high)
+    parts = [(one.low, one.high) for one in (*found.causes, part(found, "agent", "wrong_answer"))]
+    assert {(found.low, found.high), *parts} == {(compared.low, compared.high)}
     more = write(store, "more", [*plain(dict.fromkeys(range(5), 0.0)), ("extra", "a", "scored", 0.0, "", "1")])
     of_agent = next(one for one in explain_delta(old, more).causes if one.cause == "agent")
     assert (of_agent.low, of_agent.high) == (compared.low, compared.high)

@@ -152,7 +152,7 @@ LOCATED: list[tuple[str, str, str]] = [  # the field, the name of a stored run, 
 
 @pytest.mark.parametrize(("field", "name", "here"), LOCATED)
 def test_what_a_stored_run_names_is_found_where_it_is_here(site: AppSite, field: str, name: str, here: str) -> None:
-    asked = RunRequest(**{"task": "bfcl", "agent": "openai:m", field: name})
+    asked = msgspec.structs.replace(RunRequest(task="bfcl", agent="openai:m"), **{field: name})
     assert getattr(locate(site.workspace, asked), field) == here
 
 
