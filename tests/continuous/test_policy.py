@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.continuous.policy import MOST_BYTES, parse_policy, read_policy
+from proctor.continuous.policy import MOST_BYTES, default_policy, parse_policy, read_policy
 from proctor.core.errors import BadInput
 
 GOOD = """
@@ -40,6 +40,19 @@ def test_a_policy_is_read_with_the_lines_of_its_rules(tmp_path: Path) -> None:
     ]
     assert [policy.error_of(rule) for rule in policy.rules] == [0.025, 0.1, 0.025]
     assert policy.digest
+
+
+def test_two_looks_share_the_error_of_a_rule_and_one_has_all_of_it() -> None:
+    twice = parse_policy(f"looks = 2\n{GOOD}".encode(), "gate.toml")
+    for policy in (twice, default_policy()):
+        for rule in policy.rules:
+            whole = policy.error if rule.error is None else rule.error
+            first, second = policy.error_of(rule, is_last=False), policy.error_of(rule, look=1)
+            assert first + second == pytest.approx(whole)
+            assert first > second > 0
+            assert policy.error_of(rule, is_last=True) == whole  # no sample is left for a second look
+    with pytest.raises(BadInput, match="'looks' is 1 or 2"):
+        parse_policy(f"looks = 3\n{GOOD}".encode(), "gate.toml")
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_it_runs_when_it_is_time_and_once_for_all_that_was_missed(world: World) 
     watcher.step()
     watcher.step()
     assert len(world.fired) == 1
-    assert "nightly: ended: run-1 95.0% [83.5%, 98.6%]" in world.told
+    assert "nightly: ended: run-1 95.0% [83.5–98.6%]" in world.told
     world.now += 5 * DAY
     again = world.watcher()  # after a restart
     again.step()

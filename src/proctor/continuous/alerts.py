@@ -19,7 +19,8 @@ from proctor.reports.words import Words
 Kind = Literal["failures", "infrastructure", "gate", "fall", "judge", "spend"]
 NEWEST = 200  # runs in which changes are looked for
 LEAST_RUNS = 20.0  # in which one false alarm is accepted, however seldom a watch runs
-_PERCENT = Words("en").percent  # of one form in both languages
+_WORDS = Words("en")  # figures have one form in both languages
+_PERCENT = _WORDS.percent
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,5 +227,5 @@ def value_of(run: Run) -> str:
     main = run.headline
     if main is None or main.value is None:
         return "–"
-    interval = "" if main.low is None else f" [{_PERCENT(main.low)}, {_PERCENT(main.high)}]"
+    interval = "" if main.low is None else f" [{_WORDS.interval(main)}]"
     return f"{_PERCENT(main.value)}{interval}"

@@ -92,7 +92,7 @@ def _share(name: str, answers: Mapping[str, Answers], words: Words) -> str:
             if one.values
         ),
     )
-    return f"{words.value(found)} [{words.percent(found.low)}, {words.percent(found.high)}]"
+    return f"{words.value(found)} [{words.interval(found)}]"
 
 
 def _of_samples(run: Run, keys: Sequence[tuple[str, int]], words: Words, ids: Sequence[str] = ()) -> Iterator[Block]:
