@@ -430,6 +430,14 @@ async def test_waiting_for_an_endpoint_is_not_the_time_of_the_attempt() -> None:
     assert len(endpoint.requests) == 2
 
 
+async def test_an_endpoint_that_fails_for_ever_takes_no_longer_than_a_sample_may() -> None:
+    async with Endpoint(data({}, 500)) as endpoint, Client(policy=Policy(wait_seconds=0.05)) as client:
+        begin = time.monotonic()
+        with pytest.raises(ProviderFailed, match="failed with status 500"):
+            await _in_time(0.3, client, target(endpoint))
+        assert time.monotonic() - begin < 1.5  # ten tries would wait for 13 seconds at least
+
+
 async def test_the_time_limit_of_the_attempt_goes_on_once_the_wait_is_over() -> None:
     async with Endpoint(data({}, 503), never) as endpoint, Client(policy=QUICK) as client:
         with pytest.raises(TimeoutError):

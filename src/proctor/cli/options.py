@@ -216,7 +216,9 @@ time_limit = click.option(
     type=SECONDS,
     metavar="SECONDS",
     callback=lambda _, __, seconds: None if seconds is None else {"seconds": seconds},
-    help=t("Time limit of one sample (default 600)."),
+    help=t(
+        "Time limit of one sample (default 600). Waiting to send a failed request again does not count, but for each request ends after as many seconds, unless the server names a time to come back."
+    ),
 )
 columns = several(
     "--map",

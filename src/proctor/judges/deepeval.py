@@ -31,7 +31,7 @@ from proctor.models import ledger
 from proctor.runtime.threads import in_thread
 from proctor.trajectory_matching import expectation
 from proctor.trajectory_matching.adk_rules import mean
-from proctor.transport.redact import quoted
+from proctor.transport.redact import quoted, redact
 
 if TYPE_CHECKING:
     from deepeval.test_case import ConversationalTestCase, LLMTestCase
@@ -171,12 +171,14 @@ class DeepEvalScorer:
         except MissingTestCaseParamsError as error:
             return Unscored(why="not_applicable", reason=say("{metric}: {error}", metric=self.name, error=str(error)))
         except Exception as error:
+            inner = _inner(error)
+            url = getattr(getattr(inner, "request", None), "url", None)
             raise JudgeFailed(
                 "The metric {metric} failed: {type}: {error}",
                 kind="metric",
                 metric=self.name,
-                type=type(error).__name__,
-                error=quoted(error),
+                type=type(inner).__name__,
+                error=quoted(inner) if url is None else f"{quoted(inner)} ({redact(str(url))})",
             ) from error
         _spend(metric)
         score = metric.score
@@ -317,6 +319,13 @@ def _installed() -> str:
         return version("deepeval")
     except PackageNotFoundError:
         return "-"
+
+
+def _inner(error: BaseException) -> BaseException:
+    """Return what tenacity gave up on, by which DeepEval asks again."""
+    attempt = getattr(error, "last_attempt", None)
+    inner = attempt.exception() if attempt is not None and attempt.done() else None
+    return error if inner is None else _inner(inner)
 
 
 PART = JudgePart(make=make)

@@ -41,7 +41,7 @@ from proctor.transport.pace import Bounds, Endpoint
 from proctor.transport.pool import Pool
 from proctor.transport.redact import HIDDEN
 from proctor.transport.repair import repaired
-from proctor.transport.retry import Policy, Wait, clock_stopped, keep
+from proctor.transport.retry import Policy, Wait, clock, clock_stopped, keep
 from proctor.transport.target import Target
 from proctor.transport.wire import Reply, Sender
 
@@ -286,7 +286,10 @@ class Client:
         wait = policy.wait(failed, fault.asked)
         now = time.monotonic()
         cause = f"{fault.kind}: {fault.text}" if fault.text else fault.kind
-        is_late = now - began - alarms().paused_since(began) + wait > policy.budget_seconds
+        # Waiting is not the agent's time. Unless the server names a time to come back, it ends when a sample may take no longer.
+        limit = clock.get() if fault.asked is None else None
+        most = policy.budget_seconds if limit is None else min(policy.budget_seconds, limit.seconds)
+        is_late = now - began - alarms().paused_since(began) + wait > most
         if not fault.again or failed >= attempts or is_late:
             keep(Call(cause=cause, status=fault.status))
             raise final_error(

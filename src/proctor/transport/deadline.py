@@ -116,6 +116,11 @@ class Deadline:
         if self._expired and task is not None and task.uncancel() <= self._before and kind is asyncio.CancelledError:
             raise TimeoutError from error
 
+    @property
+    def seconds(self) -> float:
+        """Return how long it is, however it was moved."""
+        return self._seconds
+
     def expired(self) -> bool:
         """True if the time was up."""
         return self._expired
