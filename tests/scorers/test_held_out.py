@@ -72,3 +72,11 @@ def test_plain_sentences_are_right_and_those_that_take_their_words_back_are_not(
     withdrawn = [pair for pair in pairs if pair["kind"] == "negation_hedge"]
     assert _figures(sentences, answer)[1] >= 0.9
     assert _figures(withdrawn, answer)[0] >= 0.9
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_answers_in_each_language_are_right_and_found(language: str) -> None:
+    pairs = [pair for pair in _pairs("answer", first=18) if pair["lang"] == language]
+    precision, recall = _figures(pairs, answer)
+    assert precision >= 0.98
+    assert recall >= 0.9

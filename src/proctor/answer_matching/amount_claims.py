@@ -159,10 +159,11 @@ UNIT_ASKED = compile_later(
 
 
 class Amount(msgspec.Struct, frozen=True):
-    """An amount or date as a reply writes it, with its unit, and the words after it, which may name what it counts."""
+    """An amount or date as a reply writes it, with its unit, the words after it, which may name what it counts, and those before."""
 
     text: str
     noun: str = ""
+    before: str = ""
 
 
 class _Candidate(msgspec.Struct, frozen=True):
@@ -204,7 +205,9 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
     values = _values(candidates)
     if any(one.vague for one in values.values()):
         return ()
-    return tuple(Amount(one.text, one.after[:NOUN].strip()) for one in list(values.values())[:MOST_READINGS])
+    return tuple(
+        Amount(one.text, one.after[:NOUN].strip(), one.before[-NOUN:]) for one in list(values.values())[:MOST_READINGS]
+    )
 
 
 def _values(candidates: Sequence[_Candidate]) -> dict[object, _Candidate]:

@@ -1,25 +1,17 @@
 """Find the amounts and dates in a sentence, and the single one of a kind that is its answer."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
 from proctor.answer_matching.chinese import ROUGHLY
-from proctor.answer_matching.contradictions import contradicts
 from proctor.answer_matching.dates import read_moments
 from proctor.answer_matching.english import PARTS, SMALL, TENS
 from proctor.answer_matching.numbers import read_number
 from proctor.answer_matching.quantities import read_quantity
-from proctor.answer_matching.question_words import echo, interrogative
 from proctor.answer_matching.sentences import (
-    CLAUSE,
-    COPULA,
     LONGEST,
-    asked_clause,
-    chosen,
-    plain_statement,
-    split,
 )
 from proctor.answer_matching.text import tidy
 from proctor.answer_matching.unit_table import read_unit
@@ -37,8 +29,8 @@ MONTHS = r"(?:january|february|march|april|june|july|august|september|october|no
 SPAN = compile_later(
     r"(?P<compound>\b\d{1,4}\s?(?:(?:hours?|hrs?|h|minutes?|mins?|m|years?|weeks?|days?|feet|foot|ft|pounds?|lbs?)\.?,?\s(?:and\s)?)\d{1,2}\s?"
     r"(?:months?|days?|hours?|minutes?|mins?|m|seconds?|secs?|s|inch(?:es)?|in|ounces?|oz)\b|\d{1,3}(?:小时|个小时|分钟?|天|年)零?\d{1,2}(?:小时|个小时|分钟?|秒|个月|天)|\d{1,3}秒\d{1,3})"
-    r"|(?P<clock>(?:half|(?:a )?quarter) (?:past|to) \w{1,6}\b(?: in the (?:morning|afternoon|evening))?|[一二三四五六七八九十]{1,3}[点點](?:半|整|钟|[一二三四五六七八九十]{1,3}分)|(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
-    r"|(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號](?:(?:上午|下午|晚上|凌晨|中午)?\d{1,2}(?:[点點时時](?:\d{1,2}分?|半)?|:\d\d))?)?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
+    r"|(?P<clock>(?:half|(?:a )?quarter) (?:past|to) \w{1,6}\b(?: in the (?:morning|afternoon|evening))?|[一二三四五六七八九十]{1,3}[点點](?:半|整|钟|[一三]刻|[一二三四五六七八九十]{1,3}分)|(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|[一三]刻|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
+    r"|(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\)|(?<![\d:.])\d{1,3}:\d{1,3}(?![\d:])(?!\s?[ap]\.?m)|(?<![\d.-])\d{1,3}-\d{1,3}(?![\d.-])(?!\s?[\w%°]))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號](?:(?:上午|下午|晚上|凌晨|中午)?\d{1,2}(?:[点點时時](?:\d{1,2}分?|半)?|:\d\d))?)?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
     rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
     rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
     r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2}\.\d\d ?[ap]\.?m\b\.?|\d{1,2} ?[ap]\.?m\b\.?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
@@ -77,12 +69,15 @@ COUNT_OF = compile_later(
     rf"([\d,.]{{1,20}}|[一二三四五六七八九十百两千万]{{1,9}}|[a-z-]{{3,20}}(?= ))\s?([{COUNTED}][\u3400-\u9fff]{{0,3}}|(?<=\s)[a-z]{{3,20}})"
 )
 END_OF_NOUN = compile_later(r"[,;，；、和\d]|\b(?:and|for|in|at|on|with|every|per|from|to)\b", re.IGNORECASE)
-ASKS_MORE = compile_later(r"\b(?:than|difference|exceeds?)\b|比|差|多几|少几|相差", re.IGNORECASE)
+ASKS_MORE = compile_later(
+    r"\b(?:than|difference|exceeds?)\b|比|差|多几|少几|相差|(?:便宜|[贵多少大小高低快慢长短重轻早晚宽厚])了?(?:多少|几)",
+    re.IGNORECASE,
+)
 CHANGED_BY = compile_later(
     r"(?:\b(?:rose|risen|(?:in|de)creased|raised|reduced|dropped|declined|climbed|slowed|lowered|shortened|fell|fallen|grew|grown|cut|(?:went|gone) (?:up|down)|\w{3,}er) by|[涨降升跌增减加宜贵]了?)\s?[$€£¥]?$"
 )
 ASKS_CHANGE = compile_later(
-    r"\b(?:by|ris|rose|grow|grew|fall|fell|drop|(?:in|de)creas|chang|up|down|reduc|differ|more|less)|[涨降升跌增减加宜贵变差多少几]了",
+    r"\b(?:by|ris|rose|grow|grew|fall|fell|drop|(?:in|de)creas|chang|up|down|reduc|differ|more|less)|[涨降升跌增减加宜贵变差多少几]了|变化",
     re.IGNORECASE,
 )
 COMPARATIVE = compile_later(r"(?:the )?(?:\w{2,20}er|more|less)\b(?! of)")  # 9.9 is larger than 9.11
@@ -135,59 +130,6 @@ def without_unit(text: str) -> str:
     return text if found is None else found["amount"]
 
 
-def amount_in(sentences: Sequence[str], target: str, question: str) -> str | None:
-    """Return the amount of the target's kind in the last answering sentence that has one; None if it has several, or hedges."""
-    asked = {span for sentence in split(question) for span, _ in _spans(sentence)} if question else set()
-    question = interrogative(question)
-    answering = chosen(sentences, question)
-    if answering and SPAN.fullmatch(answering[-1]):
-        answering = answering[-1:]  # a line that is nothing but an amount concludes
-    with_amounts: list[list[str | None]] = []
-    for sentence in answering:
-        plain = plain_statement(sentence, target)
-        if plain is None or contradicts(plain := asked_clause(plain, question), question):
-            with_amounts += [[None]] if any(True for _ in _spans(sentence)) else []
-            continue
-        plain = OUT_OF.sub("", ROSE_FROM.sub(r"\1 to ", plain))
-        complement = list(COPULA.finditer(plain))
-        after = plain[complement[-1].end() :] if complement else ""
-        before = plain[: complement[-1].start()] if complement and COMPARATIVE.match(after) else ""
-        for part, fresh in ((before, False), (after, False), (plain, True)):
-            if fresh and after and not question and "=" in plain and any(True for _ in _spans(after)):
-                break  # `60 km/h × 2 h = 120 km` is about kilometres
-            separate = complement and CLAUSE.search(plain[: complement[-1].start()])
-            if fresh and after and not separate and not any(True for _ in _spans(after)) and not SUBJECT.match(plain):
-                break  # of `The element with number 79 is gold` the number is no answer
-            spans = [(span, sure) for span, sure in _spans(part, question) if _alike(span, target)]
-            if (
-                not fresh
-                and len(spans) > 1
-                and complement[-1][0].strip() == "="
-                and after.startswith(spans[0][0])
-                and not CLAUSE.search(after)
-            ):
-                spans = spans[:1]  # = 6 ways to arrange 3 books
-            if not fresh and len(spans) > 1:
-                spans = [(span, sure) for span, sure in spans if span not in asked or span.isdigit()] or spans
-            if fresh and asked and len({span for span, _ in spans}) > 1:
-                spans = [(span, sure) for span, sure in spans if span not in asked]
-            if len(spans) > 1:
-                spans = [(span, sure) for span, sure in spans if not LONE_ONE.match(span)]
-            if len(spans) > 1 and not YEAR.fullmatch(target.rstrip("年")):
-                spans = [(span, sure) for span, sure in spans if not YEAR.fullmatch(span.rstrip("年"))] or spans
-            if len(spans) > 1:
-                spans = _counted(spans, part, question)
-            if spans:
-                with_amounts.append([span for span, _ in spans] if all(sure for _, sure in spans) else [None])
-                break
-    last = list(dict.fromkeys(with_amounts[-1])) if with_amounts else []
-    if len(last) != 1 or last[0] is None:
-        return None
-    noun = counted_noun(target)
-    named = re.compile(rf"{re.escape(last[0])}\s?(?:\w{{1,12}}\s){{0,2}}?{re.escape(noun[:-1] or noun)}", re.IGNORECASE)
-    return f"{last[0]}{' ' * noun.isascii()}{noun}" if noun and any(map(named.search, answering)) else last[0]
-
-
 def counted_noun(target: str) -> str:
     """Return the noun of a target that counts something we have no unit for; '' for another target.
 
@@ -198,22 +140,6 @@ def counted_noun(target: str) -> str:
     if found is None or (found[2] != "岁" and read_quantity(tidy(target))) or read_moments(tidy(target)):
         return ""
     return found[2] if read_number(found[1]) is not None else ""
-
-
-def _counted(spans: list[tuple[str, bool]], sentence: str, question: str) -> list[tuple[str, bool]]:
-    """Return the amount whose counted noun the question names, of `3 gold and 2 silver medals`; all when none is nearer to it."""
-    asked = echo(question)
-    near, nouns = [], []
-    for span, _ in spans:
-        noun = END_OF_NOUN.split(sentence[sentence.find(span) + len(span.split(" ")[0]) :].lstrip(), maxsplit=1)[0]
-        nouns.append(noun.strip(" ."))
-        near.append(len(asked & echo(noun[:LONGEST])))
-    best = max(near)
-    return [spans[near.index(best)]] if asked and all(nouns) and near.count(best) == 1 else spans
-
-
-def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
-    return ((span.text, span.sure) for span in amount_spans(sentence, question))
 
 
 def amount_spans(sentence: str, question: str = "") -> Iterable[AmountSpan]:
@@ -273,19 +199,3 @@ def _unit(amount: str, rest: str) -> str:
         ),
         "",
     )
-
-
-def _alike(span: str, target: str) -> bool:
-    """True if an amount may stand for the target: a year for a year, a length for a length, anything for a bare number."""
-    made, expected = read_quantity(tidy(span)), read_quantity(tidy(target))
-    if made is not None and expected is not None:
-        return made.unit.dimensions == expected.unit.dimensions
-    if expected is not None:
-        return False
-    bare = tidy(target).rstrip("年")
-    is_year = YEAR.fullmatch(bare) is not None
-    if is_year:
-        return YEAR.search(span.replace(",", "")) is not None or (made is None and bool(read_moments(tidy(span))))
-    if read_moments(tidy(target)) and read_number(tidy(target)) is None:
-        return bool(read_moments(tidy(span)))
-    return True

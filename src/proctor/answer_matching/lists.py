@@ -80,6 +80,7 @@ def read_items(text: str) -> Items | None:
     """
     if len(text) > LONGEST:
         return None
+    text = text.replace("》《", "》、《")
     ordered: bool | None = None
     bracket = ""
     if (found := ENCLOSED.fullmatch(text)) is not None:

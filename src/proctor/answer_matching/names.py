@@ -30,6 +30,9 @@ SHORT_FORMS |= {
 }
 SHORT_FORMS |= {"colour": "color", "favourite": "favorite", "grey": "gray", "centre": "center", "theatre": "theater"}
 SHORT_FORMS |= {"aluminium": "aluminum", "sulphur": "sulfur", "behaviour": "behavior", "organisation": "organization"}
+KIND_OF_PLACE = compile_later(
+    r"^(?:mount|mt) (?=\w{4})|(?<=\w{4}) (?:river|ocean|mountains|desert|mountain range|peninsula)$"
+)
 LAST_FIRST = compile_later(r"([^\W\d]{2,}(?:[ -][^\W\d]+)?), ([^\W\d][\w.' -]*)")
 SUFFIX = compile_later(r", (jr|sr|inc|ltd)$")
 PERSON = compile_later(r"[A-Z](?:[^\W\d_]|['-])*\.?")
@@ -50,6 +53,8 @@ def names(answer: str, target: str) -> Match | None:
         return accept(RULE, say("Both name the same."))
     made, expected = _forms(answer), _forms(target)
     if made & expected or made & _untitled(expected) or _untitled(made) & expected:
+        return accept(RULE, say("Both name the same."))
+    if _placed(made) & expected or made & _placed(expected):
         return accept(RULE, say("Both name the same."))
     if _middle_agrees(answer, target):
         return accept(RULE, say("The same first and last name; a middle name is left out or shortened."))
@@ -88,6 +93,11 @@ def _untitled(forms: frozenset[str]) -> frozenset[str]:
         if (bare := HAN_TITLE.sub("", form)) != form:
             found.add(bare)
     return frozenset(found)
+
+
+def _placed(forms: frozenset[str]) -> frozenset[str]:
+    """Return the names without the kind of the place: `rhine` of `rhine river`, `kilimanjaro` of `mount kilimanjaro`."""
+    return frozenset(KIND_OF_PLACE.sub("", form) for form in forms)
 
 
 def _without_accents(text: str) -> str:

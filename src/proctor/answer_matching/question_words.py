@@ -26,7 +26,7 @@ SMALL_WORDS = (
 NOT_A_NAME = frozenset(SMALL_WORDS.split())
 WORDS_OF_QUESTIONS = (
     "is are was were be been did does do has have had how where whose whom why can could would should will many much name called into "
-    "about than then out up not never s t 的 是 了 在 谁 什 么 哪 里 多 少 几 由 被 写 位 个 吗 呢 于 有 为 年 时 候 何"
+    "about than then out up not never s t 的 是 了 在 谁 什 么 哪 里 多 少 几 由 被 写 位 个 吗 呢 于 等 有 为 年 时 候 何"
 )
 EMPTY_WORDS = NOT_A_NAME | frozenset(WORDS_OF_QUESTIONS.split())
 

@@ -1,81 +1,85 @@
-"""Match a reply with its targets: as a whole, then by the answers that its sentences state."""
+"""Compare what a reply claims with its targets. The claims are read before, without the targets."""
 
-import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import msgspec
 
 from proctor.answer_matching.amounts import without_asked_unit
+from proctor.answer_matching.asked import read_asked
 from proctor.answer_matching.cascade import match
-from proctor.answer_matching.claims import claimed
-from proctor.answer_matching.question_words import MOST_CHARACTERS
-from proctor.answer_matching.sentences import LEAD, QUESTION, without_guessing
-from proctor.answer_matching.verdict import AnswerOptions, Match, refuse, shown
+from proctor.answer_matching.claims import Claim, Claims, is_guess, read_claims
+from proctor.answer_matching.sentences import QUESTION
+from proctor.answer_matching.truth import truth_of
+from proctor.answer_matching.verdict import AnswerOptions, Match, accept, refuse, shown
 from proctor.core.sentence import say
 
-SENTENCE = re.compile(r"[^\W\d_]{2,}\W*\s+\S|\S\s+[^\W\d_]{2,}|[\u3400-\u9fff]{2,}|[\u3400-\u9fff]\d|[:：\n<]")
-IS = re.compile(r"\b(?:is|are)\b|[是为]")
-ANNOUNCED, HAN_ANNOUNCED = "The answer is {given}", "答案是{given}"
-WHOLE_VALUES = frozenset(["numeric", "units", "dates and times", "ranges", "versions"])
+NOTHING = "-"  # as a reading: that the reply answers nothing
 
 
-def best_match(given: str, targets: Sequence[str], options: AnswerOptions, question: str, *, announced: bool) -> Match:
-    """Return the verdict on the first target that matches; else an ambiguous verdict, with the part of the reply to check."""
-    verdicts = []
-    if QUESTION.search(given) and not any(map(QUESTION.search, targets)):
-        return refuse("sentences", say("The reply asks, and answers nothing."))
-    for target in targets:
-        verdict = match_asked(given, target, question, options)
-        if verdict.right:
-            return verdict
-        verdicts.append(verdict)
-    open_targets = [
-        target for target, verdict in zip(targets, verdicts, strict=True) if not _is_value(given, target, verdict)
-    ]
-    sentence = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given) if announced else given
-    return (
-        stated_match(sentence, open_targets, options, question)
-        or _guessed(sentence, open_targets, options, question)
-        or next((one for one in verdicts if one.undecided), None)
-        or next((one for one in verdicts if one.ambiguous), verdicts[0])
+def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> tuple[Claims, Match]:
+    """Return what a reply claims, and the verdict on the first target that this matches; else on the first target.
+
+    A verdict with `readings` is arguable: the reply is right in one of them only.
+    """
+    claims = read_claims(reply, question, guesses=options.guesses)
+    if options.ordered is None and read_asked(question).several:
+        options = msgspec.structs.replace(options, ordered=False)
+    verdicts = (
+        [match_asked(claims.given, target, question, options) for target in targets] if claims.given is not None else []
     )
+    if claims.asks and not any(map(QUESTION.search, targets)):
+        return claims, refuse("sentences", say("The reply asks, and answers nothing."))
+    right = next((verdict for verdict in verdicts if verdict.right), None) or (
+        _stated(claims, targets, options, question) if options.sentences else None
+    )
+    if right is None and options.sentences and not options.guesses and is_guess(reply):
+        right = _guessed(reply, targets, options, question)
+    if right is not None:
+        return claims, right
+    if not verdicts:
+        reason = say("The reply is long and marks no final answer.")
+        return claims, refuse("extraction", reason)
+    open_verdicts = [one for one in verdicts if one.undecided] or [one for one in verdicts if one.ambiguous]
+    return claims, (open_verdicts or verdicts)[0]
 
 
-def _is_value(given: str, target: str, verdict: Match) -> bool:
-    """True if the whole reply was read as a value, and another one than the target."""
-    if verdict.rule in WHOLE_VALUES or "±" in given or "\\pm" in given:
-        return True
-    if "=" in given:
-        return ("=" in target and IS.search(given) is None and LEAD.match(given) is None) or (
-            verdict.rule == "lists" and IS.search(given) is None
-        )
-    return verdict.rule == "mathematics" or SENTENCE.search(given) is None
-
-
-def stated_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
-    """Return the verdict on the answers that the sentences of a reply state; None if none of them matches a target."""
+def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
+    """Return the verdict on the claim that matches a target, arguable if it is one of several readings; None if none does."""
     plain = msgspec.structs.replace(options, semantic=None, judge=None)
-    reply = without_guessing(reply) if options.guesses else reply
-    for target in targets if options.sentences else ():
-        fit = partial(match_asked, target=target, question=question, options=plain)
-        found = claimed(reply, target, question, fits=partial(_is_right, fit))
-        if found is not None:
-            verdict = fit(found)
-            reason = say("The reply states '{found}'. {reason}", found=shown(found), reason=verdict.reason)
+    for claim in claims.readings:
+        for target in targets:
+            verdict = _claim_match(claim, target, plain, question)
+            if verdict is None:
+                continue
+            if len(claims.readings) > 1 or claims.hedged:
+                readings = [str(one) for one in claims.readings]
+                return _arguable(readings if len(readings) > 1 else [*readings, NOTHING])
+            return verdict
+    return None
+
+
+def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: str) -> Match | None:
+    if claim.truth is not None:
+        if truth_of(target) is not claim.truth:
+            return None
+        return accept("sentences", say("The reply says {truth}.", truth="yes" if claim.truth else "no"))
+    for form in claim.forms:
+        verdict = match_asked(form, target, question, options)
+        if verdict.right:
+            reason = say("The reply states '{found}'. {reason}", found=shown(form), reason=verdict.reason)
             return msgspec.structs.replace(verdict, reason=reason)
     return None
 
 
-def _is_right(fit: Callable[[str], Match], text: str) -> bool:
-    return fit(text).right
+def _arguable(readings: Sequence[str]) -> Match:
+    reason = say("The reply can be read in several ways: {readings}.", readings=" / ".join(map(shown, readings)))
+    return Match(right=False, rule="sentences", reason=reason, ambiguous=True, readings=tuple(readings))
 
 
 def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
     """Return the refusal of a guess that would be right; None for any other reply."""
-    if options.guesses or without_guessing(reply) == reply[-MOST_CHARACTERS:]:
-        return None
-    if stated_match(reply, targets, msgspec.structs.replace(options, guesses=True), question) is None:
+    surely = read_claims(reply, question, guesses=True)
+    if _stated(surely, targets, options, question) is None:
         return None
     reason = say("The reply only guesses; with the option 'guesses' that counts.")
     return refuse("sentences", reason, ambiguous=True)

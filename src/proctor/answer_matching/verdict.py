@@ -17,6 +17,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an answer is right, the rule that decided, and why; ambiguous is never right.
 
     `undecided` says that the rule needs an extra that is not installed: neither right nor wrong.
+    `readings` are those of an arguable reply, which is right in one of them and wrong in another.
     """
 
     right: bool
@@ -24,6 +25,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     reason: Sentence
     ambiguous: bool = False
     undecided: bool = False
+    readings: tuple[str, ...] = ()
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):

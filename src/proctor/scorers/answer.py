@@ -7,21 +7,30 @@ ambiguous answer is wrong. The rules are in `answer_matching`; the scorer is `an
 from importlib.util import find_spec
 
 from proctor.answer_matching.cascade import match
+from proctor.answer_matching.claims import read_claims
 from proctor.answer_matching.extract import final_answer
-from proctor.answer_matching.replies import best_match, stated_match
-from proctor.answer_matching.sentences import conclusion
+from proctor.answer_matching.replies import best_match
 from proctor.answer_matching.verdict import AnswerOptions, Match, Options
 from proctor.core.declared import scorer
 from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._texts import no_target, targets_of
+from proctor.scorers._texts import arguable, no_target, targets_of
 
-__all__ = ["AnswerOptions", "Match", "Options", "answer", "final_answer", "match", "matching", "semantic"]
-VERSION = "2" if find_spec("mpmath") else "2 without the extra 'math'"  # other verdicts: double precision, or none
+__all__ = [
+    "AnswerOptions",
+    "Match",
+    "Options",
+    "answer",
+    "final_answer",
+    "match",
+    "matching",
+    "read_claims",
+    "semantic",
+]
+VERSION = "3" if find_spec("mpmath") else "3 without the extra 'math'"  # other verdicts: double precision, or none
 
 
 @scorer(version=VERSION)
@@ -64,21 +73,14 @@ def _judged(sample: Sample, trajectory: Trajectory, options: AnswerOptions) -> S
     targets = targets_of(sample)
     if not targets:
         return no_target()
-    given = final_answer(trajectory.answer)
     options = options.of_sample(sample.meta)
-    if given is None:
-        given = conclusion(trajectory.answer)
-        verdict = stated_match(given, targets, options, sample.question) if given else None
-        if verdict is None:
-            reason = say("The reply is long and marks no final answer.")
-            return Score(points=0, reason=reason, details={"rule": "extraction"})
-    else:
-        announced = given != trajectory.answer.strip()
-        verdict = best_match(given, targets, options, sample.question, announced=announced)
+    claims, verdict = best_match(trajectory.answer, targets, options, sample.question)
     if verdict.undecided:
         return undecided(verdict)
+    if verdict.readings:
+        return arguable(verdict.readings)
     details = {"rule": verdict.rule} | ({"ambiguous": True} if verdict.ambiguous else {})
-    return Score(points=verdict.right, answer=given, reason=verdict.reason, details=details)
+    return Score(points=verdict.right, answer=claims.given, reason=verdict.reason, details=details)
 
 
 def undecided(verdict: Match) -> Unscored:

@@ -177,7 +177,7 @@ def _said(reply: str, alternatives: Sequence[str], question: str, options: Optio
     fits = partial(_fits, alternatives=alternatives, options=options)
     if len(bold := bold_words(text)) == 1 and not negations(text) and fits(bold[0]):
         return True
-    return any(claimed(text, alternative, question, fits=fits) is not None for alternative in alternatives)
+    return claimed(text, question, fits=fits) is not None
 
 
 def _expected(target: object, options: Options) -> list[list[str]]:

@@ -189,7 +189,7 @@ def _text_after(reply: str, chosen: str, texts: Mapping[str, str]) -> str | None
 def _gives(reply: str, text: str, question: str) -> bool:
     if match(reply, text).right:
         return True
-    return claimed(reply, text, question, fits=lambda words: match(words, text).right) is not None
+    return claimed(reply, question, fits=lambda words: match(words, text).right) is not None
 
 
 def _letters_of(text: str) -> str | None:

@@ -1,0 +1,119 @@
+"""Read whether a reply says yes or no, in a word or by repeating or denying what is asked; two negations affirm."""
+
+import re
+
+from proctor.answer_matching.asked import Asked
+from proctor.answer_matching.contradictions import contradicts
+from proctor.answer_matching.question_words import echo
+from proctor.answer_matching.sentences import ASIDE, CLAUSE, GUESS, HARMLESS, LEAD, OTHERS_SAY, SO, TITLE
+from proctor.answer_matching.text import negations, tidy
+from proctor.runtime.patterns import compile_later
+
+YES_WORDS = "yes|true|correct|right|是|对|正确|真|是的|对的|能|可以|会|有|真命题|属于|成立|没错|能够|是真的|正确的|应该|应当|必须|需要|可能|可行"
+NO_WORDS = "no|false|incorrect|wrong|untrue|not true|not correct|否|错|错误|不|不是|不对|不正确|假|不能|不可以|不会|没有|假命题|不属于|不成立|并非|不行|无法|不可能|错误的|错的|不对的|不应该|不应|不必|不需要|不用|不可|不行的"
+YES = frozenset(YES_WORDS.split("|"))
+NO = frozenset(NO_WORDS.split("|"))
+NEGATIVE = compile_later(  # words that deny without a negation
+    r"\b(?:wrong|incorrect(?:ly)?|false(?:ly)?|untrue|mistaken(?:ly)?|a mistake|a myth|fails?|failed|impossible|unable|refus\w+|unlikely|invalid|inaccurate)\b|错误?|有误|失误|假命题|虚假|失败|拒绝|谬误",
+    re.IGNORECASE,
+)
+ANSWER = compile_later(
+    r"(?P<en>yes|no|true|false|correct|incorrect|right|wrong|untrue|not (?:true|correct|right)|absolutely(?: not)?|definitely(?: not)?|certainly(?: not)?|of course(?: not)?|never)\b(?=\W*$|\s?[,.;:!–—-]|\s(?:it|he|she|they|that|this|the|there|you|we)\b)"
+    r"|(?P<zh>不正确|不对|不是|正确|错误|是的|对的|没错|对|错|否|是|不能|不可以|不会|没有|不行|能|可以|会|有|不|当然不[是能会]?|当然[是能会]?)(?=\W|$)",
+    re.IGNORECASE,
+)
+SAID = compile_later(
+    r".{1,120}?\b(?:is|are|was|were|be|it's|that's|returns|prints|outputs|evaluates to|call (?:this|it|that)|(?:is|are|was|were)n't)\s(?:(?:not|never|also|indeed|clearly|certainly|definitely|actually|simply|logically|mathematically)\s)*(?P<en>true|false|correct|incorrect|wrong|right|untrue)(?:\s(?:that|to)\s.{1,200})?"
+    r"|.{1,60}?(?:是|为|算|说)?(?P<zh>正确|错误|真|假|成立|对|错)的?(?:命题)?",
+    re.IGNORECASE,
+)
+AFFIRMS = compile_later(
+    r"没错|不错|没有?问题|毫无疑问|毋庸置疑|\bno (?:doubt|question)\b|\bwithout (?:a |any )?(?:doubt|question)\b|不得不|不仅|\bnot only\b",
+    re.IGNORECASE,
+)
+REPEATS = compile_later(
+    r"\W*(?:$|(?:it|he|she|they|that|this|the|there|you|we|i|these|those|an?|because|since|as)\b|(?:\w+\s){2,}\w+|[\u3400-\u9fff])",
+    re.IGNORECASE,
+)
+REPORTED = compile_later(
+    r"\b(?:said|says|thinks?|thought|whether|if|doubts?|wonder\w*|(?:some|many|most) people)\b|是否|有人|如果",
+    re.IGNORECASE,
+)
+CANNOT_TELL = compile_later(
+    r"\b(?:enough information|cannot (?:say|tell|know|be (?:determined|said))|can't (?:say|tell|know)|whether|unclear|unknown|depends)\b|无法(?:判断|确定|得知|知道)|不能(?:确定|判断)|不确定|不清楚|不知道|看情况|不一定|未必",
+    re.IGNORECASE,
+)
+
+
+def read_truth(sentences: list[str], asked: Asked) -> bool | None:
+    """Return what the first or the last sentence says, yes or no; None if they do not say, or doubt it."""
+    if asked.kind != "truth" and len(sentences) > 1:
+        return None
+    for sentence in dict.fromkeys([*sentences[:1], *sentences[-1:]]):
+        said = _said(AFFIRMS.sub("", sentence).strip(" ,，;.。!！") or "yes", asked)
+        if said is not None:
+            return said
+    return None
+
+
+def truth_of(text: str) -> bool | None:
+    """Return the truth value of a text that is nothing else; None for other texts.
+
+    >>> truth_of("Yes."), truth_of("不成立"), truth_of("Paris")
+    (True, False, None)
+    """
+    word = tidy(text).casefold()
+    return True if word in YES else False if word in NO else None
+
+
+def _said(sentence: str, asked: Asked) -> bool | None:
+    if GUESS.search(sentence) or CANNOT_TELL.search(sentence):
+        return None
+    word = ANSWER.match(sentence)
+    if word is not None and (asked.kind == "truth" or REPEATS.match(sentence, word.end())):
+        text = word[0].casefold()
+        return not (text in NO or "not" in text or text.startswith("当然不") or text == "never")
+    if (so := list(SO.finditer(sentence))) and sentence[so[-1].end() :].strip():
+        sentence = sentence[so[-1].end() :]
+    lead = LEAD.match(sentence)
+    sentence = ASIDE.sub(
+        "", sentence[lead.end() :] if lead is not None and lead.end() < len(sentence) else sentence
+    ).strip(" ,，;.。!！")
+    clauses = CLAUSE.split(sentence)
+    for clause in reversed(clauses):
+        found = SAID.fullmatch(clause)
+        if found is not None and found["zh"] == "成立" and asked.kind != "truth":
+            continue
+        if found is not None and not REPORTED.search(clause):
+            denied = len(negations(_without_names(clause[: found.start(found.lastgroup or 0)]))) + len(
+                NEGATIVE.findall(clause)
+            )
+            return denied % 2 == 0
+    if asked.kind != "truth":
+        return None
+    return _echoed(sentence, [sentence, *clauses], asked)
+
+
+def _echoed(sentence: str, clauses: list[str], asked: Asked) -> bool | None:
+    """Return what a sentence says that repeats the words of the question, affirming or denying them."""
+    best = max(clauses, key=lambda clause: (len(asked.stems & echo(clause)), -len(clause)))
+    said = echo(best)
+    repeats = asked.stems <= said or (len(asked.stems & said) * 2 >= min(len(asked.stems), len(said)) > 0)
+    if (
+        not repeats
+        or not _is_statement(best)
+        or negations(asked.clause.replace("不", "", asked.clause.count("是不是")))
+    ):
+        return None
+    denied = len(negations(_without_names(best))) + len(NEGATIVE.findall(best)) - len(NEGATIVE.findall(asked.clause))
+    if contradicts(best, asked.clause):
+        return None
+    return denied % 2 == 0 if best == sentence or denied % 2 or asked.stems <= said else None
+
+
+def _is_statement(clause: str) -> bool:
+    return not OTHERS_SAY.search(NEGATIVE.sub("", clause)) and "?" not in clause
+
+
+def _without_names(text: str) -> str:
+    return HARMLESS.sub("·", TITLE.sub("·", text))

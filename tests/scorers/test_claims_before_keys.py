@@ -1,0 +1,148 @@
+"""A reply is read into claims before any target is looked at: by functions that have none, and that no target can change."""
+
+import importlib
+import inspect
+import json
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import proctor.scorers
+from proctor.answer_matching.truth import truth_of
+from proctor.core.sample import Sample
+from proctor.core.score import Score
+from proctor.core.trajectory import Trajectory
+from proctor.scorers.answer import answer, match, read_claims
+
+HELD_OUT = Path(__file__).parents[1] / "data" / "held_out"
+KEYS = {"target", "targets", "sample", "expected", "key", "reference", "fits"}
+READERS = (  # modules that read what a reply says; who imports one reads free text
+    "answer_matching.claims",
+    "answer_matching.amount_claims",
+    "answer_matching.replies",
+    "answer_matching.filled_blanks",
+    "answer_matching.option_letters",
+    "scorers.refusal_phrases",
+    "scorers.refusal_context",
+    "reply_parsing.json_values",
+)
+NO_READERS = {
+    "article_settings",  # the rule of an article, kept for parity
+    "refusal_phrases",
+    "refusal_context",
+}
+
+
+def _modules() -> list[ModuleType]:
+    names = [found.name for found in pkgutil.iter_modules(proctor.scorers.__path__)]
+    return [importlib.import_module(f"proctor.scorers.{name}") for name in names]
+
+
+def _reads_free_text(module: ModuleType) -> bool:
+    source = inspect.getsource(module)
+    return module.__name__.rpartition(".")[2] not in NO_READERS and any(
+        f"from proctor.{reader} import" in source for reader in READERS
+    )
+
+
+READING = [module for module in _modules() if _reads_free_text(module)]
+
+
+def test_the_scorers_that_read_free_text_are_found() -> None:
+    names = {module.__name__.rpartition(".")[2] for module in READING}
+    assert {"answer", "number", "choice", "blanks", "json", "refusal"} <= names
+
+
+@pytest.mark.parametrize("module", READING, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_a_scorer_of_free_text_reads_claims_without_a_key(module: ModuleType) -> None:
+    reader: Callable[..., object] = module.read_claims
+    parameters = inspect.signature(reader).parameters
+    assert next(iter(parameters)) == "reply"
+    assert not KEYS & parameters.keys()
+    assert not any("Sample" in str(one.annotation) for one in parameters.values())
+
+
+@pytest.mark.parametrize("name", ["claims", "stated_words", "stated_amounts", "amount_claims", "sentences", "truth"])
+def test_nothing_that_reads_a_reply_has_a_parameter_for_the_key(name: str) -> None:
+    module = importlib.import_module(f"proctor.answer_matching.{name}")
+    functions = [one for _, one in inspect.getmembers(module, inspect.isfunction) if one.__module__ == module.__name__]
+    keyed = [one.__name__ for one in functions if (KEYS - {"fits"}) & inspect.signature(one).parameters.keys()]
+    assert not keyed
+
+
+def _pairs(first: int = 1) -> list[dict[str, str]]:
+    files = [file for file in HELD_OUT.glob("answer_*.jsonl") if int(file.stem.rpartition("_")[2]) >= first]
+    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _accepts(reply: str, target: str, question: str) -> bool:
+    score = answer(Sample.ask("s", question, target=target), Trajectory.of(reply))
+    return isinstance(score, Score) and score.points == 1
+
+
+def _one_value(one: str, other: str, reply: str) -> bool:
+    """True if two accepted targets say the same: the same value, or one a part of the other, or two names that the reply itself equates."""
+    plain, second = one.casefold(), other.casefold()
+    return (
+        plain in second
+        or second in plain
+        or match(one, other).right
+        or (truth_of(one) is not None and truth_of(one) == truth_of(other))
+        or any({one, other} & set(claim.forms) for claim in read_claims(reply).readings)
+    )
+
+
+def test_of_the_targets_of_one_reply_only_those_of_one_claim_are_accepted() -> None:
+    targets: dict[tuple[str, str], set[str]] = {}
+    for pair in _pairs(first=15):
+        targets.setdefault((pair["answer"], pair.get("question", "?")), set()).add(pair["target"])
+    for (reply, question), keys in targets.items():
+        accepted = [key for key in sorted(keys) if _accepts(reply, key, question)]
+        differing = [(one, other) for one in accepted for other in accepted if not _one_value(one, other, reply)]
+        assert not differing, reply
+
+
+NUMBERS = st.integers(2, 900)
+NOUNS = st.sampled_from(["cars", "boxes", "pupils", "tickets"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    first=NUMBERS,
+    second=NUMBERS,
+    year=st.integers(1900, 2099),
+    form=st.sampled_from(
+        [
+            "In {year} the plant made {first} {noun}.",
+            "{first} {noun} were ordered and {second} {noun} came.",
+            "There are {first} {noun} in room {second}.",
+            "It rose from {first} to {second}.",
+            "{year}年共造车{first}辆。",
+            "共有{first}人，其中男生{second}人。",
+            "Tom pays {first} euros and gets {second} euros back.",
+            "The {noun} cost {first} euros, not {second}.",
+        ]
+    ),
+    noun=NOUNS,
+    question=st.sampled_from(["?", "How many are there?", "一共有多少？", "When was it?"]),
+)
+def test_one_reply_is_right_for_one_number_at_most(
+    first: int, second: int, year: int, form: str, noun: str, question: str
+) -> None:
+    reply = form.format(first=first, second=second, year=year, noun=noun)
+    accepted = {value for value in {first, second, year} if _accepts(reply, str(value), question)}
+    assert len(accepted) <= 1
+
+
+def test_a_reply_that_can_be_read_in_two_ways_is_unscored_and_names_both() -> None:
+    reply, question = "It was founded in 1985 by Bill Smith.", "?"
+    unscored = answer(Sample.ask("s", question, target="Bill Smith"), Trajectory.of(reply))
+    assert not isinstance(unscored, Score)
+    assert set(unscored.details["readings"]) >= {"Bill Smith"}
+    assert "1985" in str(unscored.reason)
+    assert isinstance(answer(Sample.ask("s", question, target="Rembrandt"), Trajectory.of(reply)), Score)
