@@ -67,6 +67,19 @@ CONTRASTED = compile_later(
     re.IGNORECASE,
 )
 COUNTER_ASKED = compile_later(r"(?:多少|几)([\u3400-\u9fff])")
+OF_THEM = compile_later(r"[^，。,.\d]{0,8}[中里](?:有|的|，|,|只|仅)")  # 1200名学生中有36名
+EACH = compile_later(
+    r"\b(?:each|per|every|an? (?:hour|day|week|minute|second|month|year|kg|kilo|litre|piece))\b|每|单价|速度|speed|rate",
+    re.IGNORECASE,
+)
+RATE_AFTER = compile_later(
+    r"[^,;.]{0,16}?\b(?:each|per \w+|apiece)\b",
+    re.IGNORECASE,
+)
+RATE_BEFORE = compile_later(
+    r"(?:每[^，。,]{1,4}?|单价|时速)[^，。,\d]{0,4}$|\b(?:each|every)\b[^,;.]{0,24}$", re.IGNORECASE
+)
+SOLVED = compile_later(r"(?:^|[^\w)+*/-])[A-Za-z]\s?=\s?$")  # x = 9, rather than 3x = 27
 NOUN = 24  # characters after an amount that may name what it counts
 LABEL = compile_later(
     r"(?:\b(?:questions?|problem|exercise|step|item|task|no\.?|number|room|chapter|section|page|line|table|figure|fig\.|unit|lesson|level|grade|class|flight|bus|route|gate|platform|"
@@ -74,7 +87,7 @@ LABEL = compile_later(
     r"(?:answer )?to q)\s?#?|#|第\s?|[Qq]\.?\s?)$",
     re.IGNORECASE,
 )
-LABELLED = compile_later(r"\s?(?:号(?!码)|室|路(?!程)|班(?!人)|栋|座(?!位)|题)")
+LABELLED = compile_later(r"\s?(?:号(?!码)|室|路(?!程)|班(?!人))")
 ASKS_WHICH = compile_later(
     r"\b(?:which|what) (?:number|room|chapter|section|page|line|step|item|question|problem|figure|table|level|grade|class|flight|bus|route|gate|platform|floor|day|week|round|season|episode|place)\b"
     r"|第几|几[号路楼班级年页章]|哪一?[号路楼班级页章步题]",
@@ -130,7 +143,7 @@ STATED_CONCLUSION = compile_later(
     re.IGNORECASE,
 )
 VAGUE_BEFORE = compile_later(
-    r"(?:\b(?:between|from)\s\S{1,12}(?:\s\S{1,12})?\s(?:and|to)|(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|(?<=[a-z])\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{1,8}[和与到至])\s?$",
+    r"(?:[几数]|上(?=$)|\b(?:between|from)\s\S{1,12}(?:\s\S{1,12})?\s(?:and|to)|(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|(?<=[a-z])\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{1,8}[和与到至])\s?$",
     re.IGNORECASE,
 )
 VAGUE_AFTER = compile_later(
@@ -173,6 +186,7 @@ class _Candidate(msgspec.Struct, frozen=True):
     end: int
     order: int  # of the clause in the reply
     vague: bool
+    contrary: bool = False  # its clause is about something else than the question
     segment: str = ""  # the words around it, up to the amounts on either side
     context: str = ""  # the clause, with the one before it where it is an amount and nothing else
 
@@ -203,7 +217,7 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
         if len(_values(candidates)) > 1:
             candidates = narrow(candidates) or candidates
     values = _values(candidates)
-    if any(one.vague for one in values.values()):
+    if any(one.vague or one.contrary for one in values.values()):
         return ()
     return tuple(
         Amount(one.text, one.after[:NOUN].strip(), one.before[-NOUN:]) for one in list(values.values())[:MOST_READINGS]
@@ -255,9 +269,10 @@ def _clauses(sentence: str) -> list[str]:
 
 def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Candidate]:
     plain = HARMLESS.sub(lambda found: "·" * len(found[0]), clause)
-    contrary = (CONTRASTED.match(clause) is not None) or (
-        bool(question) and contradicts(RANK_OF_SCENE.sub("", clause) if "第" not in question else clause, question)
-    )
+    if CONTRASTED.match(clause) is not None:
+        return []
+    plain_clause = RANK_OF_SCENE.sub("", clause) if "第" not in question else clause
+    contrary = bool(question) and contradicts(plain_clause, question)
     found = []
     spans = list(amount_spans(clause, question))
     for place, span in enumerate(spans):
@@ -267,11 +282,11 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
         segment = (END_OF_NOUN.split(clause[since : span.start])[-1] if place else clause[: span.start]) + " " + noun
         before = plain[: span.start]
         denied = (negations(before) and not negations(question)) or DENIED_AFTER.match(clause, span.end)
-        if denied or contrary or OTHERS_SAY.search(before):
+        if denied or OTHERS_SAY.search(before) or span.text in "百千万亿":
             continue
         doubted = GUESS.search(plain) is not None or "?" in clause
         one = msgspec.structs.replace(
-            _candidate(clause, span, order, doubted=doubted), segment=segment, context=context
+            _candidate(clause, span, order, doubted=doubted), segment=segment, context=context, contrary=contrary
         )
         if not _is_label(one, question):
             found.append(one)
@@ -291,7 +306,7 @@ def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _
     if (thousands := THOUSANDS.match(after)) is not None and text[-1:].isdigit():
         text, end = text + thousands[0], end + thousands.end()
     if after.startswith("折") and re.fullmatch("[一二三四五六七八九]{2}", text) is not None:
-        text = text[0] + "点" + text[1]  # 打七五折
+        text = ".".join(str("一二三四五六七八九".index(digit) + 1) for digit in text)  # 打七五折
     if (minus := MINUS.search(before)) is not None and not text.startswith("-"):
         text = ("-" if text[:1].isdigit() else minus[0]) + text
         before = before[: minus.start()]
@@ -312,6 +327,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_year = ASKS_YEAR.search(question) is not None
     units = units_asked(question)
     negative = bool(negations(question))
+    asks_each = EACH.search(question) is not None
     counters = COUNTER_ASKED.findall(interrogative(question))
     counter = counters[-1] if counters else ""
     asks_before = BEFORE_CHANGE.search(question) is not None
@@ -327,12 +343,16 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: [one for one in those if _mentions_year(one, said)],
         lambda those: [one for one in those if asks_before or SET_UP.search(one.before) is None],
         lambda those: [one for one in those if ASKS_MONEY.search(question) and _is_money(one)],
+        lambda those: [one for one in those if OF_THEM.match(one.after) is None],
+        lambda those: [one for one in those if asks_each or not _is_rate(one)],
         lambda those: [one for one in those if not LONE_ONE.match(one.text)],
         lambda those: [one for one in those if TIMES.search(question) or not _is_multiplier(one)],
         lambda those: [one for one in those if negative or not negations(_harmless(one.after))],
         lambda those: [one for one in those if TOTAL.search(question) and TOTAL.search(one.clause)],
         _concluding,
         lambda those: [one for one in those if one.start > one.clause.rfind("=")],
+        lambda those: [one for one in those if SOLVED.search(one.before) is not None],
+        lambda those: _on_the_matter(those, words),
         lambda those: [one for one in those if asked_first & _words(one.segment)],
         lambda those: _nearest(those, words),
         lambda those: _counted(those, words, noun_only=True),
@@ -393,13 +413,19 @@ def units_asked(question: str) -> list[str]:
 def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
     quantity = read_quantity(tidy(one.text))
     kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
-    return (quantity is not None and quantity.unit.dimensions in kinds) or ("%" in units and "%" in one.text)
+    said = any(name in one.text + one.after[:NOUN] for name in units)
+    return said or (quantity is not None and quantity.unit.dimensions in kinds)
 
 
 def _concluding(those: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the amounts from the last clause on that concludes, if there is one."""
     concluding = [one.order for one in those if STATED_CONCLUSION.match(one.clause)]
     return [one for one in those if concluding and one.order >= concluding[-1]]
+
+
+def _on_the_matter(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
+    """Return the amounts whose clause is not about something else, unless only those share words with the question."""
+    return [one for one in those if not one.contrary and words & _words(one.context)]
 
 
 def _nearest(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
@@ -424,6 +450,11 @@ def _modifiers(question: str) -> set[str]:
 def _mentions_year(one: _Candidate, said: set[str]) -> bool:
     """True if the clause names a year that the question names too."""
     return any(year in said for year in YEAR.findall(one.clause))
+
+
+def _is_rate(one: _Candidate) -> bool:
+    """True for an amount of each thing, which is no total: `2 wheels each`, `每圈400米`."""
+    return RATE_BEFORE.search(one.before) is not None or RATE_AFTER.match(one.after) is not None
 
 
 def _is_multiplier(one: _Candidate) -> bool:
