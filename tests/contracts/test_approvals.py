@@ -39,13 +39,13 @@ def results(trajectory: Trajectory) -> dict[str, str]:
 @one_library
 def test_without_a_policy_nobody_decides_and_the_trial_has_no_score(library: str, tmp_path: Path) -> None:
     deleted: list[str] = []
-    made = run(deleting.agent(library, deleted), tmp_path)
+    made = run(deleting.agent(library, deleted), tmp_path, "Delete a b.")
     trial = trial_of(made)
     assert (trial.outcome, trial.trajectory.stop, deleted) == ("awaiting_approval", "waiting", [])
     assert trial.failure is not None
-    assert 'waits for approval of delete(path="a")' in str(trial.failure.reason)
+    assert 'waits for approval of delete(path="a"), delete(path="b"), and' in str(trial.failure.reason)
     assert "--approve" in str(trial.failure.reason)
-    assert [call.name for call in trial.trajectory.calls()] == ["delete"]
+    assert [call.name for call in trial.trajectory.calls()] == ["delete", "delete"]
     [estimate] = [one for one in made.estimates if one.name == "accuracy" and not one.slice]
     assert (estimate.value, estimate.scored, estimate.floor, estimate.ceiling) == (None, 0, 0, 1)
     assert made.record.state == "inconclusive"

@@ -191,13 +191,14 @@ class Episode:
         for _ in range(most):
             if not session.waiting:
                 return steps
-            decided: list[Approval] = []
-            for one in session.waiting:
-                decided.append(await self._decide(replace(one, turn=self._turn, step=len(self._steps)), sample, user))
-                self._approvals.append(decided[-1])
-                if decided[-1].approved is None:
+            waiting = [replace(one, turn=self._turn, step=len(self._steps)) for one in session.waiting]
+            for number, one in enumerate(waiting):
+                waiting[number] = await self._decide(one, sample, user)
+                self._approvals.append(waiting[number])
+                if waiting[number].approved is None:
+                    self._approvals.extend(waiting[number + 1 :])
                     return steps
-            steps = await self._add_steps(session.decide(decided))
+            steps = await self._add_steps(session.decide(waiting))
         raise AgentFailed("The agent asked for approval {count} times in one turn.", kind="step_limit", count=most)
 
     async def _decide(self, waiting: Approval, sample: Sample, user: User | None) -> Approval:
