@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 import proctor
+from proctor.api import merge_runs
 from proctor.core.errors import ProviderFailed
 from proctor.core.sample import Message, Sample, ToolCall, Turn
 from proctor.core.score import Score, Unscored
@@ -125,3 +126,22 @@ def test_what_the_agent_does_not_report_is_missing_and_what_the_sample_does_not_
     for scorer in (session_state.session_state, limits.limits):
         results = [scorer(sample, Trajectory.of("x")) for sample in (asked, free)]
         assert [one.why for one in results if isinstance(one, Unscored)] == ["no_evidence", "not_applicable"]
+
+
+def test_a_call_in_one_shard_is_evidence_for_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    (tmp_path / "work.py").write_text(
+        f"{source}\ndef task():\n    return proctor.Task(name='t', samples=expecting(10), scorers=['trajectory'])\n\nagent = calls_in([9])\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    for number in (1, 2):
+        proctor.evaluate(
+            "./work.py:task",
+            agent="./work.py:agent",
+            run_id="r",
+            store=f"{number}.db",
+            shard=f"{number}/2",
+            order="official",
+        )
+    whole = merge_runs(["1.db", "2.db"], "whole.db")
+    assert (whole.estimate("accuracy").value, whole.estimate("accuracy").scored) == (0.1, 10)
