@@ -11,6 +11,7 @@ from proctor.agents._library_agents import LibraryOptions
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed, Refused
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
+from proctor.transport.faults import NotAccepted
 
 library("agents", "openai-agents")
 
@@ -238,7 +239,7 @@ async def test_what_is_raised_is_the_agents_fault_or_the_providers() -> None:
         await raised(openai.APIConnectionError(request=request))
     with pytest.raises(Refused, match="AuthenticationError"):
         await raised(_status_error(openai.AuthenticationError, 401))
-    with pytest.raises(AgentFailed):
+    with pytest.raises(NotAccepted):
         await raised(_status_error(openai.BadRequestError, 400))
 
 

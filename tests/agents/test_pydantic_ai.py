@@ -12,6 +12,7 @@ from proctor.agents._library_agents import LibraryOptions
 from proctor.core.errors import AgentFailed, MissingExtra, ProviderFailed, Refused
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
+from proctor.transport.faults import NotAccepted
 
 library("pydantic_ai", "pydantic-ai")
 
@@ -181,7 +182,7 @@ async def test_an_agent_that_loops_stops_at_the_step_limit() -> None:
         (lambda: ValueError("no idea"), AgentFailed),
         (lambda: ModelHTTPError(503, "model", "as the provider says"), ProviderFailed),
         (lambda: ModelHTTPError(401, "model", "as the provider says"), Refused),
-        (lambda: ModelHTTPError(400, "model", "as the provider says"), AgentFailed),
+        (lambda: ModelHTTPError(400, "model", "as the provider says"), NotAccepted),
     ],
 )
 async def test_what_is_raised_is_the_agents_fault_or_the_providers(
