@@ -108,7 +108,7 @@ _WHOLE = re.compile(
     r"\W*(?:unanswerable|unknown|undetermined|indeterminable|indeterminate|n/?a|not available|not answerable|not (?:specified|mentioned|stated|given|provided)(?: in the \w+)?|no answer|no comment|pass|not sure|unsure|no clue|beats me|dunno|who knows|god knows|search me|i pass|je l'ignore|aucune idée|keine ahnung|ni idea|nessuna idea|sem ideia|geen idee|понятия не имею|"
     r"无|未知|不详|不明|无可奉告|未提及|未提供|未说明|文中未提及|无从得知|不得而知|无解答)\W*(?:$| [-–—].*)"
     rf"|(?:(?:unfortunately|sorry),? )?(?:the|this|that|your) (?:\w+ )?{_TEXT}(?: provided| given| above)? (?:does not|doesn't|did not|didn't|do not|don't|never|fails to) (?:actually |explicitly |clearly )?(?:say|mention|state|specify|contain|include|provide|give|tell|indicate|answer|disclose|reveal)[^.;:]{{0,70}}\.?"
-    r"|(?:很?抱歉[，,])?(?:文中|原文|文章|材料|题目|题干|题中|图中|图片|上下文|资料|文档|表格)(?:里|中)?(?:并)?(?:没有|未|没)有?(?:明确)?(?:提到|提及|说明|给出|涉及|交代|指出|包含|告诉|写明|显示)[^。；:：但]{0,30}。?"
+    r"|(?:很?抱歉[，,])?(?:文中|原文|文章|材料|题目|题干|题中|图中|图片|上下文|资料|文档|表格)(?:里|中)?(?:并)?(?:没有|未|没)有?(?:明确)?(?:提到|提及|说明|给出|涉及|交代|指出|包含|告诉|写明|显示)[^。；:：但\d]{0,30}。?"
 )
 _STILL = re.compile(
     r"\b(?:but|however|though|nevertheless|still|that said|my best guess)\b,? (?P<en>[^.!?;]{3,160})|(?:但是?|不过|可是|然而)[，,]?(?P<zh>[^。！？；]{2,80})"
@@ -166,7 +166,7 @@ _OF_OTHERS = re.compile(
 
 
 _OWN_WORDS = re.compile(
-    r"\b(?:won't|will not) be \w+ing\b|\b(?:stay|remain|staying|remaining) neutral\b|\bsay no to (?:this|that)\b|\b(?:wasn't|was not|weren't|were not) able to (?:open|access|find|read|see|load|view)\b"
+    r"\b(?:won't|will not) be \w+ing\b|\b(?:stay|remain|staying|remaining) neutral\b|\b(?:have to|must|will|'ll) say no\b|\b(?:wasn't|was not|weren't|were not) able to (?:open|access|find|read|see|load|view)\b"
     r"|我(?:就|还是)不[\u3400-\u9fff]{1,3}了|\bno way (?:for me to know|of knowing)\b|\bdraw the line\b|\b(?:that's|it's|this is) a no\b|\boff[- ]limits\b|\b(?:is|are) (?:confidential|classified)\b(?=[.!]?$|,)|(?:n't|\bnot) something (?:that )?(?:i|we)(?:'m| am| are| do| would| feel| can|'ll| will)\b"
     r"|(?<![\w'])(?:i|we)(?: really| simply)? (?:won't|will not|'m not going to|am not going to|have to|must|'ll have to) (?:\w+ly )?(?:go into|walk you|leave (?:that|it|this|them|those)?\s?out|pass|decline|refuse|help|assist|provide|share|explain|describe|discuss|take part)\b"
     r"|(?:我)?(?:不便|不宜|不会|不愿|不想|不能|不予|拒绝)(?:向你|向您|为你|为您|在此)?(?:作|做|写|提供|透露|说明|介绍|回答|协助|参与|生成|骂|编造|帮|展开|讨论)(?!的人)|恕(?:不|难|我)|(?:我|这里|这边)不提供|敬请谅解|还请(?:理解|谅解|见谅)"
