@@ -62,7 +62,7 @@ HAN_MORE_THAN = compile_later(
     r"比[^，。,]{1,16}[多少高低大小重轻快慢长短贵宜厚薄深浅宽窄远近晚早][\u3400-\u9fff]?[了出]?$"
 )
 ROSE_FROM = compile_later(
-    r"(\b(?:rose|rises?|risen|fell|falls?|fallen|dropped|grew|went|changed|moved|climbed|increased|decreased|improved|jumped))\sfrom\s[^,]{1,40}?\sto\s",
+    r"(\b(?:rose|rises?|risen|fell|falls?|fallen|declined|dipped|slipped|shrank|slid|sank|plunged|soared|dropped|grew|went|changed|moved|climbed|increased|decreased|improved|jumped))\sfrom\s[^,]{1,40}?\sto\s",
     re.IGNORECASE,
 )
 COUNT_OF = compile_later(

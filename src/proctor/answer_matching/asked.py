@@ -91,7 +91,7 @@ def read_asked(question: str) -> Asked:
     ]
     units = [unit for word in words if len(word) > 1 or not word.isascii() if (unit := read_unit(word)) is not None]
     return Asked(
-        _kind(clause),
+        "truth" if TRUTH_OR.search(question) else _kind(clause),
         clause,
         frozenset(echo(clause)),
         tuple(units),

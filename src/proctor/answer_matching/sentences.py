@@ -60,7 +60,7 @@ ADVERB_OF_A_GUESS = compile_later(
     r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
 )
 OTHERS_SAY = compile_later(
-    r"\b(?:said|says?|claim(?:s|ed)?|attribut\w+|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|used to|formerly|previously|once|doubts?|wrong|"
+    r"\b(?:said|says?|claim(?:s|ed)?|attribut\w+|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|expect(?:s|ed)|used to|formerly|previously|once|doubts?|wrong|"
     r"incorrect|misspell\w*|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
     r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|rul(?:e|ed|ing) out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|refus(?:e|es|ed) to|declin(?:e|es|ed) to|(?:stopped|ceased)(?= \w+ing)|avoid(?:s|ed)?|(?:almost|nearly) [a-z]+ed)\b|"
     r"是否|曾经|曾是|有人|误以为|据称|以为|的话|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
@@ -283,7 +283,7 @@ def asked_clause(sentence: str, question: str) -> str:
     >>> asked_clause("Ann has four cats and three dogs", "How many cats does Ann have?")
     'Ann has four cats'
     """
-    asked = echo(ASKED_KIND.sub("", question[:MOST_CHARACTERS])) & echo(sentence)
+    asked = echo(ASKED_KIND.sub("", question[:MOST_CHARACTERS]))
     measures = set(MEASURES.findall(question.casefold()))
     if measures and any(measures & set(MEASURES.findall(one.casefold())) for one in CLAUSE.split(sentence)):
         about = [set(MEASURES.findall(one.casefold())) for one in CLAUSE.split(sentence)]
@@ -294,6 +294,8 @@ def asked_clause(sentence: str, question: str) -> str:
     clauses = CLAUSE.split(sentence)
     if not asked or len(clauses) < 2:
         return sentence
+    if all(asked & echo(clause) for clause in clauses):
+        asked &= echo(sentence)  # else some are items of a list, or parts of an amount
     verb, words = COPULA.search(clauses[0]), clauses[0].split(" ")[:3]
     subject = (
         set()

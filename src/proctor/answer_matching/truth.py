@@ -5,7 +5,7 @@ import re
 from proctor.answer_matching.asked import Asked
 from proctor.answer_matching.contradictions import contradicts
 from proctor.answer_matching.question_words import echo
-from proctor.answer_matching.sentences import ASIDE, CLAUSE, GUESS, HARMLESS, LEAD, OTHERS_SAY, SO, TITLE
+from proctor.answer_matching.sentences import ASIDE, CLAUSE, EXPLAINED, GUESS, HARMLESS, LEAD, OTHERS_SAY, SO, TITLE
 from proctor.answer_matching.text import negations, tidy
 from proctor.runtime.patterns import compile_later
 
@@ -33,6 +33,10 @@ AFFIRMS = compile_later(
 )
 REPEATS = compile_later(
     r"\W*(?:$|(?:it|he|she|they|that|this|the|there|you|we|i|these|those|an?|because|since|as)\b|(?:\w+\s){2,}\w+|[\u3400-\u9fff])",
+    re.IGNORECASE,
+)
+SHORT = compile_later(
+    r"(?:it|they|he|she|you|we|i)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|should|must|ca)(?:n't|\snot)?(?:\s[-–—].*)?",
     re.IGNORECASE,
 )
 REPORTED = compile_later(
@@ -79,8 +83,10 @@ def _said(sentence: str, asked: Asked) -> bool | None:
     sentence = ASIDE.sub(
         "", sentence[lead.end() :] if lead is not None and lead.end() < len(sentence) else sentence
     ).strip(" ,，;.。!！")
-    clauses = CLAUSE.split(sentence)
+    clauses = CLAUSE.split(EXPLAINED.sub("", sentence))
     for clause in reversed(clauses):
+        if asked.kind == "truth" and SHORT.fullmatch(clause):
+            return not negations(clause)
         found = SAID.fullmatch(clause)
         if found is not None and found["zh"] == "成立" and asked.kind != "truth":
             continue
