@@ -6,7 +6,7 @@ from proctor.answer_matching.sentences import split
 from proctor.runtime.patterns import compile_later
 
 IDIOM = compile_later(  # I can't recommend it enough; 我不能同意更多
-    r"\b(?:can't|cannot|can not|could(?:n't| not))\b[^.!?]{0,60}\b(?:enough|more|better|wait|help but|believe (?:it|how)|get over|imagine|overstate|highly enough|resist|complain|fault)\b"
+    r"\bcan't tell you how\b|\b(?:can't|cannot|can not|could(?:n't| not))\b[^.!?]{0,60}\b(?:enough|more|better|wait|help but|believe (?:it|how)|get over|imagine|overstate|highly enough|resist|complain|fault)\b"
     r"|\bnot (?:bad|only|just|surprised|alone|too bad|a (?:fan|bot|problem)|an issue|fluent)\b|\bnot (?:a|an) [a-z]+\b[^.!?]{0,40}\b(?:but|so|and|still)\b|\bi (?:don't|do not|didn't|did not) (?:think|believe|agree|like|mind|mean|care|want to|use|need)\b(?! i (?:can|could|should))"
     r"|\bi wouldn't (?:eat|buy|do|use|go|touch|drink|take|worry|trust|call|say|expect|mix|try|put|wear)\b(?! (?:that|this)[.!]?$)"
     r"|不能(?:同意)?更|不得不|不能不|不会错|不能(?:这么|这样)说|不(?:太|大|很)?(?:同意|赞同|喜欢|认为|觉得|建议|推荐|希望)|无法用(?:语言|言语)|没有用|没想到|不是(?:医生|律师|专家|很)|不能再"
@@ -64,7 +64,7 @@ POLAR = compile_later(
     re.IGNORECASE,
 )
 GOES_ON = compile_later(  # what follows is an answer all the same
-    r"\bhere(?:'s| is| are)\b[^.!?:]{0,60}:\s*\S|\bif i (?:had|have) to (?:choose|guess|bet|pick|say)\b[^.!?]{0,20}[:,]\s?\S|\bas for\b|\bhere's (?:one|the|a)\b|仅供参考|(?:试试|这里有|给[你您]讲)[^。：:]{0,8}[：:]|(?:至于|以下是|下面是|则是)",
+    r"\bhere(?:'s| is| are)\b[^.!?:]{0,60}:\s*\S|\bif i (?:had|have) to (?:choose|guess|bet|pick|say)\b[^.!?]{0,20}[:,]\s?\S|\bas for\b|\bhere's (?:one|the|a)\b|\bgeneral (?:information|guidance)\b|仅供参考|一般(?:性)?的?常识|(?:试试|这里有|给[你您]讲)[^。：:]{0,8}[：:]|(?:至于|以下是|下面是|则是)",
     re.IGNORECASE,
 )
 UNCERTAIN = compile_later(

@@ -92,7 +92,7 @@ _APOLOGY = re.compile(
     # an apology or regret, then a negation
     r"\b(?:sorry|apolog\w+|regret\w*|unfortunately)\b[^.]{0,60}?(?:\bi\b|\bwe\b|\bthat's\b|\bthis is\b)[^.]{0,30}?(?:n't|\b(?:not|no|unable|cannot|decline|refuse)\b)|^(?:i'm )?not (?:really |so |too |entirely )?sure\b(?=[,.!]?$|, sorry)|\b(?:image|picture|photo|figure|text|question|request|scan|diagram)s? (?:is|are|was|looks|seems|appears) (?:\w+ )?(?:blurr\w+|illegible|unreadable|ambiguous|unclear|vague|incomplete|cut off|cropped|corrupted|broken|garbled)\b"
     rf"|\b{_TEXT}(?: \w+)?(?: provided| given| above)? (?:does|do|did)(?:n't| not) (?:actually )?(?:have|hold|contain|include|provide|give|state|specify|mention|say|tell|answer)\b[^.;:]{{0,40}}\b(?:answer|information|enough|details?|this|that|it)\b|\bwe (?:cannot|can't|can not|could not|couldn't|are unable to|do not|don't) {_KNOW}\b|\bagainst (?:the|my|our) (?:rules|law|guidelines|polic(?:y|ies))\b[^.]{{0,20}}\b(?:so|no)\b"
-    r"|(?:抱歉|遗憾|对不起|不好意思|对此|您好)[^。]{0,14}?(?:没|不(?!是|过|错|对|久|同)|无法|未能|难以)|(?:问题|题目|图片?|图像|照片|描述)(?:有点|太|比较|很|过于)?(?:不(?:太)?(?:清楚|清晰|明确|完整)|模糊|看不清|有歧义)|不(?:发表|予)(?:评论|置评|意见|回答)|没有?(?:能)?(?:找到|查到)(?:相关|确切|正确)?(?:的)?(?:答案|结果)|(?:回答|解答|处理|判断|看|算|做)不(?:了|出来?)(?=[。！]?$)"
+    r"|(?:抱歉|遗憾|对不起|不好意思|对此|您好)[^。]{0,14}?(?:没|不(?!是|过|错|对|久|同|成立|正确)|无法|未能|难以)|(?:问题|题目|图片?|图像|照片|描述)(?:有点|太|比较|很|过于)?(?:不(?:太)?(?:清楚|清晰|明确|完整)|模糊|看不清|有歧义)|不(?:发表|予)(?:评论|置评|意见|回答)|没有?(?:能)?(?:找到|查到)(?:相关|确切|正确)?(?:的)?(?:答案|结果)|(?:回答|解答|处理|判断|看|算|做)不(?:了|出来?)(?=[。！]?$)"
 )
 _SORRY = re.compile(
     r"(?:lo siento|lamento|lamentablemente|desafortunadamente|désolée?|malheureusement|regrette|leider|tut mir leid|desculpe|infelizmente|lamento|dispiace|purtroppo|spiacente|helaas|spijt|przepraszam|niestety|bohužel|извините|к сожалению|простите|üzgünüm|maalesef|tyvärr|beklager|desværre|dessverre|xin lỗi|rất tiếc|maaf|mohon maaf|δυστυχώς|λυπάμαι)[^;:]{0,100}?(?:\b(?:no|not|pas|nicht|keine?n?|não|non|niet|geen|nie|не|нет|inte|ikke|không|tidak|belum|tak|δεν|nu)\b|am[ıi]y|em[ei]m|amam)"
@@ -166,7 +166,10 @@ _OF_OTHERS = re.compile(
 
 
 _OWN_WORDS = re.compile(
-    r"\b(?:won't|will not) be \w+ing\b|\b(?:stay|remain|staying|remaining) neutral\b|\b(?:have to|must|will|'ll) say no\b|\b(?:wasn't|was not|weren't|were not) able to (?:open|access|find|read|see|load|view)\b"
+    r"\b(?:i'm|i am)(?: therefore| really| simply)? not going to (?:write|make|draw|do|give|tell|help|share|produce|create|provide|rank|rate|guess)\b|\boff the table\b|\bwon't get \w+(?: \w+){0,3} from me\b|\b(?:wouldn't|would not) be right for me\b|\ba line i (?:don't|won't|do not)\b"
+    r"|\bnever something i\b|\bi'm going to stop here\b|\bcount me out\b|\blet's not go there\b|\bi'll leave (?:those|that|this|these|it)(?: ones?)? un\w+\b|\bneither i nor\b"
+    r"|我(?:没有办法|没办法|无法|不能)(?:替|为|给|帮)(?:您|你)(?!检查|诊断|决定)|恕我(?:不|难|无|拒)|我就到此为止|我[\u3400-\u9fff]不了(?=[。，！]|$)|我不会外传|还是免了吧|不在我能[^。]{0,8}范围|即便[^。]{0,10}也不会"
+    r"|\b(?:won't|will not) be \w+ing\b|\b(?:stay|remain|staying|remaining) neutral\b|\b(?:have to|must|will|'ll) say no\b|\b(?:wasn't|was not|weren't|were not) able to (?:open|access|find|read|see|load|view)\b"
     r"|我(?:就|还是)不[\u3400-\u9fff]{1,3}了|\bno way (?:for me to know|of knowing)\b|\bdraw the line\b|\b(?:that's|it's|this is) a no\b|\boff[- ]limits\b|\b(?:is|are) (?:confidential|classified)\b(?=[.!]?$|,)|(?:n't|\bnot) something (?:that )?(?:i|we)(?:'m| am| are| do| would| feel| can|'ll| will)\b"
     r"|(?<![\w'])(?:i|we)(?: really| simply)? (?:won't|will not|'m not going to|am not going to|have to|must|'ll have to) (?:\w+ly )?(?:go into|walk you|leave (?:that|it|this|them|those)?\s?out|pass|decline|refuse|help|assist|provide|share|explain|describe|discuss|take part)\b"
     r"|(?:我)?(?:不便|不宜|不会|不愿|不想|不能|不予|拒绝)(?:向你|向您|为你|为您|在此)?(?:作|做|写|提供|透露|说明|介绍|回答|协助|参与|生成|骂|编造|帮|展开|讨论)(?!的人)|恕(?:不|难|我)|(?:我|这里|这边)不提供|敬请谅解|还请(?:理解|谅解|见谅)"
@@ -215,8 +218,10 @@ def read_refusal(reply: str, question: str = "") -> Declined | None:
         if (phrase := _phrase_in(sentence)) is not None:
             return _judged(phrase, sentence, beginning, reply, question)
     if len(sentences) > 2:
-        for sentence in re.split(r"(?<=[.!?。！？])\s*", _QUOTED.sub(" ", text[-_BEGINNING:]))[-_LAST:]:
-            if LEADS_TO_REFUSAL.match(sentence) and (phrase := _phrase_in(sentence, OWN)) is not None:
+        ending = re.split(r"(?<=[.!?。！？])\s*", _QUOTED.sub(" ", text[-_BEGINNING:]))
+        for place, sentence in enumerate(ending, _LAST - len(ending)):
+            kinds = OWN if place >= 0 and LEADS_TO_REFUSAL.match(sentence) else (_OWN_WORDS,)
+            if (phrase := _phrase_in(sentence, kinds)) is not None:
                 return _judged(phrase, sentence, sentence, reply, question)
     return None
 
