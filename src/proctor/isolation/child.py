@@ -9,6 +9,7 @@ works, too, when the parent was killed: the kernel sends SIGTERM to the guard th
 """
 
 import ctypes
+import fcntl
 import importlib.util
 import json
 import os
@@ -16,6 +17,7 @@ import platform
 import resource
 import shutil
 import signal
+import socket
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +42,7 @@ PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 0x4000, 0x40000
 SYS_MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_RDONLY = 442, -100, 0x8000, 1
 CAPABILITIES_VERSION_3 = 0x20080522
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # from <linux/sockios.h>, <linux/if.h>
 
 # from <linux/seccomp.h>, <linux/filter.h>, <linux/audit.h> and the tables of system calls
 SECCOMP_MODE_FILTER, SECCOMP_REFUSE, SECCOMP_ALLOW = 2, 0x50000, 0x7FFF0000
@@ -151,9 +154,16 @@ def _leave_namespaces() -> str:
         _call("unshare", CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC)
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             Path("/proc/self", name).write_text(text, encoding="ascii")
+        _raise_loopback()
     except OSError as error:
         return str(error)
     return ""
+
+
+def _raise_loopback() -> None:
+    """Let the processes of the namespace talk to each other, as they have no Unix sockets."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh", b"lo", IFF_UP))
 
 
 def _close_files(folder: str, file_bytes: int) -> str:
@@ -201,7 +211,7 @@ def _close_sockets() -> None:
     machine = platform.machine()
     if machine not in SOCKET_CALLS:
         raise OSError(EPERM, f"seccomp: {machine}")
-    architecture, socket, pair = SOCKET_CALLS[machine]
+    architecture, single, pair = SOCKET_CALLS[machine]
     refuse, allow = (RETURN, 0, 0, SECCOMP_REFUSE | EPERM), (RETURN, 0, 0, SECCOMP_ALLOW)
     no_family = (RETURN, 0, 0, SECCOMP_REFUSE | EAFNOSUPPORT)
     of_family = [
@@ -217,7 +227,7 @@ def _close_sockets() -> None:
         (LOAD, 0, 0, NUMBER_AT),
         (JUMP_IF_NOT_LESS, 3, 0, FIRST_OF_X32),
         (JUMP_IF_EQUAL, 2, 0, SYS_IO_URING_SETUP),  # which opens sockets without a system call
-        (JUMP_IF_EQUAL, 3, 0, socket),
+        (JUMP_IF_EQUAL, 3, 0, single),
         (JUMP_IF_EQUAL, 3 + len(of_family), 1, pair),
         refuse,
         allow,

@@ -7,6 +7,7 @@ and is committed, as officially; an agent's user may only use its own database.
 import hashlib
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -21,13 +22,12 @@ MOST_CHARACTERS = 800  # of a reply; officially
 DIGEST_CHARACTERS = 1024  # what MySQL's group_concat keeps
 STATEMENT_SECONDS = float(os.environ.get("STATEMENT_SECONDS", "10"))
 START_SECONDS = 60
+LOOPBACK = "127.0.0.1"
 SQLITE_PAGES = 16_384  # 64 MB
 SQLITE_STEPS = 100_000  # between two looks at the clock
 FILES = ("--innodb-log-file-size=4M", "--innodb-undo-tablespaces=0")
 OPTIONS = (
     *FILES,
-    "--skip-networking",
-    "--skip-name-resolve",
     "--character-set-server=utf8mb4",
     "--collation-server=utf8mb4_unicode_ci",
     f"--group-concat-max-len={DIGEST_CHARACTERS}",
@@ -102,16 +102,16 @@ class Server:
         folder = Path(os.environ.get("TMPDIR") or ".").absolute() / "mariadb"
         shutil.rmtree(folder, ignore_errors=True)  # of one that died
         folder.mkdir()
-        self.socket = str(folder / "s")
+        self._where = _where(folder)
         log = folder / "log"
         own = [f"--datadir={folder / 'data'}", *(["--user=root"] if os.getuid() == 0 else [])]
         with log.open("wb") as said:
             made = subprocess.run([installer, "--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", *own, *FILES], stdout=said, stderr=said, stdin=subprocess.DEVNULL, check=False)  # fmt: skip  # noqa: S603
             if made.returncode == 0:
-                self._process = subprocess.Popen([mariadbd, "--no-defaults", f"--socket={self.socket}", *own, *OPTIONS], stdout=said, stderr=said, stdin=subprocess.DEVNULL)  # fmt: skip  # noqa: S603
+                self._process = subprocess.Popen([mariadbd, "--no-defaults", *_listens(self._where), *own, *OPTIONS], stdout=said, stderr=said, stdin=subprocess.DEVNULL)  # fmt: skip  # noqa: S603
         until = time.monotonic() + START_SECONDS
         while made.returncode == 0 and time.monotonic() < until and self._process.poll() is None:
-            if Path(self.socket).exists():
+            with suppress(Exception), closing(self.connect("root")):
                 return
             time.sleep(0.02)
         raise RuntimeError(f"MariaDB does not start: {log.read_text('utf-8', 'replace')[-1500:]}")
@@ -129,9 +129,24 @@ class Server:
         """Return a new connection."""
         import pymysql
 
-        return pymysql.connect(
-            unix_socket=self.socket, user=user, database=database, charset="utf8mb4", ssl_disabled=True
-        )
+        where: dict[str, Any] = {"unix_socket": self._where} if isinstance(self._where, str) else {"host": LOOPBACK, "port": self._where}  # fmt: skip
+        return pymysql.connect(**where, user=user, database=database, charset="utf8mb4", ssl_disabled=True)
+
+
+def _where(folder: Path) -> str | int:
+    """Return where a server listens: a port of the loopback of a worker that has a network of its own, and no Unix sockets; else a socket in its folder, which nobody else may open."""
+    try:
+        socket.socket(socket.AF_UNIX).close()
+    except OSError:
+        with socket.create_server((LOOPBACK, 0)) as free:
+            return int(free.getsockname()[1])
+    return str(folder / "s")
+
+
+def _listens(where: str | int) -> list[str]:
+    if isinstance(where, str):
+        return [f"--socket={where}", "--skip-networking"]
+    return ["--socket=", f"--port={where}", f"--bind-address={LOOPBACK}"]
 
 
 def server(mariadbd: str, installer: str) -> Server:
