@@ -61,6 +61,7 @@ POINTS: Sequence[tuple[Draw, float]] = [
     (lambda draw, shape: draw.choice([1, 0.75, 0.5, 0.25, 0], p=[0.8, 0.1, 0.05, 0.03, 0.02], size=shape), 0.9075),
     (lambda draw, shape: draw.beta(0.5, 10, shape), 0.5 / 10.5),
     (lambda draw, shape: draw.beta(0.3, 6, shape), 0.3 / 6.3),
+    (lambda draw, shape: draw.beta(0.2, 2.3, shape), 0.08),
 ]
 
 

@@ -16,7 +16,8 @@ value · (1 - value) / SE², for 0/1 at most the number of trials; t has Kish's 
 Near 0 and 1 the standard error rests on the few clusters that are not perfect. So a lower end lies no higher than where
 all clusters are perfect, K / (K + z²) for Kish's number K, and an upper end accordingly: 99 of 100 is never surer than 100
 of 100. For points and for clusters that bound gives way as more clusters lose something: with m = (Σ loss)² / Σ loss²,
-from none at m = 1 to all of it at m = 8. Where clusters differ in size, small ones that lost say nothing of large ones: m is
+from none at m = 1 to all of it at m = 8 (m = 21 for points of independent samples, which may be more skewed: 20 of them
+covered 87 %). Where clusters differ in size, small ones that lost say nothing of large ones: m is
 multiplied by the mean size of a cluster over the points lost, relative to its mean over all samples, if that is below 1.
 
 Coverage of 95 % in the settings of `tests/stats/test_coverage.py`: 92 to 99.5 %; in those of `bench/clusters.py`, where whole
@@ -55,6 +56,7 @@ PART_WITHOUT_INTERVAL = "no interval: a part has none"
 _ROUNDING = 1e-12  # what is left of a sum of squares when all are equal
 _BLURRED = 1e-6  # a share of the whole sum of squares, from which losses are more than what rounding leaves
 _SPREAD_OUT = 7.0  # clusters with losses beyond the first, from which their standard error is taken at its word
+_POINTS_SPREAD_OUT = 20.0  # the same for points of independent samples
 _LEAST_DEGREES = 0.5  # where one cluster is nearly all; the interval is then nearly the whole scale
 _FEW = 40  # effective successes or failures from which the normal interval of strata covers what it says
 
@@ -101,10 +103,9 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
             return 1.0
         return max(self.cross * self.size / (self.total * self.sizes), 0.0)
 
-    @property
-    def known(self) -> float:
+    def known(self, spread_out: float = _SPREAD_OUT) -> float:
         """Return how far the spread of what clusters earned is known, large ones too (0 to 1)."""
-        return share_known(self.total, self.squares, self.sizes, size=self.relative_size)
+        return share_known(self.total, self.squares, self.sizes, size=self.relative_size, spread_out=spread_out)
 
 
 def metrics(
@@ -267,7 +268,8 @@ def _over_clusters(value: float, sums: Sums, level: float, *, independent: bool,
     interval = wilson(value, min(count, trials), quantile=t_quantile(0.5 + level / 2, degrees))
     losses = gains = 0.0
     if not independent or trials == math.inf:
-        losses, gains = sums.lost.known, sums.known
+        spread_out = _POINTS_SPREAD_OUT if independent else _SPREAD_OUT
+        losses, gains = sums.lost.known(spread_out), sums.known(spread_out)
     return _Spread(
         method=OVER_SAMPLES if independent else OVER_CLUSTERS,
         standard_error=error,
@@ -286,15 +288,18 @@ def no_surer(interval: Interval, count: float, level: float, losses: float, gain
     )
 
 
-def share_known(total: float, squares: float, scale: float = 1.0, *, size: float = 1.0) -> float:
+def share_known(
+    total: float, squares: float, scale: float = 1.0, *, size: float = 1.0, spread_out: float = _SPREAD_OUT
+) -> float:
     """Return how far the spread of what clusters lost (or earned) is known: 0 from one cluster, 1 from eight equal ones.
 
     Args:
         size: the mean size of a cluster over what was lost, relative to its mean over all samples.
+        spread_out: how many beyond the first make it known.
     """
     if squares <= _BLURRED * scale:
         return 0.0
-    return min(max((min(size, 1.0) * total**2 / squares - 1 - _BLURRED) / _SPREAD_OUT, 0.0), 1.0)
+    return min(max((min(size, 1.0) * total**2 / squares - 1 - _BLURRED) / spread_out, 0.0), 1.0)
 
 
 def _sandwich(value: float, sums: Sums) -> float:

@@ -244,7 +244,7 @@ def _with_interval(
     if not of_suite and made.clusters < samples:
         sums = _sums(parts, made.clusters)
         loss_size = sums.lost.relative_size
-        interval = no_surer(interval, sums.kish, made.level, sums.lost.known, sums.known)
+        interval = no_surer(interval, sums.kish, made.level, sums.lost.known(), sums.known())
     return msgspec.structs.replace(
         made,
         low=interval.low,
