@@ -2,8 +2,7 @@
 
 A mean is bounded with the limit of a trial as the most that an unseen one can take (`stats/amounts.py`): the limit of
 seconds, or the budget of the whole run. The change of a quantile is that of paired draws of samples (bootstrap of the ratio).
-It is given only where both quantiles have bounds by ranks, which few samples do not give: 20 say nothing above their 90th
-percentile.
+It is given only where it is unlikely that no sample lies beyond the quantile: 20 say nothing above their 90th percentile.
 """
 
 import math
@@ -19,7 +18,6 @@ from proctor.continuous.measured import Values
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.stats.amounts import Step, bounds, seen_bounds
-from proctor.stats.bounds import ranks
 from proctor.stats.estimate import estimate
 from proctor.stats.rate import Interval
 
@@ -118,10 +116,8 @@ def bound_quantiles(pairs: Sequence[tuple[Values, Values]], share: float) -> Cal
         return _draw_ratios([*clusters.values()], share, missing_before, missing_now)
 
     def of(error: float) -> Interval | None:
-        (before_low, before_high), (now_low, now_high) = (
-            [rank is not None for rank in ranks(share, math.ceil(side), side, error)] for side in sides
-        )
-        has_low, has_high = now_low and before_high, now_high and before_low
+        none_below, none_above = ([rate**side > error for side in sides] for rate in (1 - share, share))
+        has_low, has_high = not (none_below[1] or none_above[0]), not (none_above[1] or none_below[0])
         if len(clusters) < 2 or not (has_low or has_high):
             return None
         lows, highs = ratios(math.inf, 0.0), ratios(0.0, math.inf)
