@@ -26,7 +26,7 @@ NEGATION = compile_later(
     r"rul(?:e|es|ed|ing) (?:out|\w+ out)|exclud(?:e|es|ed|ing)|eliminat(?:e|es|ed|ing)|discount(?:ed|ing)?|cross(?:ed|ing)? (?:out|off)|strik(?:e|ing) (?:out|off)|"
     r"except(?:ing)?|besides|apart from|aside from|other than|rather than|instead of|refus(?:e|es|ed)|avoid(?:ed|ing)?|mistake|whether|if|unless|tempt(?:ed|ing)|"
     r"(?:at first|first|initially|originally|once|previously)(?= (?:i|we|thought|considered|guessed|picked|chose|leaned))|(?:you|one|some|many|most)(?: (?:people|students|might|may|could|would)){0,2} (?:think|say|pick|choose|believe|expect|assume|be tempted)|"
-    r"(?:students?|people|classmates?|friends?|others|colleagues?|some(?:one|body)|everyone|they|he|she)(?: \w+)? (?:choose|chose|pick|picked|select|selected|say|says|said|think|thinks|thought|go|goes|went)|between|compare|consider|examine|evaluate|discuss|look(?:ing)? at)\b"
+    r"(?:students?|people|classmates?|friends?|others|colleagues?|some(?:one|body)|everyone|they|he|she)(?: \w+)? (?:choose|chose|pick|picked|select|selected|say|says|said|think|thinks|thought|go|goes|went)|between|at first (?:glance|sight)|compare|consider|examine|evaluate|discuss|look(?:ing)? at)\b"
     r"|不(?![难仅但])|(?<!出)没|并非|绝非|而非|[勿莫别未](?=[选是必会能])|排除|(?<!开)除了?(?!法)|剔除|淘汰|[去划]掉|舍弃|否定|难以|难道|怎么(?:会|可能)|岂|哪[能会里]|[误错]选|最初|起初|一开始|原以为|原本|如果|假如|若[选是]|假设|(?:同学|有人|别人|学生)[^，。]{0,4}选",
     re.IGNORECASE,
 )
@@ -58,13 +58,13 @@ WRONG_AFTER = compile_later(
 )  # the last: D项氢气含量极少,显然不对
 WRONG_WITHIN = compile_later(
     rf"(?:^|\b(?:is|are|was|were|be|being|seems?|looks?|sounds?|as)\s)\s*(?:\w+ly\s|also\s|both\s|all\s|a bit\s|just\s){{0,2}}{WRONG}"
-    r"|错误|不[对选符当妥]|不正确|有误|不可能|不成立|不合|不能(?!再)|无关|矛盾|相[反悖违]|冲突|背离|欠妥|片面|牵强|偏题|离题|不足|不全面|排除|都可[以能]|都行|有可能|张冠李戴|偷换概念|以偏概全|无中生有|曲解|过于绝对|绝对化|因果倒置|强加因果|混淆|夸大|断章取义|主观臆断|于文无据|没有依据|未提及|言过其实",
+    r"|错误|不[对选符当妥]|不正确|有误|残缺|杂糅|歧义|语病|都有道理|难以取舍|不可能|不成立|不合|不能(?!再)|无关|矛盾|相[反悖违]|冲突|背离|欠妥|片面|牵强|偏题|离题|不足|不全面|排除|都可[以能]|都行|有可能|张冠李戴|偷换概念|以偏概全|无中生有|曲解|过于绝对|绝对化|因果倒置|强加因果|混淆|夸大|断章取义|主观臆断|于文无据|没有依据|未提及|言过其实",
     re.IGNORECASE,
 )
 RIGHT_AFTER = compile_later(
     r"[\"'”’*_`)\]】}]*\s*(?:(?:[.:、]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
     r"|(?:(?:is|are|was|were|must be|should be|has to be|seems)\s(?:(?:both|all|also|indeed|\w+ly)\s)?(?:correct|right|true\b|valid|the\s(?:\w+\s)?(?:answer|option|choice|one\b)|supported)|holds?\b|fits?\b(?! with))"
-    r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|都|均|也|为|全|无疑|才|显然)*(?:正确|对的?(?![比应于])|符合|当选))",
+    r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|都|均|也|为|全|无疑|才|显然)*(?:正确|成立|对的?(?![比应于])|符合|当选))",
     re.IGNORECASE,
 )
 GUESS = compile_later(
@@ -80,7 +80,7 @@ LISTED_RIGHT = compile_later(
 )
 ONLY_IF = compile_later(r"\bwould (?:be|have been)\s(?:\w+\s)?$", re.IGNORECASE)
 ASKS_WRONG = compile_later(
-    r"\b(?:NOT|EXCEPT|not|n't|incorrect|incorrectly|false|wrong|untrue|inaccurate|cannot|least|never|odd one)\b|错误|不正确|不对|不属于|不是|不符|有误|不恰当|不当|不能|没有|无关|不包括|不合适|不会|不可|不成立|不相符|不妥"
+    r"\b(?:NOT|EXCEPT|not|n't|incorrect|incorrectly|false|wrong|untrue|inaccurate|cannot|least|never|odd one)\b|错误|不正确|不对|不属于|不是|不符|有误|不恰当|不当|不能|没有(?!语病|错|歧义|误)|无关|不包括|不合适|不会|不可|不成立|不相符|不妥"
 )
 
 

@@ -39,7 +39,6 @@ _NONE = re.compile(
     r"(?i:(?:(?<![A-Za-z][.:])(?<=[,.;:])\s|\b(?:so|hence|thus|is|answer)\s)\s?none(?: of (?:them|these|those|the (?:above|options|choices)))?\W*$)"
 )
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|不过|然而", re.IGNORECASE)
-_FOUR = re.compile(r"\bfour\b|四[个项]")
 _UNKNOWN = 8  # the number of letters that are assumed where the options are not known
 _FIRST = r"[\s*_`(\[【]{{0,4}}([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
 _TAGGED = re.compile(
@@ -162,10 +161,10 @@ def _without(text: str, mentions: Sequence[Mention]) -> str:
 
 
 def _of_all(text: str, options: str, mentions: Sequence[Mention]) -> str | None:
-    """Return the options of a reply that chooses all there are, or all but some; None for other replies, and where it is not known which there are."""
+    """Return the options of a reply that chooses all there are, or all but some, of four where they are not known; None for other replies."""
     if _NONE.search(text) is not None:
         return ""
-    known = options if len(options) < _UNKNOWN else "ABCD" if _FOUR.search(text) else ""
+    known = options if len(options) < _UNKNOWN else "ABCD"
     if not known or any(one.said in ("right", "named") for one in mentions):
         return None
     denied = {letter for one in mentions for letter in _each(one.letters)}
@@ -181,8 +180,13 @@ def with_letters(reply: str, texts: Mapping[str, str]) -> str:
     """
     letter_by_text = {text.strip().casefold(): letter for letter, text in texts.items() if text.strip()}
     longest_first = sorted(letter_by_text, key=len, reverse=True)
-    pattern = "|".join(rf"(?<![A-Za-z\d]){re.escape(text)}(?![A-Za-z\d])" for text in longest_first)
-    return re.sub(pattern, lambda found: letter_by_text.get(found[0].casefold(), found[0]), reply, flags=re.IGNORECASE)
+    pattern = "|".join(rf"(?<![A-Za-z\d]){re.escape(text)}(?:'s\b)?(?![A-Za-z\d])" for text in longest_first)
+    return re.sub(
+        pattern,
+        lambda found: letter_by_text.get(found[0].casefold().removesuffix("'s"), found[0]),
+        reply,
+        flags=re.IGNORECASE,
+    )
 
 
 def nearest_option(text: str, options: str, question: str) -> str | None:
