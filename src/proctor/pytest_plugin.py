@@ -233,6 +233,8 @@ def _arguments(task: Any, agent: Any, how: dict[str, Any], folder: Path) -> tupl
     if "runs" in how:
         how["attempts"] = how.pop("runs")
     how.setdefault("store", ":memory:")
+    if wanted.get("thresholds") is not None:
+        how.setdefault("bars", wanted["thresholds"])
     return _resolve_task(task, folder), {"agent": _resolve_agent(agent, folder), **how}, wanted
 
 

@@ -100,8 +100,8 @@ def test_the_json_has_the_decisions_too() -> None:
     [
         ("accuracy", "--min takes NAME=VALUE"),
         ("accuracy=much", "--min takes NAME=VALUE"),
-        ("f1=0.5", "has no estimate 'f1'"),
-        ("accuracy[level=7]=0.5", "has no estimate 'accuracy [level=7]'"),
+        ("f1=0.5", "No metric is called 'f1'"),
+        ("accuracy[level=7]=0.5", "No slice is called 'level=7'"),
     ],
 )
 def test_a_wrong_least_value_is_named(least: str, said: str) -> None:

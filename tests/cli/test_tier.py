@@ -49,7 +49,13 @@ def test_what_new_ci_writes_runs_as_it_is(project: Path) -> None:
     (project / "gate.toml").write_text('[[rule]]\nmetric = "accuracy"\nat_least = 0.8\n')
     written = proctor("new", "ci")
     assert written.exit_code == 0, written.output
-    names = ["proctor.toml", ".github/workflows/proctor.yml", ".gitlab/proctor.yml", ".pre-commit-config.yaml"]
+    names = [
+        "proctor.toml",
+        "requirements.txt",
+        ".github/workflows/proctor.yml",
+        ".gitlab/proctor.yml",
+        ".pre-commit-config.yaml",
+    ]
     assert written.stdout.split() == names
     assert proctor("tier").stdout.splitlines()[0] == "smoke: ./task.py:task (5)"
     github: Any = yaml.safe_load((project / ".github" / "workflows" / "proctor.yml").read_text())

@@ -1,13 +1,16 @@
 """The wheel and the sdist: what is in them, that no time is, and that the installed wheel works."""
 
+import os
 import subprocess
 import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pages
 import pytest
+import yaml
 
 CI = pages.ROOT / ".ci"
 pytestmark = pytest.mark.slow
@@ -34,15 +37,51 @@ def test_nothing_in_them_depends_on_when_or_by_whom_they_were_made(built: Path) 
     assert not [one.name for one in members if not one.isfile() and not one.isdir()]
 
 
-def test_the_installed_wheel_runs_compares_and_reports(built: Path, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
-    python = tmp_path / "venv" / "bin" / "python"
-    wheel = str(next(built.glob("*.whl")))
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index", wheel]
-    subprocess.run(pip, check=True)
-    [packages] = (tmp_path / "venv" / "lib").glob("*/site-packages")
+@pytest.fixture(scope="module")
+def python(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An interpreter of an environment of its own, in which the wheel is installed."""
+    folder = tmp_path_factory.mktemp("venv")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    _install(python, str(next(built.glob("*.whl"))))
+    [packages] = (folder / "lib").glob("*/site-packages")
     shared = [path for path in sys.path if path.endswith("site-packages")]  # what it depends on
     (packages / "shared.pth").write_text("\n".join(shared), encoding="utf-8")
+    return python
+
+
+def _install(python: Path, *what: str) -> None:
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index", *what]
+    subprocess.run(pip, check=True)
+
+
+def test_the_installed_wheel_runs_compares_and_reports(python: Path, tmp_path: Path) -> None:
     done = subprocess.run([python, "-I", CI / "smoke.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "works on Python" in done.stdout
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_init_and_new_ci_write_works_together(python: Path, tmp_path: Path, lang: str) -> None:
+    """The scaffolds, the tier, the test and the jobs, as a person walks them, with nothing but the wheel."""
+    project = tmp_path / "project"
+    project.mkdir()
+    quiet = {name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR", "PYTEST"))}
+    env = {**quiet, "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}", "PROCTOR_LANG": lang}
+
+    def walk(command: str, **more: str) -> subprocess.CompletedProcess[str]:
+        words = ["sh", "-ec", command]
+        return subprocess.run(words, cwd=project, env=env | more, capture_output=True, text=True, check=False, encoding="utf-8")  # fmt: skip
+
+    done = walk("proctor init && proctor new ci && proctor tier quick && python -m pytest -q -p no:cacheprovider")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+    _install(python, "--force-reinstall", "-r", str(project / "requirements.txt"))
+    workflow: Any = yaml.safe_load((project / ".github" / "workflows" / "proctor.yml").read_text(encoding="utf-8"))
+    steps = [one["run"] for one in workflow["jobs"]["tier"]["steps"] if "run" in one]
+    assert steps[0] == "pip install -r requirements.txt"
+    job = next(one for one in steps if "proctor tier" in one)
+    (project / "agent.py").write_text('def answer(question: str) -> str:\n    return "nowhere"\n', encoding="utf-8")
+    found = walk(job, TIER="quick", PROCTOR_STORE=".proctor/runs.db")
+    assert found.returncode == 1, found.stdout + found.stderr  # a share of 0 meets nothing
+    assert "NO-GO" in (project / ".proctor" / "tier.md").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -303,7 +304,10 @@ def test_shop(proctor):
         ('"shop.evalset.json", agent="./agent.py:nobody"', "*nobody*"),
         ('"shop.evalset.json"', "*Name the agent in the marker proctor*fixture called 'agent'*"),
         ('agent="./agent.py:answer"', "*The marker proctor takes one task*"),
-        ('"shop.evalset.json", agent="./agent.py:answer", thresholds={"nothing": 1}', "*no estimate 'nothing'*"),
+        (
+            '"shop.evalset.json", agent="./agent.py:answer", thresholds={"nothing": 1}',
+            "*No metric is called 'nothing'*",
+        ),
         (
             '"shop.evalset.json", agent="./agent.py:answer", pass_rate=80',
             "*A threshold is a share from 0 to 1, not 80*",
@@ -373,3 +377,21 @@ def test_pytest_starts_without_anything_heavy() -> None:
     assert "rich" not in loaded
     assert "httptools" not in loaded
     assert "proctor.api" not in loaded
+
+
+@pytest.mark.parametrize("thresholds", ['{"acuracy": 0.5}', '{"exact": 80}', "80"])
+def test_a_threshold_that_nothing_can_meet_costs_no_call(shop: pytest.Pytester, thresholds: str) -> None:
+    (shop.path / "questions.jsonl").write_text('{"question": "?", "answer": "x"}\n', encoding="utf-8")
+    text = f"""
+        import pathlib, pytest
+
+        def agent(question):
+            pathlib.Path({str(shop.path / "called")!r}).touch()
+            return "x"
+
+        @pytest.mark.proctor("questions.jsonl", agent=agent, scorers=["exact"], thresholds={thresholds})
+        def test_it(proctor):
+            pass
+        """
+    ran(shop, textwrap.dedent(text), apart=True).assert_outcomes(failed=1)
+    assert not (shop.path / "called").exists()

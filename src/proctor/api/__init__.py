@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict, replace
 
 from proctor.api import numbers, resolve
+from proctor.api.bars import check_bars
 from proctor.api.loop import run_in_loop
 from proctor.api.options import RunOptions, budget_of, judge_of, keywords
 from proctor.api.prepare import Prepared, at, check_money, no_judge, open_existing, prepare, resumable, with_judges
@@ -156,6 +157,7 @@ def rescore(
     store: str | Store | None = None,
     budget: Budget | Mapping[str, object] | None = None,
     concurrency: int | None = None,
+    bars: Mapping[str, float] | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Apply scorers to the stored trajectories of a run; no agent is called, and no trial is changed.
@@ -183,6 +185,8 @@ def rescore(
     provenance = with_judges(with_code(run.record.provenance, files), judges)
     record = replace(run.record, scorers=tuple(names), spec=spec, provenance=provenance)
 
+    if bars:
+        check_bars(bars, record, run.store.planned(run.id), has_official=run.record.official != ())
     record, summarise = _summarised_by(run, record)
 
     async def work(stop: asyncio.Event) -> None:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from proctor.api.bars import check_share
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
 from proctor.core.main_number import scorer_meant
@@ -132,8 +133,7 @@ def held_to(name: str, one: Estimate, bound: float, *, is_least: bool = True) ->
                 value=shown,
             )
         return one
-    if not 0 <= bound <= 1:
-        raise BadInput("a threshold of '{metric}' is a share from 0 to 1, not {bound}.", metric=name, bound=bound)
+    check_share(name, bound)
     if one.value is not None and not -ROUNDING <= one.value <= 1 + ROUNDING:
         raise BadInput("'{metric}' is {value}, which is no share, so it meets no threshold.", metric=name, value=shown)
     return one
@@ -145,7 +145,9 @@ def _thresholds_by_name(run: Run, thresholds: Thresholds | None) -> dict[str, fl
         return {}
     if not isinstance(thresholds, Mapping):
         return dict.fromkeys(run.record.scorers, float(thresholds))
-    return {name: float(value) for name, value in thresholds.items()}
+    scorers = run.record.scorers
+    full = {name: f"adk:{name}" if f"adk:{name}" in scorers and name not in scorers else name for name in thresholds}
+    return {full[name]: float(value) for name, value in thresholds.items()}
 
 
 def _trials(run: Run, by_scorer: Mapping[str, float]) -> Iterator[Trialled]:

@@ -67,6 +67,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         run_id: the name of the run; with the name of a stored run, that one is resumed.
         budget: bounds of the whole run.
         limits: bounds of one attempt; a mapping changes only what it names.
+        bars: the least values that its numbers are going to be held to, by name; a misspelt or impossible one is refused before the first call.
         max_failed: the share of infrastructure failures above which a run is inconclusive.
         retry_failed: run infrastructure failures again when a run is resumed.
         accept_changes: resume a run although files of the agent, the task or a scorer changed.
@@ -110,6 +111,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str | None = None
     budget: Budget | Mapping[str, Any] | None = None
     limits: Limits | Mapping[str, Any] | None = None
+    bars: float | Mapping[str, float] | None = None
     max_failed: float | None = None
     retry_failed: bool = False
     accept_changes: bool = False

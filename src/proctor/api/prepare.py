@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 import proctor
 from proctor.api import numbers, resolve
+from proctor.api.bars import check_bars
 from proctor.api.baselines import find_against
 from proctor.api.keys import refuse_keys
 from proctor.api.options import RunOptions, approve_of, blamed_of, judge_of
@@ -97,6 +98,8 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
         check_more(samples.strata, options)
         samples = replace(samples, strata=replace(samples.strata, announced=options.more))
     record = _record(parts, options, samples.strata)
+    if options.bars:
+        check_bars(options.bars, record, samples.read(), has_official=parts.task.summarise is not None)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
 
 

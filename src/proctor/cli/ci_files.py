@@ -1,7 +1,13 @@
-"""The files that `proctor new ci` writes: tiers, a GitHub workflow, a GitLab job, and a hook for pre-commit."""
+"""The files that `proctor new ci` writes: tiers, a gate, requirements, a GitHub workflow, a GitLab job, and a hook for pre-commit."""
 
+import json
+import re
+import subprocess
 from collections.abc import Mapping
+from importlib.metadata import distribution
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from proctor.cli import output
 from proctor.cli.words import t
@@ -124,6 +130,8 @@ proctor:
     reports:
       junit: .proctor/tier.xml
 """
+TASK_FILE = "task.py"
+REQUIREMENTS = "{requirement}  # {reach}\n"
 HOOK = """# {what}
 repos:
   - repo: local
@@ -137,12 +145,14 @@ repos:
 """
 
 
-def write_ci(folder: Path, gate: str) -> None:
-    """Write the files that are not there yet, and print the lines to add to those that are.
+def write_ci(folder: Path) -> None:
+    """Write the files that are not there yet, and print the lines to add to those that are."""
+    from proctor.cli.new import AT_LEAST, gate_text
+    from proctor.continuous.policy import ERROR
+    from proctor.continuous.reachable import least_samples
 
-    Args:
-        gate: the content of `gate.toml`.
-    """
+    count = _count_samples(folder)
+    gate = gate_text(by_value=count is not None and count < least_samples(AT_LEAST, ERROR))
     texts: Mapping[str, str] = {
         "proctor.toml": TIERS.format(
             agent=t("the system under test, unless --agent names another"),
@@ -155,11 +165,14 @@ def write_ci(folder: Path, gate: str) -> None:
             full=t("Before a release: all samples."),
         ),
         "gate.toml": gate,
+        "requirements.txt": REQUIREMENTS.format(
+            reach=t("what the jobs install; they have to reach this address"), requirement=_requirement()
+        ),
         ".github/workflows/proctor.yml": GITHUB.format(
             what=t("Evaluates the agent: a quick tier for each change, the standard one every night."),
             comment=t("for the summary on the pull request; jobs of forks may only read, and post none"),
             secret=t("the key of the agent's endpoint, from the secrets of the repository"),
-            requirements=t("it has to name proctor"),
+            requirements=t("what the agent needs belongs into it too"),
             kept=t("The store is kept from job to job: baselines, runs that were cut off, trials to take over."),
             codes=t("Fails at NO-GO (1) and at INCONCLUSIVE (3); add `|| [ $? -eq 3 ]` to let the latter pass."),
         ),
@@ -168,7 +181,7 @@ def write_ci(folder: Path, gate: str) -> None:
             comment=t("with PROCTOR_GITLAB_TOKEN, a masked variable with a project access token (scope api)"),
             include=t("In .gitlab-ci.yml: include: [local: .gitlab/proctor.yml]"),
             key=t("the key of the agent's endpoint is a masked variable of the project"),
-            requirements=t("it has to name proctor"),
+            requirements=t("what the agent needs belongs into it too"),
             kept=t("The store is kept from job to job: baselines, runs that were cut off, trials to take over."),
             codes=t("Fails at NO-GO (1) and at INCONCLUSIVE (3); add `|| [ $? -eq 3 ]` to let the latter pass."),
         ),
@@ -186,8 +199,52 @@ def write_ci(folder: Path, gate: str) -> None:
     output.message(t("Next: {run}", run="proctor tier smoke"))
 
 
+def _count_samples(folder: Path) -> int | None:
+    """Return how many samples the task of a folder has; None where there is none that can be made yet."""
+    from proctor.api import resolve
+
+    if not (folder / TASK_FILE).is_file():
+        return None
+    try:
+        task, _ = resolve.task(f"{(folder / TASK_FILE).resolve()}:task", {})
+        samples = task.samples() if callable(task.samples) else task.samples
+        return sum(1 for _ in samples)
+    except Exception as error:  # noqa: BLE001 - of the user's file, which the tier will say more about
+        output.message(t("{path} was not counted: {error}", path=TASK_FILE, error=str(error)))
+        return None
+
+
+def _requirement() -> str:
+    """Return what pip has to be asked for to get this Proctor where the jobs run: from where it was installed here."""
+    found = distribution("proctor")
+    origin = json.loads(found.read_text("direct_url.json") or "{}")
+    url = str(origin.get("url", ""))
+    if not url:
+        return f"proctor=={found.version}"
+    if vcs := origin.get("vcs_info"):
+        return f"proctor @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
+    if "dir_info" in origin and (remote := _remote(url2pathname(urlsplit(url).path))):
+        return f"proctor @ git+{remote}"
+    return f"proctor @ {url}"
+
+
+def _remote(folder: str) -> str:
+    """Return the address and commit that a checkout came from; '' where it came from nowhere."""
+    said = []
+    for words in (["remote", "get-url", "origin"], ["rev-parse", "HEAD"]):
+        try:
+            done = subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False)  # noqa: S603, S607
+        except OSError:
+            return ""
+        said.append(done.stdout.strip() if done.returncode == 0 else "")
+    url, commit = said
+    return f"{url}@{commit}" if commit and url.startswith(("https://", "ssh://")) else ""
+
+
 def _has_it(path: Path) -> bool:
     """True if a file that was there has what belongs into it."""
+    if path.name == "requirements.txt":
+        return re.search(r"^\s*proctor\b", path.read_text(encoding="utf-8", errors="replace"), re.MULTILINE) is not None
     if path.name == "proctor.toml":
         found = project_table(str(path.parent))
         return found is not None and "tiers" in found[1]

@@ -67,18 +67,20 @@ error = 0.05
 # {threshold}
 [[rule]]
 metric = "accuracy"
-at_least = 0.8
+at_least = {at_least}{by}
 
 # {failed}
 [[rule]]
 metric = "failed"
 at_most = 0.05
+by = "value"  # {value}
 
 # {latency}
 [[rule]]
 metric = "latency"
 quantile = 0.95
 at_most = 60
+by = "value"
 
 # {margin}
 # [[rule]]
@@ -102,6 +104,8 @@ at_most = 60
 # metric = "cost"
 # not_worse_by = 0.2
 """
+
+AT_LEAST = 0.6
 
 WATCH_FILE = """# {what}
 # {secrets}
@@ -152,7 +156,7 @@ def command(kind: str, folder: Path | None) -> None:
     from proctor.api import resolve
 
     if kind == GATE:
-        _write_file(folder or Path(), f"{GATE}.toml", _gate_text(), "proctor gate RUN --policy {path}")
+        _write_file(folder or Path(), f"{GATE}.toml", gate_text(), "proctor gate RUN --policy {path}")
         return
     if kind == WATCH:
         _write_file(folder or Path(), f"{WATCH}.toml", _watch_text(), "proctor watch --file {path} --now nightly")
@@ -160,7 +164,7 @@ def command(kind: str, folder: Path | None) -> None:
     if kind == CI:
         from proctor.cli.ci_files import write_ci
 
-        write_ci(folder or Path(), _gate_text())
+        write_ci(folder or Path())
         return
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
     own = None if part is None else part.own
@@ -180,15 +184,26 @@ def command(kind: str, folder: Path | None) -> None:
     )
 
 
-def _gate_text() -> str:
+def gate_text(*, by_value: bool = False) -> str:
+    """Return a policy to start from.
+
+    Args:
+        by_value: there are too few samples to show the threshold of the main number, so its value decides.
+    """
+    only = t("so few samples show nothing about others; leave this out once there are more")
     return POLICY.format(
+        at_least=AT_LEAST,
+        by=f'\nby = "value"  # {only}' if by_value else "",
+        value=t("by what was observed; by its bounds it takes 59 samples without a failure to show 5 %"),
         what=t("What a run has to meet before it ships: proctor gate RUN --policy gate.toml"),
         codes=t(
             "GO (exit code 0): every rule is shown to hold. NO-GO (1): one is shown to be broken. Else INCONCLUSIVE (3)."
         ),
         error=t("The greatest chance of a wrong GO, and of a wrong NO-GO; a rule may have its own."),
         against=t("The baseline of rules that compare: a run, or a name given by proctor baseline set NAME RUN."),
-        threshold=t("A threshold: a scorer or another number that proctor show RUN lists. Shares are 0 to 1."),
+        threshold=t(
+            "A threshold: accuracy is the main number, that of the first scorer; or another number that proctor show RUN lists. Shares are 0 to 1."
+        ),
         failed=t("The share of trials that failed, whether by the agent or by what is around it."),
         latency=t(
             "Seconds of a trial: 95 of 100 trials take no longer. Without quantile it is the mean; tokens and cost work alike."

@@ -90,7 +90,7 @@ def command(
 
     wanted = minimum.minima(least)
     progress = Progress(tell=output.tell)
-    task, how = options.run_options(task, {**given, "progress": progress})
+    task, how = options.run_options(task, {**given, "bars": wanted, "progress": progress})
     if how.agent is None:
         raise BadInput(
             "Name the agent to evaluate with --agent, for example --agent openai:MODEL or --agent ./agent.py:answer"

@@ -2,12 +2,16 @@
 
 import sys
 from contextlib import redirect_stdout
+from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli import options, output
+from proctor.cli import minimum, options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from proctor.api.check import By
 
 
 @click.command(help=t("Score recorded replies; no agent is called. With --run, score a stored run again."))
@@ -28,6 +32,7 @@ from proctor.core.errors import BadInput
 @options.scorer
 @options.judge
 @options.spending
+@minimum.minimum
 @options.store
 @options.showing
 @click.pass_context
@@ -41,6 +46,8 @@ def command(
     judge: str | None,
     as_json: bool,
     quiet: bool,
+    least: tuple[str, ...],
+    min_by: "By",
     **given: object,
 ) -> None:
     from msgspec.structs import replace
@@ -48,6 +55,7 @@ def command(
     from proctor import api
     from proctor.engine.progress import Progress
 
+    wanted = minimum.minima(least)
     progress = Progress(tell=output.tell)
     how = options.judging(judge, given)
     with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # a scorer may print; results stay alone
@@ -58,16 +66,16 @@ def command(
                 replies=replies,
                 options=given["options"],
                 scorers=scorers or None,
+                bars=wanted,
                 progress=progress,
             )
             run = api.run_task(task, how)
         elif task is None and how.run_id is not None and scorers:
             same = {name: getattr(how, name) for name in ("judge", "judge_options", "store", "budget", "concurrency")}
-            run = api.rescore(how.run_id, scorers=scorers, progress=progress, **same)
+            run = api.rescore(how.run_id, scorers=scorers, bars=wanted, progress=progress, **same)
         else:
             raise BadInput("Use either: proctor score TASK --replies FILE, or: proctor score --run ID --scorer NAME")
-    output.print_run(run, as_json=as_json)
+    code = minimum.print_compared(run, wanted, min_by, as_json=as_json)
     if not as_json:
         output.look_closer(run)
-    if run.record.state == "inconclusive":
-        ctx.exit(3)
+    ctx.exit(3 if code == 0 and run.record.state == "inconclusive" else code)

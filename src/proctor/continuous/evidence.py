@@ -96,6 +96,8 @@ def gather(rule: Rule, run: Run, against: Run | None, policy: Policy) -> Iterato
                 evidence = _one(rule, slice_, run, against)
             yield evidence
     except BadInput as error:
+        if not (policy.path or rule.line):  # no file says so
+            raise
         raise BadInput("{place}: {problem}", place=policy.place(rule), problem=error.sentence) from None
 
 
@@ -114,6 +116,10 @@ def _slices(rule: Rule, run: Run) -> Sequence[str]:
 def _one(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
     """Return the evidence in one slice; of a run that was looked at while it went on, only means of scorers have bounds that allow for it."""
     found = _measure(rule, slice_, run, against)
+    if (value := found.value) is not None and rule.by == "value" and run.record.spec.until is None:
+        return msgspec.structs.replace(
+            found, sampled=lambda _: Interval(low=value, high=value), split=None, why_not=None
+        )
     runs = [run, against] if rule.compares and against is not None else [run]
     if found.why_not is None and not found.holds_anytime and any(one.record.spec.until is not None for one in runs):
         why_not = say("the run was looked at while it went on, and no bound of this number allows for that")
@@ -123,6 +129,10 @@ def _one(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
 
 def _measure(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
     if rule.compares and against is None:
+        if not rule.metric:
+            raise BadInput(
+                "There is nothing to compare with: name a baseline (--against RUN), or a policy with thresholds (--policy FILE; proctor new gate writes one)."
+            )
         raise BadInput("the rule compares with a baseline, and none is named: --against RUN or NAME.")
     if rule.metric in AMOUNTS:
         measure = _amount_under_quantile if rule.quantile is not None else _mean_amount

@@ -71,6 +71,13 @@ def sections(gate: Gate, words: Words) -> list[Section]:
             )
         ),
     ]
+    if named := dict.fromkeys(one.rule.metric for one in gate.rulings if one.rule.by == "value"):
+        names = ", ".join(named)
+        table.append(
+            Paragraph(
+                t("Decided by the observed value alone, so it says nothing about other samples: {names}.", names=names)
+            )
+        )
     table += [Paragraph(one) for one in _looks(gate, words)]
     found = [Section(t(DECISIONS[gate.decision]), table)]
     open_ = [*_open(gate, words)]

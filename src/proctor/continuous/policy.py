@@ -57,6 +57,7 @@ class RuleTable(msgspec.Struct, frozen=True, kw_only=True):
         each: a tag; the rule holds for every value of it.
         quantile: of latency, cost or tokens, in place of the mean.
         error: the greatest chance of a wrong GO, or NO-GO, by this rule.
+        by: decide by the bounds, if the samples represent others; or by the observed value, if only they matter.
     """
 
     metric: str
@@ -68,6 +69,7 @@ class RuleTable(msgspec.Struct, frozen=True, kw_only=True):
     each: str = ""
     quantile: float | None = None
     error: float | None = None
+    by: Literal["interval", "value"] = "interval"
 
 
 class Rule(RuleTable, frozen=True, kw_only=True):
@@ -227,6 +229,8 @@ def _problem(rule: Rule) -> Sentence | None:
         return say("'quantile' lies between 0 and 1, and is for {amounts}.", amounts=", ".join(AMOUNTS))
     if rule.kind == "at_least" and rule.metric in LOWER_IS_BETTER:
         return say("less {metric} is better, so it takes 'at_most'.", metric=rule.metric)
+    if rule.by == "value" and rule.compares:
+        return say("'by' goes with a threshold; what is compared is never decided by its value alone.")
     if rule.kind == "not_worse_by" and not 0 < rule.bound <= 1:
         return say("the margin of 'not_worse_by' is above 0 and at most 1, as 0.05 for 5 points.")
     if rule.kind == "better_by" and not 0 <= rule.bound < 1:

@@ -27,6 +27,7 @@ from proctor.api.resolve import AgentLike
 from proctor.config import converted, settings
 from proctor.continuous.gate import Decision, Gate, gate
 from proctor.continuous.policy import Policy, find_policy
+from proctor.continuous.reachable import check_policy, never_met
 from proctor.continuous.taking_over import begin_with_trials_of_others, has_same_conditions
 from proctor.core.errors import BadInput
 from proctor.core.project import project_table, table_of
@@ -158,6 +159,9 @@ def run_tier(
     policies = [_policy(task, opened) for task in tier.tasks]
     with gc_paused():
         jobs = [_prepared(tier, task, usual, opened, hours) for task in tier.tasks]
+    for policy, prepared in zip(policies, jobs, strict=True):
+        if policy is not None:
+            _check_gate(policy, prepared, progress or Progress())
     runs: list[Run] = []
     for prepared in jobs:
         budget = _left(tier.budget, runs)
@@ -172,6 +176,14 @@ def run_tier(
     return TierResult(
         tier=tier, runs=tuple(runs), gates=gates, left_out=left_out, decision=_decision(gates, policies[len(runs) :])
     )
+
+
+def _check_gate(policy: Policy, prepared: Prepared, progress: Progress) -> None:
+    """Refuse a policy that is about other numbers than the run will have, and tell of rules that no agent can meet."""
+    job = prepared.job
+    check_policy(policy, job.record, has_official=job.task.summarise is not None)
+    for note in never_met(policy, job.record, [*job.samples()]):
+        progress.tell(note)
 
 
 def _run(prepared: Prepared, tier: Tier, budget: Budget, hours: float, progress: Progress) -> Run:
