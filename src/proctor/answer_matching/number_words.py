@@ -20,13 +20,16 @@ _DIGITS = "零〇一二两三四五六七八九"
 HAN_RUN = compile_later(
     rf"(?P<below>零下|负)?(?P<number>百分之[{_DIGITS}十百点\d.]+|千分之[{_DIGITS}十百点\d.]+|[{_DIGITS}十百千万亿\d]+分之[{_DIGITS}十百千万亿\d]+"
     rf"|[{_DIGITS}十百千万亿]+点[{_DIGITS}]+[万亿]?|[{_DIGITS}十百千万亿]+|\d+(?:\.\d+)?)"
-    rf"(?P<half>个半(?=小?时|月|钟头)|(?<![点])半(?=[倍]))?(?P<tail>折|成[{_DIGITS}半](?!$)|成半$|成(?![为了功立员长果熟本都绩])|多?)"
+    rf"(?P<half>个半(?=小?时|月|钟头)|(?<![点])半(?=[倍]))?(?P<tail>折|成[{_DIGITS}半]|成(?![为了功立员长果熟本都绩])|多?)"
 )
 MEASURE_AFTER = compile_later(
     r"\s?(?:[个個位名只隻条條张張本件次种種人天年月日号块塊章节節页頁层層樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所倍公里英部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升折成%世周克千毫厘平立摄厘两世小钟]|$|[,，。.;；、)）!！])"
 )
 CLOCK_AFTER = compile_later(r"[点點](?:半|整|钟|[一二三四五六七八九十\d]{1,3}分|$|[，,。])|[点點]")
 APPROXIMATE = compile_later(r"(?:^|[十百千])(?:一二|[二两]三|三[四五]|四五|五六|六七|七八|八九)$")
+HAN_VERSUS = compile_later(
+    r"([一二三四五六七八九十零])比([一二三四五六七八九十零])(?![\u3400-\u9fff]{0,3}[大小多少高低])"
+)
 VERSUS = compile_later(r"(?<![\d.])(\d{1,3})\s?比\s?(\d{1,3})(?![\d.])")
 SPACED = compile_later(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
 CLOCK_WORDS = compile_later(r"(?:an?\s)?(?:half|quarter)\s(?:past|to)\s\w", re.IGNORECASE)
@@ -45,6 +48,10 @@ def with_digits(sentence: str) -> str:
     """
     sentence = SPACED.sub(lambda found: found[0].replace(" ", ","), sentence)
     if not sentence.isascii():
+        sentence = HAN_VERSUS.sub(
+            lambda found: ":".join(str(number.value) for one in found.groups() if (number := read_number(one))),
+            sentence,
+        )
         sentence = MONEY_TENTHS.sub(_with_tenths, sentence)
         sentence = VERSUS.sub(r"\1:\2", HAN_RUN.sub(_from_han, sentence))
     return RUN.sub(_from_english, sentence)
@@ -82,6 +89,8 @@ def _from_han(found: re.Match[str]) -> str:
         return found[0]
     if (text == "一" and not (fixed or after[:1] in "月日号点")) or found.string[: found.start()].endswith("第"):
         return found[0]
+    if "折" in tail and re.fullmatch(r"[1-9]\d", text):
+        text = f"{text[0]}.{text[1]}"  # 85折
     if "折" in tail and (digits := re.fullmatch(rf"([{_DIGITS}])([{_DIGITS}])", text)) is not None:
         text = f"{digits[1]}点{digits[2]}"  # 七五折
     number = read_number(text)

@@ -134,9 +134,10 @@ INSERTED = compile_later(
 )
 COPULA = compile_later(
     r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|gives|yields|produces|returns|prints|outputs|stands for|(?:amounts|comes|adds? up|sums?(?: up)?|evaluates|simplifies|reduces|refers) to)\b|(?<=[Ii]t|he|at|re|ho)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
-    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于|(?<=[发生活住长布建存落处])在",
+    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚次优劣])于|(?<=[发生活住长布建存落处])在",
     re.IGNORECASE,
 )
+TERM = compile_later(r"\d+[a-z]")  # of a formula
 COORDINATED = compile_later(  # clauses with a verb of their own
     r",?\s(?:and|but|while|whereas)\s(?=(?:(?:it|he|she|they|this|that|the \w+|[A-Z]\w+)\s)?(?:is|are|was|were|has|had|did|fell|died|lost|won|left|went|took|became|began|sank|made|sold|bought|ran|gave|got|came|\w{2,}ed)\b)|[，,；;](?=[\u3400-\u9fff])",
 )
@@ -283,7 +284,7 @@ def asked_clause(sentence: str, question: str) -> str:
     >>> asked_clause("Ann has four cats and three dogs", "How many cats does Ann have?")
     'Ann has four cats'
     """
-    asked = echo(ASKED_KIND.sub("", question[:MOST_CHARACTERS]))
+    asked = {word for word in echo(ASKED_KIND.sub("", question[:MOST_CHARACTERS])) if not TERM.fullmatch(word)}
     measures = set(MEASURES.findall(question.casefold()))
     if measures and any(measures & set(MEASURES.findall(one.casefold())) for one in CLAUSE.split(sentence)):
         about = [set(MEASURES.findall(one.casefold())) for one in CLAUSE.split(sentence)]
