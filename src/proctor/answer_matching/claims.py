@@ -110,7 +110,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
 
     >>> [claim.forms for claim in read_claims("The capital of France is Paris.").readings]
     [('Paris',)]
-    >>> read_claims("It is not Paris.").readings, read_claims("Paris or Lyon").readings
+    >>> read_claims("It is not Paris.").readings, read_claims("It may be Paris.").readings
     ((), ())
     """
     question = question if echo(question) else ""

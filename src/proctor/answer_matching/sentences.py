@@ -234,7 +234,7 @@ def plain_statement(sentence: str) -> str | None:
     """Return a sentence without what introduces, explains or contrasts; None when it says nothing for certain.
 
     >>> plain_statement("So it is Paris, not Rome"), plain_statement("It can't be Paris"), plain_statement("It is 'Not Found'")
-    ('it is Paris', None, "it is 'Not Found'")
+    ('it is Paris', None, "It is 'Not Found'")
     """
     for _ in range(3):
         if (lead := LEAD.match(sentence)) is None or lead.end() == len(sentence):
