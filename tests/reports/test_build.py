@@ -66,7 +66,11 @@ async def test_the_headline_of_several_scorers_has_one_number_each() -> None:
     store = MemoryStore()
     run, _ = await example_runs.small_run(store)
     names = ("exact.accuracy", "rouge.score", "rouge.points")
-    report = build(run, store, [Estimate(name=name, value=0.5) for name in names])
+    report = build(
+        msgspec.structs.replace(run, scorers=("exact", "rouge")),
+        store,
+        [Estimate(name=name, value=0.5) for name in names],
+    )
     assert [one.name for one in report.headline] == ["exact.accuracy", "rouge.score"]
     assert [one.name for one in report.sections[0].estimates] == list(names)
 

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec.structs import asdict
@@ -38,7 +38,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     environment: tuple[str, ...] = ()
     environment_options: Mapping[str, Any] = {}
     approve: str = ""
-    on_agent_error: str = ""
+    on_agent_error: Literal["", "agent", "provider", "ask"] = ""
     limit: AtLeastOne | None = None
     first: AtLeastOne | None = None
     ids: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             environment=self.environment,
             environment_options=self.environment_options,
             approve=self.approve or None,
-            on_agent_error=self.on_agent_error or None,  # type: ignore[arg-type]  # checked with the other options
+            on_agent_error=self.on_agent_error or None,
             scorers=self.scorers,
             judge=self.judge or None,
             judge_options=self.judge_options,

@@ -46,7 +46,9 @@ def message(text: str) -> None:
 
 def name_damaged(store: "Store") -> None:
     """Say which samples were left out, as their records are damaged."""
-    damaged = sorted({id for id, _ in getattr(store, "damaged", ())})
+    from proctor.stores.tables import TableStore
+
+    damaged = sorted({id for id, _ in store.damaged}) if isinstance(store, TableStore) else []
     if damaged:
         shown = ", ".join(damaged[:20]) + (" …" if len(damaged) > 20 else "")
         message(t("Left out, as their records are damaged: {count} samples ({ids}).", count=len(damaged), ids=shown))
