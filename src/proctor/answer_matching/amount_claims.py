@@ -139,11 +139,11 @@ CONCLUDING = compile_later(
     re.IGNORECASE,
 )
 STATED_CONCLUSION = compile_later(
-    r"\W*(?:end(?:s|ed|ing)?\s(?:up\s)?with|result(?:s|ing)?\sin|mak(?:es|ing)|giv(?:es|ing)|leav(?:es|ing)|which\s(?:is|means|makes|leaves|gives)|for\sa\stotal|that(?:'s|\sis|\smakes)|so|therefore|thus|hence|finally|in other words|the (?:final )?(?:answer|result)|所以|因此|故|于是|最[后终]|答案?|即|综上)",
+    r"\W*(?:end(?:s|ed|ing)?\s(?:up\s)?with|result(?:s|ing)?\sin|mak(?:es|ing)|giv(?:es|ing)|leav(?:es|ing)|which\s(?:is|means|makes|leaves|gives)|for\sa\stotal|that(?:'s|\sis|\smakes)|so|therefore|thus|hence|finally|in other words|the (?:final )?(?:answer|result)|total\s?[:：]|合计[:：]|加起来|[余剩](?=\d)|所以|因此|故|于是|最[后终]|答案?|即|综上)",
     re.IGNORECASE,
 )
 VAGUE_BEFORE = compile_later(
-    r"(?:[几数]|上(?=$)|\b(?:between|from)\s\S{1,12}(?:\s\S{1,12})?\s(?:and|to)|(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|(?<=[a-z])\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{1,8}[和与到至])\s?$",
+    r"(?:[几数]|upwards of|突破|\b(?:between|from)\s\S{1,12}(?:\s\S{1,12})?\s(?:and|to)|(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|(?<=[a-z])\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{1,8}[和与到至])\s?$",
     re.IGNORECASE,
 )
 VAGUE_AFTER = compile_later(
@@ -163,7 +163,7 @@ BEFORE_CHANGE = compile_later(
     re.IGNORECASE,
 )
 CHANGED = compile_later(
-    r"\b(?:cut|reduced|lowered|raised|increased|changed|marked down|marked up|went)\sfrom\s[^,]{1,40}?\sto\s|从[^，。]{1,12}?(?:[降升涨增减提跌调]\w{0,2}|变)(?:到|至|为|成)了?",
+    r"\b(?:cut|reduced|lowered|raised|increased|changed|marked down|marked up|went)\sfrom\s[^,]{1,40}?\sto\s|[从由][^，。]{1,12}?(?:[降升涨增减提跌调]\w{0,2}|变)(?:到|至|为|成)了?",
     re.IGNORECASE,
 )
 UNIT_ASKED = compile_later(
@@ -347,6 +347,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: [one for one in those if asks_each or not _is_rate(one)],
         lambda those: [one for one in those if not LONE_ONE.match(one.text)],
         lambda those: [one for one in those if TIMES.search(question) or not _is_multiplier(one)],
+        lambda those: [one for one in those if negative and negations(_harmless(one.clause))],
         lambda those: [one for one in those if negative or not negations(_harmless(one.after))],
         lambda those: [one for one in those if TOTAL.search(question) and TOTAL.search(one.clause)],
         _concluding,
