@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import asdict
 
+from proctor.api.options import blamed_of
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits, Order, RunRecord, RunSpec, Selection, Target
 
@@ -69,7 +70,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             environment=self.environment,
             environment_options=self.environment_options,
             approve=self.approve or None,
-            on_agent_error=self.on_agent_error or None,
+            on_agent_error=blamed_of(self.on_agent_error or None),
             scorers=self.scorers,
             judge=self.judge or None,
             judge_options=self.judge_options,
