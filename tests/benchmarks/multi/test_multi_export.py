@@ -223,7 +223,7 @@ def test_rejections_name_what_was_lost_in_each_class() -> None:
     )
     assert tables.rejections([row]) == ["Rejected (NI): 3 points, 100.0% of this run"]
     assert tables.rejections([]) == []
-    assert tables.summary([]).startswith("Absolute Score: 0.00/0, 0.00%")
+    assert tables.summary([]).startswith("Absolute Score: 0.00/0, -")
 
 
 def test_images_reach_an_openai_model_as_parts() -> None:

@@ -106,9 +106,3 @@ def added_up(path: Path) -> tuple[float, float]:
         return sum(line["score"] for line in value.values()), sum(line["total_score"] for line in value.values())
     except (AttributeError, KeyError, TypeError) as error:
         raise BadInput("{path}: {error}.", path=path, error=error) from None
-
-
-def absolute(score: float, total: float) -> str:
-    """Return a score as the original prints it."""
-    share = f"{score / total:.2%}" if total else "-"
-    return f"Absolute Score: {score:.2f}/{total:g}, {share}"

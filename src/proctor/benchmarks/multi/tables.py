@@ -45,14 +45,14 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
     score: float = 0
 
     @property
-    def percent(self) -> float:
-        """The percentage of points earned."""
-        return round(self.score / self.total * 100, 1) if self.total else 0.0
+    def percent(self) -> float | None:
+        """The percentage of points earned; None where there are none to be had."""
+        return round(self.score / self.total * 100, 1) if self.total else None
 
     @property
-    def accuracy(self) -> float:
-        """Return the percentage of questions with full marks."""
-        return round(self.correct / self.count * 100, 1) if self.count else 0.0
+    def accuracy(self) -> float | None:
+        """The percentage of questions with full marks; None without questions."""
+        return round(self.correct / self.count * 100, 1) if self.count else None
 
 
 def sums(rows: Iterable[Scored]) -> Sums:
@@ -89,9 +89,7 @@ def summary(rows: Sequence[Scored], *, pictures: bool = False) -> str:
         pictures: the four pictures are next to it; else a line says how to get them.
     """
     whole = sums(rows)
-    parts = [
-        f"Absolute Score: {whole.score:.2f}/{_number(whole.total)}, {whole.score / whole.total * 100 if whole.total else 0:.2f}%\n"
-    ]
+    parts = [f"{absolute(whole.score, whole.total)}\n"]
     for name, by in by_slice(rows).items():
         parts.append(_table(name, by))
         parts += [f"![summary_{name.lower()}](summary_{name.lower()}.png)\n"] if pictures else []
@@ -100,6 +98,12 @@ def summary(rows: Sequence[Scored], *, pictures: bool = False) -> str:
     parts.append(_intervals(rows))
     parts += [f"{line}\n" for line in rejections(rows)]
     return "\n\n".join(parts)
+
+
+def absolute(score: float, total: float) -> str:
+    """Return a score as the original prints it; without points to be had it has no percentage."""
+    share = f"{score / total:.2%}" if total else "-"
+    return f"Absolute Score: {score:.2f}/{_number(total)}, {share}"
 
 
 def by_slice(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, Sums]]:
@@ -116,7 +120,7 @@ def block(rows: Sequence[Scored]) -> dict[str, object]:
     """Return the figures of the leaderboard: per cent, one decimal; rows without points are left out."""
     whole = sums(rows)
     tables = {name: {key: one for key, one in by.items() if one.total} for name, by in by_slice(rows).items()}
-    types: dict[str, float] = {}
+    types: dict[str, float | None] = {}
     for key, one in tables["Type"].items():
         types[key] = one.percent
         if key == "MA":

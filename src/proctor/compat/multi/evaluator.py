@@ -1,10 +1,12 @@
 """`MultiAssertionEvaluator` of the article: scores by type, with its YAML settings."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
 from proctor.benchmarks.multi.official import RULES
+from proctor.benchmarks.multi.tables import absolute
 from proctor.compat.multi.functions import EvaluateFuncDict, evaluate_question
 from proctor.core.sample import Sample
 from proctor.core.score import Score
@@ -60,7 +62,7 @@ class MultiAssertionEvaluator:
             )
             label = truth.get("correct_answer", truth.get("answer", ""))
             score, total = self.evaluate(str(answer or ""), str(label), str(truth.get("type", "")))
-            accuracy = score / total if total > 0 else 0
+            accuracy = score / total if total > 0 else math.nan  # of an unknown type, or worth no points
             results.append(Result(question_id=id, score=score, total_score=total, accuracy=accuracy))
         return results
 
@@ -72,8 +74,7 @@ class MultiAssertionEvaluator:
 def report_of(results: Sequence[Mapping[str, Any]], unknown: Mapping[str, int] | None = None) -> str:
     """Write results in a few lines, with the types that could not be scored."""
     score, total = sum(one["score"] for one in results), sum(one["total_score"] for one in results)
-    share = f"{score / total:.2%}" if total else "-"
-    lines = [f"Questions: {len(results)}", f"Absolute Score: {score:.2f}/{total:g}, {share}"]
+    lines = [f"Questions: {len(results)}", absolute(score, total)]
     lines += [f"Unknown type {kind!r}: {count}" for kind, count in (unknown or {}).items()]
     lines += [f"{one['question_id']}: {one['score']:g}/{one['total_score']:g}" for one in results]
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """The article's functions around the assertions: read files, score them, add up, report, and say why one failed."""
 
 import argparse
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 from proctor.benchmarks.multi import dataset, official, prediction_scores
 from proctor.benchmarks.multi.predictions import predictions, text_of
+from proctor.benchmarks.multi.tables import absolute
 from proctor.compat.multi import metrics
 from proctor.compat.multi.evaluator import report_of
 from proctor.compat.multi.functions import EvaluateFuncDict, evaluate_question
@@ -35,14 +37,14 @@ def evaluate_every_problem(args: Any) -> dict[str, dict[str, object]]:
 
 
 def calculate_score(args: Any) -> tuple[float, float, float]:
-    """Add up `args.score_file`, print the absolute score, and return (score, total, percent).
+    """Add up `args.score_file`, print the absolute score, and return (score, total, percent); NaN per cent of no points.
 
     Raises:
         BadInput: the file is missing or in another layout.
     """
     score, total = prediction_scores.added_up(Path(args.score_file))
-    print(prediction_scores.absolute(score, total))
-    return score, total, 100 * score / total if total else 0.0
+    print(absolute(score, total))
+    return score, total, 100 * score / total if total else math.nan
 
 
 def load_predictions(path: str | Path) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.benchmarks.multi import official, prediction_scores
-from proctor.benchmarks.multi.tables import rejections
+from proctor.benchmarks.multi.tables import absolute, rejections
 from proctor.compat.multi.functions import EvaluateFuncDict, evaluate_question
 from proctor.compat.multi.running import SUPPORTED
 from proctor.core.errors import BadInput
@@ -39,14 +39,14 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     if args.model_list:
         return SUPPORTED, 0
     if args.score_file and not args.prediction_file:
-        return prediction_scores.absolute(*prediction_scores.added_up(Path(args.score_file))), 0
+        return absolute(*prediction_scores.added_up(Path(args.score_file))), 0
     if not args.prediction_file or not args.label_file:
         raise BadInput("Scoring needs --prediction_file and --label_file, or --score_file alone.")
     reference = args.reference_file or args.reference_dir
     report = scored(args, reference)
     prediction_scores.write_files(report, Path(args.prediction_file), detail=args.detail)
     total = sum(row.total for row in report.rows)
-    lines = [prediction_scores.absolute(sum(row.score for row in report.rows), total)]
+    lines = [absolute(sum(row.score for row in report.rows), total)]
     if report.improvement:
         lines.append(f"Improvement Score: {report.improvement:.2f}/{total:g}, {report.improvement / total:.2%}")
     lines += rejections(report.rows)
