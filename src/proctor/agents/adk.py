@@ -8,11 +8,13 @@ agent's own tools run as they are. A conversation is one session; each turn is o
 
 import asyncio
 import copy
+import json
 import logging
 import time
 import traceback
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,10 +22,10 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
-from proctor.agents import _adk_plugins, _library_agents
+from proctor.agents import _adk_imports, _adk_plugins, _library_agents
 from proctor.agents._adk_waiting import Waiting
 from proctor.agents._environment_tools import EnvironmentTools
-from proctor.agents._library_agents import with_answer
+from proctor.agents._library_agents import reply_message, with_answer
 from proctor.agents.adk_events import content_of, plain
 from proctor.agents.agent_errors import RaisedBy, map_agent_errors
 from proctor.chat.message_text import text_of
@@ -34,6 +36,7 @@ from proctor.core.sample import Sample, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Approval, Step, ToolStyle, Usage
 from proctor.core.validation import in_words
+from proctor.runtime.threads import in_thread
 from proctor.transport.faults import shown
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from google.adk.sessions import BaseSessionService
 
 USER_ID = "user"
+MOST_BROKEN = 100_000  # characters that are kept of a reply that cannot be read
 TRANSIENT = ("408", "425", "429", "500", "502", "503", "504", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED")
 _OF_TOOLS = ("google.adk.tools.", "google.adk.flows.llm_flows.tools.", "google.adk.flows.llm_flows.functions")
 _OF_MODELS = (
@@ -116,6 +120,9 @@ class AdkAgent:
         self._lock_by_session: dict[tuple[str, str, str], asyncio.Lock] = {}
 
     async def __aenter__(self) -> Self:
+        owner = self._app or self._runner
+        root = getattr(owner, "root_agent", None) or getattr(owner, "agent", None)
+        await in_thread(partial(_adk_imports.import_for, root))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -250,6 +257,10 @@ class AdkSession:
                     self.state = await self._state()
                 except LlmCallsLimitExceededError:
                     over = True
+                except json.JSONDecodeError as error:
+                    if raised_by(error) == "model":  # its reply is in no event
+                        self.received.append(Step(message=reply_message(error.doc[:MOST_BROKEN]), started=time.time()))
+                    raise
         finally:
             inside = [usage for used_by_agent in _adk_plugins.used.get().values() for usage in used_by_agent]
             _adk_plugins.used.reset(used)

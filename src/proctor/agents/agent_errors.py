@@ -50,6 +50,7 @@ NETWORK = (  # tools use these too
     *("httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "requests", "urllib3", "urllib.error", "http.client"),
     *("ssl", "socket"),
 )
+CALL_CLIENTS = ("google.adk.models", "pydantic_ai")  # of CLIENTS: another client reads the reply for them
 BUILT_IN = ("ConnectionError", "TimeoutError", "gaierror", "IncompleteRead")
 MODEL_PATHS = re.compile(
     r"/(?:(?:chat/)?completions|responses|messages|embeddings|api/(?:chat|generate))/?(?:\?|$)|:(?:streamG|g)enerateContent"
@@ -273,7 +274,10 @@ def _failed_in_words(text: str) -> Iterator[_Failed]:
 
 
 def _raised_in(error: BaseException) -> list[str]:
-    """Return the module whose code read the reply, and those of the network's libraries that it read it with."""
+    """Return the module whose code read the reply, and those of the network's libraries that it read it with.
+
+    None where what could not be read are the arguments of a call, which the model wrote.
+    """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     names = [str(frame.f_globals.get("__name__", "")) for frame in reversed(frames)]
     found = []
@@ -281,7 +285,7 @@ def _raised_in(error: BaseException) -> list[str]:
         found.append(name)
         if name.split(".")[0] not in NETWORK:
             break
-    return found
+    return [] if len(found) == 1 and found[0].startswith(CALL_CLIENTS) else found
 
 
 def _body(error: BaseException, response: object) -> str:
