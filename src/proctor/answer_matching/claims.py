@@ -12,11 +12,14 @@ import msgspec
 from proctor.answer_matching.amount_claims import Amount, read_amounts
 from proctor.answer_matching.amounts import YEAR, without_unit
 from proctor.answer_matching.asked import Asked, read_asked
+from proctor.answer_matching.comparisons import read_comparison
 from proctor.answer_matching.dates import read_moments
 from proctor.answer_matching.extract import final_answer
 from proctor.answer_matching.lists import read_items
+from proctor.answer_matching.lone_names import read_lone_name
 from proctor.answer_matching.number_words import with_digits
 from proctor.answer_matching.numbers import read_number
+from proctor.answer_matching.plain_prose import plain_prose
 from proctor.answer_matching.quantities import read_quantity
 from proctor.answer_matching.question_words import MOST_CHARACTERS, echo
 from proctor.answer_matching.ranges import read_span
@@ -74,6 +77,10 @@ ABOUT_IT = compile_later(
 )
 WITH_SYMBOL = compile_later(r"[^\W\d_][\w ]{0,40}\s?[(（][A-Za-z\u3400-\u9fff]{1,12}[)）]")
 MEASURED = compile_later(r"(.{1,80}?[\d}π)])\s?([^\W\d_]{1,12}(?:\^[23])?)")
+HAN_WORD = compile_later(r"[\u3400-\u9fff]")
+ARTICLE = compile_later(r"(?:the|an?) ", re.IGNORECASE)
+CAPITAL = compile_later(r"[^\W\d_a-z]")
+WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
 EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
 MOST_READINGS = 2
 FEW_WORDS, FEW_CHARACTERS = 3, 8
@@ -142,9 +149,15 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if asked.kind == "truth":
         return ()
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
+    if asked.stems and HAN_WORD.search(text) is None:
+        plain = plain_prose(sentences, asked)
+        if plain != list(sentences):
+            sentences, text = plain, ". ".join(plain)
     if len(sentences) > 1 and _is_bare(sentences[0]) and not any(map(CONCLUDES.match, sentences)):
         sentences = sentences[:1]  # and what follows explains it
         text = sentences[0]
+    if (first := read_comparison(sentences, asked)) is not None:
+        return (Claim((first, ARTICLE.sub("", first))),)
     sentences = _certain(sentences, asked) or sentences
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
@@ -161,7 +174,24 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if amounts:
         return _of_either(worded[-1] if worded else Words(), amounts, asked)
     distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
-    return tuple(Claim(words.forms) for words in distinct)
+    direct = any(words.direct for words in distinct)
+    return _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
+
+
+def _with_lone_name(
+    claims: tuple[Claim, ...], sentences: Sequence[str], asked: Asked, *, direct: bool
+) -> tuple[Claim, ...]:
+    """Return the claims with the one name that the sentences offer, where the question asks for a name."""
+    name = read_lone_name(sentences, asked) if asked.stems and all(map(str.isascii, map(str, claims))) else None
+    if name is None:
+        return claims
+    forms = tuple(dict.fromkeys([name, WITH_PLACE.sub("", name)]))
+    said = [form for claim in claims for form in claim.forms]
+    if any(name in form for form in said[:1]):
+        return (Claim(tuple(dict.fromkeys([*claims[0].forms, *forms]))), *claims[1:])
+    if not direct or any(form in name for form in said[:1]) or not any(CAPITAL.search(form) for form in said):
+        return (Claim(forms),)
+    return (*claims, Claim(forms))
 
 
 def _is_value(given: str) -> bool:
@@ -220,6 +250,9 @@ def _formula(sentence: str, asked: Asked) -> tuple[str, ...]:
 def _amounts(text: str, sentences: Sequence[str], question: str) -> Sequence[Amount] | None:
     """Return the amounts that may be the answer; None if the reply is not sure of them."""
     stated = stated_amounts(sentences, read_asked(with_digits(question)), question)
+    if not stated and read_asked(question).kind in ("amount", "moment") and HAN_WORD.search(text) is None:
+        lone = read_amounts(with_digits(text), question)
+        return lone if len(lone) == 1 else stated
     if not stated or len(stated) == 1:
         return stated
     narrowed = [

@@ -34,6 +34,7 @@ KIND_OF_PLACE = compile_later(
     r"^(?:mount|mt) (?=\w{4})|(?<=\w{4}) (?:river|ocean|mountains|desert|mountain range|peninsula)$"
 )
 LAST_FIRST = compile_later(r"([^\W\d]{2,}(?:[ -][^\W\d]+)?), ([^\W\d][\w.' -]*)")
+BARRED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i"})
 SUFFIX = compile_later(r", (jr|sr|inc|ltd)$")
 PERSON = compile_later(r"[A-Z](?:[^\W\d_]|['-])*\.?")
 INITIALS = compile_later(r"\b([a-z]) (?=[a-z]\b)")
@@ -104,7 +105,8 @@ def _without_accents(text: str) -> str:
     """São Paulo is Sao Paulo, naïve is naive; an ñ in lower case (`año`) is another letter."""
     if text.isascii() or (not text[:1].isupper() and "ñ" in text):
         return text
-    return "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
+    text = unicodedata.normalize("NFD", text.translate(BARRED))
+    return "".join(char for char in text if unicodedata.category(char) != "Mn")
 
 
 def _middle_agrees(answer: str, target: str) -> bool:

@@ -213,6 +213,7 @@ def _variants(complement: str) -> Iterable[str]:
         before = text
         if (moved := FROM_TO.match(text)) is not None:
             text = text[moved.end() :]
+            yield text
         for pattern in (MANNER, PLACED, EPITHET, HAN_MODIFIER, LAST_NAME):
             if (found := pattern.match(text)) is not None and found.end() < len(text):
                 text = text[found.end() :]

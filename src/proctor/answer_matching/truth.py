@@ -23,7 +23,7 @@ ANSWER = compile_later(
     re.IGNORECASE,
 )
 SAID = compile_later(
-    r".{1,120}?\b(?:is|are|was|were|be|it's|that's|returns|prints|outputs|evaluates to|call (?:this|it|that)|(?:is|are|was|were)n't)\s(?:(?:not|never|also|indeed|clearly|certainly|definitely|actually|simply|logically|mathematically)\s)*(?P<en>true|false|correct|incorrect|wrong|right|untrue)(?:\s(?:that|to)\s.{1,200})?"
+    r".{0,120}?\b(?:is|are|was|were|be|it's|that's|returns|prints|outputs|evaluates to|call (?:this|it|that)|(?:is|are|was|were)n't)\s(?:(?:not|never|also|indeed|clearly|certainly|definitely|actually|simply|logically|mathematically)\s)*(?P<en>true|false|correct|incorrect|wrong|right|untrue)(?:\s(?:that|to)\s.{1,200})?"
     r"|.{1,60}?(?:是|为|算|说)?(?P<zh>正确|错误|真|假|成立|对|错)的?(?:命题)?",
     re.IGNORECASE,
 )
@@ -35,6 +35,7 @@ REPEATS = compile_later(
     r"\W*(?:$|(?:it|he|she|they|that|this|the|there|you|we|i|these|those|an?|because|since|as)\b|(?:\w+\s){2,}\w+|[\u3400-\u9fff])",
     re.IGNORECASE,
 )
+LABEL_OF_TRUTH = compile_later(r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b\W*", re.IGNORECASE)
 SHORT = compile_later(
     r"(?:it|they|he|she|you|we|i)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|should|must|ca)(?:n't|\snot)?(?:\s[-–—].*)?",
     re.IGNORECASE,
@@ -102,16 +103,17 @@ def _said(sentence: str, asked: Asked) -> bool | None:
 
 def _echoed(sentence: str, clauses: list[str], asked: Asked) -> bool | None:
     """Return what a sentence says that repeats the words of the question, affirming or denying them."""
+    clause_asked = LABEL_OF_TRUTH.sub("", asked.clause)
     best = max(clauses, key=lambda clause: (len(asked.stems & echo(clause)), -len(clause)))
     said = echo(best)
     repeats = asked.stems <= said or (len(asked.stems & said) * 2 >= min(len(asked.stems), len(said)) > 0)
     if (
         not repeats
         or not _is_statement(best)
-        or negations(asked.clause.replace("不", "", asked.clause.count("是不是")))
+        or negations(clause_asked.replace("不", "", clause_asked.count("是不是")))
     ):
         return None
-    denied = len(negations(_without_names(best))) + len(NEGATIVE.findall(best)) - len(NEGATIVE.findall(asked.clause))
+    denied = len(negations(_without_names(best))) + len(NEGATIVE.findall(best)) - len(NEGATIVE.findall(clause_asked))
     if contradicts(best, asked.clause):
         return None
     return denied % 2 == 0 if best == sentence or denied % 2 or asked.stems <= said else None

@@ -1,0 +1,184 @@
+"""Say in plain order what an English sentence says: `Credit goes to Bell.` is `It is Bell.`, whatever the target is.
+
+Writers wrap an answer: the scene comes first, a rival is set aside, the answer stands in a cleft. The rewritings here drop what is
+set aside and leave a sentence that the readers of claims know. Each looks at the form of the sentence, and at the words of the question.
+"""
+
+import re
+from collections.abc import Sequence
+
+from proctor.answer_matching.asked import Asked
+from proctor.answer_matching.contradictions import contradicts
+from proctor.answer_matching.question_words import echo, stem
+from proctor.answer_matching.text import negations
+from proctor.runtime.patterns import compile_later
+
+NOUN_PHRASE = r"[^,;:.()]{1,60}?"
+AMOUNT = r"(?=(?:a |an |about |exactly |only |just )?[-−+$€£¥]?\d)"
+HONOUR = (
+    r"(?:title|distinction|hono(?:u?r|rs)|record|crown|top spot|first place|name|nickname|epithet|role|part|job|post|position|prize|award|"
+    r"credit|description|label|bill|medal|trophy|victory|win|patent)"
+)
+THINKS_FIRST = compile_later(
+    r"(?:at first|first,?|initially,?|originally,?)\s(?:I|we|you|one)\b|(?:my|our|your) first (?:guess|thought|idea)|"
+    r"(?:I|we) (?:first|initially|originally) |(?:you|one) (?:might|may|would|could) (?:think|expect|guess|say|assume)|"
+    r"(?:it(?:'s| is) )?(?:tempting|easy|common) to (?:say|think|assume|confuse|mix)|(?:don't|do not|never) (?:confuse|mix)|"
+    r"(?:not )?to be confused",
+    re.IGNORECASE,
+)
+ON_ANOTHER = compile_later(
+    r",\s(?:on the other hand|by contrast|in contrast|conversely|by comparison|meanwhile),", re.IGNORECASE
+)
+SCENE = compile_later(
+    r"(?:although|though|even though|while|whereas|even if|ever since|since|despite|in spite of|instead of|rather than|unlike|contrary to|compared (?:to|with)|"
+    r"after|before|until|when|whenever|because of|following|given|once|prior to|besides|apart from|aside from|as opposed to|in addition to|starting from|out of)\b"
+    r"[^,;.]{2,120},(?:\s(?:(?:to|of|for|in|from|with|by) )?(?:which|whom|who|whose)\s[^,;.]{2,80},)?\s(?=\S)",
+    re.IGNORECASE,
+)
+PARTICIPLE = compile_later(r"[A-Z][a-z]{2,14}(?:ing|ed)\s[^,;.]{2,100},\s(?=(?:the|a|an|it|he|she|they|we)\b|[A-Z])")
+OTHERS_THINK = compile_later(
+    r"(?:many|some|most|people|everyone|everybody|others|you|one|it['’]?s? (?:is )?(?:often|sometimes|commonly|widely)|often|sometimes|commonly|the (?:crowd|press|media|polls))\b[^;.]{1,160}?,? (?:but|yet|however,?) (?=[^,;.]*\w)",
+    re.IGNORECASE,
+)
+BY_SOMEONE = compile_later(r"^\w+(?:ed|en|own|n|t) by (?=[A-Z])[^,]{2,80}")
+ASIDE = compile_later(
+    r",\s(?:(?:the|an?) (?:[a-z][\w-]+ ){1,3}(?:of|to|in|for|and)\s[^,;]{1,140}|(?:who|whom|whose|which|where)\s[^,;]{1,140}|[A-Z][\w'.]+(?: [A-Z][\w'.]+)*['’]s [a-z][\w -]{1,40}|n[ée]e\s[^,;]{1,60}),\s(?=[a-z])"
+)
+RIVAL = compile_later(
+    r",?\s(?:(?:rather than|instead of|unlike|as opposed to|in contrast (?:to|with)|compared (?:with|to)|as against|against|versus|vs\.?|ahead of|up from|down from|followed by|"
+    r"not counting|(?:twice|half|(?:two|three|four|five|ten|\d+) times|just) as \w+ as|née|with [A-Z][\w']+ (?:in|coming|finishing|as) )|before (?:that|it),?)\s?(?=\S)([^,;.]{1,80}(?:,\s(?:which|who)\s[^,;.]{1,80})?)(?=[,;.]|$)",
+    re.IGNORECASE,
+)
+CLEFT = compile_later(
+    r"(?:(?:in fact|actually|so|and|but),?\s)?it (?:was|is|were|'s|has been) (?P<name>[A-Z][^,;:]{0,60}?)(?P<rival>, not [^,]{1,40},)? (?:who|that|which|whom) (?P<rest>[^;]{2,120})",
+    re.IGNORECASE,
+)
+PASSIVE_RECEIVER = compile_later(
+    rf"(?:the |that |this |its |their |full |all |most of the |much of the )*{HONOUR}\b[^,.;]{{0,50}}?\s(?:goes|went|belongs?|belonged|falls|fell|rests|lies|is due|was (?:awarded|given|handed))\s(?:to|with)\s(?P<answer>[^,;.]{{1,80}})",
+    re.IGNORECASE,
+)
+HOLDS_IT = compile_later(
+    rf"(?P<answer>(?:the |an? )?[\w'’.-]+(?: (?:of the|of|de|van|the)? ?[\w'’.-]+){{0,3}}?) (?:easily |currently |still |now |also |just )?"
+    rf"(?:takes|took|holds|has held|held|wins|won|claims|carries|bears|wears|gets|got|earns|earned|deserves|fits|has earned|has|enjoys|owns) "
+    rf"(?:that|this|the|its) {HONOUR}\b.{{0,60}}",
+    re.IGNORECASE,
+)
+IT_IS = compile_later(
+    r"(?P<answer>[^\s,;.][^,;.]{0,40}) (?:it is|is the one|is it|it was|is the answer|is what you (?:want|need|get))"
+)
+WHAT_IS = compile_later(
+    r"(?P<answer>[^,;:.]{1,50}?) (?:is|was|are|were) (?:what|who|where|the (?:one|ones|place|person|thing) (?:that|who|which|where)) .{2,100}"
+)
+GIVEN_NAME = compile_later(
+    rf"(?P<answer>[^,;:.]{{1,50}}?) (?:is|was|has been|are|were) (?:\w+ly |often |also |sometimes |usually )?(?:given|awarded|granted|known by|referred to by|called by) (?:that|this|the) {HONOUR}\b.{{0,40}}",
+    re.IGNORECASE,
+)
+NO_OTHER = compile_later(
+    r"(?:no|no other|none of the(?: other)?) (?P<kind>[\w -]{2,30}?) (?:is|are|was|were|has|have|had|can|could|comes?|gets?|runs?)\b(?P<said>[^,;.]{0,40}?) than (?P<answer>[^,;.]{2,50})",
+    re.IGNORECASE,
+)
+IS = compile_later(
+    r"\b(?:(?:turn(?:s|ed)? out|prov(?:es?|ed)|happen(?:s|ed)?|work(?:s|ed)? out|tend(?:s|ed)?) to be|(?:works?|worked|comes?|came) out (?:at|to|as)|boils? down to|"
+    r"is (?:an |the )?(?:acronym|abbreviation|initialism|short|shorthand|another (?:name|word)) (?:for|of)|clocks? in at|weighs? in at|(?:stands?|stood|sits?) at|goes by the name (?:of )?|went by the name (?:of )?)\s",
+    re.IGNORECASE,
+)
+LEADS_TO = compile_later(
+    r"(?:^|.*?\b)(?:(?:bring|take|put|push|raise)(?:s|ing)? (?:the|our|your|its|his|her|us) ?[\w ]{0,30}? ?to|"
+    r"leav(?:es|ing) (?:us|you|him|her|them|me) with|we(?:'re| are) left with|(?:which|this|that) (?:equals|comes to|works out (?:to|at)|amounts to)|equivalent to|"
+    r"(?:,|;| -|—)\s?(?:meaning|i\.e\.,?|that is,|in other words,?)(?: (?:that|in))?|for a total of|makes|(?:,|;) (?:a|an) (?:total )?(?:drop|rise|fall|increase|decrease|difference|decline|change|gain|loss) of)\s"
+    rf"(?P<answer>(?:the |an? )?{AMOUNT}[^;]{{1,80}}|(?:the )?\w+teenth century|(?:the )?\w+th century)$",
+    re.IGNORECASE,
+)
+COORDINATED = compile_later(
+    r";\s|,?\s(?:and|but|while|whereas|though|although)\s(?=(?:(?:it|he|she|they|his|her|its|their|the|my|our|a|an)\s)?(?:[A-Za-z'’]+\s){1,4}?(?:is|are|was|were|has|had|\w+s|\w+ed|came|went|took|began|fell|rose)\b)|,\s(?=\w+ (?:years?|months?|days?|weeks?) (?:after|before)\b)"
+)
+ARROW = compile_later(r"^[^A-Za-z]{1,60}(?:→|->|⇒|=>)\s?(?P<answer>[-−]?[$€£]?\d[\d.,]*(?:\s?[%\w°²³]{1,6})?)\W*$")
+LONGEST = 400
+
+
+def plain_prose(sentences: Sequence[str], asked: Asked) -> list[str]:
+    """Return English sentences with their answers in plain order, without those that only say what is not meant.
+
+    >>> from proctor.answer_matching.asked import read_asked
+    >>> plain_prose(["Credit for it goes to Alexander Bell"], read_asked("Who invented it?"))
+    ['It is Alexander Bell']
+    >>> plain_prose(["Instead of tea, he drinks milk"], read_asked("What does he drink?"))
+    ['he drinks milk']
+    """
+    kept = [one for one in sentences if not THINKS_FIRST.match(one) and not ON_ANOTHER.search(one)] or sentences
+    return [_plain(_on_subject(one, asked), asked) if len(one) <= LONGEST else one for one in kept]
+
+
+def _on_subject(sentence: str, asked: Asked) -> str:
+    """Return the one clause of coordinated ones that is about the question: of `Kim is 34, and her brother is 31` the first.
+
+    A clause that says the opposite of the question is about something else.
+    """
+    clauses = [clause for clause in COORDINATED.split(sentence) if clause.strip()]
+    if asked.kind not in ("amount", "moment") or len(clauses) < 2:
+        return sentence
+    numbered = [clause for clause in clauses if any(map(str.isdigit, clause))]
+    agreeing = [clause for clause in numbered if not contradicts(clause, asked.clause)] or numbered
+    words = {word for word in asked.stems if not word.isdigit()}
+    shared = [len(words & echo(clause)) for clause in agreeing]
+    best = [clause for clause, count in zip(agreeing, shared, strict=True) if count == max(shared)]
+    return best[0] if len(best) == 1 and (asked.kind == "moment" or max(shared)) else sentence
+
+
+def _plain(sentence: str, asked: Asked) -> str:
+    sentence = _without_scene(_without_others(sentence), asked)
+    sentence = ASIDE.sub(" ", sentence)
+    sentence = _without_rival(sentence, asked)
+    sentence = IS.sub("is ", sentence)
+    if (cleft := CLEFT.fullmatch(sentence)) is not None and not negations(cleft["rest"]):
+        return f"{cleft['name']} {cleft['rest']}"
+    for pattern in (PASSIVE_RECEIVER, HOLDS_IT, GIVEN_NAME, WHAT_IS, IT_IS):
+        found = pattern.fullmatch(sentence) or (pattern.match(sentence) if pattern is PASSIVE_RECEIVER else None)
+        if (
+            found is not None
+            and not negations(found[0])
+            and found["answer"].casefold() not in ("it", "that", "this", "he", "she")
+        ):
+            return f"It is {found['answer']}"
+    if (other := NO_OTHER.match(sentence)) is not None and echo(other["said"]) & asked.stems:
+        return f"It is {other['answer']}"
+    if asked.kind in ("amount", "moment", ""):
+        for pattern in (LEADS_TO, ARROW):
+            if (found := pattern.match(sentence)) is not None and not negations(found["answer"]):
+                return f"So it is {found['answer']}"
+    return sentence
+
+
+def _without_scene(sentence: str, asked: Asked) -> str:
+    """Return a sentence without the clause that only sets the scene for its main clause."""
+    for pattern in (SCENE, PARTICIPLE):
+        scene = pattern.match(sentence)
+        if scene is None or asked.kind == "truth":
+            continue
+        rest = sentence[scene.end() :]
+        done = BY_SOMEONE.match(sentence)
+        if done is not None and stem(done[0].partition(" ")[0]) in asked.stems - echo(rest):
+            return "It was " + re.split(r" and ", done[0][:1].lower() + done[0][1:])[0]
+        if len(rest.split()) > 1:
+            sentence = rest
+    return sentence
+
+
+def _without_rival(sentence: str, asked: Asked) -> str:
+    """Return a sentence without what it sets aside; what it sets aside where the question is about that."""
+    rival = RIVAL.search(sentence)
+    if rival is None or not rival.start():
+        return sentence
+    rest = sentence[: rival.start()] + sentence[rival.end() :].removeprefix("," if rival[0][0] == "," else "")
+    numbers = any(char.isdigit() for char in rival[1])
+    if numbers and echo(rival[1]) & asked.stems - echo(rest):
+        return rival[1]
+    if numbers and asked.kind == "truth":
+        return sentence
+    return rest
+
+
+def _without_others(sentence: str) -> str:
+    """Return a sentence without what others think, where it says better: `Many say Rome, but it is Paris`."""
+    others = OTHERS_THINK.match(sentence)
+    return sentence if others is None else sentence[others.end() :]
