@@ -10,18 +10,29 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from proctor.answer_matching.amount_evidence import (
+    Evidence,
+    asks_for_whole,
+    cell_of,
+    counted,
+    lead_of,
+    leading,
+    subject_in,
+)
 from proctor.answer_matching.amounts import (
     END_OF_NOUN,
     HOW_MANY,
     LONE_ONE,
     ROSE_FROM,
     SPAN,
+    WORD_NUMBERS,
     YEAR,
     AmountSpan,
     amount_spans,
 )
 from proctor.answer_matching.contradictions import contradicts
 from proctor.answer_matching.dates import read_moments
+from proctor.answer_matching.number_words import with_digits
 from proctor.answer_matching.numbers import read_number
 from proctor.answer_matching.quantities import read_quantity
 from proctor.answer_matching.question_words import MOST_CHARACTERS, echo, interrogative
@@ -67,18 +78,26 @@ CONTRASTED = compile_later(
     re.IGNORECASE,
 )
 COUNTER_ASKED = compile_later(r"(?:多少|几)([\u3400-\u9fff])")
-OF_THEM = compile_later(r"[^，。,.\d]{0,8}[中里](?:有|的|，|,|只|仅)")  # 1200名学生中有36名
+OF_THEM = compile_later(r"[^，。,.\d]{0,8}(?:当?中|里[头面]?)(?:有|的|，|,|只|仅|$)")  # 1200名学生中有36名
 EACH = compile_later(
     r"\b(?:each|per|every|an? (?:hour|day|week|minute|second|month|year|kg|kilo|litre|piece))\b|每|单价|速度|speed|rate",
     re.IGNORECASE,
 )
 RATE_AFTER = compile_later(
-    r"[^,;.]{0,16}?\b(?:each|per \w+|apiece)\b",
+    r"[^,;.]{0,16}?\b(?:each|per \w+|an? (?:week|day|month|hour|year)|apiece)\b",
     re.IGNORECASE,
 )
 RATE_BEFORE = compile_later(
     r"(?:每[^，。,]{1,4}?|单价|时速)[^，。,\d]{0,4}$|\b(?:each|every)\b[^,;.]{0,24}$", re.IGNORECASE
 )
+WITH_FRACTION = compile_later(
+    rf"\b(?:{WORD_NUMBERS}|\d{{1,3}}) and (?:an?|one|two|three) (?:hal(?:f|ves)|thirds?|quarters?|fifths?)\b",
+    re.IGNORECASE,
+)
+MONEY_TENTHS = compile_later(r"(?<![\d.])(\d{1,6})块([1-9])(?![\d个块])")
+OLD = {"廿": "二十", "卅": "三十"}
+OLD_TENS = compile_later(r"[廿卅](?=[一二三四五六七八九个只本支人天年岁位名条])")
+RATE_UNIT = compile_later(r"^(?:每|时速)|/(?:h|s|hr|小时|秒)$|\bper\b")
 SOLVED = compile_later(r"(?:^|[^\w)+*/-])[A-Za-z]\s?=\s?$")  # x = 9, rather than 3x = 27
 NOUN = 24  # characters after an amount that may name what it counts
 LABEL = compile_later(
@@ -143,7 +162,7 @@ STATED_CONCLUSION = compile_later(
     re.IGNORECASE,
 )
 VAGUE_BEFORE = compile_later(
-    r"(?:[几数]|upwards of|突破|\b(?:between|from)\s\S{1,12}(?:\s\S{1,12})?\s(?:and|to)|(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|(?<=[a-z])\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{1,8}[和与到至])\s?$",
+    r"(?:几|(?<![均位众总个人系指分倍约余因公底])数|upwards of|突破|\b(?:between|from)\s\S{1,12}(?:\s\S{1,12})?\s(?:and|to)|(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|(?<=[a-z])\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{1,8}[和与到至])\s?$",
     re.IGNORECASE,
 )
 VAGUE_AFTER = compile_later(
@@ -171,6 +190,31 @@ UNIT_ASKED = compile_later(
 )
 
 
+ASKS_YEARS = compile_later(r"多少个?年(?!级|代)|几年(?!级)|how many years", re.IGNORECASE)
+ASKS_DIFFERENCE = compile_later(
+    r"\bby how (?:many|much)\b|\bhow (?:many|much) (?:\w+ )?(?:more|fewer|less|cheaper|older|taller|longer|further)\b|\bdifference\b|\bmargin\b|[多少高低贵便宜大小快慢重轻长短远近赢输涨跌增减差](?:宜|出|了|过)?(?:多少|几)(?!年前)",
+    re.IGNORECASE,
+)
+DIFFERENCE_BEFORE = compile_later(
+    r"(?:\b(?:margin|difference|lead|gap)\b[^,;\d]{0,16}|\bby (?:just |only )?[$€£¥]?|(?:相差|多|少|差|赢|输|便宜|贵|高|低|快|慢|大|长|短|重|轻)了?(?:出|就是|为|是)?)$",
+    re.IGNORECASE,
+)
+DIFFERENCE_AFTER = compile_later(
+    r"\s?(?:\w+ )?(?:more|fewer|less|cheaper|older|younger|taller|longer|shorter|further|ahead|apart)\b", re.IGNORECASE
+)
+BASE = compile_later(r"\W*(?:(?:out )?of|among) [^,;\d]{1,40}$|[^，]{0,6}在[^，\d]{0,6}$", re.IGNORECASE)
+WHOLE_SAID = compile_later(r"合起来|加起来|[一总]?共有?|合计|总计|全[班部校体]")
+ONLY_ONE = compile_later(r"\b((?:just|only|exactly) )one\b(?! of\b)", re.IGNORECASE)
+DIVIDED = compile_later(r"=\s?(\d+)\s?(?:…{1,2}|\.{3,6}|余|[rR](?:emainder)?)\s?(\d+)")
+ASKS_REMAINDER = compile_later(r"余|remainder|left over", re.IGNORECASE)
+OWN_RANK = compile_later(r"第[一二三四五六七八九十\d]{1,3}名?$")
+EACH_OF = compile_later(r"\b(?:each|per|every|apiece|an? (?:week|day|month|hour|year))\b|每", re.IGNORECASE)
+HOW_BIG = compile_later(
+    r"(?P<length>\bhow (?:far|tall|wide|deep|high)\b(?! (?:is|was) the (?:temperature|price|cost|salary))|多[远高宽深](?!的)|身高|宽度|高度)|\bhow heavy\b|多重|体重",
+    re.IGNORECASE,
+)
+
+
 class Amount(msgspec.Struct, frozen=True):
     """An amount or date as a reply writes it, with its unit, the words after it, which may name what it counts, and those before."""
 
@@ -189,6 +233,9 @@ class _Candidate(msgspec.Struct, frozen=True):
     contrary: bool = False  # its clause is about something else than the question
     segment: str = ""  # the words around it, up to the amounts on either side
     context: str = ""  # the clause, with the one before it where it is an amount and nothing else
+    cell: str = ""  # the words that belong to it alone
+    lead: str = ""  # the words that lead its sentence
+    preceding: tuple[str, ...] = ()  # the clauses before, in the same sentence
 
     @property
     def before(self) -> str:
@@ -243,17 +290,42 @@ def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
     sentence = HEADING.sub("", sentence) or sentence
     for pattern, instead in CONTRAST:
         sentence = pattern.sub(instead, sentence)
-    sentence = BETWEEN.sub(r"\1 to ", sentence)
+    sentence = DIVIDED.sub(r"余\2" if ASKS_REMAINDER.search(question) else r"=\1", ONLY_ONE.sub(r"\g<1>1", sentence))
+    sentence = WITH_FRACTION.sub(lambda found: with_digits(found[0]), BETWEEN.sub(r"\1 to ", sentence))
+    sentence = MONEY_TENTHS.sub(r"\1.\2元", OLD_TENS.sub(lambda found: OLD[found[0]], sentence))
     if (shorter := BRACKET.sub("", sentence)) != sentence and any(True for _ in amount_spans(shorter)):
         sentence = shorter
     if BEFORE_CHANGE.search(question) is None:
         sentence = CHANGED.sub(" to ", ROSE_FROM.sub(r"\1 to ", sentence))
     found = []
     clauses = _clauses(sentence)
+    first = next((span.start for span in amount_spans(sentence)), 0)
     for place, clause in enumerate(clauses):
         bare = place > 0 and SPAN.fullmatch(clause.strip(" .。!！")) is not None
-        found += _of_clause(clause, question, order + place, clauses[place - 1] + " " + clause if bare else clause)
-    return found
+        previous = clauses[place - 1] if place else ""
+        lead = lead_of(sentence, first) if subject_in(clause) is None or place == 0 else ""
+        those = _of_clause(clause, question, order + place, previous + " " + clause if bare else clause)
+        found += [msgspec.structs.replace(one, lead=lead, preceding=tuple(clauses[:place])) for one in those]
+    return found + _no_such_thing(sentence, question, order)
+
+
+def _no_such_thing(sentence: str, question: str, order: int) -> list[_Candidate]:
+    """Return a zero where a sentence says that there is none of what the question counts: `Tom has no siblings`."""
+    noun = counted(question)
+    if not noun or negations(question):
+        return []
+    if noun.isascii():
+        stem = re.escape(noun[:-1] if noun.endswith("s") and len(noun) > 3 else noun)
+        none = re.search(
+            rf"\b(?:no|without(?: any)?) {stem}(?:s|es)?\b(?! (?:other|more|less) than)", sentence, re.IGNORECASE
+        )
+    else:
+        none = re.search(rf"(?:没有?|无)(?:任何)?{re.escape(noun)}(?=$|[，,。！；])", sentence)
+    if none is None:
+        return []
+    return [
+        _Candidate("0", none[0], 0, len(none[0]), order, vague=False, segment=none[0], cell=none[0], context=none[0])
+    ]
 
 
 def _clauses(sentence: str) -> list[str]:
@@ -272,6 +344,7 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
     if CONTRASTED.match(clause) is not None:
         return []
     plain_clause = RANK_OF_SCENE.sub("", clause) if "第" not in question else clause
+    plain_clause = OWN_RANK.sub("", plain_clause) if "第几" in question else plain_clause
     contrary = bool(question) and contradicts(plain_clause, question)
     found = []
     spans = list(amount_spans(clause, question))
@@ -286,7 +359,11 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
             continue
         doubted = GUESS.search(plain) is not None or "?" in clause
         one = msgspec.structs.replace(
-            _candidate(clause, span, order, doubted=doubted), segment=segment, context=context, contrary=contrary
+            _candidate(clause, span, order, doubted=doubted),
+            segment=segment,
+            context=context,
+            contrary=contrary,
+            cell=cell_of(clause, span.start, span.end, since, until),
         )
         if not _is_label(one, question):
             found.append(one)
@@ -332,27 +409,37 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     counter = counters[-1] if counters else ""
     asks_before = BEFORE_CHANGE.search(question) is not None
     asked_first = _modifiers(question)
+    asks_total = TOTAL.search(question) is not None or asks_for_whole(question)
+    asks_duration = ASKS_YEARS.search(question) is not None
+    asks_difference = ASKS_DIFFERENCE.search(question) is not None
+    dimensions = _dimensions_asked(question)
     return [
-        lambda those: [one for one in those if asks_year == _is_year(one)],
+        lambda those: [one for one in those if asks_year == (_is_year(one) and not asks_duration)],
         lambda those: [one for one in those if not _is_model(one)],
         lambda those: [one for one in those if units and _has_unit(one, units)],
         lambda those: [
             one for one in those if counter and (one.text.endswith(counter) or one.after.startswith(counter))
         ],
+        lambda those: [one for one in those if dimensions and _dimensions(one) == dimensions],
         lambda those: [one for one in those if tidy(one.text) not in said],
+        lambda those: [one for one in those if asks_difference == _is_difference(one)],
+        lambda those: [one for one in those if one.text == "0" and one.cell == one.clause],
+        lambda those: those[1:] if not asks_total and _is_whole(those) else [],
         lambda those: [one for one in those if _mentions_year(one, said)],
-        lambda those: [one for one in those if asks_before or SET_UP.search(one.before) is None],
+        lambda those: [one for one in those if asks_before or _is_base(one) == asks_for_whole(question)],
         lambda those: [one for one in those if ASKS_MONEY.search(question) and _is_money(one)],
         lambda those: [one for one in those if OF_THEM.match(one.after) is None],
         lambda those: [one for one in those if asks_each or not _is_rate(one)],
+        lambda those: [one for one in those if EACH_OF.search(question) and _is_rate(one)],
         lambda those: [one for one in those if not LONE_ONE.match(one.text)],
         lambda those: [one for one in those if TIMES.search(question) or not _is_multiplier(one)],
         lambda those: [one for one in those if negative and negations(_harmless(one.clause))],
         lambda those: [one for one in those if negative or not negations(_harmless(one.after))],
         lambda those: [one for one in those if TOTAL.search(question) and TOTAL.search(one.clause)],
-        _concluding,
+        lambda those: _concluding(those, question),
         lambda those: [one for one in those if one.start > one.clause.rfind("=")],
         lambda those: [one for one in those if SOLVED.search(one.before) is not None],
+        lambda those: _asked_for(those, question),
         lambda those: _on_the_matter(those, words),
         lambda those: [one for one in those if asked_first & _words(one.segment)],
         lambda those: _nearest(those, words),
@@ -388,7 +475,9 @@ def _is_label(one: _Candidate, question: str) -> bool:
     if ASKS_WHICH.search(question) is not None:
         return False
     ordinal = re.search(r"\d(?:st|nd|rd|th)$", one.text) is not None and one.after.strip(" .") != ""
-    return ordinal or LABEL.search(one.before) is not None or LABELLED.match(one.after) is not None
+    label = LABEL.search(one.before)
+    asked = label is not None and len(label[0]) > 3 and label[0].strip("# ").casefold() in question.casefold()
+    return ordinal or (label is not None and not asked) or LABELLED.match(one.after) is not None
 
 
 def _is_model(one: _Candidate) -> bool:
@@ -408,20 +497,68 @@ def units_asked(question: str) -> list[str]:
     for how in HOW_MANY.finditer(question[:MOST_CHARACTERS]):
         longest_first = (how[1][:size] for size in range(len(how[1]), 0, -1))
         names += [name for name in longest_first if read_unit(name) is not None][:1]
+    names += ["kcal"] * any("calorie" in name for name in names)
     return [name for name in names if read_unit(name) is not None] + ["%"] * (ASKS_SHARE.search(question) is not None)
 
 
 def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
     quantity = read_quantity(tidy(one.text))
     kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
-    said = any(name in one.text + one.after[:NOUN] for name in units)
+    said = any(name in one.text + END_OF_NOUN.split(one.after[:NOUN], maxsplit=1)[0] for name in units)
     return said or (quantity is not None and quantity.unit.dimensions in kinds)
 
 
-def _concluding(those: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the amounts from the last clause on that concludes, if there is one."""
-    concluding = [one.order for one in those if STATED_CONCLUSION.match(one.clause)]
-    return [one for one in those if concluding and one.order >= concluding[-1]]
+def _concluding(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+    """Return the amounts from the last clause on that concludes, unless it concludes something else than what is asked."""
+    concluding = [one for one in those if STATED_CONCLUSION.match(one.clause)]
+    if not concluding:
+        return []
+    last = [one for one in those if one.order >= concluding[-1].order]
+    subject = subject_in(last[0].preceding[-1]) if last[0].preceding else None
+    if subject is not None and question and subject not in question and any(one.lead for one in those):
+        return []
+    sentence = [one for one in those if one.order // 100 == last[0].order // 100]
+    asked = _asked_for(sentence, question)
+    return last if any(one in last for one in asked) else []
+
+
+def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+    """Return the amounts with which the words go that the question asks about, rather than with the others."""
+    evidence = []
+    for one in those:
+        others = [other.order % 100 for other in those if other.order // 100 == one.order // 100 and not other.vague]
+        since = max((other + 1 for other in others if other < one.order % 100), default=0)
+        own = one.preceding[since:] if one.preceding and not others[:1] == [one.order % 100] or since else ()
+        evidence.append(Evidence(" ".join([*own, one.cell]), one.after[:NOUN], one.lead))
+    return [those[place] for place in leading(evidence, question)] if question else list(those)
+
+
+def _is_base(one: _Candidate) -> bool:
+    """True for what was there before, was expected, or of which the answer is a part: `of the 40 rooms`."""
+    return SET_UP.search(one.before) is not None or BASE.match(one.before) is not None
+
+
+def _is_whole(those: Sequence[_Candidate]) -> bool:
+    """True if the first amount is a total of which the others are parts: `合起来40颗，其中黑的26颗`."""
+    return WHOLE_SAID.search(those[0].before) is not None and all(
+        0 < one.order - those[0].order < 100 and not TOTAL.search(one.clause) for one in those[1:]
+    )
+
+
+def _is_difference(one: _Candidate) -> bool:
+    return DIFFERENCE_BEFORE.search(one.before) is not None or DIFFERENCE_AFTER.match(one.after) is not None
+
+
+def _dimensions_asked(question: str) -> object:
+    """Return the dimensions of the unit in which what is asked can be given; None where the question does not tell."""
+    asked = HOW_BIG.search(interrogative(question)) if question else None
+    unit = read_unit("km" if asked["length"] else "kg") if asked is not None else None
+    return None if unit is None else unit.dimensions
+
+
+def _dimensions(one: _Candidate) -> object:
+    quantity = read_quantity(tidy(one.text))
+    return None if quantity is None else quantity.unit.dimensions
 
 
 def _on_the_matter(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
@@ -455,7 +592,11 @@ def _mentions_year(one: _Candidate, said: set[str]) -> bool:
 
 def _is_rate(one: _Candidate) -> bool:
     """True for an amount of each thing, which is no total: `2 wheels each`, `每圈400米`."""
-    return RATE_BEFORE.search(one.before) is not None or RATE_AFTER.match(one.after) is not None
+    return (
+        RATE_BEFORE.search(one.before) is not None
+        or RATE_AFTER.match(one.after) is not None
+        or RATE_UNIT.search(one.text) is not None
+    )
 
 
 def _is_multiplier(one: _Candidate) -> bool:
