@@ -19,13 +19,81 @@ from proctor.answer_matching.amount_evidence import (
     leading,
     subject_in,
 )
+from proctor.answer_matching.amount_wording import (
+    ASKS_DIFFERENCE,
+    ASKS_LOSER,
+    ASKS_MONEY,
+    ASKS_REMAINDER,
+    ASKS_SHARE,
+    ASKS_WHICH,
+    ASKS_WINNER,
+    ASKS_YEAR,
+    ASKS_YEARS,
+    BARE,
+    BASE,
+    BEFORE_CHANGE,
+    BETWEEN,
+    BRACKET,
+    CHANGED,
+    CONCLUDING,
+    CONNECTIVE,
+    CONTRASTED,
+    COUNTER_ASKED,
+    DEFEATS,
+    DENIED_AFTER,
+    DIFFERENCE_AFTER,
+    DIFFERENCE_BEFORE,
+    DIGITS,
+    DIVIDED,
+    EACH,
+    EACH_OF,
+    ELLIPTIC,
+    HAN_PAIR,
+    HEADING,
+    HOW_BIG,
+    HOW_MANY_OF,
+    IN_A_YEAR,
+    LABEL,
+    LABELLED,
+    MINUS,
+    MODEL,
+    MONEY_TENTHS,
+    NONE_AT_ALL,
+    NOT_A_MODEL,
+    NOUN,
+    OF_THEM,
+    OLD,
+    OLD_TENS,
+    ONLY_ONE,
+    OWN_RANK,
+    PARTICIPLE,
+    PLACE,
+    PRONOUNS,
+    RANK_OF_SCENE,
+    RATE_AFTER,
+    RATE_BEFORE,
+    RATE_UNIT,
+    ROUGH,
+    SET_UP,
+    SOLVED,
+    STATED_CONCLUSION,
+    TENTHS,
+    THOUSANDS,
+    TIMES,
+    TOTAL,
+    UNIT_ASKED,
+    VAGUE_AFTER,
+    VAGUE_BEFORE,
+    WHOLE_SAID,
+    WITH_FRACTION,
+)
 from proctor.answer_matching.amounts import (
+    COUNTS,
     END_OF_NOUN,
     HOW_MANY,
     LONE_ONE,
     ROSE_FROM,
     SPAN,
-    WORD_NUMBERS,
     YEAR,
     AmountSpan,
     amount_spans,
@@ -50,169 +118,9 @@ from proctor.answer_matching.sentences import (
 )
 from proctor.answer_matching.text import negations, tidy
 from proctor.answer_matching.unit_table import read_unit
-from proctor.runtime.patterns import compile_later
 
 MOST_READINGS = 4
 LONGEST_CONNECTIVE = 24
-HAN_PAIR = compile_later(r"(?=([\u3400-\u9fff]{2}))")
-TIMES = compile_later(r"\s?(?:times\b(?! (?:a|per)\b)|倍)|多少倍|几倍|how many times", re.IGNORECASE)
-TOTAL = compile_later(r"\b(?:in (?:total|all)|total|altogether|sum)\b|[一总]共|合计|总计|总和", re.IGNORECASE)
-CONNECTIVE = compile_later(r"(?:but|and|while|whereas|但是?|而)\s?(?=\S)", re.IGNORECASE)
-HEADING = compile_later(
-    r"(?:第[\d一二三四五六七八九十]{1,3}[步题问小空]{1,2}|(?:step|question|problem|exercise|part) \w{1,4})\s?[:：.)]\s?",
-    re.IGNORECASE,
-)
-HOW_MANY_OF = compile_later(
-    r"how many ((?:[\w-]+ ){2,4}?)(?:did|do|does|are|were|is|was|have|has|had|can|will|would|could|should|in|of|on|at)\b",
-    re.IGNORECASE,
-)
-ASKS_MONEY = compile_later(
-    r"\bhow much (?:\w+ ){1,4}?(?:pay|paid|cost|earn|spend|spent|charge|owe|save|receive|make)\w*\b|\b(?:price|cost)\b|多少钱|几[元块]|多少元|价格|花了多少",
-    re.IGNORECASE,
-)
-RANK_OF_SCENE = compile_later(r"第[一二三四五六七八九十\d]{1,3}(?:季度|步|题|天|周|次|轮|年|学期)")
-PRONOUNS = frozenset("它他她这那该我你们此其")
-THOUSANDS = compile_later(r"(?:[kK]|bn|mn)\b")
-CONTRASTED = compile_later(
-    r"(?:unlike|compared (?:with|to)|in contrast to|rather than|instead of|as opposed to|不像|不同于|相比)",
-    re.IGNORECASE,
-)
-COUNTER_ASKED = compile_later(r"(?:多少|几)([\u3400-\u9fff])")
-OF_THEM = compile_later(r"[^，。,.\d]{0,8}(?:当?中|里[头面]?)(?:有|的|，|,|只|仅|$)")  # 1200名学生中有36名
-EACH = compile_later(
-    r"\b(?:each|per|every|an? (?:hour|day|week|minute|second|month|year|kg|kilo|litre|piece))\b|每|单价|速度|speed|rate",
-    re.IGNORECASE,
-)
-RATE_AFTER = compile_later(
-    r"[^,;.]{0,16}?\b(?:each|per \w+|an? (?:week|day|month|hour|year)|apiece)\b",
-    re.IGNORECASE,
-)
-RATE_BEFORE = compile_later(
-    r"(?:每[^，。,]{1,4}?|单价|时速)[^，。,\d]{0,4}$|\b(?:each|every)\b[^,;.]{0,24}$", re.IGNORECASE
-)
-WITH_FRACTION = compile_later(
-    rf"\b(?:{WORD_NUMBERS}|\d{{1,3}}) and (?:an?|one|two|three) (?:hal(?:f|ves)|thirds?|quarters?|fifths?)\b",
-    re.IGNORECASE,
-)
-MONEY_TENTHS = compile_later(r"(?<![\d.])(\d{1,6})块([1-9])(?![\d个块])")
-OLD = {"廿": "二十", "卅": "三十"}
-OLD_TENS = compile_later(r"[廿卅](?=[一二三四五六七八九个只本支人天年岁位名条])")
-RATE_UNIT = compile_later(r"^(?:每|时速)|/(?:h|s|hr|小时|秒)$|\bper\b")
-SOLVED = compile_later(r"(?:^|[^\w)+*/-])[A-Za-z]\s?=\s?$")  # x = 9, rather than 3x = 27
-NOUN = 24  # characters after an amount that may name what it counts
-LABEL = compile_later(
-    r"(?:\b(?:questions?|problem|exercise|step|item|task|no\.?|number|room|chapter|section|page|line|table|figure|fig\.|unit|lesson|level|grade|class|flight|bus|route|gate|platform|"
-    r"floor|version|v|case|part|example|q|day|week|team|group|phase|round|season|episode|book|volume|lot|box|stage|act|article|lane|track|zone|type|model|route|highway|rule|"
-    r"(?:answer )?to q)\s?#?|#|第\s?|[Qq]\.?\s?)$",
-    re.IGNORECASE,
-)
-LABELLED = compile_later(r"\s?(?:号(?!码)|室|路(?!程)|班(?!人))")
-ASKS_WHICH = compile_later(
-    r"\b(?:which|what) (?:number|room|chapter|section|page|line|step|item|question|problem|figure|table|level|grade|class|flight|bus|route|gate|platform|floor|day|week|round|season|episode|place)\b"
-    r"|第几|几[号路楼班级年页章]|哪一?[号路楼班级页章步题]",
-    re.IGNORECASE,
-)
-MODEL = compile_later(r"(?:[A-Z]\w*-|\b[A-Z]{2,}\s|\w\s[A-Z][a-z]+\s|波音|空客|歼|[A-Za-z])$")
-NOT_A_MODEL = frozenset(
-    [
-        "in",
-        "on",
-        "by",
-        "of",
-        "at",
-        "from",
-        "with",
-        "there",
-        "only",
-        "about",
-        "over",
-        "the",
-        "a",
-        "and",
-        "total",
-        "sum",
-        "usd",
-        "rmb",
-        "cny",
-        "eur",
-        "is",
-    ]
-)
-IN_A_YEAR = compile_later(
-    r"(?:\b(?:in|since|by|from|until|of|during|before|after|born|founded|opened|\w+ed)\s|[于在自从]|截至|成立于|建于|生于)$",
-    re.IGNORECASE,
-)
-ASKS_YEAR = compile_later(
-    r"\b(?:what|which) (?:year|century)\b|\bin (?:what|which) year\b|^\W*when\b|\bwhen (?:did|does|do|was|were|is|are|will|has|had)\b|哪一?年|什么时候|何时|几几年|年份",
-    re.IGNORECASE,
-)
-ASKS_SHARE = compile_later(r"\bper ?cent|percentage|百分之|百分比|多少%|几成", re.IGNORECASE)
-SET_UP = compile_later(  # what was there before, was expected, or is only the base
-    r"(?:(?:^of|\bout of|\bof (?:the|all|all the|these|those|our|his|her|their)|\d of|^with|\b(?:among|had|used to be|expected|planned|predicted|hoped for|originally|initially|at first|first|instead of|started with|began with|share(?:d)? (?:by|among|between)|divided by))(?: about| only| the| a total of| all)?\s|"
-    r"原[有来计]?划?[^，。]{0,2}|起初[^，。]{0,6}|本来[^，。]{0,3}|预计[^，。]{0,4}|在这?|分给)$",
-    re.IGNORECASE,
-)
-CONCLUDING = compile_later(
-    r"\b(?:so|therefore|thus|hence|in (?:total|all)|total|altogether|leav(?:es|ing)|left|remain(?:s|ing)?|the (?:answer|result|sum)|finally|now|in other words|actually|gives|makes|each gets?)\b"
-    r"|[一总]共|共[^，。]{0,6}(?=\d)|合计|总计|所以|因此|还?剩|故|于是|现在|实际|答案?|即|最[后终]|结果|每[人个份位]",
-    re.IGNORECASE,
-)
-STATED_CONCLUSION = compile_later(
-    r"\W*(?:end(?:s|ed|ing)?\s(?:up\s)?with|result(?:s|ing)?\sin|mak(?:es|ing)|giv(?:es|ing)|leav(?:es|ing)|which\s(?:is|means|makes|leaves|gives)|for\sa\stotal|that(?:'s|\sis|\smakes)|so|therefore|thus|hence|finally|in other words|the (?:final )?(?:answer|result)|total\s?[:：]|合计[:：]|加起来|[余剩](?=\d)|所以|因此|故|于是|最[后终]|答案?|即|综上)",
-    re.IGNORECASE,
-)
-VAGUE_BEFORE = compile_later(
-    r"(?:几|(?<![均位众总个人系指分倍约余因公底])数|upwards of|突破|\b(?:between|from)\s\S{1,12}(?:\s\S{1,12})?\s(?:and|to)|(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|(?<=[a-z])\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{1,8}[和与到至])\s?$",
-    re.IGNORECASE,
-)
-VAGUE_AFTER = compile_later(
-    r"(?:-?\s?(?:something|odd|ish|plus)\b|\+(?!\s?[\d(])|\s?(?:or|to|-|–|~)\s?(?:\d|[a-z]+ (?:\w+ )?$)|\s?[或到至~]\s?[\d一二三四五六七八九十]|[\u3400-\u9fff]?(?:左右|上下|以上|以下|出头|多))",
-    re.IGNORECASE,
-)
-ROUGH = compile_later(r"一二|两三|二三|三[四五]|四五|五六|六七|七八|八九")
-BETWEEN = compile_later(r"\b(between\s\S{1,20}(?:\s\S{1,20})?)\sand\s", re.IGNORECASE)
-BRACKET = compile_later(r"\s?[（(][^（）()]{0,200}[)）]")
-MINUS = compile_later(r"(?:零下|负|\bminus |\bnegative )$", re.IGNORECASE)
-TENTHS = compile_later(r"成([一二三四五六七八九半])?(?!为|了|功|员|本|绩|立)")
-DENIED_AFTER = compile_later(
-    r"\s?\S{0,12}?\s?(?:(?:is|are|was|were)(?:n't| not)|(?:is|was) (?:wrong|incorrect|false)|不对|错误|是错)"
-)
-BEFORE_CHANGE = compile_later(
-    r"\b(?:before|original(?:ly)?|old|initial(?:ly)?|at first|start)\b|原来|原价|原有|起初|以前|之前|开始",
-    re.IGNORECASE,
-)
-CHANGED = compile_later(
-    r"\b(?:cut|reduced|lowered|raised|increased|changed|marked down|marked up|went)\sfrom\s[^,]{1,40}?\sto\s|[从由][^，。]{1,12}?(?:[降升涨增减提跌调]\w{0,2}|变)(?:到|至|为|成)了?",
-    re.IGNORECASE,
-)
-UNIT_ASKED = compile_later(
-    r"\bhow (?:many|much) ([^\W\d_]{2,20})|\bin ([^\W\d_]{1,20}(?:/[a-z]{1,3})?)\b(?! \d)", re.IGNORECASE
-)
-
-
-ASKS_YEARS = compile_later(r"多少个?年(?!级|代)|几年(?!级)|how many years", re.IGNORECASE)
-ASKS_DIFFERENCE = compile_later(
-    r"\bby how (?:many|much)\b|\bhow (?:many|much) (?:\w+ )?(?:more|fewer|less|cheaper|older|taller|longer|further)\b|\bdifference\b|\bmargin\b|[多少高低贵便宜大小快慢重轻长短远近赢输涨跌增减差](?:宜|出|了|过)?(?:多少|几)(?!年前)",
-    re.IGNORECASE,
-)
-DIFFERENCE_BEFORE = compile_later(
-    r"(?:\b(?:margin|difference|lead|gap)\b[^,;\d]{0,16}|\bby (?:just |only )?[$€£¥]?|(?:相差|多|少|差|赢|输|便宜|贵|高|低|快|慢|大|长|短|重|轻)了?(?:出|就是|为|是)?)$",
-    re.IGNORECASE,
-)
-DIFFERENCE_AFTER = compile_later(
-    r"\s?(?:\w+ )?(?:more|fewer|less|cheaper|older|younger|taller|longer|shorter|further|ahead|apart)\b", re.IGNORECASE
-)
-BASE = compile_later(r"\W*(?:(?:out )?of|among) [^,;\d]{1,40}$|[^，]{0,6}在[^，\d]{0,6}$", re.IGNORECASE)
-WHOLE_SAID = compile_later(r"合起来|加起来|[一总]?共有?|合计|总计|全[班部校体]")
-ONLY_ONE = compile_later(r"\b((?:just|only|exactly) )one\b(?! of\b)", re.IGNORECASE)
-DIVIDED = compile_later(r"=\s?(\d+)\s?(?:…{1,2}|\.{3,6}|余|[rR](?:emainder)?)\s?(\d+)")
-ASKS_REMAINDER = compile_later(r"余|remainder|left over", re.IGNORECASE)
-OWN_RANK = compile_later(r"第[一二三四五六七八九十\d]{1,3}名?$")
-EACH_OF = compile_later(r"\b(?:each|per|every|apiece|an? (?:week|day|month|hour|year))\b|每", re.IGNORECASE)
-HOW_BIG = compile_later(
-    r"(?P<length>\bhow (?:far|tall|wide|deep|high)\b(?! (?:is|was) the (?:temperature|price|cost|salary))|多[远高宽深](?!的)|身高|宽度|高度)|\bhow heavy\b|多重|体重",
-    re.IGNORECASE,
-)
 
 
 class Amount(msgspec.Struct, frozen=True):
@@ -275,10 +183,14 @@ def _values(candidates: Sequence[_Candidate]) -> dict[object, _Candidate]:
     """Return one candidate for each different value, one that is said outright if there is any."""
     found: dict[object, _Candidate] = {}
     for one in candidates:
-        number = read_number(tidy(one.text))
-        value = number.value if number is not None else tidy(one.text).casefold()
+        value = _value(one.text)
         found[value] = one if value not in found or found[value].vague else found[value]
     return found
+
+
+def _value(text: str) -> object:
+    number = read_number(tidy(text))
+    return number.value if number is not None else tidy(text).casefold()
 
 
 def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
@@ -299,13 +211,12 @@ def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
         sentence = CHANGED.sub(" to ", ROSE_FROM.sub(r"\1 to ", sentence))
     found = []
     clauses = _clauses(sentence)
-    first = next((span.start for span in amount_spans(sentence)), 0)
     for place, clause in enumerate(clauses):
         bare = place > 0 and SPAN.fullmatch(clause.strip(" .。!！")) is not None
         previous = clauses[place - 1] if place else ""
-        lead = lead_of(sentence, first) if subject_in(clause) is None or place == 0 else ""
+        led_by = lead_of(sentence, clause, question) if subject_in(clause) is None or place == 0 else ""
         those = _of_clause(clause, question, order + place, previous + " " + clause if bare else clause)
-        found += [msgspec.structs.replace(one, lead=lead, preceding=tuple(clauses[:place])) for one in those]
+        found += [msgspec.structs.replace(one, lead=led_by, preceding=tuple(clauses[:place])) for one in those]
     return found + _no_such_thing(sentence, question, order)
 
 
@@ -321,6 +232,7 @@ def _no_such_thing(sentence: str, question: str, order: int) -> list[_Candidate]
         )
     else:
         none = re.search(rf"(?:没有?|无)(?:任何)?{re.escape(noun)}(?=$|[，,。！；])", sentence)
+    none = none if none is not None else NONE_AT_ALL.search(sentence)
     if none is None:
         return []
     return [
@@ -344,10 +256,12 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
     if CONTRASTED.match(clause) is not None:
         return []
     plain_clause = RANK_OF_SCENE.sub("", clause) if "第" not in question else clause
+    plain_clause = PARTICIPLE.sub("", plain_clause)
     plain_clause = OWN_RANK.sub("", plain_clause) if "第几" in question else plain_clause
-    contrary = bool(question) and contradicts(plain_clause, question)
+    clause_is_contrary = bool(question) and contradicts(plain_clause, question)
     found = []
     spans = list(amount_spans(clause, question))
+    spans = [span for span in spans if span.text[0].isdigit() or span.text not in question] or spans
     for place, span in enumerate(spans):
         since = spans[place - 1].end if place else 0
         until = spans[place + 1].start if place + 1 < len(spans) else len(clause)
@@ -357,13 +271,24 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
         denied = (negations(before) and not negations(question)) or DENIED_AFTER.match(clause, span.end)
         if denied or OTHERS_SAY.search(before) or span.text in "百千万亿":
             continue
+        rivals = [other for other in spans if other is span or ("%" in other.text) == ("%" in span.text)]
+        at = rivals.index(span)
+        cell = cell_of(
+            clause,
+            span.start,
+            span.end,
+            rivals[at - 1].end if at and "=" not in before else 0,
+            rivals[at + 1].start if at + 1 < len(rivals) else len(clause),
+        )
+        cell = DIGITS.sub("", cell) if "=" in clause else cell
+        contrary = clause_is_contrary and (len(spans) < 2 or contradicts(f"{cell.strip()} {span.text}", question))
         doubted = GUESS.search(plain) is not None or "?" in clause
         one = msgspec.structs.replace(
             _candidate(clause, span, order, doubted=doubted),
             segment=segment,
             context=context,
             contrary=contrary,
-            cell=cell_of(clause, span.start, span.end, since, until),
+            cell=cell,
         )
         if not _is_label(one, question):
             found.append(one)
@@ -400,35 +325,35 @@ def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _
 def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Candidate]]]:
     """Return the rules that leave fewer candidates, in order; one that would leave none does not apply."""
     words = _words(interrogative(question)) if question else set()
-    said = {tidy(span.text) for piece in split(question) for span in amount_spans(piece)} if question else set()
+    said = {_value(span.text) for piece in split(question) for span in amount_spans(piece)} if question else set()
     asks_year = ASKS_YEAR.search(question) is not None
-    units = units_asked(question)
+    units = [name for name in units_asked(question) if name not in COUNTS]
     negative = bool(negations(question))
     asks_each = EACH.search(question) is not None
     counters = COUNTER_ASKED.findall(interrogative(question))
     counter = counters[-1] if counters else ""
     asks_before = BEFORE_CHANGE.search(question) is not None
     asked_first = _modifiers(question)
-    asks_total = TOTAL.search(question) is not None or asks_for_whole(question)
+    asks_whole = asks_for_whole(question)
+    asks_total = asks_whole or TOTAL.search(question) is not None or re.search("共", question) is not None
     asks_duration = ASKS_YEARS.search(question) is not None
     asks_difference = ASKS_DIFFERENCE.search(question) is not None
     dimensions = _dimensions_asked(question)
     return [
         lambda those: [one for one in those if asks_year == (_is_year(one) and not asks_duration)],
         lambda those: [one for one in those if not _is_model(one)],
+        lambda those: [one for one in those if one.text == "0" and one.cell == one.clause],
         lambda those: [one for one in those if units and _has_unit(one, units)],
         lambda those: [
             one for one in those if counter and (one.text.endswith(counter) or one.after.startswith(counter))
         ],
         lambda those: [one for one in those if dimensions and _dimensions(one) == dimensions],
-        lambda those: [one for one in those if tidy(one.text) not in said],
+        lambda those: [one for one in those if _value(one.text) not in said],
         lambda those: [one for one in those if asks_difference == _is_difference(one)],
-        lambda those: [one for one in those if one.text == "0" and one.cell == one.clause],
         lambda those: those[1:] if not asks_total and _is_whole(those) else [],
         lambda those: [one for one in those if _mentions_year(one, said)],
-        lambda those: [one for one in those if asks_before or _is_base(one) == asks_for_whole(question)],
+        lambda those: [one for one in those if asks_before or _is_base(one) == asks_whole],
         lambda those: [one for one in those if ASKS_MONEY.search(question) and _is_money(one)],
-        lambda those: [one for one in those if OF_THEM.match(one.after) is None],
         lambda those: [one for one in those if asks_each or not _is_rate(one)],
         lambda those: [one for one in those if EACH_OF.search(question) and _is_rate(one)],
         lambda those: [one for one in those if not LONE_ONE.match(one.text)],
@@ -439,6 +364,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: _concluding(those, question),
         lambda those: [one for one in those if one.start > one.clause.rfind("=")],
         lambda those: [one for one in those if SOLVED.search(one.before) is not None],
+        lambda those: _of_winner(those, question),
         lambda those: _asked_for(those, question),
         lambda those: _on_the_matter(those, words),
         lambda those: [one for one in those if asked_first & _words(one.segment)],
@@ -482,7 +408,7 @@ def _is_label(one: _Candidate, question: str) -> bool:
 
 def _is_model(one: _Candidate) -> bool:
     """True for the number in the name of a product: `GPT-3`, `the Boeing 737`, `RTX 4090`, `Python 3.12`."""
-    model = MODEL.search(one.before)
+    model = None if PLACE.search(one.before) is not None else MODEL.search(one.before)
     named = model is not None and model[0].strip(" -").split(" ")[-1].casefold() not in NOT_A_MODEL
     return named or ("." in one.text and re.fullmatch(r"[A-Z][a-z]+\s", one.before) is not None)
 
@@ -504,6 +430,8 @@ def units_asked(question: str) -> list[str]:
 def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
     quantity = read_quantity(tidy(one.text))
     kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
+    if BARE.fullmatch(one.text) is not None and one.after.strip(" .。") == "" and "=" not in one.clause:
+        return bool(units)  # the first takes 95 minutes, the second 110
     said = any(name in one.text + END_OF_NOUN.split(one.after[:NOUN], maxsplit=1)[0] for name in units)
     return said or (quantity is not None and quantity.unit.dimensions in kinds)
 
@@ -528,14 +456,27 @@ def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     for one in those:
         others = [other.order % 100 for other in those if other.order // 100 == one.order // 100 and not other.vague]
         since = max((other + 1 for other in others if other < one.order % 100), default=0)
-        own = one.preceding[since:] if one.preceding and not others[:1] == [one.order % 100] or since else ()
-        evidence.append(Evidence(" ".join([*own, one.cell]), one.after[:NOUN], one.lead))
+        carried = [clause for clause in one.preceding[since:] if ELLIPTIC.search(clause) or SPAN.search(clause) is None]
+        evidence.append(Evidence(" ".join([*carried, one.cell]), one.after[:NOUN], one.lead))
     return [those[place] for place in leading(evidence, question)] if question else list(those)
+
+
+def _of_winner(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+    """Return the amounts before the verb of `A beat B` where a question asks for the winner's, those after it for the loser's."""
+    if not ASKS_WINNER.search(question) and not ASKS_LOSER.search(question):
+        return []
+    after = [DEFEATS.search(" ".join([*one.preceding, one.before])) is not None for one in those]
+    wanted = ASKS_LOSER.search(question) is not None
+    return [one for one, later in zip(those, after, strict=True) if later == wanted] if any(after) else []
 
 
 def _is_base(one: _Candidate) -> bool:
     """True for what was there before, was expected, or of which the answer is a part: `of the 40 rooms`."""
-    return SET_UP.search(one.before) is not None or BASE.match(one.before) is not None
+    return (
+        SET_UP.search(one.before) is not None
+        or BASE.match(one.before) is not None
+        or OF_THEM.match(one.after) is not None
+    )
 
 
 def _is_whole(those: Sequence[_Candidate]) -> bool:
@@ -585,9 +526,9 @@ def _modifiers(question: str) -> set[str]:
     return echo(" ".join(counted[1].split()[:-1])) if counted is not None else set()
 
 
-def _mentions_year(one: _Candidate, said: set[str]) -> bool:
+def _mentions_year(one: _Candidate, said: set[object]) -> bool:
     """True if the clause names a year that the question names too."""
-    return any(year in said for year in YEAR.findall(one.clause))
+    return any(_value(year) in said for year in YEAR.findall(one.clause))
 
 
 def _is_rate(one: _Candidate) -> bool:

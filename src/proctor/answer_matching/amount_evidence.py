@@ -9,21 +9,33 @@ from collections.abc import Sequence
 
 import msgspec
 
+from proctor.answer_matching.asked import MEASURES
 from proctor.answer_matching.question_words import EMPTY_WORDS, MOST_CHARACTERS, echo, interrogative, stem
 from proctor.runtime.patterns import compile_later
 
 LEAST_LEAD = 1.0  # of the best amount over another one, in weights of words
 HEAD, OTHER, HAN_PAIR_WEIGHT, HAN_WEIGHT = 1.0, 2.0, 2.0, 1.0
 COUNTED = compile_later(
-    r"how (?:many|much) ((?:[\w'-]+ ){0,3}?[\w'-]+)(?= (?:did|do|does|are|were|is|was|have|has|had|can|will|would|could|should|in|of|on|at)\b|\?|$)",
+    r"how (?:many|much) (?:of (?:the|his|her|its|their|these|those) )?((?:[\w'-]+ ){0,3}?[\w'-]+) "
+    r"(?:did|do|does|are|were|is|was|have|has|had|can|will|would|could|should|(?<=s )(?:in|of|on|at))\b|how (?:many|much) (?:of (?:the|his|her|its|their|these|those) )?([\w'-]+)",
     re.IGNORECASE,
 )
 HAN_COUNTED = compile_later(
     r"(?:多少|几)([个名位只颗本张条辆棵座把支趟班次人页岁层架艘块件套份]?)([\u3400-\u9fff]{0,4})"
 )
+HAN_OF = compile_later(r"(?:^|，|在)([\u3400-\u9fff]{1,4}?)的(?!有?(?:多少|几))")
+HAN_MEASURE = compile_later(r"[长宽高深厚重](?=多少|几|是|为)")
+HAN_PREFIX = compile_later(r"[\d一二三四五六七八九十百]")
+FIRST_DIGIT = compile_later(r"\d")
+HAN_TIME = compile_later(
+    r"[今去明前后]年|[今昨明前后]天|现在|以前|原来|目前|如今|当时|后来|[上下]午|早[上晨]|中午|晚上|[上下本]个?[月周学]期?|第[一二三四五六七八九十\d]{1,3}[\u3400-\u9fff]"
+)
 HAN_SUBJECT = compile_later(r"的([\u3400-\u9fff]{1,3}?)(?:一?共?有|是|剩|卖了?)?(?:多少|几)")
-TELLING = frozenset("originally founded before after both all most during since".split())
-PARTICLE = compile_later(r"\b(?:off|out|up|down|away|back|on(?=[?,.]|$| and\b| at\b)|in(?=[?,.]|$| (?:just|only)\b))\b")
+TELLING = frozenset(["originally", "founded", "before", "after", "both", "all", "most", "during", "since"])
+PARTICLE = compile_later(
+    r"\b(?:off|out|up|down|away|back|on(?=[?,.]|\s?$|\s+(?:and|at)\b)|in(?=[?,.]|\s?$|\s+(?:just|only)\b))\b",
+    re.IGNORECASE,
+)
 WORD = compile_later(r"[^\W_\u3400-\u9fff]+")
 HAN_WORD = compile_later(r"[\u3400-\u9fff]")
 PAIR = compile_later(r"(?=([\u3400-\u9fff]{2}))")
@@ -33,11 +45,29 @@ SPLIT = compile_later(
 LEADING = compile_later(
     r"(?:at|in|on|during|for|by) [^,\d]{1,40}?(?=,|\d|\s(?:the|it|they|he|she|there|you|we)\b)", re.IGNORECASE
 )
-SUBJECT = compile_later(r"(?:the |an? |each |every |our |his |her |their )?[\w'’-]+(?: [\w'’-]+)?(?=\s)", re.IGNORECASE)
-OTHER_SUBJECT = compile_later(r"(?:then )?([A-Z][a-z]+)\b(?=\s[a-z])|([小老阿]?[\u3400-\u9fff]{1,2})(?=比|有(?!的))")
+SUBJECT = compile_later(
+    r"(?!(?:before|after|until|since|as|if|when|with|of|at|in|on|by|for|from|to)\b)(?:the |an? |each |every |our |his |her |their )?[\w'’-]+(?: [\w'’-]+)?(?=\s)",
+    re.IGNORECASE,
+)
+OTHER_SUBJECT = compile_later(
+    r"(?!(?:before|after|until|since|as|if|when|with|of|at|in|on|by|for|from|to)\b)(?:then )?([A-Z][a-z]+)\b(?=\s[a-z])|([小老阿]?[\u3400-\u9fff]{1,3})(?=比|有(?!的))"
+)
 WHOLE = compile_later(
     r"\b(?:are|were) there\b|\b(?:in total|in all|altogether)\b|[总一]?共有?|全[班部校体]", re.IGNORECASE
 )
+
+
+SAME_MEASURE = {
+    "wide": "width",
+    "long": "lengt",
+    "high": "heigh",
+    "tall": "heigh",
+    "deep": "depth",
+    "heavy": "weigh",
+    "old": "age",
+    "lent": "lend",
+    "used": "use",
+}
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -53,7 +83,7 @@ def cell_of(clause: str, start: int, end: int, since: int, until: int) -> str:
 
     >>> clause = "the hosts scored 88 points to the visitors' 93"
     >>> cell_of(clause, 17, 19, 0, 44), cell_of(clause, 44, 46, 19, len(clause))
-    ("the hosts scored  points ", " the visitors' ")
+    ('the hosts scored  points to', " the visitors'  ")
     """
     before, after = clause[since:start], clause[end:until]
     if since and (cut := _cut(before)) is not None:
@@ -61,7 +91,7 @@ def cell_of(clause: str, start: int, end: int, since: int, until: int) -> str:
     if until < len(clause):
         cut = _cut(after)
         after = after[: cut if cut is not None else len(after)]
-    return before + " " + after.strip(" ") + " "
+    return before + " " + after.strip()
 
 
 def _cut(between: str) -> int | None:
@@ -74,21 +104,23 @@ def weigh(evidence: Sequence[Evidence], question: str) -> list[float]:
 
     >>> cells = [Evidence("Six flights were delayed"), Evidence("four cancelled")]
     >>> weigh(cells, "How many flights were cancelled?")
-    [0.0, 2.0]
+    [0, 2.0]
     """
-    weights = _weights(question, all(one.noun for one in evidence))
-    texts = [words_of(one.cell + " " + one.lead) for one in evidence]
-    shared = set.intersection(*texts) if texts else set()
-    return [
-        sum(weight for word, weight in weights.items() if word not in shared and _has(text, word)) for text in texts
-    ]
+    weights = _weights(question, all(len(one.noun) > 1 for one in evidence))
+    texts = [one.cell + " " + one.lead for one in evidence]
+    has = [{word for word in weights if _has(text, words, word)} for text in texts for words in [words_of(text)]]
+    shared = set.intersection(*has) if has else set()
+    asked = set(map(str.casefold, MEASURES.findall(interrogative(question))))
+    told = [set(map(str.casefold, MEASURES.findall(one.cell))) for one in evidence]
+    rivals = [OTHER if asked and measures and measures.isdisjoint(asked) else 0 for measures in told]
+    return [sum(weights[word] for word in words - shared) - rival for words, rival in zip(has, rivals, strict=True)]
 
 
 def leading(evidence: Sequence[Evidence], question: str) -> list[int]:
     """Return the positions of the amounts that are clearly asked for rather than the others; all where none is."""
     weights = weigh(evidence, question)
     most = max(weights, default=0)
-    if most < LEAST_LEAD:
+    if most - min(weights, default=0) < LEAST_LEAD:
         return list(range(len(evidence)))
     return [place for place, weight in enumerate(weights) if weight > most - LEAST_LEAD]
 
@@ -96,15 +128,21 @@ def leading(evidence: Sequence[Evidence], question: str) -> list[int]:
 def words_of(text: str) -> set[str]:
     """Return the words of a text, in Chinese as characters and pairs of them."""
     text = text[:MOST_CHARACTERS]
-    told = {stem(word) for word in WORD.findall(text) if word.casefold() not in EMPTY_WORDS - TELLING}
+    told = {
+        SAME_MEASURE.get(one := stem(word), one)
+        for word in WORD.findall(text)
+        if word.casefold() not in EMPTY_WORDS - TELLING
+    }
     return told | set(HAN_WORD.findall(text)) - EMPTY_WORDS | set(PAIR.findall(text)) | set(PARTICLE.findall(text))
 
 
-def _has(text: set[str], word: str) -> bool:
+def _has(text: str, words: set[str], word: str) -> bool:
     """Return True if a text has a word, or one that differs only by an ending: `used` for `use`."""
-    if word in text or len(word) < 3 or not word.isascii():
+    if not word.isascii():
         return word in text
-    return any(min(len(one), len(word)) >= 3 and (one.startswith(word) or word.startswith(one)) for one in text)
+    if word in words or len(word) < 3:
+        return word in words
+    return any(min(len(one), len(word)) >= 3 and (one.startswith(word) or word.startswith(one)) for one in words)
 
 
 def counted(question: str) -> str:
@@ -115,9 +153,9 @@ def counted(question: str) -> str:
     """
     clause = interrogative(question)
     if (english := COUNTED.search(clause)) is not None:
-        return english[1].split()[-1]
+        return (english[1] or english[2]).split()[-1]
     han = HAN_COUNTED.search(clause)
-    if han is not None and (noun := han[2].rstrip("呢了吗的")):
+    if han is not None and han[1] != "人" and (noun := han[2].rstrip("呢了吗的")):
         return noun
     subject = HAN_SUBJECT.search(clause)
     return "" if subject is None else subject[1]
@@ -132,6 +170,10 @@ def _weights(question: str, nouns_differ: bool) -> dict[str, float]:
             weights[word] = HAN_PAIR_WEIGHT if len(word) > 1 else HAN_WEIGHT
         elif len(word) > 1 or word.isdigit() or len(clause) < 20:
             weights[word] = OTHER
+    for found in HAN_OF.finditer(clause):
+        weights[found[1]] = OTHER + HAN_PAIR_WEIGHT
+    weights |= dict.fromkeys(HAN_MEASURE.findall(clause), OTHER + HAN_PAIR_WEIGHT)
+    weights |= dict.fromkeys(HAN_TIME.findall(clause), 2 * (OTHER + HAN_PAIR_WEIGHT))
     for word in head & weights.keys():
         weights[word] = HEAD if nouns_differ else 0
     return weights
@@ -143,10 +185,16 @@ def subject_in(clause: str) -> str | None:
     return None if found is None else found[1] or found[2]
 
 
-def lead_of(sentence: str, first_amount: int) -> str:
-    """Return the words at the start of a sentence that hold for all its amounts: `At Leeds` of `At Leeds 14 got off and 9 got on`."""
+def lead_of(sentence: str, clause: str, question: str) -> str:
+    """Return the words at the start of a sentence that hold for the amounts of a later clause too: `At Leeds` of `At Leeds 14 got off`."""
+    if not sentence.isascii():
+        asked = interrogative(question)
+        same = next((place for place, pair in enumerate(zip(sentence, asked, strict=False)) if len(set(pair)) > 1), 0)
+        first, own = (HAN_PREFIX.split(text, maxsplit=1)[0] for text in (sentence, clause))
+        return sentence[:same] if len(first) - len(own) >= 2 or sentence.startswith(clause) else ""
     found = LEADING.match(sentence) or SUBJECT.match(sentence)
-    return found[0] if found is not None and found.end() <= first_amount else ""
+    digit = FIRST_DIGIT.search(sentence)
+    return found[0] if found is not None and (digit is None or found.end() <= digit.start()) else ""
 
 
 def asks_for_whole(question: str) -> bool:
@@ -155,5 +203,5 @@ def asks_for_whole(question: str) -> bool:
     >>> asks_for_whole("How many cats are there?"), asks_for_whole("How many cats are black?")
     (True, False)
     """
-    clause = WHOLE.sub("", interrogative(question))
+    clause = HAN_COUNTED.sub(r"\2", WHOLE.sub("", interrogative(question)))
     return bool(counted(question)) and echo(clause) <= echo(counted(question)) and WHOLE.search(question) is not None

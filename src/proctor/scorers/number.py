@@ -30,7 +30,7 @@ LONGEST = 2_000
 FACTORIAL = re.compile(r"!|\\boxed|factorial|阶乘", re.IGNORECASE)
 BELOW_ZERO = re.compile(r"^零下(?=\d)")
 PER = re.compile(r"^(?:每(?:秒|小时|分钟|天)|时速)")
-SCALE_ASKED = re.compile(r"\bin (thousands|millions|billions)\b|(?:多少|几)([万亿])(?=[元人吨个平辆台斤]|$)")
+SCALE_ASKED = re.compile(r"\bin (thousands|millions|billions)\b|(?:多少|几)([万亿])(?=[元人吨个平辆台斤？?]|$)")
 SPACE = ("", " ")  # before a unit in Chinese, and in other languages
 SEVERAL = frozenset(["or", "±", "set", "tuple", "union", "empty", "relation", "∈"])
 
