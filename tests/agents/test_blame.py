@@ -1,5 +1,7 @@
 """What a failed request of the agent costs, for each cause and each entry point, against a real server on loopback.
 
+The causes of one entry point are samples of one run, after one that is answered; each has a test of its own.
+
 Not here, because the libraries are not installed: anthropic and litellm. Their errors carry library and status in the same
 way as those of openai, which `tests/agents/test_provider_failures.py` reads without the libraries.
 """
@@ -7,13 +9,15 @@ way as those of openai, which `tests/agents/test_provider_failures.py` reads wit
 import asyncio
 import http.client
 import json
+import ssl
 import subprocess
 import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
@@ -23,7 +27,10 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.agents.function import wrap
 from proctor.core.errors import BadInput, Refused
+from proctor.core.trajectory import ToolStyle
+from proctor.registry import AGENTS
 
 Ask = Callable[[str], str]  # takes an address
 
@@ -55,7 +62,7 @@ OF_NOBODY_KNOWS = dict.fromkeys(CAUSES, "undecided")
 
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length", 0)))
+        given = self.rfile.read(int(self.headers.get("content-length", 0)))
         cause = self.path.split("/")[1]
         if cause == "timeout":
             self.server.over.wait(5)  # type: ignore[attr-defined]
@@ -67,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(b"{<!>}")
             return
-        status, body = REPLIES[cause]
+        status, body = REPLIES[cause] if cause in REPLIES else (200, {"words": given.decode()})
         data = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
@@ -92,12 +99,70 @@ def server() -> Iterator[str]:
     made.server_close()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def certificates_read_once() -> Iterator[None]:
+    """Reading them takes each client 60 ms of CPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
+
+
 def address(server: str, cause: str) -> str:
     return {
         "refused": "http://127.0.0.1:9",
         "dns": "http://nowhere.invalid",
         "tls": f"https://{server}",
     }.get(cause, f"http://{server}/{cause}")
+
+
+class Each:
+    """An agent that is another one for each sample."""
+
+    name = "each"
+    tools: ToolStyle = "text"
+
+    def __init__(self, target_by_sample: Mapping[str, Any]) -> None:
+        self._agents = {"fine": wrap(lambda _: "x")} | {id: wrap(one) for id, one in target_by_sample.items()}
+
+    def open(self, sample: proctor.Sample, environment: Any) -> Any:
+        return self._agents[sample.id].open(sample, environment)
+
+
+Row = Callable[[Any, Callable[[str], Any], Sequence[str]], Mapping[str, str]]
+
+
+@pytest.fixture(scope="module")
+def row(tmp_path_factory: pytest.TempPathFactory) -> Row:
+    """Return how all causes of an entry point end, which is found once."""
+    known: dict[Any, Mapping[str, str]] = {}
+    store = str(tmp_path_factory.mktemp("rows") / "runs.db")
+
+    def outcomes(key: Any, agent_of: Callable[[str], Any], causes: Sequence[str]) -> Mapping[str, str]:
+        if key not in known:
+            agent = Each({cause: agent_of(cause) for cause in causes})
+            known[key] = outcomes_of(agent, causes, store, f"r{len(known)}")
+        return known[key]
+
+    return outcomes
+
+
+def outcomes_of(agent: Any, causes: Sequence[str], store: str, run_id: str) -> dict[str, str]:
+    last = sorted(causes, key=lambda cause: cause == "401")  # it may stop the run
+    samples = [proctor.Sample.ask(one, one, target="x") for one in ("fine", *last)]
+    task = proctor.Task(name="t", samples=samples, scorers=["exact"])
+    found = {}
+    try:
+        run = proctor.evaluate(
+            task, agent=agent, store=store, run_id=run_id, order="official", concurrency=1, max_failed=1.0
+        )
+    except Refused:
+        found["401"] = "the run stops"
+        run = proctor.open_run(run_id, store=store)
+    return found | {trial.sample_id: ended(trial) for trial in run.trials()}
+
+
+def ended(trial: Any) -> str:
+    return f"scored {trial.trajectory.stop}" if trial.outcome == "scored" else str(trial.outcome)
 
 
 def outcome(agent: Any, **how: Any) -> str:
@@ -111,7 +176,7 @@ def outcome(agent: Any, **how: Any) -> str:
             raise
         return "provider_failed"  # of the first sample; as the endpoint is not there at all, the run stops too
     (trial,) = run.trials()
-    return f"scored {trial.trajectory.stop}" if trial.outcome == "scored" else trial.outcome
+    return ended(trial)
 
 
 # ---- plain functions ----
@@ -133,10 +198,10 @@ def by_http_client(url: str) -> str:
     kind, _, rest = url.partition("://")
     host, _, path = rest.partition("/")
     made = http.client.HTTPSConnection if kind == "https" else http.client.HTTPConnection
-    connection = made(host, timeout=0.2)
-    connection.request("POST", f"/{path}", body=b"{}")
-    reply = connection.getresponse()
-    data = reply.read().decode()
+    with closing(made(host, timeout=0.2)) as connection:
+        connection.request("POST", f"/{path}", body=b"{}")
+        reply = connection.getresponse()
+        data = reply.read().decode()
     if reply.status >= 400:
         raise urllib.error.HTTPError(url, reply.status, data, reply.headers, None)
     return checked(data)
@@ -194,26 +259,74 @@ PLAIN: dict[str, tuple[Ask, str]] = {
 
 @pytest.mark.parametrize("cause", CAUSES)
 @pytest.mark.parametrize("library", PLAIN)
-def test_a_request_that_may_be_a_tools_is_undecided(library: str, cause: str, server: str) -> None:
+def test_a_request_that_may_be_a_tools_is_undecided(library: str, cause: str, server: str, row: Row) -> None:
     ask, path = PLAIN[library]
     expected = OF_NOBODY_KNOWS[cause]
     if cause in ("overflow", "filter"):
         expected = {"aiohttp": "undecided"}.get(library, OF_A_MODEL[cause])  # its errors do not hold the reply
-    assert outcome(lambda _: ask(address(server, cause) + path)) == expected
+    found = row(library, lambda cause: lambda _: ask(address(server, cause) + path), CAUSES)
+    assert found[cause] == expected
 
 
-@pytest.mark.parametrize("cause", ["timeout", *REPLIES])
+OF_ADDRESSES = ("timeout", *REPLIES)
+
+
+@pytest.mark.parametrize("cause", OF_ADDRESSES)
 @pytest.mark.parametrize("library", ["urllib", "requests", "httpx"])
-def test_the_address_of_a_model_says_that_the_model_was_asked(library: str, cause: str, server: str) -> None:
+def test_the_address_of_a_model_says_that_the_model_was_asked(library: str, cause: str, server: str, row: Row) -> None:
     if (library, cause) == ("urllib", "timeout"):
         pytest.skip("urllib's time-out does not say what was asked")
     ask, _ = PLAIN[library]
-    assert outcome(lambda _: ask(address(server, cause) + MODEL_PATH)) == OF_A_MODEL[cause]
+    found = row((library, "model"), lambda cause: lambda _: ask(address(server, cause) + MODEL_PATH), OF_ADDRESSES)
+    assert found[cause] == OF_A_MODEL[cause]
 
 
 @pytest.mark.parametrize("cause", CAUSES)
-def test_a_function_with_a_models_client(cause: str, server: str) -> None:
-    assert outcome(lambda _: by_openai(address(server, cause))) == OF_A_MODEL[cause]
+def test_a_function_with_a_models_client(cause: str, server: str, row: Row) -> None:
+    found = row("openai", lambda cause: lambda _: by_openai(address(server, cause)), CAUSES)
+    assert found[cause] == OF_A_MODEL[cause]
+
+
+def loads_urllib(url: str) -> str:
+    with urllib.request.urlopen(urllib.request.Request(url, data=b"{}"), timeout=5) as reply:
+        data = reply.read().decode()
+    return str(json.loads(data))
+
+
+def loads_requests(url: str) -> str:
+    import requests
+
+    reply = requests.post(url, json={}, timeout=5)
+    return str(json.loads(reply.text))
+
+
+def loads_httpx(url: str) -> str:
+    import httpx
+
+    reply = httpx.post(url, json={}, timeout=5)
+    return str(json.loads(reply.content))
+
+
+@pytest.mark.parametrize("ask", [loads_urllib, loads_requests, loads_httpx])
+def test_a_broken_reply_that_a_function_decodes_itself_is_not_its_failure(ask: Ask, server: str) -> None:
+    assert outcome(lambda _: ask(address(server, "no_json") + MODEL_PATH)) == "provider_failed"
+    assert outcome(lambda _: ask(address(server, "no_json"))) == "undecided"
+
+
+@pytest.mark.parametrize("words", ['{"order": 7', ""])
+@pytest.mark.parametrize("library", ["urllib", "requests", "httpx"])
+def test_words_of_a_model_that_a_function_cannot_decode_are_its_failure(library: str, words: str, server: str) -> None:
+    def agent(_: str) -> str:
+        url = address(server, "words") + MODEL_PATH
+        if library == "urllib":
+            with urllib.request.urlopen(urllib.request.Request(url, data=words.encode()), timeout=5) as reply:
+                body = json.loads(reply.read())
+        else:
+            reply = import_module(library).post(url, content=words) if library == "httpx" else import_module(library).post(url, data=words.encode())  # fmt: skip
+            body = json.loads(reply.text)
+        return str(json.loads(body["words"]))
+
+    assert outcome(agent) == "agent_failed"
 
 
 # ---- raised again, elsewhere ----
@@ -252,12 +365,20 @@ def in_a_group(url: str, ask: Ask) -> str:
         raise ExceptionGroup("several", [ValueError("x"), error]) from None
 
 
+AGAIN = ("refused", "overflow", "filter", "other_400", "401", "429", "500")
+
+
 @pytest.mark.parametrize("way", [raised_from, raised_while_handling, raised_from_none, in_a_thread, in_a_group])
-@pytest.mark.parametrize("cause", ["refused", "overflow", "filter", "other_400", "401", "429", "500"])
-def test_it_is_the_same_when_it_is_raised_again(way: Callable[[str, Ask], str], cause: str, server: str) -> None:
-    assert outcome(lambda _: way(address(server, cause), by_openai)) == OF_A_MODEL[cause]
+@pytest.mark.parametrize("cause", AGAIN)
+def test_it_is_the_same_when_it_is_raised_again(
+    way: Callable[[str, Ask], str], cause: str, server: str, row: Row
+) -> None:
+    def ended_by(ask: Ask) -> str:
+        return row((way, ask), lambda cause: lambda _: way(address(server, cause), ask), AGAIN)[cause]
+
+    assert ended_by(by_openai) == OF_A_MODEL[cause]
     if cause not in ("overflow", "filter"):
-        assert outcome(lambda _: way(address(server, cause), by_urllib)) == "undecided"
+        assert ended_by(by_urllib) == "undecided"
 
 
 @pytest.fixture(scope="module")
@@ -305,19 +426,53 @@ def test_a_subprocess_of_a_function_tells_by_its_traceback(cause: str, server: s
     assert outcome(agent) == "undecided"
 
 
-@pytest.mark.parametrize("cause", ["refused", "500", "401"])
+@pytest.mark.parametrize("cause", ["500", "401"])
 def test_a_program_that_is_the_agent_tells_by_its_traceback(cause: str, server: str, tmp_path: Any) -> None:
     file = tmp_path / "agent.py"
     file.write_text(ASKS.format(first="sys.stdin.readline()", url=address(server, cause)))
     assert outcome(f"process:{sys.executable} {file}") == "undecided"
 
 
+OPENAI_ASKS = """
+import sys
+from openai import OpenAI
+sys.stdin.readline()
+client = OpenAI(base_url={url!r}, api_key="k", max_retries=0, timeout=5)
+client.chat.completions.create(model="m", messages=[{{"role": "user", "content": "?"}}])
+"""
+HTTPX_ASKS = """
+import sys, httpx
+sys.stdin.readline()
+httpx.post({url!r}, json={{}}, timeout=5).raise_for_status()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "cause", "expected"),
+    [
+        (OPENAI_ASKS, "overflow", "scored length"),
+        (HTTPX_ASKS, "500", "undecided"),
+    ],
+    ids=["openai-overflow", "httpx-500"],
+)
+def test_a_live_program_counts_as_its_library_does(
+    program: str, cause: str, expected: str, server: str, tmp_path: Any
+) -> None:
+    file = tmp_path / "agent.py"
+    file.write_text(program.format(url=address(server, cause)))
+    assert outcome(f"process:{sys.executable} {file}") == expected
+
+
 @pytest.mark.parametrize("cause", MODEL_SAYS)
-def test_a_program_that_asks_a_model_counts_as_the_model_does(cause: str, tmp_path: Any) -> None:
-    file = tmp_path / "agent.sh"
+def test_a_program_that_asks_a_model_counts_as_the_model_does(cause: str, tmp_path: Any, row: Row) -> None:
     chained = "\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File\nRuntimeError: no answer\n"
-    file.write_text(f"Traceback (most recent call last):\n  File\n{MODEL_SAYS[cause]}{chained}")
-    assert outcome(f"process:sh -c 'read line; cat {file} >&2; exit 1'") == OF_A_MODEL[cause]
+
+    def program(cause: str) -> Any:
+        file = tmp_path / cause
+        file.write_text(f"Traceback (most recent call last):\n  File\n{MODEL_SAYS[cause]}{chained}")
+        return AGENTS.find("process").make(f"sh -c 'read line; cat {file} >&2; exit 1'", {})
+
+    assert row("programs", program, list(MODEL_SAYS))[cause] == OF_A_MODEL[cause]
 
 
 def test_a_program_that_breaks_after_it_has_handled_a_failed_request_is_to_blame(tmp_path: Any) -> None:
@@ -411,12 +566,13 @@ FRAMEWORKS = {
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize("cause", CAUSES)
 @pytest.mark.parametrize("library", FRAMEWORKS)
-def test_a_framework_counts_as_its_model_does(library: str, cause: str, server: str) -> None:
+def test_a_framework_counts_as_its_model_does(library: str, cause: str, server: str, row: Row) -> None:
     try:
         import_module(library)
     except ImportError:
         pytest.skip(f"{library} is not installed")
-    assert outcome(FRAMEWORKS[library](address(server, cause))) == OF_A_MODEL[cause]
+    found = row(library, lambda cause: FRAMEWORKS[library](address(server, cause)), CAUSES)
+    assert found[cause] == OF_A_MODEL[cause]
 
 
 # ---- what the user decides ----

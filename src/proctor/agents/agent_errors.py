@@ -23,6 +23,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import dropwhile
+from types import FrameType
 from typing import Literal, NamedTuple
 
 from proctor.core.errors import AgentFailed, ProctorError, ProviderFailed, Refused, Undecided
@@ -51,6 +52,7 @@ NETWORK = (  # tools use these too
     *("ssl", "socket"),
 )
 CALL_CLIENTS = ("google.adk.models", "pydantic_ai")  # of CLIENTS: another client reads the reply for them
+REPLIES = ("httpx", "requests", "aiohttp", "http.client", "urllib3")  # modules of their classes
 BUILT_IN = ("ConnectionError", "TimeoutError", "gaierror", "IncompleteRead")
 MODEL_PATHS = re.compile(
     r"/(?:(?:chat/)?completions|responses|messages|embeddings|api/(?:chat|generate))/?(?:\?|$)|:(?:streamG|g)enerateContent"
@@ -235,12 +237,13 @@ def _failed(error: BaseException) -> Iterator[_Failed]:
             yield from _failed_in_words(words.decode("utf-8", "replace") if isinstance(words, bytes) else words or "")
         return
     libraries = [kind.__module__ for kind in type(error).__mro__ if kind not in (object, BaseException, Exception)]
-    if type(error).__name__ in BROKEN_BODY:
-        libraries += _raised_in(error)
     response, request = getattr(error, "response", None), None
+    if type(error).__name__ in BROKEN_BODY:
+        response = _unread_reply(error) if response is None else response
+        libraries += [*_raised_in(error), *([type(response).__module__] if response is not None else ())]
     with suppress(Exception):  # httpx raises where there is none
         request = getattr(error, "request", None) or getattr(error, "request_info", None)
-    url = getattr(request, "url", None) or getattr(error, "url", None)
+    url = getattr(request, "url", None) or getattr(error, "url", None) or getattr(response, "url", None)
     yield _Failed(
         libraries=libraries,
         names=[kind.__name__ for kind in type(error).__mro__],
@@ -278,14 +281,36 @@ def _raised_in(error: BaseException) -> list[str]:
 
     None where what could not be read are the arguments of a call, which the model wrote.
     """
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    names = [str(frame.f_globals.get("__name__", "")) for frame in reversed(frames)]
+    names = [str(frame.f_globals.get("__name__", "")) for frame in _frames(error)]
     found = []
     for name in dropwhile(lambda name: name.split(".")[0] in ("json", "simplejson"), names):
         found.append(name)
         if name.split(".")[0] not in NETWORK:
             break
     return [] if len(found) == 1 and found[0].startswith(CALL_CLIENTS) else found
+
+
+def _unread_reply(error: BaseException) -> object:
+    """Return the reply whose whole body was no JSON, where the code that read it still holds it; else None.
+
+    A part of a body, such as the model's words, is as long and as worded as no body is: that is the agent's to read.
+    """
+    text = getattr(error, "doc", None)
+    if not isinstance(text, str):
+        return None
+    for frame in _frames(error)[:MOST_LINKS]:
+        for value in [*frame.f_locals.values()]:
+            with suppress(Exception):  # objects of the user, and replies that were closed
+                if type(value).__module__.startswith(REPLIES) and value.url:
+                    length = value.headers.get("content-length")
+                    if getattr(value, "text", None) == text or length == str(len(text.encode())):
+                        return value
+    return None
+
+
+def _frames(error: BaseException) -> list[FrameType]:
+    """Return the frames that an exception passed, the innermost first."""
+    return [frame for frame, _ in traceback.walk_tb(error.__traceback__)][::-1]
 
 
 def _body(error: BaseException, response: object) -> str:
