@@ -49,8 +49,9 @@ WRONG_AFTER = compile_later(
     r"[\"'”’*_`)\]】}]*\s*(?:(?:option|choice|statement|answer)s?\s)?(?:"
     rf"(?:(?:\w+ly|also|both|all|then|simply|just)\s)*(?:{AUXILIARY}n't|(?:{AUXILIARY}|seems?|looks?|sounds?|appears?)\s(?:to\s)?(?:\w+ly\s)?(?:not|never|hardly|no longer|nowhere)|cannot|never|neither)\b(?! only)"
     r"|(?:\w+ly\s)?(?:fails?|failed|contradicts?|conflicts?|miss(?:es)?|misstates?|misreads?|exaggerates?|overstates?|lacks?|ignores?|confuses?|reverses?|violates?|overlooks?)\b"
+    r"|is\sthe\sonly\sone\s(?:with|that\shas)\s(?:an?\s)?(?:\w+\s)?(?:errors?|mistakes?|flaws?|faults?|dangling|problems?)\b"
     r"|(?:could|might|may)\s(?:also\s)?(?:be|work)\b|would(?:'ve|\shave)\b|(?:seems?|looks?|sounds?|appears?|is)\s[^,.;\n]{0,40},?\s(?:but|yet)\b|(?:is|are)\sthe\s[^,.;\n]{0,40}\b(?:exclude|eliminate|rule\sout|reject|drop)"
-    r"|(?:can|must|should)\s(?:both\s|all\s)?be\s(?:ruled\sout|eliminated|excluded|rejected|discarded|dismissed)|(?:[.:=]|->?|→|=>)\s*(?:wrong|incorrect|false|not\b|no\b)|[:：]?\s?[✗✘×❌]"
+    r"|(?:can|must|should)\s(?:both\s|all\s)?be\s(?:ruled\sout|eliminated|excluded|rejected|discarded|dismissed)|(?:[.:=(（–—-]|->?|→|=>)\s*(?:wrong|incorrect|false|not\b|no\b)|[:：]?\s?[✗✘×❌]"
     r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|内容|明显|显然|肯定|一定|都|均|也|为|并|则|可以|可|应该?|就|全){0,4}(?:错|[不没未无](?!仅|疑|错|妨|难看|得不)|否|[.:、)]\s*(?:错|不)|排除)"
     r"|[^A-Z,，。;；.\n]{0,40}[,，]\s?(?:which (?:is|makes it) |so (?:it is|it's) |but (?:is|it is|it's) |(?:显然|明显|所以|因此|故|后来发现|应当?|该项?|说法|可|则|就|都){0,3}\s?)"
     r"(?:但[^A-Z,，。;；.\n]{0,16}?(?:无关|不符|矛盾|相反|排除|不全)|wrong|incorrect|false|错|不[对选正符当成](?!\s?[A-Z])|有误|排除(?!\s?[A-Z])|(?:ruled|crossed) out))",
@@ -62,7 +63,7 @@ WRONG_WITHIN = compile_later(
     re.IGNORECASE,
 )
 RIGHT_AFTER = compile_later(
-    r"[\"'”’*_`)\]】}]*\s*(?:(?:[.:、]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
+    r"[\"'”’*_`)\]】}]*\s*(?:(?:[.:、(（]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
     r"|(?:(?:is|are|was|were|must be|should be|has to be|seems)\s(?:(?:both|all|also|indeed|\w+ly)\s)?(?:correct|right|true\b|valid|the\s(?:\w+\s)?(?:answer|option|choice|one\b)|supported)|holds?\b|fits?\b(?! with))"
     r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|都|均|也|为|全|无疑|才|显然)*(?:正确|成立|对的?(?![比应于])|符合|当选))",
     re.IGNORECASE,
@@ -80,7 +81,7 @@ LISTED_RIGHT = compile_later(
 )
 ONLY_IF = compile_later(r"\bwould (?:be|have been)\s(?:\w+\s)?$", re.IGNORECASE)
 ASKS_WRONG = compile_later(
-    r"\b(?:NOT|EXCEPT|not|n't|incorrect|incorrectly|false|wrong|untrue|inaccurate|cannot|least|never|odd one)\b|错误|不正确|不对|不属于|不是|不符|有误|不恰当|不当|不能|没有(?!语病|错|歧义|误)|无关|不包括|不合适|不会|不可|不成立|不相符|不妥"
+    r"(?<!没)有(?:语病|毛病|错误)|\b(?:NOT|EXCEPT|not|n't|incorrect|incorrectly|false|wrong|untrue|inaccurate|cannot|least|never|odd one)\b|错误|不正确|不对|不属于|不是|不符|有误|不恰当|不当|不能|没有(?!语病|错|歧义|误)|无关|不包括|不合适|不会|不可|不成立|不相符|不妥"
 )
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from proctor.answer_matching.denied_options import AFFIRMED, Mention, asks_for_wrong, read_mentions
 from proctor.answer_matching.marked_answers import last_boxed, without_thoughts
+from proctor.answer_matching.option_wording import plain_wording
 from proctor.answer_matching.question_words import echo, interrogative
 from proctor.answer_matching.sentences import CLAUSE, corrected
 
@@ -14,6 +15,8 @@ _MARK = (
     r"(?:(?i:\b(?:final|correct|right|best)?\s{0,3}(?:ans\b|answers?|(?<=correct\s)(?:options?|choices?))"
     r"|\b(?:choose|chose|select|pick|(?:go(?:ing)?|went)\s+(?:with|for)|opt(?:ed|ing)?\s+for|settled?\s+(?:on|for)|my\s+(?:choice|pick)"
     r"|leav(?:es|ing)|left\s+with|(?:what\s+)?remain(?:s|ing)|therefore|thus|hence|it\s+(?:must|has\s+to)\s+be))"
+    r"|(?i:\b(?:it(?:['’]s|\s+is)(?=\s\(?[A-H]\)?(?:\s+that\b|[.,;]|$))|i(?:['’]d|\s+would)?\s+say|so(?=,?\s[A-H]\W*$)))"
+    r"|只有|唯有|唯独|那么?就是|(?:应|该)是(?=[A-H])|即(?=[A-H]\W*$)|得(?=[A-H]\W*$)"
     r"|答案|结论|正确(?:的)?(?:选项|说法)?(?=[应是为有:])|选(?!项)择?|而是|正是|只能是|剩下?|剩余|故)"
 )
 _LINK = (
@@ -105,7 +108,7 @@ def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
             return ChosenLetters(found or None)
     if len(text) > _LONGEST:
         return ChosenLetters(_chosen(text, (), options, group))
-    text = _ASKED.sub(" ", corrected(text))
+    text = plain_wording(_ASKED.sub(" ", corrected(text)), question, wrong_wanted=asks_for_wrong(question))
     mentions = _mentions(text, options, wrong_wanted=asks_for_wrong(question))
     if (found := _of_all(text, options, mentions)) is not None:
         return ChosenLetters(found or None)
