@@ -17,7 +17,7 @@ from proctor.benchmarks.multi import tables
 from proctor.cli import app
 from proctor.compat.multi.evaluator import MultiAssertionEvaluator
 from proctor.compat.multi.inspecting import calculate_score
-from proctor.core.errors import ProviderFailed
+from proctor.core.errors import BadInput, ProviderFailed
 from proctor.exports.summary import Summary, metrics
 from proctor.registry import BENCHMARKS
 from proctor.web.failures import API
@@ -180,6 +180,21 @@ def test_no_entry_point_and_no_file_shows_a_rate(name: str, site: AppSite, tmp_p
 )
 def test_what_is_looked_for_would_be_found(found: object) -> None:
     assert [*shown_rates(found)]
+
+
+def test_prometheus_is_told_of_no_passes_without_an_evaluated_case(site: AppSite, tmp_path: Path) -> None:
+    shown = str(export("prometheus", "a.prom")(site, tmp_path))
+    assert "\ntest_cases_total 3.0\n" in shown
+    assert not re.search("^test_cases_(?:pass|success|failure)", shown, re.M)
+
+
+@pytest.mark.parametrize("name", [name for name in BENCHMARKS.names() if BENCHMARKS.find(name).export is not None])
+def test_no_official_layout_is_written_of_nothing(name: str, tmp_path: Path) -> None:
+    write = BENCHMARKS.find(name).export
+    assert write is not None
+    with pytest.raises(BadInput, match="no scored trial"):
+        write([], tmp_path, "model")
+    assert not any(tmp_path.rglob("*"))
 
 
 @pytest.mark.parametrize("name", BENCHMARKS.names())

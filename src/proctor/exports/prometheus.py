@@ -154,16 +154,22 @@ def _mean(metrics: Sequence[MetricOutcome]) -> str:
 
 
 def _registry(figures: Figures) -> "CollectorRegistry":
-    """Make a registry of its own, so that nothing of an earlier push is left in it."""
+    """Make a registry of its own, so that nothing of an earlier push is left in it.
+
+    Without an evaluated case there is none that passed or failed: a dashboard that divides by the total shows no 0 %.
+    """
     check_installed()
     from prometheus_client import CollectorRegistry, Gauge
 
     registry = CollectorRegistry()
-    for name, text, value in (
-        ("test_cases_total", "Cases in this evaluation", figures.total),
+    counts = (
         ("test_cases_success", "Cases that succeeded", figures.passed),
         ("test_cases_pass", "Cases that passed", figures.passed),
         ("test_cases_failure", "Cases that failed", figures.failed),
+    )
+    for name, text, value in (
+        ("test_cases_total", "Cases in this evaluation", figures.total),
+        *(counts if figures.passed or figures.failed else ()),
         ("threshold", "Threshold of a case", figures.threshold),
         ("diff_threshold", "Threshold of a difference", figures.diff_threshold),
     ):

@@ -6,8 +6,9 @@ from pathlib import Path
 import msgspec
 
 from proctor.benchmarks.gaia.answer import final_answer
+from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
-from proctor.core.trial import Trial
+from proctor.core.trial import IN_THE_MEAN, Trial
 from proctor.runtime.files import draft_of, write_whole
 
 GUIDE = """# Submitting to the GAIA leaderboard
@@ -29,14 +30,20 @@ question is in the file. Questions that never got a reply have an empty answer, 
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
-    """Write the first attempt at every question as a line, and the guide next to it."""
+    """Write the first attempt at every question as a line, and the guide next to it.
+
+    Raises:
+        BadInput: no question has a result, so that every answer would be empty, and wrong.
+    """
     lines = folder / "gaia_result.jsonl"
-    count = 0
+    count, is_measured = 0, False
     with draft_of(lines) as draft, draft.open("wb") as file:
         for sample, trial in trials:
             if trial.attempt == 0:
                 file.write(msgspec.json.encode(_line(sample, trial)) + b"\n")
-                count += 1
+                count, is_measured = count + 1, is_measured or trial.outcome in IN_THE_MEAN
+        if not is_measured:
+            raise BadInput("The run holds no scored trial to export.")
     guide = folder / "SUBMISSION_GUIDE.md"
     return [lines, write_whole(guide, GUIDE.format(model=model, file=lines.name, lines=count))]
 
