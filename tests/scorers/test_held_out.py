@@ -86,4 +86,4 @@ def test_answers_in_roundabout_english_are_read() -> None:
     """The bounds are those that hold now: they may only rise."""
     precision, recall = _figures(_pairs("prose_en"), answer)
     assert precision >= 0.98
-    assert recall >= 0.79
+    assert recall >= 0.84

@@ -78,7 +78,10 @@ ABOUT_IT = compile_later(
 WITH_SYMBOL = compile_later(r"[^\W\d_][\w ]{0,40}\s?[(（][A-Za-z\u3400-\u9fff]{1,12}[)）]")
 MEASURED = compile_later(r"(.{1,80}?[\d}π)])\s?([^\W\d_]{1,12}(?:\^[23])?)")
 HAN_WORD = compile_later(r"[\u3400-\u9fff]")
+ROUGHLY = compile_later(r"(?:approximately|around|roughly)\s", re.IGNORECASE)
+PROSE = compile_later(r"(?<!\\)\b(?!arc)[a-z]{5,}\b(?!\s?\()")  # a word, no function
 ARTICLE = compile_later(r"(?:the|an?) ", re.IGNORECASE)
+ACTS = compile_later(r"[A-Z]\w+ (?!of|and|the|de|in|is)[a-z]+ [a-z]+")  # France came second
 CAPITAL = compile_later(r"[^\W\d_a-z]")
 WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
 EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
@@ -143,7 +146,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if len(blocks := FENCED.findall(text[:MOST_CHARACTERS])) == 1:
         return (Claim((blocks[0].strip(),)),)
     asked = read_asked(question)
-    sentences = statements(text)
+    sentences = statements(text.replace("$$", " "))
     if (truth := read_truth(sentences, asked)) is not None:
         return (Claim(truth=truth),)
     if asked.kind == "truth":
@@ -189,7 +192,11 @@ def _with_lone_name(
     said = [form for claim in claims for form in claim.forms]
     if any(name in form for form in said[:1]):
         return (Claim(tuple(dict.fromkeys([*claims[0].forms, *forms]))), *claims[1:])
-    if not direct or any(form in name for form in said[:1]) or not any(CAPITAL.search(form) for form in said):
+    if (
+        not direct
+        or any(form in name for form in said[:1])
+        or not any(CAPITAL.search(ARTICLE.sub("", form)) for form in said)
+    ):
         return (Claim(forms),)
     return (*claims, Claim(forms))
 
@@ -217,6 +224,7 @@ def _is_bare(sentence: str) -> bool:
     bare = len(sentence.split(" ")) <= FEW_WORDS if sentence.isascii() else len(sentence) <= FEW_CHARACTERS
     return (
         bare
+        and ACTS.fullmatch(sentence) is None
         and COPULA.search(sentence) is None
         and re.search(r"[:：\d]", sentence) is None
         and sentence[:1] == sentence[:1].upper()
@@ -242,6 +250,8 @@ def _formula(sentence: str, asked: Asked) -> tuple[str, ...]:
         text = BRACKETED_UNIT.sub(r" \1", plain[start.end() :].strip())
         if (measured := MEASURED.fullmatch(text)) is not None and read_unit(measured[2]) and MATHEMATICAL.search(text):
             return (text,) if read_tree(measured[1]) and not read_quantity(text) else ()
+        if PROSE.search(text) is not None:
+            continue
         if EQUATION.search(text) is None and MATHEMATICAL.search(text) and read_tree(text) and not read_quantity(text):
             return (text, decimals.strip()) if rounded else (text,)
     return ()
@@ -286,6 +296,8 @@ def _of_amount(amount: Amount, asked: Asked) -> list[Claim]:
         if asked.kind == "moment" and (year := YEAR.search(amount.text)) is not None:
             forms.append(year[0])
     lead = LEADING.search(amount.before)
+    if lead is not None and ROUGHLY.fullmatch(lead[0]):
+        forms = [f"about {amount.text}", *forms]
     claim = Claim(tuple(dict.fromkeys([*([lead[0] + form for form in forms] if lead is not None else []), *forms])))
     if FELL.search(amount.before) is None or amount.text[:1] == "-" or DIRECTED.search(asked.clause):
         return [claim]

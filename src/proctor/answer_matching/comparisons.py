@@ -13,7 +13,7 @@ ASKS_COMPARISON = compile_later(
     r"\b(?:who|which|what)\b.{0,60}?\b(?P<word>\w{2,}er|more|less|most|least|\w{2,}est|won|wins?|win|lost|loses?|better|worse|first)\b",
     re.IGNORECASE,
 )
-THING = r"(?:[Tt]he |[Aa]n? )?[\w'’.-]+(?: (?!is\b|was\b|are\b|were\b|isn|has\b|does)[\w'’.-]+){0,4}?"
+THING = r"\b(?!but\b|and\b|while\b|so\b|as\b)(?:[Tt]he |[Aa]n? )?[\w'’.-]+(?: (?!is\b|was\b|are\b|were\b|isn|has\b|does)[\w'’.-]+){0,4}?"
 END = r"(?=\s(?:by|in|with|at|on|for|after|and|because|since|to|during|last|this|when)\b|[,;.!]|$)"
 THAN = compile_later(
     rf"(?P<one>{THING}) (?:is|was|are|were|has|have|had|runs?|ran|weighs?|lasts?|costs?|goes|grows?|comes?|came|lives?|scored|got|took|takes|can \w+|\w+s|\w+ed)\b(?P<verb>n't| not)? ?"
@@ -23,12 +23,12 @@ AS_AS = compile_later(
     rf"(?P<one>{THING}) (?:is|was|are|were|does|do|did)(?:n't| not)(?: \w+)? (?:quite )?(?:as|so) (?P<word>\w+)(?: \w+)? as (?P<other>{THING}){END}"
 )
 BEATS = compile_later(
-    rf"(?P<one>{THING}) (?:easily |narrowly |just |comfortably )?(?:beats?|beat|defeats?|defeated|out(?!s\b|put)\w{{3,}}(?:s|ed)|exceeds?|exceeded|surpass(?:es|ed)|tops|topped|dwarfs|overt[ao]o?k(?:es)?|edge[sd] (?:out )?|"
+    rf"(?P<one>{THING}) (?:easily |narrowly |just |comfortably )?(?:beats?|beat|towers? over|towered over|defeats?|defeated|out(?!s\b|put)\w{{3,}}(?:s|ed)|exceeds?|exceeded|surpass(?:es|ed)|tops|topped|dwarfs|overt[ao]o?k(?:es)?|edge[sd] (?:out )?|"
     rf"(?:is|was|comes|came|finished) (?:out )?ahead of|has the edge over|won (?:\S+ )?(?:against|over)|triumphed over) (?P<other>{THING}){END}"
 )
 LOSES_TO = compile_later(
-    rf"(?P<one>{THING}) (?:(?:was|were|is|are|got) (?:\w+ )?(?:beaten|defeated|outrun|outscored|outplayed|overtaken|surpassed|topped|dwarfed)(?: [\d–:-]+)? by|(?:lost|loses)(?: [\d–:-]+)? (?:to|against)|trails|falls short of|lags behind|"
-    rf"comes? (?:in )?after|finished behind|is no match for) (?P<other>{THING}){END}"
+    rf"(?P<one>{THING}) (?:(?:was|were|is|are|got) (?:\w+ )?(?:beaten|defeated|outrun|outscored|outplayed|overtaken|surpassed|topped|dwarfed)(?: [\d–:-]+)? by|(?:lost|loses)(?: [\d–:-]+)? (?:to|against)|trails|falls short of|lags after|"
+    rf"comes? (?:in )?after|is no match for) (?P<other>{THING}){END}"
 )
 LESS = compile_later(
     r"less|least|few|fewer|small|short|light|slow|young|low|cheap|lost|lose|wors|narrow|thin|shallow|weak|poor|near|close|cold|soft|easy|easi|late",
@@ -56,6 +56,11 @@ CUT = {
     "few": "few",
     "lat": "late",
 }
+ORDER = compile_later(
+    r"\bfrom (?:the )?(?P<start>\w+est) to (?:the )?(?P<end>\w+est)(?:[:,]| is| are| they are|, they are:?) (?P<things>[^:;]{3,160})",
+    re.IGNORECASE,
+)
+BETWEEN = compile_later(r"\s?[>,<]\s?(?:and\s|then\s)?|\sand\s|\sthen\s")
 LONGEST = 300
 
 
@@ -71,12 +76,23 @@ def read_comparison(sentences: Sequence[str], asked: Asked) -> str | None:
     wanted = ASKS_COMPARISON.search(asked.clause)
     if wanted is None or not asked.stems:
         return None
+    if (placed := _in_order(sentences, wanted["word"])) is not None:
+        return placed
     for sentence in reversed(sentences):
         if len(sentence) > LONGEST or GUESS.search(sentence) or OTHERS_SAY.search(sentence):
             continue
         if (thing := _first(sentence, wanted["word"], asked)) is not None:
             return thing
     return None
+
+
+def _in_order(sentences: Sequence[str], wanted: str) -> str | None:
+    """Return the first of an order, or its last: `From oldest to youngest: Nora > Piet > Sam`."""
+    found = next((order for one in sentences if len(one) <= LONGEST and (order := ORDER.search(one))), None)
+    if found is None or _root(wanted) not in (_root(found["start"]), _root(found["end"])):
+        return None
+    things = [thing.strip(" .") for thing in BETWEEN.split(found["things"])]
+    return things[0 if _root(wanted) == _root(found["start"]) else -1]
 
 
 def _first(sentence: str, wanted: str, asked: Asked) -> str | None:

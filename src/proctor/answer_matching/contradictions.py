@@ -83,10 +83,24 @@ def contradicts(sentence: str, question: str) -> bool:
         former, latter = compared[2] or compared[4], asked[2] or asked[4]
         if former.casefold() != latter.casefold() and former in question:
             return True  # Amy is taller than Ben, asked how much taller Ben is
-    if RANKED.search(sentence) and not RANKED.search(question):
+    ranked = RANKED.search(sentence)
+    if (
+        ranked is not None
+        and ranked[0].split()[0].casefold() not in question.casefold()
+        and not RANKED.search(question)
+    ):
         return True  # the second largest, asked for the largest
     if _replaces(sentence, question):
         return True
+    return says_opposite(sentence, question)
+
+
+def says_opposite(sentence: str, question: str) -> bool:
+    """True if a sentence has the opposite of a word of the question, and not the word: `closed`, asked whether it is open.
+
+    >>> says_opposite("It is closed", "Is it open?"), says_opposite("It was open, now it is closed", "Is it open?")
+    (True, False)
+    """
     return any(
         this.search(question) and not that.search(question) and that.search(sentence) and not this.search(sentence)
         for pair in _opposites()

@@ -19,10 +19,12 @@ from proctor.runtime.patterns import compile_later
 ASKS_NAME = compile_later(
     r"\b(?:who|whom|whose|where)\b|\b(?:which|what)(?: (?:is|was|are) the (?:name|capital|largest|smallest|biggest|longest|tallest|highest|deepest)\b)?(?: \w+){0,3}? "
     r"(?:city|town|country|state|continent|capital|planet|river|ocean|sea|lake|mountain|desert|island|team|company|person|player|author|writer|artist|composer|scientist|king|queen|"
-    r"president|actor|actress|director|university|book|novel|film|movie|play|language|nation|brand|moon|department|colleague|student|candidate|street|airport|hospital|god|goddess|battle|war|empire|dynasty)\b",
+    r"president|actor|actress|director|university|browser|framework|library|app|website|newspaper|magazine|band|singer|album|song|painting|painter|doctor|professor|teacher|manager|mayor|province|station|hotel|museum|restaurant|church|bridge|building|club|league|party|religion|team|side|car|phone|winner|colleague|book|novel|film|movie|play|language|nation|brand|moon|department|colleague|student|candidate|street|airport|hospital|god|goddess|battle|war|empire|dynasty)\b",
     re.IGNORECASE,
 )
-ASKS_PLACE = compile_later(r"\bwhere\b|\b(?:in|at|on|from|to) (?:which|what)\b|\bcapital\b", re.IGNORECASE)
+ASKS_PLACE = compile_later(
+    r"\bwhere\b|\b(?:in|at|on|from|to) (?:which|what)\b|\bcapital\b|\b(?:in|at|on|from|to)\W*$", re.IGNORECASE
+)
 ASKS_WHO = compile_later(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 CLAUSE_END = compile_later(
     r"[,;:()\n]|\s[—–-]\s|—|\s(?:but|while|whereas|although|though|because|since|if|when|so|yet)\s|\s(?=(?:who|whom|whose|which|where)\s)|\s(?:and)\s(?=(?:\w+ed|was|is|has|had|went|took|came|made|\w+ing)\b|(?:the )?[A-Z][\w.]*(?: [A-Z][\w.]*)* (?:\w+ed|is|was|had|has|did)\b)"
@@ -41,12 +43,12 @@ TITLE_OF = compile_later(r"\s(?:[a-z]+ ){1,3}$")
 VERB = compile_later(r"\b(?:is|was|are|were|has|had|did)\b")
 POSSESSIVE = compile_later(r"['’]s?$")
 SCENE_BEFORE = compile_later(
-    r"\b(?:than|instead of|unlike|rather than|not|nor|after|before|against|over|from|until|except|besides|near|like|with|beat|beats|beating|defeat\w*|succeed\w*|replac\w*|inspired by|born|née|"
-    r"followed by|preceded by|about|on|at|in|of|for|starring|outside|between|under|during|via|through|opposite|and|or|across|behind|edged out|ousted|lost to|overtook|married)\s(?:[a-z]+['’]?s?\s){0,2}$",
+    r"\b(?:than|behind|instead of|unlike|rather than|not|nor|after|before|against|over|from|until|except|besides|near|like|with|beat|beats|beating|defeat\w*|succeed\w*|replac\w*|inspired by|born|née|"
+    r"followed by|preceded by|about|on|at|in|of|(?<!go )(?<!went )(?<!opt )(?<!vote )(?<!voted )for|starring|outside|between|under|during|via|through|opposite|and|or|across|edged out|ousted|lost to|overtook|married)\s(?:[a-z]+['’]?s?\s){0,2}$",
     re.IGNORECASE,
 )
 RIVAL_BEFORE = compile_later(
-    r"\b(?:than|instead of|unlike|rather than|not|nor|after|before|against|over|from|until|except|besides|near|like|beat|beats|beating|defeat\w*|succeed\w*|replac\w*|followed by|preceded by|inspired by|behind|ousted|overtook|"
+    r"\b(?:than|behind|instead of|unlike|rather than|not|nor|after|before|against|over|from|until|except|besides|near|like|beat|beats|beating|defeat\w*|succeed\w*|replac\w*|followed by|preceded by|inspired by|ousted|overtook|"
     r"married|about|with|in|at|on|for)\s(?:[a-z]+['’]?s?\s){0,2}$",
     re.IGNORECASE,
 )
@@ -54,7 +56,7 @@ PLACED_BEFORE = compile_later(r"\b(?:in|at|on|from|to|of|near|into|inside|within
 PLACED_AT = compile_later(r"\b(?:in|at|on|to|into|inside|within)\s(?:the\s(?:[a-z]+\s){0,2}(?:of\s)?)?$", re.IGNORECASE)
 PAST = compile_later(
     r"\b(?:previous(?:ly)?|formerly|former|predecessor|stepped down|used to|once|earlier|expected|ahead|sometimes|often|commonly|wrongly|mistakenly|rival|contender|runner-up|second place|"
-    r"first reports|many people|on the other hand|by contrast|unlike|contrary|instead of|rather than|compared|auditioned|applied|competed|nominated|almost|nearly|before that|originally|(?:second|third|next|last) (?:after|to|behind|place|only)|no longer|confus\w*|married)\b",
+    r"first reports|many people|on the other hand|by contrast|unlike|contrary|instead of|rather than|compared|auditioned|applied|competed|nominated|almost|nearly|before that|originally|(?:came|comes|finished|in) (?:second|third|last|close)|(?:second|third|next|last) (?:after|to|behind|place|only)|no longer|confus\w*|married)\b",
     re.IGNORECASE,
 )
 LONGEST, MOST_NAMES = 600, 12

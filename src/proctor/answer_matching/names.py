@@ -114,6 +114,8 @@ def _middle_agrees(answer: str, target: str) -> bool:
     one, other = (_without_accents(text).replace(".", ". ").split() for text in (answer, target))
     if min(len(one), len(other)) < 2 or not all(PERSON.fullmatch(word) for word in (*one, *other)):
         return False
+    if _initials_agree(one, other):
+        return True
     if any(len(word.rstrip(".")) < 2 for word in (one[0], one[-1], other[0], other[-1])):
         return False
     if (one[0].casefold(), one[-1].casefold()) != (other[0].casefold(), other[-1].casefold()):
@@ -124,3 +126,11 @@ def _middle_agrees(answer: str, target: str) -> bool:
     return len(first) == len(second) and all(
         a == b or (1 in (len(a), len(b)) and a[0] == b[0]) for a, b in zip(first, second, strict=True)
     )
+
+
+def _initials_agree(one: list[str], other: list[str]) -> bool:
+    """`A. G. Bell` is `Alexander Graham Bell`: two given names or more, each an initial of the other; one initial is too little."""
+    if len(one) != len(other) or len(one) < 3 or one[-1].casefold() != other[-1].casefold() or len(one[-1]) < 2:
+        return False
+    given = [(a.rstrip("."), b.rstrip(".")) for a, b in zip(one[:-1], other[:-1], strict=True)]
+    return all(a == b or (1 in (len(a), len(b)) and a[:1] == b[:1]) for a, b in given)

@@ -152,10 +152,10 @@ def _numeral(text: str) -> Number | None:
 
 
 def _decimal(digits: str) -> int | Fraction:
-    whole, _, behind = digits.partition(".")
-    behind = behind.rstrip("0")
-    value = int(whole + behind or "0")
-    return _plain(Fraction(value, 10 ** len(behind))) if behind else value
+    whole, _, decimals = digits.partition(".")
+    decimals = decimals.rstrip("0")
+    value = int(whole + decimals or "0")
+    return _plain(Fraction(value, 10 ** len(decimals))) if decimals else value
 
 
 def _power(found: re.Match[str]) -> Number | None:

@@ -1,4 +1,4 @@
-"""Say in plain order what an English sentence says: `Credit goes to Bell.` is `It is Bell.`, whatever the target is.
+"""Say in plain order what an English sentence says: `Credit goes to Bell.` is `So it is Bell.`, whatever the target is.
 
 Writers wrap an answer: the scene comes first, a rival is set aside, the answer stands in a cleft. The rewritings here drop what is
 set aside and leave a sentence that the readers of claims know. Each looks at the form of the sentence, and at the words of the question.
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from proctor.answer_matching.asked import Asked
 from proctor.answer_matching.contradictions import contradicts
+from proctor.answer_matching.number_words import with_digits
 from proctor.answer_matching.question_words import echo, stem
 from proctor.answer_matching.text import negations
 from proctor.runtime.patterns import compile_later
@@ -45,8 +46,8 @@ ASIDE = compile_later(
     r",\s(?:(?:the|an?) (?:[a-z][\w-]+ ){1,3}(?:of|to|in|for|and)\s[^,;]{1,140}|(?:who|whom|whose|which|where)\s[^,;]{1,140}|[A-Z][\w'.]+(?: [A-Z][\w'.]+)*['’]s [a-z][\w -]{1,40}|n[ée]e\s[^,;]{1,60}),\s(?=[a-z])"
 )
 RIVAL = compile_later(
-    r",?\s(?:(?:rather than|instead of|unlike|as opposed to|in contrast (?:to|with)|compared (?:with|to)|as against|against|versus|vs\.?|ahead of|up from|down from|followed by|"
-    r"not counting|(?:twice|half|(?:two|three|four|five|ten|\d+) times|just) as \w+ as|née|with [A-Z][\w']+ (?:in|coming|finishing|as) )|before (?:that|it),?)\s?(?=\S)([^,;.]{1,80}(?:,\s(?:which|who)\s[^,;.]{1,80})?)(?=[,;.]|$)",
+    r",?\s(?:(?:rather than|instead of|unlike|as opposed to|in contrast (?:to|with)|compared (?:with|to)|as against|against|versus|vs\.?|ahead of|up from|down from|followed by|of which|of whom|including|with some|with a few|"
+    r"not counting|(?:twice|half|(?:two|three|four|five|ten|\d+) times|just) as \w+ as|née|with [A-Z][\w']+ (?:in|coming|finishing|as) )|before (?:that|it),?|(?:that|which)(?=\s(?:takes?|costs?|weighs?|lasts?|seats|holds)\s))\s?(?=\S)([^,;.]{1,80}(?:,\s(?:which|who)\s[^,;.]{1,80})?)(?=[,;.]|$)",
     re.IGNORECASE,
 )
 CLEFT = compile_later(
@@ -54,7 +55,7 @@ CLEFT = compile_later(
     re.IGNORECASE,
 )
 PASSIVE_RECEIVER = compile_later(
-    rf"(?:the |that |this |its |their |full |all |most of the |much of the )*{HONOUR}\b[^,.;]{{0,50}}?\s(?:goes|went|belongs?|belonged|falls|fell|rests|lies|is due|was (?:awarded|given|handed))\s(?:to|with)\s(?P<answer>[^,;.]{{1,80}})",
+    rf"(?:the |that |this |its |their |full |all |most of the |much of the )*{HONOUR}\b[^,.;]{{0,50}}?\s(?:goes|went|belongs?|belonged|falls|fell|rests|lies|is due|was (?:awarded|given|handed))\s(?:to|with)\s(?P<answer>(?:[^,;.]|(?<=\b[A-Z])\.){{1,80}})",
     re.IGNORECASE,
 )
 HOLDS_IT = compile_later(
@@ -78,7 +79,7 @@ NO_OTHER = compile_later(
     re.IGNORECASE,
 )
 IS = compile_later(
-    r"\b(?:(?:turn(?:s|ed)? out|prov(?:es?|ed)|happen(?:s|ed)?|work(?:s|ed)? out|tend(?:s|ed)?) to be|(?:works?|worked|comes?|came) out (?:at|to|as)|boils? down to|"
+    r"\b(?:(?:gives?|yields?|returns?|gets|makes|hands) (?:you|us|me|one|back)|reads|answers to(?= [A-Z])|(?:turn(?:s|ed)? out|prov(?:es?|ed)|happen(?:s|ed)?|work(?:s|ed)? out|tend(?:s|ed)?) to be|(?:works?|worked|comes?|came) out (?:at|to|as)|boils? down to|"
     r"is (?:an |the )?(?:acronym|abbreviation|initialism|short|shorthand|another (?:name|word)) (?:for|of)|clocks? in at|weighs? in at|(?:stands?|stood|sits?) at|goes by the name (?:of )?|went by the name (?:of )?)\s",
     re.IGNORECASE,
 )
@@ -92,7 +93,47 @@ LEADS_TO = compile_later(
 COORDINATED = compile_later(
     r";\s|,?\s(?:and|but|while|whereas|though|although)\s(?=(?:(?:it|he|she|they|his|her|its|their|the|my|our|a|an)\s)?(?:[A-Za-z'’]+\s){1,4}?(?:is|are|was|were|has|had|\w+s|\w+ed|came|went|took|began|fell|rose)\b)|,\s(?=\w+ (?:years?|months?|days?|weeks?) (?:after|before)\b)"
 )
+NOT_BUT = compile_later(
+    r"(?:n['’]t|\snot)\s(?:an?\s)?[^,.;]{1,60}(?:,\s(?:as|which|though|although)\s[^,;.]{1,60})?,\s(?:but|rather|it(?:'s| is| was))\s(?:rather\s|instead\s)?(?=\w)",
+    re.IGNORECASE,
+)
+NOT_MEANT = compile_later(r"\s?[(](?:not|don['’]t|do not|never)\b[^()]{1,120}[)]", re.IGNORECASE)
+ITALIC = compile_later(r"(?<![\w*])\*(\w[^*\n]{0,60})\*(?![\w*])")
+THEREFORE = compile_later(
+    r"\b(?P<is>is|was|are|were|equals|must be) (?:therefore|thus|hence|consequently)\b", re.IGNORECASE
+)
+TODAY = compile_later(r"\b(?:today|now|currently|nowadays|these days|at present|at the moment)\b", re.IGNORECASE)
+THEN = compile_later(
+    r"\b(?:when it (?:was|opened)|originally|at first|initially|in the past|previously|formerly|back then|used to)\b",
+    re.IGNORECASE,
+)
+ASKS_PAST = compile_later(r"\b(?:was|were|did|had|originally|used to)\b", re.IGNORECASE)
+NAMELY = compile_later(
+    r".{3,200}?(?:,|;|\s[—–-])\s(?:i\.e\.|namely|viz\.?|in other words|to wit),? (?:in |on |at )?(?P<answer>[^;,]{1,80})"
+)
+BUT_ONLY = compile_later(
+    r".{3,200}?, but (?=(?:only|just|in the end|in fact|actually|eventually|ended up)\b)(?P<rest>.{3,160})",
+    re.IGNORECASE,
+)
+YEARS_AFTER = compile_later(
+    r",\s(?:\S+\s){1,2}(?:years?|months?|weeks?|days?|decades?|centuries) (?:after|before|later than|earlier than)\s[^;.]{2,100}",
+    re.IGNORECASE,
+)
+SAID_BY_ME = compile_later(
+    r",\s(?:I(?:'d| would) say|of course|obviously|naturally|no doubt|for sure|if you ask me|to be precise|to be exact)\W*$",
+    re.IGNORECASE,
+)
+AND_A_HALF = compile_later(
+    r"\b(?P<count>an?|one|\d+)\s(?P<unit>hour|day|year|month|week|minute|mile|metre|meter|kilometre|litre|kilo)s? and a half\b",
+    re.IGNORECASE,
+)
+FOR_EVERY = compile_later(
+    r"(?:.*?\b)?(?:for (?:every|each) (?P<n1>\w+) (?P<a1>\w+),? there (?:are|is|were) (?P<m1>\w+) (?P<b1>\w+)|(?P<n2>\w+) (?P<a2>\w+) (?:for|to) (?:every|each) (?P<m2>\w+) (?P<b2>\w+))\W*",
+    re.IGNORECASE,
+)
+ASKS_RATIO = compile_later(r"\bratio of (?:the )?(?P<first>\w+) to (?:the )?(?P<second>\w+)", re.IGNORECASE)
 ARROW = compile_later(r"^[^A-Za-z]{1,60}(?:→|->|⇒|=>)\s?(?P<answer>[-−]?[$€£]?\d[\d.,]*(?:\s?[%\w°²³]{1,6})?)\W*$")
+WORD = compile_later(r"[A-Za-z]+")
 LONGEST = 400
 
 
@@ -101,11 +142,13 @@ def plain_prose(sentences: Sequence[str], asked: Asked) -> list[str]:
 
     >>> from proctor.answer_matching.asked import read_asked
     >>> plain_prose(["Credit for it goes to Alexander Bell"], read_asked("Who invented it?"))
-    ['It is Alexander Bell']
+    ['So it is Alexander Bell']
     >>> plain_prose(["Instead of tea, he drinks milk"], read_asked("What does he drink?"))
     ['he drinks milk']
     """
     kept = [one for one in sentences if not THINKS_FIRST.match(one) and not ON_ANOTHER.search(one)] or sentences
+    if asked.kind == "moment":
+        kept = [YEARS_AFTER.sub("", one) for one in kept if len(one) <= LONGEST]
     return [_plain(_on_subject(one, asked), asked) if len(one) <= LONGEST else one for one in kept]
 
 
@@ -114,6 +157,9 @@ def _on_subject(sentence: str, asked: Asked) -> str:
 
     A clause that says the opposite of the question is about something else.
     """
+    now = [clause for clause in sentence.split(", ") if TODAY.search(clause) and any(map(str.isdigit, clause))]
+    if len(now) == 1 and THEN.search(sentence.replace(now[0], "")) and not ASKS_PAST.search(asked.clause):
+        return now[0]
     clauses = [clause for clause in COORDINATED.split(sentence) if clause.strip()]
     if asked.kind not in ("amount", "moment") or len(clauses) < 2:
         return sentence
@@ -126,22 +172,31 @@ def _on_subject(sentence: str, asked: Asked) -> str:
 
 
 def _plain(sentence: str, asked: Asked) -> str:
+    sentence = ITALIC.sub(r"\1", NOT_MEANT.sub("", sentence))
+    if (therefore := THEREFORE.search(sentence)) is not None:
+        sentence = "So " + sentence[: therefore.end("is")] + sentence[therefore.end() :]
+    sentence = NOT_BUT.sub(" ", sentence, count=1)
+    sentence = AND_A_HALF.sub(_half, SAID_BY_ME.sub("", sentence))
+    if (ratio := _ratio(sentence, asked)) is not None:
+        return ratio
+    if asked.kind != "truth" and (but := BUT_ONLY.fullmatch(sentence)) is not None:
+        sentence = but["rest"]
     sentence = _without_scene(_without_others(sentence), asked)
     sentence = ASIDE.sub(" ", sentence)
     sentence = _without_rival(sentence, asked)
     sentence = IS.sub("is ", sentence)
     if (cleft := CLEFT.fullmatch(sentence)) is not None and not negations(cleft["rest"]):
         return f"{cleft['name']} {cleft['rest']}"
-    for pattern in (PASSIVE_RECEIVER, HOLDS_IT, GIVEN_NAME, WHAT_IS, IT_IS):
+    for pattern in (NAMELY, PASSIVE_RECEIVER, HOLDS_IT, GIVEN_NAME, WHAT_IS, IT_IS):
         found = pattern.fullmatch(sentence) or (pattern.match(sentence) if pattern is PASSIVE_RECEIVER else None)
         if (
             found is not None
             and not negations(found[0])
             and found["answer"].casefold() not in ("it", "that", "this", "he", "she")
         ):
-            return f"It is {found['answer']}"
+            return f"So it is {found['answer']}"
     if (other := NO_OTHER.match(sentence)) is not None and echo(other["said"]) & asked.stems:
-        return f"It is {other['answer']}"
+        return f"So it is {other['answer']}"
     if asked.kind in ("amount", "moment", ""):
         for pattern in (LEADS_TO, ARROW):
             if (found := pattern.match(sentence)) is not None and not negations(found["answer"]):
@@ -159,6 +214,9 @@ def _without_scene(sentence: str, asked: Asked) -> str:
         done = BY_SOMEONE.match(sentence)
         if done is not None and stem(done[0].partition(" ")[0]) in asked.stems - echo(rest):
             return "It was " + re.split(r" and ", done[0][:1].lower() + done[0][1:])[0]
+        first = scene[0].partition(" ")[0]
+        if pattern is PARTICIPLE and first.endswith("ed") and stem(first) in map(stem, WORD.findall(asked.clause)):
+            return "It was " + scene[0][:1].lower() + scene[0][1:].rstrip(", ")
         if len(rest.split()) > 1:
             sentence = rest
     return sentence
@@ -182,3 +240,19 @@ def _without_others(sentence: str) -> str:
     """Return a sentence without what others think, where it says better: `Many say Rome, but it is Paris`."""
     others = OTHERS_THINK.match(sentence)
     return sentence if others is None else sentence[others.end() :]
+
+
+def _half(found: re.Match[str]) -> str:
+    """Return `1.5 hours` for `an hour and a half`."""
+    return f"{found['count'] if found['count'].isdigit() else 1}.5 {found['unit']}s"
+
+
+def _ratio(sentence: str, asked: Asked) -> str | None:
+    """Return `It is 3:2` of `3 cats for every 2 dogs`, in the order of the question."""
+    wanted, said = ASKS_RATIO.search(asked.clause), FOR_EVERY.match(sentence)
+    if wanted is None or said is None:
+        return None
+    parts = {stem(said[f"a{form}"]): said[f"n{form}"] for form in "12" if said[f"a{form}"]}
+    parts |= {stem(said[f"b{form}"]): said[f"m{form}"] for form in "12" if said[f"b{form}"]}
+    first, second = (parts.get(stem(wanted[name])) for name in ("first", "second"))
+    return f"It is {with_digits(first)}:{with_digits(second)}" if first and second else None

@@ -3,8 +3,9 @@
 import re
 
 from proctor.answer_matching.asked import Asked
-from proctor.answer_matching.contradictions import contradicts
-from proctor.answer_matching.question_words import echo
+from proctor.answer_matching.contradictions import contradicts, says_opposite
+from proctor.answer_matching.number_words import with_digits
+from proctor.answer_matching.question_words import echo, stem
 from proctor.answer_matching.sentences import ASIDE, CLAUSE, EXPLAINED, GUESS, HARMLESS, LEAD, OTHERS_SAY, SO, TITLE
 from proctor.answer_matching.text import negations, tidy
 from proctor.runtime.patterns import compile_later
@@ -14,11 +15,11 @@ NO_WORDS = "no|false|incorrect|wrong|untrue|not true|not correct|否|错|错误|
 YES = frozenset(YES_WORDS.split("|"))
 NO = frozenset(NO_WORDS.split("|"))
 NEGATIVE = compile_later(  # words that deny without a negation
-    r"\b(?:wrong|incorrect(?:ly)?|false(?:ly)?|untrue|mistaken(?:ly)?|a mistake|a myth|fails?|failed|impossible|unable|refus\w+|unlikely|invalid|inaccurate)\b|错误?|有误|失误|假命题|虚假|失败|拒绝|谬误",
+    r"\b(?:wrong|incorrect(?:ly)?|false(?:ly)?|untrue|mistaken(?:ly)?|a mistake|a myth|fails?|failed|impossible|unable|refus\w+|unlikely|invalid|inaccurate|stopped|ceased|excluded?s?|omit(?:s|ted)?|lacks?|lacking|leaves (?:it|this|that|them) out|left out|forbidden|prohibited|banned|rejected|denied|anything but|except(?! for)|far from)\b|错误?|有误|失误|假命题|虚假|失败|拒绝|谬误",
     re.IGNORECASE,
 )
 ANSWER = compile_later(
-    r"(?P<en>yes|no|true|false|correct|incorrect|right|wrong|untrue|not (?:true|correct|right)|absolutely(?: not)?|definitely(?: not)?|certainly(?: not)?|of course(?: not)?|never)\b(?=\W*$|\s?[,.;:!–—-]|\s(?:it|he|she|they|that|this|the|there|you|we)\b)"
+    r"(?P<en>yes|no|true|false|correct|incorrect|right|wrong|untrue|not (?:true|correct|right)|absolutely(?: not)?|definitely(?: not)?|certainly(?: not)?|of course(?: not)?|never|not at all|by no means|not really|nope|yep|yeah|yup|affirmative|negative|indeed)\b(?=\W*$|\s?[,.;:!–—-]|\s(?:it|he|she|they|that|this|the|there|you|we)\b)"
     r"|(?P<zh>不正确|不对|不是|正确|错误|是的|对的|没错|对|错|否|是|不能|不可以|不会|没有|不行|能|可以|会|有|不|当然不[是能会]?|当然[是能会]?)(?=\W|$)",
     re.IGNORECASE,
 )
@@ -35,9 +36,15 @@ REPEATS = compile_later(
     r"\W*(?:$|(?:it|he|she|they|that|this|the|there|you|we|i|these|those|an?|because|since|as)\b|(?:\w+\s){2,}\w+|[\u3400-\u9fff])",
     re.IGNORECASE,
 )
+ABOUT_IT = compile_later(r"(?:it|they|he|she|that|this|these|those)\b", re.IGNORECASE)
 LABEL_OF_TRUTH = compile_later(r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b\W*", re.IGNORECASE)
+NO_EVIDENCE = compile_later(
+    r"(?:there (?:is|was|are|were)(?: simply| absolutely)? )?no (?:evidence|proof|truth|basis|indication|sign|record)\b(?! against)",
+    re.IGNORECASE,
+)
+WORD = compile_later(r"[A-Za-z0-9]+")
 SHORT = compile_later(
-    r"(?:it|they|he|she|you|we|i)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|should|must|ca)(?:n't|\snot)?(?:\s[-–—].*)?",
+    r"(?:it|they|he|she|you|we|i|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|should|must|ca)(?:n't|\snot)?(?:\s[-–—].*)?",
     re.IGNORECASE,
 )
 REPORTED = compile_later(
@@ -74,12 +81,21 @@ def truth_of(text: str) -> bool | None:
 def _said(sentence: str, asked: Asked) -> bool | None:
     if GUESS.search(sentence) or CANNOT_TELL.search(sentence):
         return None
+    whole = sentence
+    if asked.kind == "truth" and NO_EVIDENCE.match(sentence) and not negations(asked.clause):
+        return False
     word = ANSWER.match(sentence)
     if word is not None and (asked.kind == "truth" or REPEATS.match(sentence, word.end())):
         text = word[0].casefold()
-        return not (text in NO or "not" in text or text.startswith("当然不") or text == "never")
+        return not (
+            text in NO
+            or text in ("by no means", "nope", "negative")
+            or "not" in text
+            or text.startswith("当然不")
+            or text == "never"
+        )
     if (so := list(SO.finditer(sentence))) and sentence[so[-1].end() :].strip():
-        sentence = sentence[so[-1].end() :]
+        whole = sentence = sentence[so[-1].end() :]
     lead = LEAD.match(sentence)
     sentence = ASIDE.sub(
         "", sentence[lead.end() :] if lead is not None and lead.end() < len(sentence) else sentence
@@ -98,14 +114,19 @@ def _said(sentence: str, asked: Asked) -> bool | None:
             return denied % 2 == 0
     if asked.kind != "truth":
         return None
-    return _echoed(sentence, [sentence, *clauses], asked)
+    return _echoed(sentence, [sentence, *clauses], asked, whole)
 
 
-def _echoed(sentence: str, clauses: list[str], asked: Asked) -> bool | None:
+def _echoed(sentence: str, clauses: list[str], asked: Asked, whole: str) -> bool | None:
     """Return what a sentence says that repeats the words of the question, affirming or denying them."""
     clause_asked = LABEL_OF_TRUTH.sub("", asked.clause)
     best = max(clauses, key=lambda clause: (len(asked.stems & echo(clause)), -len(clause)))
+    opposite = [one for one in clauses if one.isascii() and _is_opposite(one, clause_asked, asked)]
+    if opposite:
+        return len(negations(_without_names(opposite[-1]))) % 2 == 1
     said = echo(best)
+    if _another_number(best, clause_asked) and not negations(best):
+        return False
     repeats = asked.stems <= said or (len(asked.stems & said) * 2 >= min(len(asked.stems), len(said)) > 0)
     if (
         not repeats
@@ -116,7 +137,33 @@ def _echoed(sentence: str, clauses: list[str], asked: Asked) -> bool | None:
     denied = len(negations(_without_names(best))) + len(NEGATIVE.findall(best)) - len(NEGATIVE.findall(clause_asked))
     if contradicts(best, asked.clause):
         return None
+    if denied % 2 == 0 and best.isascii():
+        elsewhere = len(negations(whole)) + len(NEGATIVE.findall(whole)) > len(negations(best)) + len(
+            NEGATIVE.findall(best)
+        )
+        if not _holds_predicate(said, clause_asked) or (elsewhere and not asked.stems <= said):
+            return None
     return denied % 2 == 0 if best == sentence or denied % 2 or asked.stems <= said else None
+
+
+def _is_opposite(clause: str, question: str, asked: Asked) -> bool:
+    """True if a clause says the opposite of the question of the same thing, which it names, or means by `it`."""
+    about = ABOUT_IT.match(clause) is not None or bool(asked.stems & echo(clause))
+    return about and " than " not in clause and _is_statement(clause) and says_opposite(clause, question)
+
+
+def _another_number(clause: str, question: str) -> bool:
+    """True if a clause repeats the question with another number: `four chambers`, asked about three."""
+    asked, said = (re.findall(r"\d+(?:\.\d+)?", with_digits(text)) for text in (question, clause))
+    words = {word for word in echo(with_digits(question)) if not word.isdigit()}
+    return len(asked) == len(said) == 1 and asked != said and words <= echo(clause)
+
+
+def _holds_predicate(said: set[str], question: str) -> bool:
+    """True if a sentence repeats what a question says of its subject, which comes first."""
+    words = [stem(word) for word in WORD.findall(question) if echo(word)]
+    predicate = set(words[1:]) if len(words) > 1 else set(words)
+    return words[-1:] == [] or len(predicate & said) * 2 >= len(predicate)
 
 
 def _is_statement(clause: str) -> bool:
