@@ -15,6 +15,7 @@ from proctor.answer_matching.asked import Asked, read_asked
 from proctor.answer_matching.comparisons import read_comparison
 from proctor.answer_matching.dates import read_moments
 from proctor.answer_matching.extract import final_answer
+from proctor.answer_matching.han_words import read_han_words
 from proctor.answer_matching.lists import read_items
 from proctor.answer_matching.lone_names import read_lone_name
 from proctor.answer_matching.number_words import with_digits
@@ -165,6 +166,8 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
         return (Claim(formula),)
+    if asked.kind in ("words", "") and (named := read_han_words(sentences, asked)):
+        return (Claim(named),)
     amounts = _amounts(text, sentences, question) if asked.kind != "words" else ()
     if amounts is None and asked.kind:
         return ()

@@ -92,7 +92,7 @@ HAN_COMPARED = compile_later(rf"^([{HAN}A-Z]{{1,8}})比[{HAN}A-Z]{{1,8}}?([大�
 ABBREVIATED = compile_later(
     r"\s?[(（](?:(?:also (?:known as|called)|abbreviated(?: as)?|symbol|又称|简称|也称|即|符号)[:：]?\s?)?([A-Z][A-Za-z.&-]{0,7}|[\u3400-\u9fff]{2,8})[)）]"
 )
-LAST_NAME = compile_later(r"^.+·(?=[^·]{1,6}$)")
+LAST_NAME = compile_later(r"^[^·]+·(?=[^，。]{1,12}$)")
 PLACE = compile_later(
     r"\b(?:in|at|on)\s(?:the\s)?([^,;.]{1,60})$|(?:[去到往了会用出释放]|产生|变成|含有|升起)([\u3400-\u9fff]{1,12})$"
 )
@@ -152,16 +152,16 @@ def _is_meant(text: str, sentence: str) -> bool:
 def _said_directly(sentence: str, plain: str, asked: Asked) -> Iterable[str]:
     """Yield what the form of a sentence says: after a label, `because`, `by` or `is`."""
     if (label := LABELLED.match(plain)) is not None:
-        yield from _variants(plain[label.end() :])
+        yield from variants(plain[label.end() :])
     if WHY.search(asked.clause) and (cause := CAUSE.search(sentence)) is not None:
-        yield from _variants(sentence[cause.end() :])
+        yield from variants(sentence[cause.end() :])
     for agent in AGENT.finditer(plain):
-        yield from _variants(agent[1] or agent[2])
+        yield from variants(agent[1] or agent[2])
     who = ASKS_WHO.match(asked.clause) is not None
     if who or not asked.stems:
         for by in BY.finditer(plain):
             if any(map(str.isupper, by[1])):
-                yield from _variants(by[1])
+                yield from variants(by[1])
     does = DOES.match(plain) if who else None
     if does is not None and (stem(does[2]) in asked.stems | WINS) and not echo(does[1]) <= asked.stems:
         yield does[1]
@@ -178,9 +178,9 @@ def _said_directly(sentence: str, plain: str, asked: Asked) -> Iterable[str]:
     for copula in copulas[::-1]:
         subject, complement = plain[: copula.start()].strip(" ,，就"), plain[copula.end() :]
         if _describes(complement, subject, asked, copula[0]):
-            yield from _variants(CLAUSE.split(subject)[-1])
+            yield from variants(CLAUSE.split(subject)[-1])
         elif complement.strip():
-            yield from _variants(complement)
+            yield from variants(complement)
 
 
 def _found_otherwise(sentence: str, plain: str, asked: Asked) -> Iterable[str]:
@@ -198,14 +198,14 @@ def _found_otherwise(sentence: str, plain: str, asked: Asked) -> Iterable[str]:
         wider = HAN_REST.match(plain, plain.rfind(added[-1]) + len(added[-1]))
         if wider is not None and echo(wider[0]) <= asked.stems:
             yield added[-1] + wider[0]
-        yield from _variants(added[-1])
+        yield from variants(added[-1])
     if not copulas and (last := PLACE.search(plain)) is not None:
-        yield from _variants(last[1] or last[2])
+        yield from variants(last[1] or last[2])
     if len(sentence.split(" ")) < 4 and not copulas:
-        yield from _variants(plain)
+        yield from variants(plain)
 
 
-def _variants(complement: str) -> Iterable[str]:
+def variants(complement: str) -> Iterable[str]:
     """Return a complement as it is, and without what is added to it: `approximately`, `written by`, `in 1993`, what follows a comma."""
     text = complement
     yield text
