@@ -138,7 +138,7 @@ BEFORE_CHANGE = compile_later(
     re.IGNORECASE,
 )
 CHANGED = compile_later(
-    r"\b(?:cut|reduced|lowered|raised|increased|changed|marked down|marked up|went|(?:gone|goes|went|come|came|is|was|are|were) (?:up|down))\sfrom\s[^,]{1,40}?\sto\s|[从由][^，。]{1,12}?(?:[降升涨增减提跌调]\w{0,2}|变)(?:到|至|为|成)了?",
+    r"\b(?:cut|reduced|lowered|raised|increased|changed|marked down|marked up|went|(?:gone|goes|went|come|came|is|was|are|were) (?:up|down))\sfrom\s[^,]{1,40}?\sto\s|[从由][^，。]{1,12}?(?:[降升涨增减提跌调落扩缩滑攀]\w{0,2}|变)(?:到|至|为|成)了?",
     re.IGNORECASE,
 )
 UNIT_ASKED = compile_later(

@@ -15,6 +15,7 @@ from proctor.answer_matching.asked import Asked, read_asked
 from proctor.answer_matching.comparisons import read_comparison
 from proctor.answer_matching.dates import read_moments
 from proctor.answer_matching.extract import final_answer
+from proctor.answer_matching.han_clauses import answering_clause, weekday
 from proctor.answer_matching.han_words import read_han_words
 from proctor.answer_matching.lists import read_items
 from proctor.answer_matching.lone_names import read_lone_name
@@ -86,6 +87,7 @@ ACTS = compile_later(r"[A-Z]\w+ (?!of|and|the|de|in|is)[a-z]+ [a-z]+")  # France
 CAPITAL = compile_later(r"[^\W\d_a-z]")
 WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
 EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
+HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 MOST_READINGS = 2
 FEW_WORDS, FEW_CHARACTERS = 3, 8
 
@@ -153,6 +155,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if asked.kind == "truth":
         return ()
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
+    sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
     if asked.stems and HAN_WORD.search(text) is None:
         plain = plain_prose(sentences, asked)
         if plain != list(sentences):
@@ -162,7 +165,9 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         text = sentences[0]
     if (first := read_comparison(sentences, asked)) is not None:
         return (Claim((first, ARTICLE.sub("", first))),)
-    sentences = _certain(sentences, asked) or sentences
+    sentences = answering_clause(_certain(sentences, asked) or sentences, asked)
+    if day := weekday(sentences, asked):
+        return (Claim((day,)),)
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
         return (Claim(formula),)

@@ -1,7 +1,7 @@
 """Find the name that a Chinese clause states, by where its question leaves a gap: `鲸靠肺呼吸` fills the one of `鲸用什么器官呼吸？`
 
 The words on either side of the interrogative, or verbs of the same meaning, show where the answer stands in a clause. Clauses that
-deny, doubt, tell of earlier times or of somebody else are set aside. Two different answers are none.
+deny, doubt, tell of earlier times or of others are set aside. Two different answers are none.
 """
 
 import re

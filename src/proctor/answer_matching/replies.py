@@ -1,5 +1,6 @@
 """Compare what a reply claims with its targets. The claims are read before, without the targets."""
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -13,6 +14,13 @@ from proctor.answer_matching.truth import truth_of
 from proctor.answer_matching.verdict import AnswerOptions, Match, accept, refuse, shown
 from proctor.core.sentence import say
 
+FLOORS, DEGREES, DISCOUNTS = (
+    re.compile(r"几[楼层]|哪一?[楼层]"),
+    re.compile(r"温|多热|多冷|[熔沸冰燃]点"),
+    re.compile(r"折"),
+)
+DISCOUNT = re.compile(r"打?([\d一二三四五六七八九])[.点]?([\d一二三四五六七八九]?)折")
+LONGEST_AMOUNT = 16
 NOTHING = "-"  # as a reading: that the reply answers nothing
 
 
@@ -60,7 +68,7 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
 
 def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: str) -> Match | None:
     if claim.truth is not None:
-        if truth_of(target) is not claim.truth:
+        if _truth_of(target, question) is not claim.truth:
             return None
         return accept("sentences", say("The reply says {truth}.", truth="yes" if claim.truth else "no"))
     for form in claim.forms:
@@ -69,6 +77,16 @@ def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: st
             reason = say("The reply states '{found}'. {reason}", found=shown(form), reason=verdict.reason)
             return msgspec.structs.replace(verdict, reason=reason)
     return None
+
+
+def _truth_of(target: str, question: str) -> bool | None:
+    """Return the truth value of a target; of 相等 and 不相等, too, where the question ends in 相等吗."""
+    asked = question.rstrip("？?。 ")
+    if (said := truth_of(target)) is not None or not asked.endswith("吗") or target.isascii():
+        return said
+    if target[:1] in "不没" and asked.endswith(target[1:] + "吗"):
+        return False if len(target) > 1 and not asked.endswith(target + "吗") else None
+    return True if asked.endswith(target + "吗") and asked[: -len(target) - 1][-1:] not in "不没" else None
 
 
 def _arguable(readings: Sequence[str]) -> Match:
@@ -88,6 +106,26 @@ def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, questio
 def match_asked(given: str, target: str, question: str, options: AnswerOptions) -> Match:
     """Match an answer with a target, where an amount needs no unit that the question names."""
     verdict = match(given, target, options=options)
+    if not verdict.right and not question.isascii() and (same := _said_alike(given, target, question)):
+        return match(*same, options=options)
     if verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
         return verdict
     return match(without_asked_unit(given, question), without_asked_unit(target, question), options=options)
+
+
+def _said_alike(given: str, target: str, question: str) -> tuple[str, str] | None:
+    """Return both texts in the one spelling that the question allows: storeys as 楼, degrees of temperature, discounts as shares."""
+    if len(given) > LONGEST_AMOUNT or len(target) > LONGEST_AMOUNT:
+        return None
+    if FLOORS.search(question):
+        return re.sub("层$", "楼", given), re.sub("层$", "楼", target)
+    if DEGREES.search(question):
+        return re.sub("(?<!摄氏)(?<!华氏)度$", "℃", given.rstrip("。")), re.sub("(?<!摄氏)(?<!华氏)度$", "℃", target)
+    if DISCOUNTS.search(question):
+        return DISCOUNT.sub(_share, given), DISCOUNT.sub(_share, target)
+    return None
+
+
+def _share(discount: re.Match[str]) -> str:
+    digits = "".join(str("一二三四五六七八九".find(digit) + 1 or digit) for digit in discount[1] + discount[2])
+    return f"{digits:0<2}%"

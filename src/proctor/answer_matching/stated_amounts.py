@@ -29,7 +29,7 @@ from proctor.runtime.patterns import compile_later
 
 NOUN = 40
 BRACKETED_UNIT = compile_later(r"(?<=\d)\s?\(((?:[a-zA-Zμ°℃%]|[\u3400-\u9fff]){1,6}(?:[²³]|\^[23])?(?:/[a-z]{1,3})?)\)")
-HAN_ROSE_FROM = compile_later(r"[从由][^，。,]{1,20}?[涨升降跌增减调提][\u3400-\u9fff]{0,2}?[到至为]了?")
+HAN_ROSE_FROM = compile_later(r"[从由][^，。,]{1,20}?[涨升降跌增减调提落变扩缩滑攀][\u3400-\u9fff]{0,2}?[到至为]了?")
 SHARE = compile_later(r"[%/]|per ?cent")
 ASKS_SHARE = compile_later(
     r"\b(?:percent\w*|per cent|share|proportion|fraction|probability|rate)\b|百分|占|比例|概率|几成|[^效频功]率",

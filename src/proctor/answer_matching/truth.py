@@ -12,10 +12,17 @@ from proctor.runtime.patterns import compile_later
 
 YES_WORDS = "yes|true|correct|right|是|对|正确|真|是的|对的|能|可以|会|有|真命题|属于|成立|没错|能够|是真的|正确的|应该|应当|必须|需要|可能|可行"
 NO_WORDS = "no|false|incorrect|wrong|untrue|not true|not correct|否|错|错误|不|不是|不对|不正确|假|不能|不可以|不会|没有|假命题|不属于|不成立|并非|不行|无法|不可能|错误的|错的|不对的|不应该|不应|不必|不需要|不用|不可|不行的"
+LONGEST_PREDICATE = 8
+CLASS_ASKED = compile_later(
+    r"(?:是不是|是否(?:是|为|属于)?|是|属于|算)(?:一[个种])?([\u3400-\u9fff]{1,6}?)(?:吗|[?？]|$)"
+)
+CLASS_SAID = compile_later(
+    r"((?:并?不|并)?(?:属于|是|非|算|为)|不属于|不算|不是|并非)(?:一[个种])?([\u3400-\u9fff]{1,8})$"
+)
 YES = frozenset(YES_WORDS.split("|"))
 NO = frozenset(NO_WORDS.split("|"))
 NEGATIVE = compile_later(  # words that deny without a negation
-    r"\b(?:wrong|incorrect(?:ly)?|false(?:ly)?|untrue|mistaken(?:ly)?|a mistake|a myth|fails?|failed|impossible|unable|refus\w+|unlikely|invalid|inaccurate|stopped|ceased|excluded?s?|omit(?:s|ted)?|lacks?|lacking|leaves (?:it|this|that|them) out|left out|forbidden|prohibited|banned|rejected|denied|anything but|except(?! for)|far from)\b|错误?|有误|失误|假命题|虚假|失败|拒绝|谬误",
+    r"\b(?:wrong|incorrect(?:ly)?|false(?:ly)?|untrue|mistaken(?:ly)?|a mistake|a myth|fails?|failed|impossible|unable|refus\w+|unlikely|invalid|inaccurate|stopped|ceased|excluded?s?|omit(?:s|ted)?|lacks?|lacking|leaves (?:it|this|that|them) out|left out|forbidden|prohibited|banned|rejected|denied|anything but|except(?! for)|far from)\b|错误?|有误|失误|禁止|严禁|谢绝|假命题|虚假|失败|拒绝|谬误",
     re.IGNORECASE,
 )
 ANSWER = compile_later(
@@ -114,7 +121,33 @@ def _said(sentence: str, asked: Asked) -> bool | None:
             return denied % 2 == 0
     if asked.kind != "truth":
         return None
+    if (said := _of_predicate(clauses, asked.clause)) is not None:
+        return said
     return _echoed(sentence, [sentence, *clauses], asked, whole)
+
+
+def _of_predicate(clauses: list[str], question: str) -> bool | None:
+    """Return what clauses say of the Chinese predicate that is asked: `并非不相等` affirms 相等, `是无理数` denies 有理数."""
+    for clause in clauses:
+        for start in range(max(0, len(question) - LONGEST_PREDICATE), len(question) - 2):
+            predicate = question[start:].rstrip("吗么呢?？。 ")
+            if len(predicate) > 1 and (
+                chain := re.search(rf"((?:并|绝|也|又)?(?:不是|并非|不|非|没有?|未)+){re.escape(predicate)}", clause)
+            ):
+                denials = len(re.findall("[不非没未]", chain[1]))
+                return denials % 2 == 0 if denials > 1 else None
+    kind = CLASS_ASKED.search(question)
+    for clause in clauses if kind is not None else ():
+        said = CLASS_SAID.search(clause)
+        if kind is None or said is None or (len(said[2]) < 2 and said[2] != kind[1]):
+            continue
+        same = kind[1] in said[2] or (said[1].startswith(("不", "并", "非")) and said[2][-1:] in kind[1])
+        if said[1][0] in "不并非":
+            if same or kind[1][0] in said[2]:
+                return False
+        elif kind[1] != said[2] and kind[1][-1] == said[2][-1] and kind[1] not in said[2] and len(kind[1]) > 1:
+            return False
+    return None
 
 
 def _echoed(sentence: str, clauses: list[str], asked: Asked, whole: str) -> bool | None:
