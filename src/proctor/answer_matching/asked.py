@@ -36,7 +36,7 @@ WORDS = compile_later(
     r"\b(?:who|whom|whose|where|why)\b|\b(?:which|what)(?: of the (?:\w+ )?\w+)?(?: \w+){0,2} (?:city|town|country|continent|planet|river|ocean|mountain|island|team|side|company|person|player|author|"
     r"writer|artist|composer|scientist|king|queen|president|actor|actress|director|university|language|nation|brand|phone|car|candidate|student|animal|species|metal|gas|element|bone|organ|"
     r"vitamin|ingredient|instrument|tree|fruit|vegetable|bird|fish|sport|currency|religion|material|tool|operator|keyword|command|method)\b(?!.*\b(?:number|many|much|year|symbol|formula)\b)|"
-    r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|何[处地人]|什么(?:地方|人|原因|颜色|语言|城市|国家)|为什么|为何",
+    r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|哪一?[个座条种类所支颗国省市片部首家款](?![^，？?]{0,4}数)|何[处地人]|什么(?:地方|人|原因|颜色|语言|城市|国家)|为什么|为何",
     re.IGNORECASE,
 )
 MEASURES = compile_later(

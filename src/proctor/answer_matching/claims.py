@@ -16,7 +16,7 @@ from proctor.answer_matching.comparisons import read_comparison
 from proctor.answer_matching.dates import read_moments
 from proctor.answer_matching.extract import final_answer
 from proctor.answer_matching.han_clauses import answering_clause, weekday
-from proctor.answer_matching.han_words import read_han_words
+from proctor.answer_matching.han_words import marked_name, read_han_words
 from proctor.answer_matching.lists import read_items
 from proctor.answer_matching.lone_names import read_lone_name
 from proctor.answer_matching.number_words import with_digits
@@ -88,6 +88,7 @@ CAPITAL = compile_later(r"[^\W\d_a-z]")
 WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
 EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
+ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
 MOST_READINGS = 2
 FEW_WORDS, FEW_CHARACTERS = 3, 8
 
@@ -168,9 +169,13 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     sentences = answering_clause(_certain(sentences, asked) or sentences, asked)
     if day := weekday(sentences, asked):
         return (Claim((day,)),)
+    if value := _of_term(text, question):
+        return (Claim((value,)),)
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
         return (Claim(formula),)
+    if asked.kind == "words" and (marked := marked_name(text)):
+        return (Claim((marked,)),)
     if asked.kind in ("words", "") and (named := read_han_words(sentences, asked)):
         return (Claim(named),)
     amounts = _amounts(text, sentences, question) if asked.kind != "words" else ()
@@ -207,6 +212,18 @@ def _with_lone_name(
     ):
         return (Claim(forms),)
     return (*claims, Claim(forms))
+
+
+def _of_term(text: str, question: str) -> str:
+    """Return what a reply sets equal to the term that a question ends with, as in `求A∩B。`; '' unless it does so once."""
+    term = ASKED_TERM.search(question[-MOST_CHARACTERS:])
+    if term is None:
+        return ""
+    values = re.findall(
+        rf"{re.escape(term[1])}\s?=\s?(\{{[^{{}}]{{0,80}}\}}|[^，。；;,=\s]{{1,40}}(?=[，。；;,\s]|$))",
+        text[:MOST_CHARACTERS],
+    )
+    return values[0] if len(values) == 1 else ""
 
 
 def _is_value(given: str) -> bool:

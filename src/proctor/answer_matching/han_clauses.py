@@ -24,13 +24,23 @@ DIFFERENCE = compile_later(
 ASKS_TOTAL = compile_later(r"[一总]共|合计|总[计和数额]|全部|两种|加起来|一起")
 TOTAL = compile_later(r"^(?:所以|因此)?(?:合计|总计|[一总]共|加起来|共计|两者共)")
 RESULT = compile_later(
-    r"^(?:所以|因此|则|故)?(?:商|积|和|得数|平均数?|结果|也就是|即|换句话说)(?:就?是|为|等于|得)?(?=[\d零一二两三四五六七八九十百千万-])"
+    r"^(?:所以|因此|则|故)?(?:商|积|和|得数|平均数?|结果|化简后?|也就是|即|换句话说)(?:就?是|为|等于|得)?(?=[\d零一二两三四五六七八九十百千万-]|公元|[上下]午|[早晚]上|凌晨|中午)"
 )
 SHARE_ASKED, SHARE = compile_later(r"几分之几|百分之几|几成|占比|比例"), compile_later(r"^占.{0,4}(?:\d|分之|成)")
 CONDITION = compile_later(r"当[^，,。]{1,16}?时[，,]?")
 RENAMED = compile_later(r"[，,](?:也就?叫|又叫|又称|也称|亦称|简称|约合|折合)[^，。]{1,20}(?=$|[。，,])")
 ASKS_WEEKDAY = compile_later(r"(?:星期|周|礼拜)几")
 WEEKDAY = compile_later(r"(?:星期|周|礼拜)[一二三四五六日天]")
+GAP = compile_later(r"(?:大?约)?(?:多少|几|哪一?[年月天日])")
+SHORTEST_SUBJECT = 4
+SAID_OF = compile_later(
+    r"(?:就|应该|应|大?约)?(?:是|为|等于|即)(?=[约大]{0,2}[-−]?[\d零一二两三四五六七八九十百千万])(.+)"
+)
+GONE = compile_later(r"(?:刚刚?|已经?)(?:开走|发车|出发|走了|结束|过去)|错过")
+CONTRASTED = compile_later(rf"而(?!且)|[{HAN}]{{1,6}}(?:则|却)(?=[{HAN}\d])")
+COMMON = frozenset("这那座个条只的是有为共一长高宽大重多在了")
+DATED = compile_later(r"\d年|\d{1,2}月|\d[点时:]\d?|[零一二三四五六七八九十]{1,4}[年月点时]")
+DATE_OF, WEEKDAY_ASIDE = compile_later(r"年的(?=\d{1,2}月)"), compile_later(r"[（(](?:星期|周)[一二三四五六日天][）)]")
 WITHOUT = compile_later(
     r"^(?:而|其中|所以)?(?:没有?|未|不)([\u3400-\u9fff]{1,4})的(?:人数)?(?:学生|人)?(?=是|有|为|共|就|\d)"
 )
@@ -50,13 +60,21 @@ def answering_clause(sentences: Sequence[str], asked: Asked) -> list[str]:
         return list(sentences)
     if any(GUESS.search(one) or OTHERS_SAY.search(one) for one in sentences):
         return list(sentences)
+    sentences = [WEEKDAY_ASIDE.sub("", DATE_OF.sub("年", one)) for one in sentences]
     if "当" not in question:
         sentences = [CONDITION.sub("", one) for one in sentences]
     sentences = [RENAMED.sub("", one) for one in sentences]
     clauses = [clause.strip() for one in sentences for clause in CLAUSE_END.split(one)]
     clauses = [clause for clause in clauses if DIGIT.search(clause)]
+    if asked.kind == "moment":
+        clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
+    dated = [clause for clause in clauses if DATED.search(clause)]
+    if asked.kind == "moment" and len(dated) == 1 and not negations(dated[0]):
+        return dated
     if len(clauses) < 2:
         return list(sentences)
+    if echoed := _echoed(clauses, question):
+        return ["是" + echoed]
     last, before = clauses[-1], clauses[-2]
     for asks, says in ((ASKS_DIFFERENCE, DIFFERENCE), (ASKS_TOTAL, TOTAL), (None, RESULT), (SHARE_ASKED, SHARE)):
         applies = asks is None or asks.search(question)
@@ -64,6 +82,8 @@ def answering_clause(sentences: Sequence[str], asked: Asked) -> list[str]:
         if applies and cue is not None and not (asks is None and _is_amount(before)):
             rest = last if asks is SHARE_ASKED else last[cue.end() :]
             return ["是" + rest]
+    if contrasted := _contrasted(clauses, question):
+        return [contrasted]
     if negations(question):
         for clause in clauses:
             if (cue := WITHOUT.match(clause)) is not None and cue[1] in question:
@@ -74,6 +94,25 @@ def answering_clause(sentences: Sequence[str], asked: Asked) -> list[str]:
     if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
         return about
     return list(sentences)
+
+
+def _contrasted(clauses: Sequence[str], question: str) -> str:
+    """Return which of contrasted clauses is about the subject of the question: 桥梁则有1200米, asked for 这座桥."""
+    if not any(CONTRASTED.match(clause) for clause in clauses[1:]):
+        return ""
+    subject = set(GAP.split(question, maxsplit=1)[0]) - COMMON
+    shared = [len(subject & set(clause)) for clause in clauses]
+    return clauses[shared.index(max(shared))] if max(shared) and shared.count(max(shared)) == 1 else ""
+
+
+def _echoed(clauses: Sequence[str], question: str) -> str:
+    """Return what a clause says after the words of its question: `7` of `-7的相反数是7`; '' unless exactly one does."""
+    subject = GAP.split(question, maxsplit=1)[0].rstrip("是为等于的约大")
+    if len(subject) < SHORTEST_SUBJECT or GAP.search(question) is None:
+        return ""
+    rests = [clause[len(subject) :] for clause in clauses if clause.startswith(subject)]
+    said = [found[1] for rest in rests if (found := SAID_OF.match(rest)) is not None]
+    return said[0] if len(rests) == len(said) == 1 else ""
 
 
 def weekday(sentences: Sequence[str], asked: Asked) -> str:

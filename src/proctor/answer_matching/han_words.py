@@ -46,6 +46,7 @@ CITY = compile_later(
     rf"(?:首都|省会|城市|古城|名城)([{HAN}]{{2,6}}?)(?:市|的|$)|省([{HAN}]{{2,5}})市|^([{HAN}]{{2,5}})市"
 )
 PROVINCE = compile_later(rf"([{HAN}]{{2,3}}省)")
+BOLD = compile_later(rf"\*\*([{HAN}·]{{1,14}})\*\*")
 TEAM = compile_later(rf"[{HAN}]{{2,6}}队")
 SEAT = compile_later(rf"^(?:北京|上海|天津|重庆|中国|我国)(?=[{HAN}]{{3,}}[院馆宫寺塔园站]$)")
 PERSON = compile_later(rf"[{HAN}A-Za-z·“”\"《》 -]{{1,24}}")
@@ -86,6 +87,21 @@ def read_han_words(sentences: Sequence[str], asked: Asked) -> tuple[str, ...]:
     if not distinct or not all(one in distinct[0] or distinct[0] in one for one in distinct):
         return ()
     return tuple(_forms(max(distinct, key=len), question))
+
+
+def marked_name(text: str) -> str:
+    """Return the one name in bold in a Chinese reply, unless its clause denies or doubts it; '' without one.
+
+    >>> marked_name("最深的湖是位于西伯利亚的**贝加尔湖**。"), marked_name("不是**里海**。")
+    ('贝加尔湖', '')
+    """
+    marked = set(BOLD.findall(text))
+    if len(marked) != 1 or GUESS.search(text) or OTHERS_SAY.search(text):
+        return ""
+    name = marked.pop()
+    clauses = [clause for clause in CLAUSE_END.split(text) if f"**{name}**" in clause]
+    certain = all(is_certain(clause) and not (RIVAL.search(clause) or EARLIER.search(clause)) for clause in clauses)
+    return name if certain and clauses else ""
 
 
 def _clauses(sentences: Sequence[str], question: str) -> list[str]:
@@ -140,7 +156,7 @@ def _agents(clause: str, predicate: str, question: str) -> Iterable[str]:
         degree, quality = compared[1] or "[更最]?", compared[2]
         measure = re.sub(rf"(?:{degree})?{quality}$", "", predicate)[-2:].lstrip("的")
         most = re.match(rf"(.{{1,8}}?)(?:的?{measure}|的[^，]{{1,4}}|[^，]得)?(?:{degree}){quality}(?:$|的)", clause)
-        if most is not None and compared[1]:
+        if most is not None and (compared[1] or (measure and measure in clause)):
             yield _after_last_is(most[1])
     if deed := next((at for at in range(2, len(clause)) if clause[at : at + 2] in _pairs(predicate)), 0):
         doer = AGENT_END.sub("", _trimmed(_after_last_is(clause[:deed])))
@@ -172,7 +188,7 @@ def _subjects(clause: str, subject: str) -> Iterable[str]:
     if (superlative := re.match(rf"(.{{1,12}}?)(?:是)?{most[0].rstrip('的')}的?$", clause)) is not None:
         yield superlative[1]
     if (first := FIRST.match(clause)) is not None:
-        yield first[1]
+        yield first[1] or first[2]
 
 
 def _objects(clause: str, left: str, right: str) -> Iterable[str]:
