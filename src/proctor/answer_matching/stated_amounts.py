@@ -3,7 +3,8 @@
 import re
 from collections.abc import Collection, Sequence
 
-from proctor.answer_matching.amount_claims import BEFORE_CHANGE, LABEL, SET_UP, Amount
+from proctor.answer_matching.amount_claims import Amount
+from proctor.answer_matching.amount_wording import BEFORE_CHANGE, LABEL, SET_UP
 from proctor.answer_matching.amounts import (
     COMPARATIVE,
     END_OF_NOUN,
