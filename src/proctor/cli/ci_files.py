@@ -3,7 +3,7 @@
 import json
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -145,14 +145,17 @@ repos:
 """
 
 
-def write_ci(folder: Path) -> None:
-    """Write the files that are not there yet, and print the lines to add to those that are."""
-    from proctor.cli.new import AT_LEAST, gate_text
+def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) -> None:
+    """Write the files that are not there yet, and print the lines to add to those that are.
+
+    Args:
+        gate_text: returns the policy, for a threshold `at_least`; with `by_value`, one that too few samples can meet.
+    """
     from proctor.continuous.policy import ERROR
     from proctor.continuous.reachable import least_samples
 
     count = _count_samples(folder)
-    gate = gate_text(by_value=count is not None and count < least_samples(AT_LEAST, ERROR))
+    gate = gate_text(by_value=count is not None and count < least_samples(at_least, ERROR))
     texts: Mapping[str, str] = {
         "proctor.toml": TIERS.format(
             agent=t("the system under test, unless --agent names another"),

@@ -164,7 +164,7 @@ def command(kind: str, folder: Path | None) -> None:
     if kind == CI:
         from proctor.cli.ci_files import write_ci
 
-        write_ci(folder or Path())
+        write_ci(folder or Path(), gate_text, at_least=AT_LEAST)
         return
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
     own = None if part is None else part.own
