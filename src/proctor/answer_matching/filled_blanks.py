@@ -19,7 +19,20 @@ _MARK = (
 _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
 _INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
 _CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
-_SEPARATORS = (r",?\s+and\s+|,|、|[以和]?及|和", ",", "、", r"\s[|/]\s", r"\s+(?:and|和)\s+|[和与及]", r"\s+")
+_ALL_ALIKE = re.compile(
+    r"\W*(?:(?:both|all|the two|each)(?: of)?(?: the| these)? (?:\w+ )?(?:blanks?|gaps?|spaces?|answers?) (?:are|is|should be|takes?|gets?|need)"
+    r"|[两三四各每]?个?空格?(?:里|处|中)?(?:都|均|全)(?:应该?)?(?:填入?|是|为))\s*:?\s*([^,;，；\n]{1,100}?)[.。]?\s*",
+    re.IGNORECASE,
+)
+_SEPARATORS = (
+    r"\s?(?:…{1,2}|\.{3,6})\s?",
+    r",?\s+and\s+|,|、|[以和]?及|和",
+    ",",
+    "、",
+    r"\s[|/]\s",
+    r"\s+(?:and|和)\s+|[和与及]",
+    r"\s+",
+)
 _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
 _OPENING = re.compile(
@@ -117,6 +130,8 @@ def read_blanks(reply: str, count: int) -> list[str]:
         parts = [part[2:].strip() for part in parts]
     if count == 2 and (pair := _FIRST_THEN.fullmatch(text)) is not None:
         return [pair[1], pair[2]]
+    if (alike := _ALL_ALIKE.fullmatch(text)) is not None:
+        return [alike[1]] * count
     if count == 1:
         return [_bare(parts[-1], 1) if parts else ""]
     after = {_ORDINALS.get(place.lower()) or int(place[-1]): answer for answer, place in _FOR_THE.findall(text)}

@@ -31,6 +31,8 @@ FACTORIAL = re.compile(r"!|\\boxed|factorial|阶乘", re.IGNORECASE)
 BELOW_ZERO = re.compile(r"^零下(?=\d)")
 PER = re.compile(r"^(?:每(?:秒|小时|分钟|天)|时速)")
 SCALE_ASKED = re.compile(r"\bin (thousands|millions|billions)\b|(?:多少|几)([万亿])(?=[元人吨个平辆台斤？?]|$)")
+RATE_OF = re.compile(r"\s(?:per|an?|each)\s([a-z]{3,20})$", re.IGNORECASE)
+SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?/\s?(\d{1,6})")
 SPACE = ("", " ")  # before a unit in Chinese, and in other languages
 SEVERAL = frozenset(["or", "±", "set", "tuple", "union", "empty", "relation", "∈"])
 
@@ -109,6 +111,7 @@ def _compared(amount: Amount, target: str, question: str, options: AnswerOptions
     noun = counted_noun(target)
     counts = noun and amount.noun.casefold().startswith((noun[:-1] or noun).casefold())
     made = f"{amount.text}{' ' * noun.isascii()}{noun}" if counts else amount.text
+    made = _of_one(made, question)
     verdict = match_asked(made, target, question, options)
     if verdict.right or options.unit:
         return verdict
@@ -129,6 +132,19 @@ def _compared(amount: Amount, target: str, question: str, options: AnswerOptions
         return verdict
     strict = "%" in made or (alone and not echo(question))
     return verdict if strict else match_asked(bare, target, question, options)
+
+
+def _of_one(amount: str, question: str) -> str:
+    """Return an amount without that of which the question asks for one: `210 kcal` of `210 kcal per bar`, `87` of `87/100`.
+
+    >>> _of_one("210 kcal per bar", "How many calories are in the bar?"), _of_one("87/100", "What is the score out of 100?")
+    ('210 kcal', '87')
+    """
+    rate, share = RATE_OF.search(amount), SHARE.fullmatch(amount)
+    if rate is not None and rate[1].casefold() in question.casefold():
+        return amount[: rate.start()]
+    asked = share is not None and re.search(rf"(?:\bout of|满分(?:是|为)?)\s?{share[2]}(?!\d)", question, re.IGNORECASE)
+    return share[1] if share is not None and asked else amount
 
 
 def _without_unit(amount: str) -> str:
