@@ -343,7 +343,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: [one for one in those if asks_year == (_is_year(one) and not asks_duration)],
         lambda those: [one for one in those if not _is_model(one)],
         lambda those: [one for one in those if one.text == "0" and one.cell == one.clause],
-        lambda those: [one for one in those if units and _has_unit(one, units)],
+        lambda those: _with_unit(those, units) if units else [],
         lambda those: [
             one for one in those if counter and (one.text.endswith(counter) or one.after.startswith(counter))
         ],
@@ -427,11 +427,21 @@ def units_asked(question: str) -> list[str]:
     return [name for name in names if read_unit(name) is not None] + ["%"] * (ASKS_SHARE.search(question) is not None)
 
 
+def _with_unit(those: Sequence[_Candidate], units: Sequence[str]) -> list[_Candidate]:
+    """Return the amounts in one of the units, and later ones that leave it out: `the first takes 95 minutes, the second 110`."""
+    with_unit = [one for one in those if _has_unit(one, units)]
+    return [one for one in those if one in with_unit or (with_unit and _leaves_unit_out(one, with_unit[0]))]
+
+
+def _leaves_unit_out(one: _Candidate, earlier: _Candidate) -> bool:
+    noun = END_OF_NOUN.split(one.after, maxsplit=1)[0].strip(" .。")
+    bare = BARE.fullmatch(one.text) is not None and noun == "" and "=" not in one.clause
+    return bare and earlier.order < one.order < earlier.order + 100
+
+
 def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
     quantity = read_quantity(tidy(one.text))
     kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
-    if BARE.fullmatch(one.text) is not None and one.after.strip(" .。") == "" and "=" not in one.clause:
-        return bool(units)  # the first takes 95 minutes, the second 110
     said = any(name in one.text + END_OF_NOUN.split(one.after[:NOUN], maxsplit=1)[0] for name in units)
     return said or (quantity is not None and quantity.unit.dimensions in kinds)
 
@@ -457,7 +467,11 @@ def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
         others = [other.order % 100 for other in those if other.order // 100 == one.order // 100 and not other.vague]
         since = max((other + 1 for other in others if other < one.order % 100), default=0)
         carried = [clause for clause in one.preceding[since:] if ELLIPTIC.search(clause) or SPAN.search(clause) is None]
-        evidence.append(Evidence(" ".join([*carried, one.cell]), one.after[:NOUN], one.lead))
+        evidence.append(
+            Evidence(
+                " ".join([*carried, one.cell]), END_OF_NOUN.split(one.after[:NOUN], maxsplit=1)[0].strip(), one.lead
+            )
+        )
     return [those[place] for place in leading(evidence, question)] if question else list(those)
 
 

@@ -30,6 +30,7 @@ FIRST_DIGIT = compile_later(r"\d")
 HAN_TIME = compile_later(
     r"[今去明前后]年|[今昨明前后]天|现在|以前|原来|目前|如今|当时|后来|[上下]午|早[上晨]|中午|晚上|[上下本]个?[月周学]期?|第[一二三四五六七八九十\d]{1,3}[\u3400-\u9fff]"
 )
+PLURAL = compile_later(r"(?:[a-z]+ )?(?:[a-z]{2,}s|people|men|women|children|sheep|fish|geese|mice|feet|teeth)$")
 HAN_SUBJECT = compile_later(r"的([\u3400-\u9fff]{1,3}?)(?:一?共?有|是|剩|卖了?)?(?:多少|几)")
 TELLING = frozenset(["originally", "founded", "before", "after", "both", "all", "most", "during", "since"])
 PARTICLE = compile_later(
@@ -46,7 +47,7 @@ LEADING = compile_later(
     r"(?:at|in|on|during|for|by) [^,\d]{1,40}?(?=,|\d|\s(?:the|it|they|he|she|there|you|we)\b)", re.IGNORECASE
 )
 SUBJECT = compile_later(
-    r"(?!(?:before|after|until|since|as|if|when|with|of|at|in|on|by|for|from|to)\b)(?:the |an? |each |every |our |his |her |their )?[\w'’-]+(?: [\w'’-]+)?(?=\s)",
+    r"(?!(?:before|after|until|since|as|if|when|with|of|at|in|on|by|for|from|to)\b)(?:the |an? |each |every |our |his |her |their )?[\w'’-]+(?: (?:has|have|had|is|was|were|are|will|can|did))?(?: (?!\d)[\w'’-]+)?(?=\s)",
     re.IGNORECASE,
 )
 OTHER_SUBJECT = compile_later(
@@ -106,7 +107,7 @@ def weigh(evidence: Sequence[Evidence], question: str) -> list[float]:
     >>> weigh(cells, "How many flights were cancelled?")
     [0, 2.0]
     """
-    weights = _weights(question, all(len(one.noun) > 1 for one in evidence))
+    weights = _weights(question, [one.noun for one in evidence])
     texts = [one.cell + " " + one.lead for one in evidence]
     has = [{word for word in weights if _has(text, words, word)} for text in texts for words in [words_of(text)]]
     shared = set.intersection(*has) if has else set()
@@ -161,7 +162,7 @@ def counted(question: str) -> str:
     return "" if subject is None else subject[1]
 
 
-def _weights(question: str, nouns_differ: bool) -> dict[str, float]:
+def _weights(question: str, nouns: Sequence[str]) -> dict[str, float]:
     clause = interrogative(question)
     head = words_of(counted(question))
     weights = {}
@@ -175,7 +176,10 @@ def _weights(question: str, nouns_differ: bool) -> dict[str, float]:
     weights |= dict.fromkeys(HAN_MEASURE.findall(clause), OTHER + HAN_PAIR_WEIGHT)
     weights |= dict.fromkeys(HAN_TIME.findall(clause), 2 * (OTHER + HAN_PAIR_WEIGHT))
     for word in head & weights.keys():
-        weights[word] = HEAD if nouns_differ else 0
+        weights[word] = HEAD if all(len(noun) > 1 for noun in nouns) else 0
+    phrase = COUNTED.search(clause)
+    if phrase is not None and len(nouns) > 1 and all(PLURAL.match(noun) for noun in nouns):
+        weights |= dict.fromkeys(words_of(phrase[1] or phrase[2]), OTHER + HEAD)  # 12 horses, 5 ponies
     return weights
 
 

@@ -33,7 +33,7 @@ CONTRASTED = compile_later(
     re.IGNORECASE,
 )
 COUNTER_ASKED = compile_later(r"(?:多少|几)([\u3400-\u9fff])")
-OF_THEM = compile_later(r"[^，。,.\d]{0,8}(?:当?中|里[头面]?)(?:有|的|，|,|只|仅|$)")  # 1200名学生中有36名
+OF_THEM = compile_later(r"[^，。,.\d]{0,8}(?:当?中|里[头面]?)(?:有|的|，|,|只|仅|\d|$)")  # 1200名学生中有36名
 EACH = compile_later(
     r"\b(?:each|per|every|one \w+ (?:cost|weigh|last|have|has|hold)s?|an? (?:hour|day|week|minute|second|month|year|kg|kilo|litre|piece))\b|每|单价|速度|speed|rate",
     re.IGNORECASE,
