@@ -85,7 +85,7 @@ def test_answers_in_each_language_are_right_and_found(language: str) -> None:
 def test_answers_in_roundabout_english_are_read() -> None:
     """The bounds are those that hold now: they may only rise."""
     precision, recall = _figures(_pairs("prose_en"), answer)
-    assert precision >= 0.98
+    assert precision >= 0.99
     assert recall >= 0.84
 
 

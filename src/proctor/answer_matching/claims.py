@@ -82,6 +82,7 @@ MEASURED = compile_later(r"(.{1,80}?[\d}π)])\s?([^\W\d_]{1,12}(?:\^[23])?)")
 HAN_WORD = compile_later(r"[\u3400-\u9fff]")
 ROUGHLY = compile_later(r"(?:approximately|around|roughly)\s", re.IGNORECASE)
 PROSE = compile_later(r"(?<!\\)\b(?!arc)[a-z]{5,}\b(?!\s?\()")  # a word, no function
+FOR_WHOM = compile_later(r"\b(?:for|among|between|in an?|every|within) $", re.IGNORECASE)
 ARTICLE = compile_later(r"(?:the|an?) ", re.IGNORECASE)
 ACTS = compile_later(r"[A-Z]\w+ (?!of|and|the|de|in|is)[a-z]+ [a-z]+")  # France came second
 CAPITAL = compile_later(r"[^\W\d_a-z]")
@@ -157,6 +158,8 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return ()
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
     sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
+    if (first := read_comparison(sentences, asked)) is not None:
+        return (Claim((first, ARTICLE.sub("", first))),)
     if asked.stems and HAN_WORD.search(text) is None:
         plain = plain_prose(sentences, asked)
         if plain != list(sentences):
@@ -164,8 +167,6 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if len(sentences) > 1 and _is_bare(sentences[0]) and not any(map(CONCLUDES.match, sentences)):
         sentences = sentences[:1]  # and what follows explains it
         text = sentences[0]
-    if (first := read_comparison(sentences, asked)) is not None:
-        return (Claim((first, ARTICLE.sub("", first))),)
     sentences = answering_clause(_certain(sentences, asked) or sentences, asked)
     if day := weekday(sentences, asked):
         return (Claim((day,)),)
@@ -288,6 +289,8 @@ def _amounts(text: str, sentences: Sequence[str], question: str) -> Sequence[Amo
     if not stated and read_asked(question).kind in ("amount", "moment") and HAN_WORD.search(text) is None:
         lone = read_amounts(with_digits(text), question)
         return lone if len(lone) == 1 else stated
+    if stated and len(stated) > 1:
+        stated = [one for one in stated if FOR_WHOM.search(one.before) is None] or stated
     if not stated or len(stated) == 1:
         return stated
     narrowed = [

@@ -61,6 +61,18 @@ ORDER = compile_later(
     re.IGNORECASE,
 )
 BETWEEN = compile_later(r"\s?[>,<]\s?(?:and\s|then\s)?|\sand\s|\sthen\s")
+NONE = compile_later(r"(?:no|none|nothing|nobody)\b", re.IGNORECASE)
+MEASURED = {
+    "cost": ("expensive", "cheap"),
+    "weigh": ("heavy", "light"),
+    "last": ("long", "short"),
+    "charge": ("expensive", "cheap"),
+}
+ARTICLES = compile_later(r"^(?:the|an?) ", re.IGNORECASE)
+ASKS_WHETHER = compile_later(
+    r"(?:is|are|was|were) (?P<one>[^,?]{1,40}?) (?:\w+ )?(?P<word>\w{2,}er|more|less|fewer|better|worse)(?: \w+)? than (?P<other>[^,?]{1,40})\??",
+    re.IGNORECASE,
+)
 LONGEST = 300
 
 
@@ -101,11 +113,12 @@ def _first(sentence: str, wanted: str, asked: Asked) -> str | None:
         found = pattern.search(sentence)
         if found is None:
             continue
-        same = stem(found["word"]) in asked.stems or _root(found["word"]) == _root(wanted)
-        opposite = not same and frozenset((_root(found["word"]), _root(wanted))) in OPPOSITES
+        word = _measured(found)
+        same = stem(word) in asked.stems or _root(word) == _root(wanted)
+        opposite = not same and frozenset((_root(word), _root(wanted))) in OPPOSITES
         if not same and not opposite:
             return None
-        denied = pattern is AS_AS or bool(found["verb"])
+        denied = pattern is AS_AS or bool(found["verb"]) or NONE.match(found["one"]) is not None
         return found["one"] if same != denied else found["other"]
     for pattern, winner, loser in ((LOSES_TO, "other", "one"), (BEATS, "one", "other")):
         found = pattern.search(sentence)
@@ -115,6 +128,30 @@ def _first(sentence: str, wanted: str, asked: Asked) -> str | None:
                 return None
             return found[loser] if fewer else found[winner]
     return None
+
+
+def _measured(found: re.Match[str]) -> str:
+    """Return the adjective of a comparison: `more` of what costs more is `expensive`."""
+    verb = next((degrees for name, degrees in MEASURED.items() if f" {name}" in found[0]), None)
+    word: str = found["word"]
+    return word if verb is None or word not in ("more", "less") else verb[word == "less"]
+
+
+def truth_of_comparison(sentence: str, question: str) -> bool | None:
+    """Return whether a comparison holds that a question asks about: `Gold is heavier than lead`, asked whether lead is heavier than gold.
+
+    >>> truth_of_comparison("Gold is heavier than lead", "Is lead heavier than gold?")
+    False
+    """
+    asked, said = ASKS_WHETHER.match(question), THAN.search(sentence)
+    if asked is None or said is None or said["verb"]:
+        return None
+    same = _root(said["word"]) == _root(asked["word"])
+    if not same and frozenset((_root(said["word"]), _root(asked["word"]))) not in OPPOSITES:
+        return None
+    one, other = (ARTICLES.sub("", said[name]).casefold() for name in ("one", "other"))
+    first, second = (ARTICLES.sub("", asked[name]).casefold().rstrip("?") for name in ("one", "other"))
+    return same if (one, other) == (first, second) else not same if (one, other) == (second, first) else None
 
 
 def _root(word: str) -> str:

@@ -23,7 +23,8 @@ ASKS_NAME = compile_later(
     re.IGNORECASE,
 )
 ASKS_PLACE = compile_later(
-    r"\bwhere\b|\b(?:in|at|on|from|to) (?:which|what)\b|\bcapital\b|\b(?:in|at|on|from|to)\W*$", re.IGNORECASE
+    r"\bwhere\b|\b(?:in|at|on|from|to) (?:which|what)\b|\bcapital\b|\b(?:which|what) (?:\w+ )?(?:city|town|country|state|continent|province|village)\b|\b(?:in|at|on|from|to)\W*$",
+    re.IGNORECASE,
 )
 ASKS_WHO = compile_later(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 CLAUSE_END = compile_later(
@@ -53,7 +54,10 @@ RIVAL_BEFORE = compile_later(
     re.IGNORECASE,
 )
 PLACED_BEFORE = compile_later(r"\b(?:in|at|on|from|to|of|near|into|inside|within)\s(?:[a-z]+\s){0,3}$", re.IGNORECASE)
-PLACED_AT = compile_later(r"\b(?:in|at|on|to|into|inside|within)\s(?:the\s(?:[a-z]+\s){0,2}(?:of\s)?)?$", re.IGNORECASE)
+PLACED_AT = compile_later(
+    r"\b(?:in|at|on|to|(?:born|came|come|comes|hails?) from|into|inside|within)\s(?:the\s(?:[a-z]+\s){0,2}(?:of\s)?)?$",
+    re.IGNORECASE,
+)
 PAST = compile_later(
     r"\b(?:previous(?:ly)?|formerly|former|predecessor|stepped down|used to|once|earlier|expected|ahead|sometimes|often|commonly|wrongly|mistakenly|rival|contender|runner-up|second place|"
     r"first reports|many people|on the other hand|by contrast|unlike|contrary|instead of|rather than|compared|auditioned|applied|competed|nominated|almost|nearly|before that|originally|(?:came|comes|finished|in) (?:second|third|last|close)|(?:second|third|next|last) (?:after|to|behind|place|only)|no longer|confus\w*|married)\b",

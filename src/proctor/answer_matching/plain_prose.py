@@ -79,19 +79,19 @@ NO_OTHER = compile_later(
     re.IGNORECASE,
 )
 IS = compile_later(
-    r"\b(?:(?:gives?|yields?|returns?|gets|makes|hands) (?:you|us|me|one|back)|reads|answers to(?= [A-Z])|(?:turn(?:s|ed)? out|prov(?:es?|ed)|happen(?:s|ed)?|work(?:s|ed)? out|tend(?:s|ed)?) to be|(?:works?|worked|comes?|came) out (?:at|to|as)|boils? down to|"
+    r"\b(?:(?:gives?|yields?|returns?|gets|makes|hands) (?:you|us|me|one|back)|reads|looks|answers to(?= [A-Z])|(?:turn(?:s|ed)? out|prov(?:es?|ed)|happen(?:s|ed)?|work(?:s|ed)? out|tend(?:s|ed)?) to be|(?:works?|worked|comes?|came) out (?:at|to|as)|boils? down to|"
     r"is (?:an |the )?(?:acronym|abbreviation|initialism|short|shorthand|another (?:name|word)) (?:for|of)|clocks? in at|weighs? in at|(?:stands?|stood|sits?) at|goes by the name (?:of )?|went by the name (?:of )?)\s",
     re.IGNORECASE,
 )
 LEADS_TO = compile_later(
     r"(?:^|.*?\b)(?:(?:bring|take|put|push|raise)(?:s|ing)? (?:the|our|your|its|his|her|us) ?[\w ]{0,30}? ?to|"
-    r"leav(?:es|ing) (?:us|you|him|her|them|me) with|we(?:'re| are) left with|(?:which|this|that) (?:equals|comes to|works out (?:to|at)|amounts to)|equivalent to|"
+    r"leav(?:es|ing) (?:us|you|him|her|them|me) with|we(?:'re| are) left with|(?:which|this|that) (?:is|makes|gives|equals|comes to|works out (?:to|at)|amounts to)|equivalent to|"
     r"(?:,|;| -|—)\s?(?:meaning|i\.e\.,?|that is,|in other words,?)(?: (?:that|in))?|for a total of|makes|(?:,|;) (?:a|an) (?:total )?(?:drop|rise|fall|increase|decrease|difference|decline|change|gain|loss) of)\s"
     rf"(?P<answer>(?:the |an? )?{AMOUNT}[^;]{{1,80}}|(?:the )?\w+teenth century|(?:the )?\w+th century)$",
     re.IGNORECASE,
 )
 COORDINATED = compile_later(
-    r";\s|,?\s(?:and|but|while|whereas|though|although)\s(?=(?:(?:it|he|she|they|his|her|its|their|the|my|our|a|an)\s)?(?:[A-Za-z'’]+\s){1,4}?(?:is|are|was|were|has|had|\w+s|\w+ed|came|went|took|began|fell|rose)\b)|,\s(?=\w+ (?:years?|months?|days?|weeks?) (?:after|before)\b)"
+    r";\s|,?\s(?:and|but|while|whereas|though|although)\s(?=(?:it|he|she|they)\s\w|(?:(?:it|he|she|they|his|her|its|their|the|my|our|a|an)\s)?(?:[A-Za-z'’]+\s){1,4}?(?:is|are|was|were|has|had|\w+s|\w+ed|came|went|took|began|fell|rose)\b)|,\s(?=\w+ (?:years?|months?|days?|weeks?) (?:after|before)\b)"
 )
 NOT_BUT = compile_later(
     r"(?:n['’]t|\snot)\s(?:an?\s)?[^,.;]{1,60}(?:,\s(?:as|which|though|although)\s[^,;.]{1,60})?,\s(?:but|rather|it(?:'s| is| was))\s(?:rather\s|instead\s)?(?=\w)",
@@ -108,6 +108,15 @@ THEN = compile_later(
     re.IGNORECASE,
 )
 ASKS_PAST = compile_later(r"\b(?:was|were|did|had|originally|used to)\b", re.IGNORECASE)
+FROM_UNTIL = compile_later(r"\bfrom (?P<start>[^,;.]{1,20}?) (?:to|until|till) (?P<end>[^,;.]{1,20})$", re.IGNORECASE)
+ASKS_END = compile_later(r"\b(?:clos|end|finish|complet|stop|conclud|over\b|until)", re.IGNORECASE)
+ASKS_START = compile_later(r"\b(?:open|start|begin|began|commenc)", re.IGNORECASE)
+MOVED = compile_later(
+    r"\b(?:moved|pushed|brought|shifted|postponed|rescheduled|delayed|changed|put)(?: \w+)? from ", re.IGNORECASE
+)
+BY_NAME = compile_later(r"\b(?:an?|the|one) [\w -]{1,30}? (?:by the name of|named|called) (?=[A-Z])")
+THOUGH = compile_later(r",\s(?:though|although|even though|whereas)\s.{3,160}$", re.IGNORECASE)
+ASKS_NEXT = compile_later(r"\b(?:succe|follow|after|next)", re.IGNORECASE)
 NAMELY = compile_later(
     r".{3,200}?(?:,|;|\s[—–-])\s(?:i\.e\.|namely|viz\.?|in other words|to wit),? (?:in |on |at )?(?P<answer>[^;,]{1,80})"
 )
@@ -161,8 +170,12 @@ def _on_subject(sentence: str, asked: Asked) -> str:
     if len(now) == 1 and THEN.search(sentence.replace(now[0], "")) and not ASKS_PAST.search(asked.clause):
         return now[0]
     clauses = [clause for clause in COORDINATED.split(sentence) if clause.strip()]
-    if asked.kind not in ("amount", "moment") or len(clauses) < 2:
+    if asked.kind == "truth" or len(clauses) < 2:
         return sentence
+    if asked.kind not in ("amount", "moment"):
+        counts = [len(asked.stems & echo(clause)) for clause in clauses]
+        best = clauses[counts.index(max(counts))]
+        return best if counts.count(max(counts)) == 1 and max(counts) * 2 >= len(asked.stems) else sentence
     numbered = [clause for clause in clauses if any(map(str.isdigit, clause))]
     agreeing = [clause for clause in numbered if not contradicts(clause, asked.clause)] or numbered
     words = {word for word in asked.stems if not word.isdigit()}
@@ -175,6 +188,16 @@ def _plain(sentence: str, asked: Asked) -> str:
     sentence = ITALIC.sub(r"\1", NOT_MEANT.sub("", sentence))
     if (therefore := THEREFORE.search(sentence)) is not None:
         sentence = "So " + sentence[: therefore.end("is")] + sentence[therefore.end() :]
+    if asked.kind == "moment" and (during := FROM_UNTIL.search(sentence)) is not None:
+        if MOVED.search(sentence) or ASKS_END.search(asked.clause):
+            return f"So it is {during['end']}"
+        if ASKS_START.search(asked.clause):
+            return f"So it is {during['start']}"
+    sentence = BY_NAME.sub("", sentence)
+    if asked.kind != "truth" and (though := THOUGH.search(sentence)) is not None:
+        main = sentence[: though.start()]
+        if len(echo(main) & asked.stems) >= len(echo(though[0]) & asked.stems) and len(main.split()) > 2:
+            sentence = main
     sentence = NOT_BUT.sub(" ", sentence, count=1)
     sentence = AND_A_HALF.sub(_half, SAID_BY_ME.sub("", sentence))
     if (ratio := _ratio(sentence, asked)) is not None:
@@ -225,7 +248,7 @@ def _without_scene(sentence: str, asked: Asked) -> str:
 def _without_rival(sentence: str, asked: Asked) -> str:
     """Return a sentence without what it sets aside; what it sets aside where the question is about that."""
     rival = RIVAL.search(sentence)
-    if rival is None or not rival.start():
+    if rival is None or not rival.start() or (ASKS_NEXT.search(asked.clause) and "followed" in rival[0]):
         return sentence
     rest = sentence[: rival.start()] + sentence[rival.end() :].removeprefix("," if rival[0][0] == "," else "")
     numbers = any(char.isdigit() for char in rival[1])

@@ -3,6 +3,7 @@
 import re
 
 from proctor.answer_matching.asked import Asked
+from proctor.answer_matching.comparisons import truth_of_comparison
 from proctor.answer_matching.contradictions import contradicts, says_opposite
 from proctor.answer_matching.number_words import with_digits
 from proctor.answer_matching.question_words import echo, stem
@@ -22,7 +23,7 @@ CLASS_SAID = compile_later(
 YES = frozenset(YES_WORDS.split("|"))
 NO = frozenset(NO_WORDS.split("|"))
 NEGATIVE = compile_later(  # words that deny without a negation
-    r"\b(?:wrong|incorrect(?:ly)?|false(?:ly)?|untrue|mistaken(?:ly)?|a mistake|a myth|fails?|failed|impossible|unable|refus\w+|unlikely|invalid|inaccurate|stopped|ceased|excluded?s?|omit(?:s|ted)?|lacks?|lacking|leaves (?:it|this|that|them) out|left out|forbidden|prohibited|banned|rejected|denied|anything but|except(?! for)|far from)\b|错误?|有误|失误|禁止|严禁|谢绝|假命题|虚假|失败|拒绝|谬误",
+    r"\b(?:wrong|incorrect(?:ly)?|false(?:ly)?|untrue|mistaken(?:ly)?|a mistake|a myth|fails?|failed|impossible|unable|refus\w+|unlikely|invalid|inaccurate|stopped|ceased|lost (?:its|his|her|their)|excluded?s?|omit(?:s|ted)?|lacks?|lacking|leaves (?:it|this|that|them) out|left out|forbidden|prohibited|banned|rejected|denied|anything but|except(?! for)|far from)\b|错误?|有误|失误|禁止|严禁|谢绝|假命题|虚假|失败|拒绝|谬误",
     re.IGNORECASE,
 )
 ANSWER = compile_later(
@@ -44,6 +45,8 @@ REPEATS = compile_later(
     re.IGNORECASE,
 )
 ABOUT_IT = compile_later(r"(?:it|they|he|she|that|this|these|those)\b", re.IGNORECASE)
+NAME = compile_later(r"\b[A-Z][a-z]{2,}\b")
+PRONOUN = compile_later(r"\b(?:it|they|he|she)\b", re.IGNORECASE)
 LABEL_OF_TRUTH = compile_later(r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b\W*", re.IGNORECASE)
 NO_EVIDENCE = compile_later(
     r"(?:there (?:is|was|are|were)(?: simply| absolutely)? )?no (?:evidence|proof|truth|basis|indication|sign|record)\b(?! against)",
@@ -154,6 +157,9 @@ def _echoed(sentence: str, clauses: list[str], asked: Asked, whole: str) -> bool
     """Return what a sentence says that repeats the words of the question, affirming or denying them."""
     clause_asked = LABEL_OF_TRUTH.sub("", asked.clause)
     best = max(clauses, key=lambda clause: (len(asked.stems & echo(clause)), -len(clause)))
+    compared = truth_of_comparison(sentence, clause_asked)
+    if compared is not None:
+        return compared
     opposite = [one for one in clauses if one.isascii() and _is_opposite(one, clause_asked, asked)]
     if opposite:
         return len(negations(_without_names(opposite[-1]))) % 2 == 1
@@ -174,6 +180,8 @@ def _echoed(sentence: str, clauses: list[str], asked: Asked, whole: str) -> bool
         elsewhere = len(negations(whole)) + len(NEGATIVE.findall(whole)) > len(negations(best)) + len(
             NEGATIVE.findall(best)
         )
+        if NAME.search(clause_asked, 4) and _names_another(whole, clause_asked):
+            return False if len(asked.stems - said) <= 1 else None
         if not _holds_predicate(said, clause_asked) or (elsewhere and not asked.stems <= said):
             return None
     return denied % 2 == 0 if best == sentence or denied % 2 or asked.stems <= said else None
@@ -190,6 +198,12 @@ def _another_number(clause: str, question: str) -> bool:
     asked, said = (re.findall(r"\d+(?:\.\d+)?", with_digits(text)) for text in (question, clause))
     words = {word for word in echo(with_digits(question)) if not word.isdigit()}
     return len(asked) == len(said) == 1 and asked != said and words <= echo(clause)
+
+
+def _names_another(sentence: str, question: str) -> bool:
+    """True if a sentence has another name where the question has one: Bell, asked whether Edison did it."""
+    asked, said = ({found[0] for found in NAME.finditer(text, start)} for text, start in ((question, 4), (sentence, 1)))
+    return not any(name in sentence for name in asked) and bool(said - asked) and not PRONOUN.search(sentence)
 
 
 def _holds_predicate(said: set[str], question: str) -> bool:
