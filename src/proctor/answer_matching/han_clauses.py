@@ -90,6 +90,9 @@ def answering_clause(sentences: Sequence[str], asked: Asked) -> list[str]:
                 return ["是" + clause[cue.end() :].lstrip("是有为共就")]
     times = TIMES_OF.findall(question)
     about = [clause for clause in clauses if times and times[0] in clause]
+    of_then = [clause for clause in clauses if times and set(TIMES_OF.findall(clause)) - set(times)]
+    if times and not about and len(clauses) - len(of_then) == 1:
+        return [clause for clause in clauses if clause not in of_then]
     others = [clause for clause in clauses if TIMES_OF.search(clause) and clause not in about]
     if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
         return about

@@ -14,6 +14,7 @@ from proctor.runtime.patterns import compile_later
 YES_WORDS = "yes|true|correct|right|是|对|正确|真|是的|对的|能|可以|会|有|真命题|属于|成立|没错|能够|是真的|正确的|应该|应当|必须|需要|可能|可行"
 NO_WORDS = "no|false|incorrect|wrong|untrue|not true|not correct|否|错|错误|不|不是|不对|不正确|假|不能|不可以|不会|没有|假命题|不属于|不成立|并非|不行|无法|不可能|错误的|错的|不对的|不应该|不应|不必|不需要|不用|不可|不行的"
 LONGEST_PREDICATE = 8
+NOMINAL_DENIALS = frozenset(["非", "既非", "并非", "不是", "并不是", "既不是"])
 CLASS_ASKED = compile_later(
     r"(?:是不是|是否(?:是|为|属于)?|是|属于|算)(?:一[个种])?([\u3400-\u9fff]{1,6}?)(?:吗|[?？]|$)"
 )
@@ -135,8 +136,10 @@ def _of_predicate(clauses: list[str], question: str) -> bool | None:
         for start in range(max(0, len(question) - LONGEST_PREDICATE), len(question) - 2):
             predicate = question[start:].rstrip("吗么呢?？。 ")
             if len(predicate) > 1 and (
-                chain := re.search(rf"((?:并|绝|也|又)?(?:不是|并非|不|非|没有?|未)+){re.escape(predicate)}", clause)
+                chain := re.search(rf"((?:并|绝|也|又|既)?(?:不是|并非|不|非|没有?|未)+){re.escape(predicate)}", clause)
             ):
+                if chain[1] in NOMINAL_DENIALS and not negations(question):
+                    return False
                 denials = len(re.findall("[不非没未]", chain[1]))
                 return denials % 2 == 0 if denials > 1 else None
     kind = CLASS_ASKED.search(question)
