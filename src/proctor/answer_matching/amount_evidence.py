@@ -112,8 +112,8 @@ def weigh(evidence: Sequence[Evidence], question: str) -> list[float]:
     has = [{word for word in weights if _has(text, words, word)} for text in texts for words in [words_of(text)]]
     shared = set.intersection(*has) if has else set()
     asked = set(map(str.casefold, MEASURES.findall(interrogative(question))))
-    told = [set(map(str.casefold, MEASURES.findall(one.cell))) for one in evidence]
-    rivals = [OTHER if asked and measures and measures.isdisjoint(asked) else 0 for measures in told]
+    named = [set(map(str.casefold, MEASURES.findall(one.cell))) for one in evidence]
+    rivals = [OTHER if asked and measures and measures.isdisjoint(asked) else 0 for measures in named]
     return [sum(weights[word] for word in words - shared) - rival for words, rival in zip(has, rivals, strict=True)]
 
 
@@ -129,12 +129,12 @@ def leading(evidence: Sequence[Evidence], question: str) -> list[int]:
 def words_of(text: str) -> set[str]:
     """Return the words of a text, in Chinese as characters and pairs of them."""
     text = text[:MOST_CHARACTERS]
-    told = {
+    words = {
         SAME_MEASURE.get(one := stem(word), one)
         for word in WORD.findall(text)
         if word.casefold() not in EMPTY_WORDS - TELLING
     }
-    return told | set(HAN_WORD.findall(text)) - EMPTY_WORDS | set(PAIR.findall(text)) | set(PARTICLE.findall(text))
+    return words | set(HAN_WORD.findall(text)) - EMPTY_WORDS | set(PAIR.findall(text)) | set(PARTICLE.findall(text))
 
 
 def _has(text: str, words: set[str], word: str) -> bool:

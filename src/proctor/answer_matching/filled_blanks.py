@@ -20,8 +20,8 @@ _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
 _INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
 _CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
 _ALL_ALIKE = re.compile(
-    r"\W*(?:(?:both|all|the two|each)(?: of)?(?: the| these)? (?:\w+ )?(?:blanks?|gaps?|spaces?|answers?) (?:are|is|should be|takes?|gets?|need)"
-    r"|[两三四各每]?个?空格?(?:里|处|中)?(?:都|均|全)(?:应该?)?(?:填入?|是|为))\s*:?\s*([^,;，；\n]{1,100}?)[.。]?\s*",
+    r"\W*(?:(?:both|all|the two|each)(?: of)?(?: the| these)? (?:\w+ ){0,2}(?:are|is|should be|takes?|gets?|need)"
+    r"|[两三四各每]?个?空格?(?:里|处|中)?(?:都|均|全)(?:应该?)?(?:填入?|是|为))\s*:?\s*((?![^\n]{0,100}(?:\band\b|[、和与及]))[^,;，；\n]{1,100}?)[.。]?\s*",
     re.IGNORECASE,
 )
 _SEPARATORS = (

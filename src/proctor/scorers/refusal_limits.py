@@ -46,7 +46,7 @@ def limit_in(reply: str, question: str) -> str | None:
 
 
 def _of_another(text: str, found: re.Match[str]) -> bool:
-    """Return True if somebody else sets the limit, or the words of somebody are reported."""
+    """Return True if another person sets the limit, or the words of another are reported."""
     start = max(text.rfind(mark, 0, found.start()) for mark in ".!?。！？") + 1
     ends = [place for mark in ".!?。！？" if (place := text.find(mark, found.end())) >= 0]
     sentence = text[start : min(ends, default=len(text))]
