@@ -16,14 +16,14 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from proctor.agents._environment_tools import EnvironmentTools, cannot_be_given, schema_of_parameters
-from proctor.agents._interrupts import (
+from proctor.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
+from proctor.agents._langchain_interrupts import (
     Interrupted,
     calls_at_breakpoint,
     denied_results,
     read_interrupts,
     resume_value,
 )
-from proctor.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
 from proctor.agents._library_agents import (
     FrameworkAgent,
     LibraryOptions,
