@@ -34,6 +34,7 @@ READERS = (  # modules that read what a reply says; who imports one reads free t
 NO_READERS = {
     "article_settings",  # the rule of an article, kept for parity
     "refusal_phrases",
+    "refusal_limits",
     "refusal_context",
 }
 
