@@ -151,7 +151,7 @@ def test_a_comparison_of_draws_is_of_the_task_as_its_runs_are() -> None:
     assert row.first == pytest.approx(first.estimate("accuracy").value)
     assert [row.second, row.floor, row.ceiling] == pytest.approx([1.0, row.difference.value, 0.1])
     assert row.difference.value == pytest.approx(0.1), "half of the pairs drawn, a tenth of the task"
-    assert (row.difference.wins, row.difference.pairs, row.difference.test) == (10, 20, "sign flips by cluster")
+    assert (row.difference.wins, row.difference.pairs, row.difference.test) == (10, 20, "Bonett-Price")
     assert (row.difference.low or 0) < 0, "ten pairs that did not move stand for nine tenths"
     assert (row.difference.p_value > 0.05, row.outcome) == (True, "inconclusive")
     assert any("counts by its size in the task" in str(one) for one in found.notes)
@@ -166,7 +166,7 @@ def test_pairs_of_two_whole_runs_or_of_equal_parts_count_once() -> None:
             for n, one in enumerate((agent, lambda question: "yes"))
         )
         found = compare(*runs)
-        assert found.rows[0].difference.test == "McNemar exact"
+        assert found.rows[0].difference.test == "Bonett-Price"
         assert any("counts by its size" in str(one) for one in found.notes) == (limit is not None)
 
 

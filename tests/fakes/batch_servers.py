@@ -162,7 +162,7 @@ class OpenAIServer(Batches):
                     }
                     good.append({**row, "response": {"status_code": 200, "request_id": "r", "body": reply}})
                 case "errored":
-                    error = {"error": {"message": "too long", "code": "context_length_exceeded"}}
+                    error = {"error": {"message": "no such thing", "code": "invalid_value"}}
                     bad.append({**row, "response": {"status_code": 400, "request_id": "r", "body": error}})
                 case "busy":
                     error = {"error": {"message": "slow down", "code": "rate_limit_exceeded"}}

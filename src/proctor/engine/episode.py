@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from msgspec.structs import replace
 
@@ -19,6 +19,17 @@ from proctor.transport.redact import quoted
 
 MOST_TURNS = 1_000  # of a user who may have no limit of its own
 ENDS = ("step_limit", "time_limit", "task_limit", "waiting")
+
+
+_CAN_WAIT: dict[type, bool] = {}  # by class, as the question costs what a sample does
+
+
+def _can_wait(session: Session) -> TypeGuard[WaitsForApproval]:
+    """True if calls of a session may wait for approval."""
+    known = _CAN_WAIT.get(session.__class__)
+    if known is None:
+        known = _CAN_WAIT[session.__class__] = isinstance(session, WaitsForApproval)
+    return known
 
 
 class Episode:
@@ -71,7 +82,8 @@ class Episode:
                     while turn is not None and await self._send(session, turn, sample):
                         turn = await self._next(sample)
                         if turn is None:
-                            await self._answer_questions(session, sample)
+                            if _can_wait(session):
+                                await self._answer_questions(session, sample)
                         elif self._under_way is not None:
                             self._under_way.set()
                         if isinstance(turn, FreshTurn):
@@ -109,7 +121,7 @@ class Episode:
             state = about.state if isinstance(about.state, Mapping) else None
         return Trajectory(
             steps=tuple(steps),
-            stop=stop or ("waiting" if self._is_waiting else _stop(steps)),
+            stop=stop or ("waiting" if self._approvals and self._is_waiting else _stop(steps)),
             tools=tools,
             state=state,
             changes=tuple(self._changes),
@@ -170,16 +182,16 @@ class Episode:
             style = declared(SessionInfo, session).tools or style
         turn = turn_for_agent(turn, style)
         steps = await self._add_steps(session.send(turn))
-        if isinstance(session, WaitsForApproval) and not all(one.awaits == "turn" for one in session.waiting):
+        if _can_wait(session) and not all(one.awaits == "turn" for one in session.waiting):
             steps = await self._settle(session, sample, self._user) or steps
         if environment is not None:
             await self._look(environment)
         self._turn += 1
-        return not self._is_waiting and (not steps or steps[-1].stop not in ENDS)
+        return not (self._approvals and self._is_waiting) and (not steps or steps[-1].stop not in ENDS)
 
-    async def _answer_questions(self, session: Session, sample: Sample) -> None:
+    async def _answer_questions(self, session: WaitsForApproval, sample: Sample) -> None:
         """Decide about questions of the agent that no further turn answered."""
-        if isinstance(session, WaitsForApproval) and session.waiting:
+        if session.waiting:
             self._turn -= 1  # they are of the turn that was played last
             await self._settle(session, sample, None)
             self._turn += 1

@@ -56,7 +56,7 @@ PART_WITHOUT_INTERVAL = "no interval: a part has none"
 _ROUNDING = 1e-12  # what is left of a sum of squares when all are equal
 _BLURRED = 1e-6  # a share of the whole sum of squares, from which losses are more than what rounding leaves
 _SPREAD_OUT = 7.0  # clusters with losses beyond the first, from which their standard error is taken at its word
-_POINTS_SPREAD_OUT = 20.0  # the same for points of independent samples
+_POINTS_SPREAD_OUT = 20.0  # the same for points, which may be more skewed than rates
 _LEAST_DEGREES = 0.5  # where one cluster is nearly all; the interval is then nearly the whole scale
 _FEW = 40  # effective successes or failures from which the normal interval of strata covers what it says
 
@@ -268,7 +268,7 @@ def _over_clusters(value: float, sums: Sums, level: float, *, independent: bool,
     interval = wilson(value, min(count, trials), quantile=t_quantile(0.5 + level / 2, degrees))
     losses = gains = 0.0
     if not independent or trials == math.inf:
-        spread_out = _POINTS_SPREAD_OUT if independent else _SPREAD_OUT
+        spread_out = _POINTS_SPREAD_OUT if trials == math.inf else _SPREAD_OUT
         losses, gains = sums.lost.known(spread_out), sums.known(spread_out)
     return _Spread(
         method=OVER_SAMPLES if independent else OVER_CLUSTERS,

@@ -55,7 +55,7 @@ def test_calls_in_another_order_are_seen() -> None:
 def test_silence_is_not_in_order() -> None:
     said = Message(role="assistant", parts=(Text(text="No."),))
     silent = Trajectory(steps=(Step(message=said),), tools="native")
-    assert values(SAMPLES[0], silent) == {"order": 0, "efficiency": None}
+    assert values(SAMPLES[0], silent) == {"order": 0, "efficiency": 0}
 
 
 def test_a_sample_of_one_turn_has_no_order() -> None:

@@ -23,8 +23,12 @@ def main(folder: str, path: str, stage: str, order: str, save_dir: str) -> None:
 def _piped(official: Any) -> Any:
     class Piped(official):
         def __init__(self, path: str) -> None:
-            self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            self.socket.connect(path)
+            host, _, port = path.rpartition(":")
+            if host and port.isdigit():
+                self.socket = socket.create_connection((host, int(port)))
+            else:
+                self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                self.socket.connect(path)
             self.stop_flag = threading.Event()
 
         def send_message(self, message: str) -> None:

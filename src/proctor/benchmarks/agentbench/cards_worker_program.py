@@ -26,6 +26,18 @@ def open_game(folder: str, python: str, stage: int, base: str, seat: int) -> "Ga
     return Game(folder, python, stage, base, seat)
 
 
+def _listen(path: Path) -> tuple[socket.socket, str]:
+    """Return a socket that listens, and where: a file, or `HOST:PORT` of the loopback of a worker that has no Unix sockets."""
+    try:
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    except OSError:
+        listening = socket.create_server(("127.0.0.1", 0), backlog=1)
+        return listening, f"127.0.0.1:{listening.getsockname()[1]}"
+    listening.bind(str(path))
+    listening.listen(1)
+    return listening, str(path)
+
+
 class Game:
     """One game; a baseline has the other seat."""
 
@@ -37,12 +49,10 @@ class Game:
             (self._work / f"{name}.py").write_text("")
         self._seat = seat
         self._status = 0
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listening.bind(str(self._work / "s"))
-        listening.listen(1)
+        listening, where = _listen(self._work / "s")
         listening.settimeout(1)
         script = "basline1.py" if base == "baseline1" else "basline2.py"
-        own = "+".join([python, PLAYER, folder, str(self._work / "s"), str(stage), "0", str(self._save)])
+        own = "+".join([python, PLAYER, folder, where, str(stage), "0", str(self._save)])
         other = f"{python}+{folder}/AI/{script}+{stage}+1+{self._save}"
         seats = (own, other) if seat == 0 else (other, own)
         command = [python, f"{folder}/judger/judger.py", f"{folder}/logic/bin/main", *seats, "config", str(self._save / "replay.json")]  # fmt: skip
