@@ -16,7 +16,7 @@ ALLOWED = {
     "agents/agent_errors.py": "errors of any provider's library",
     "agents/_library_agents.py": LIBRARY,
     "agents/_adk_waiting.py": LIBRARY,
-    "agents/_interrupts.py": LIBRARY,
+    "agents/_langchain_interrupts.py": LIBRARY,
     "agents/_langchain.py": LIBRARY,
     "agents/a2a.py": LIBRARY,
     "agents/adk.py": LIBRARY,
