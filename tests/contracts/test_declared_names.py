@@ -15,6 +15,7 @@ ALLOWED = {
     "agents/_adk_folder.py": "modules of the user, read as google-adk reads them",
     "agents/agent_errors.py": "errors of any provider's library",
     "agents/_library_agents.py": LIBRARY,
+    "agents/_adk_imports.py": LIBRARY,
     "agents/_adk_waiting.py": LIBRARY,
     "agents/_langchain_interrupts.py": LIBRARY,
     "agents/_langchain.py": LIBRARY,
