@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from proctor.core.errors import BadInput, EnvironmentFailed
-from proctor.isolation import Limits, WorkerRaised, Workers, find_packages
+from proctor.isolation import Limits, WorkerRaised, Workers, child, find_packages
 from proctor.isolation.workers import default_size
 
 PROGRAM = Path(__file__).parent / "worker_program_of_tests.py"
@@ -214,6 +214,14 @@ done = subprocess.run(confine(["echo", "ran"], tempfile.mkdtemp()), capture_outp
 assert (done.returncode, done.stdout) == (1, "")
 assert "cannot confine a command" in done.stderr
 """
+
+
+def test_a_worker_removes_its_folder_where_the_parent_ended_before_it_said_anything(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    ended = subprocess.run([sys.executable, child.__file__, str(folder)], stdin=subprocess.DEVNULL, check=False)
+    assert ended.returncode == 1
+    assert not folder.exists()
 
 
 def test_where_there_are_no_namespaces_workers_work_and_it_is_said_once(confined: None) -> None:

@@ -63,16 +63,21 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 def main() -> None:
-    """Serve the parent, or with arguments run a command: `child.py FOLDER MEGABYTES,PROCESSES,MEGABYTES COMMAND ...`.
+    """Serve the parent (`child.py FOLDER`), or run a command: `child.py FOLDER MEGABYTES,PROCESSES,MEGABYTES COMMAND ...`.
 
     Settings are the first line of standard input, requests the others; replies go to standard output.
     """
-    if len(sys.argv) > 1:
-        _guard(sys.argv[1], (0, 1), lambda fault: _execute(sys.argv[1], sys.argv[2], sys.argv[3:], fault))
+    folder, *command = sys.argv[1:]
+    if command:
+        _guard(folder, (0, 1), lambda fault: _execute(folder, command[0], command[1:], fault))
     requests, replies = _take_pipes()
-    settings = json.loads(requests.readline())
+    line = requests.readline()
+    if not line:  # the parent ended before it said anything, and cannot remove the folder
+        shutil.rmtree(folder, ignore_errors=True)
+        sys.exit(1)
+    settings = json.loads(line)
     pipes = (requests.fileno(), replies.fileno())
-    _guard(settings["folder"], pipes, lambda fault: _work(settings, requests, replies, fault), settings["confined"])
+    _guard(folder, pipes, lambda fault: _work(settings, folder, requests, replies, fault), settings["confined"])
 
 
 def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
@@ -305,10 +310,10 @@ def _execute(folder: str, limits: str, command: Sequence[str], fault: str) -> No
 # ── the worker ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _work(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO, fault: str) -> None:
+def _work(settings: Mapping[str, Any], folder: str, requests: BinaryIO, replies: BinaryIO, fault: str) -> None:
     open_files = ""
     if not fault:
-        faults = _close_files(settings["folder"], settings["file_bytes"]), _drop_rights(settings["folder"])
+        faults = _close_files(folder, settings["file_bytes"]), _drop_rights(folder)
         open_files = "; ".join(filter(None, faults))
         _limit(resource.RLIMIT_NPROC, settings["processes"])  # counted in the namespace; elsewhere by user
     memory = settings["memory_bytes"]
@@ -316,13 +321,13 @@ def _work(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO, fa
     _limit(resource.RLIMIT_AS, 4 * memory)  # also what is shared with children; libraries reserve more than they use
     _limit(resource.RLIMIT_FSIZE, settings["file_bytes"])
     _limit(resource.RLIMIT_CORE, 0)
+    os.chdir(folder)
     _serve({**settings, "fault": fault, "open_files": open_files}, requests, replies)
 
 
 def _serve(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO) -> NoReturn:
     """Answer requests until the parent closes the pipe."""
     served = _Served(settings["output_bytes"], replies)
-    os.chdir(settings["folder"])
     sys.path += settings["paths"]
     try:
         served.program = _load(settings["program"])

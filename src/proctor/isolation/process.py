@@ -176,7 +176,7 @@ class Process(asyncio.SubprocessProtocol):
         try:
             self._folder = tempfile.mkdtemp(prefix="proctor-worker-")
             variables = {**VARIABLES, **dict.fromkeys(("HOME", "TMPDIR"), self._folder), **self._program.variables}
-            command = (sys.executable, *FLAGS, str(Path(child.__file__)))
+            command = (sys.executable, *FLAGS, str(Path(child.__file__)), self._folder)
             await self._loop.subprocess_exec(lambda: self, *command, env=variables, start_new_session=True)
         except OSError as error:
             self.fault = EnvironmentFailed("This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).", kind="machine", type=type(error).__name__, error=error.strerror or error)  # fmt: skip
@@ -187,7 +187,6 @@ class Process(asyncio.SubprocessProtocol):
             **msgspec.to_builtins(self._limits),
             "program": str(self._program.path.resolve()),
             "paths": [str(path.resolve()) for path in self._program.paths],
-            "folder": self._folder,
             "confined": self._program.confined,
         }
         await self._turn.acquire()
