@@ -49,7 +49,7 @@ def bounds(steps: Sequence[Step], error: float, *, least: Step | None, most: Ste
 
     >>> found = bounds([Step(0.0, 1.0)] * 20, 0.05, least=Step(0.0, 1.0), most=Step(60.0, 1.0))
     >>> found is not None and round(found.low, 2), round(found.high, 1)
-    (0.0, 8.3)
+    (0.0, 8.4)
     """
     if len(steps) < 2 or math.fsum(step.under for step in steps) <= 0:
         return None
