@@ -45,11 +45,11 @@ def address() -> Iterator[str]:
 
 
 def test_of_a_function(tmp_path: Path) -> None:
-    assert calls_per_sample(tmp_path, agent=answer) <= 232
+    assert calls_per_sample(tmp_path, agent=answer) <= 216
 
 
 def test_of_an_endpoint(tmp_path: Path, address: str) -> None:
-    assert calls_per_sample(tmp_path, agent="openai:m", agent_options={"base_url": address}) <= 344
+    assert calls_per_sample(tmp_path, agent="openai:m", agent_options={"base_url": address}) <= 332
 
 
 def calls_per_sample(folder: Path, **how: Any) -> float:

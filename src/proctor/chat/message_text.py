@@ -60,5 +60,7 @@ def is_chinese(text: str) -> bool:
 
 
 def _text(message: Message) -> str:
+    if len(message.parts) == 1 and isinstance(message.parts[0], Text):  # the usual message
+        return message.parts[0].text
     parts = (part for part in message.parts if isinstance(part, Text | File))
     return "".join(part.text if isinstance(part, Text) else file_note(part) for part in parts)

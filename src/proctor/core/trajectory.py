@@ -169,7 +169,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
 
         None where a rule of the task ended the conversation, as a last call may do; and none of an agent that only names calls.
         """
-        if self.stop == "task_limit" or not any(step.message.calls for step in self.steps):
+        if self.stop == "task_limit" or not self.steps[1:] or not any(step.message.calls for step in self.steps):
             return ()
         agents = [step for step in self.steps if step.author != "user"]  # a simulated user may have tools too
         results = [part for step in agents for part in step.message.parts if isinstance(part, ToolResult)]

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,16 +20,9 @@ from proctor.transport.redact import quoted
 MOST_TURNS = 1_000  # of a user who may have no limit of its own
 ENDS = ("step_limit", "time_limit", "task_limit", "waiting")
 
-
-_CAN_WAIT: dict[type, bool] = {}  # by class, as the question costs what a sample does
-
-
-def _can_wait(session: Session) -> TypeGuard[WaitsForApproval]:
-    """True if calls of a session may wait for approval."""
-    known = _CAN_WAIT.get(session.__class__)
-    if known is None:
-        known = _CAN_WAIT[session.__class__] = isinstance(session, WaitsForApproval)
-    return known
+_CAN_WAIT: dict[
+    type, bool
+] = {}  # whether calls of a session may wait, by its class, as the question costs what a sample does
 
 
 class Episode:
@@ -54,6 +47,7 @@ class Episode:
         self._user = user
         self._environment: Acting | None = None
         self._session: Session | None = None
+        self._waits: Any = None  # the session, if calls of it may wait for approval
         self._turn = 0
         self._sending = False
         self._in_words = False
@@ -77,13 +71,16 @@ class Episode:
         while True:
             async with self._agent.open(sample, environment) as session:
                 self._session = session
+                if session.__class__ not in _CAN_WAIT:
+                    _CAN_WAIT[session.__class__] = isinstance(session, WaitsForApproval)
+                self._waits = session if _CAN_WAIT[session.__class__] else None
                 refuse_misspelt(Underway, session, self._agent.name)
                 try:
                     while turn is not None and await self._send(session, turn, sample):
                         turn = await self._next(sample)
                         if turn is None:
-                            if _can_wait(session):
-                                await self._answer_questions(session, sample)
+                            if self._waits is not None:
+                                await self._answer_questions(self._waits, sample)
                         elif self._under_way is not None:
                             self._under_way.set()
                         if isinstance(turn, FreshTurn):
@@ -182,8 +179,9 @@ class Episode:
             style = declared(SessionInfo, session).tools or style
         turn = turn_for_agent(turn, style)
         steps = await self._add_steps(session.send(turn))
-        if _can_wait(session) and not all(one.awaits == "turn" for one in session.waiting):
-            steps = await self._settle(session, sample, self._user) or steps
+        waits: WaitsForApproval | None = self._waits
+        if waits is not None and not all(one.awaits == "turn" for one in waits.waiting):
+            steps = await self._settle(waits, sample, self._user) or steps
         if environment is not None:
             await self._look(environment)
         self._turn += 1

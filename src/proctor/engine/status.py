@@ -84,8 +84,9 @@ class RunStatus:
         self.booked += usage.requests
         if verdicts and isinstance(verdicts[0].result, Score):
             self.scored += 1
-            self.points += verdicts[0].result.value
-            if verdicts[0].result.value and (calls := trial.trajectory.unanswered):
+            value = verdicts[0].result.value
+            self.points += value
+            if value and (calls := trial.trajectory.unanswered):
                 self.unanswered += 1
                 self._first_unanswered = self._first_unanswered or (trial.sample_id, calls[0])
         elif trial.outcome == "agent_failed":
