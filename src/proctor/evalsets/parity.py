@@ -45,7 +45,7 @@ def _check_line(line: Mapping[str, object]) -> Checked:
         case "match_type_spelling":
             ours, rule = {"resolved": _resolved(line["input"])}, say("the spelling of a match type")
         case _:
-            return Checked(id=str(line["id"]), agrees=None)
+            return Checked.unknown({**line, "kind": metric})
     agrees = isinstance(official, str) if isinstance(ours, str) else ours == official
     return Checked(id=str(line["id"]), agrees=agrees, ours=_as_text(ours), official=_as_text(official), rule=rule)
 

@@ -23,6 +23,7 @@ CheckWithTables = Callable[[Line, Path, parity_db.Tables], tuple[object, object]
 CHECKS: Mapping[str, Check] = {**parity_rules.CHECKS, **parity_worlds.CHECKS}
 WITH_CLONE: Mapping[str, CheckWithClone] = {**parity_rules.WITH_CLONE, **parity_worlds.WITH_CLONE}
 WITH_TABLES: Mapping[str, CheckWithTables] = {**parity_db.WITH_TABLES}
+KINDS = CHECKS.keys() | WITH_CLONE.keys() | WITH_TABLES.keys()
 
 
 def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
@@ -32,10 +33,13 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
         data: a clone of the repository, which some kinds need.
 
     Raises:
-        BadInput: a line that cannot be read or is of no known kind, or a kind that needs a clone without one.
+        BadInput: a line that cannot be read, or a kind that needs a clone without one.
     """
     with parity_db.Tables() as tables:
         for number, line in read_json_lines(path, dict):
+            if "kind" in line and line["kind"] not in KINDS:
+                yield Checked.unknown(line)
+                continue
             try:
                 wanted, ours = _checked(line, data, tables)
             except (KeyError, TypeError, ValueError) as error:
@@ -50,8 +54,6 @@ def _checked(line: Line, data: str | None, tables: parity_db.Tables) -> tuple[ob
     kind = line["kind"]
     if kind in CHECKS:
         return CHECKS[kind](line)
-    if kind not in WITH_CLONE and kind not in WITH_TABLES:
-        raise KeyError(kind)
     root = dataset.locate(data)
     return WITH_CLONE[kind](line, root) if kind in WITH_CLONE else WITH_TABLES[kind](line, root, tables)
 

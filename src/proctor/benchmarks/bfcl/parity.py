@@ -44,7 +44,9 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
                 played = iter(runner.run(player.check(acting)) if acting else ())
                 for line in batch:
                     if line.category not in dataset.CATEGORIES:
-                        yield Checked(id=line.id, agrees=None, official=verdict(line.valid, line.error_type))
+                        yield Checked(
+                            id=line.id, agrees=None, rule=say("no rule for the category '{name}'", name=line.category)
+                        )
                     elif needs_player(line):
                         yield next(played)
                     else:

@@ -40,7 +40,7 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
         source: a copy of the official repository, see `dataset.locate`.
 
     Raises:
-        BadInput: a line that cannot be read or is of no known kind, or no copy of the repository.
+        BadInput: a line that cannot be read, or no copy of the repository.
     """
     corpus = Corpus(dataset.locate(source))
     with asyncio.Runner() as runner:
@@ -88,9 +88,10 @@ class Corpus:
     async def check(self, path: Path, number: int, line: Line) -> Checked:
         """Check one line of any corpus."""
         kinds = {"agent_system_sha256": self._inputs, "script": self._transcript, "judge_reply": self._judged, "messages": self._verdict}  # fmt: skip
-        kind = next((one for one in kinds if one in line), None)
-        if kind is None or not {"id", "domain", "task_id"} <= line.keys():
+        if not {"id", "domain", "task_id"} <= line.keys():
             raise BadInput("{path}, line {line}: no line of a corpus of tau2.", path=path, line=number)
+        if (kind := next((one for one in kinds if one in line), None)) is None:
+            return Checked.unknown(line)
         raw = self.task(line["domain"], line["task_id"])
         return _checked(line, await kinds[kind](line, raw))
 
