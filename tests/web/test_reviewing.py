@@ -47,7 +47,7 @@ def test_only_failures_can_be_drawn(site: AppSite) -> None:
     assert [one.sample for one in find_queue(site.workspace, "failed").sources.values()] == ["it"]
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/b", "../x", "-x", "x" * 61, "名"])
+@pytest.mark.parametrize("name", ["", "..", "a/b", "../x", "-x", "x" * 61, "名 单", "cafe\u0301"])
 def test_a_name_cannot_leave_the_folder(site: AppSite, name: str) -> None:
     with pytest.raises(BadInput):
         create_queue(site.workspace, NewQueue(name=name, run=["first"]))

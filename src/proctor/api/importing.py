@@ -1,7 +1,6 @@
 """Import the log of another program as stored runs, and compare its own figures with ours."""
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count, product
@@ -13,9 +12,9 @@ from msgspec.structs import replace
 import proctor
 from proctor.api import rescore, resolve
 from proctor.api.loop import run_in_loop
-from proctor.api.prepare import RUN_ID, at
+from proctor.api.names import check_run_id, make_slug
+from proctor.api.prepare import at
 from proctor.api.run import Run
-from proctor.core.errors import BadInput
 from proctor.core.near import did_you_mean, near
 from proctor.core.run import RunRecord
 from proctor.core.score import Score
@@ -92,8 +91,7 @@ def import_log(
     content = _digest(path)
     names = _names(runs, run_id, content)
     for name in names:
-        if not RUN_ID.fullmatch(name):
-            raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=name)
+        check_run_id(name)
     there = {one.id: one for one in opened.runs() if one.id in names and _is_whole(one, content)}
     if len(there) == len(names):
         there = {}  # it is not imported twice
@@ -179,8 +177,8 @@ def _names(runs: Sequence[ForeignRun], run_id: str | None, content: str) -> list
 def _unique(texts: Sequence[str]) -> list[str]:
     names: list[str] = []
     for text in texts:
-        slug = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")[:60] or "run"
-        numbered = (f"{slug[:56]}-{number}" for number in count(len(names) + 1))
+        slug = make_slug(text, 60)
+        numbered = (f"{make_slug(text, 56)}-{number}" for number in count(len(names) + 1))
         names.append(slug if slug not in names else next(one for one in numbered if one not in names))
     return names
 

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import re
 import secrets
 import sys
 import time
@@ -19,6 +18,7 @@ from proctor.api import numbers, resolve
 from proctor.api.bars import check_bars
 from proctor.api.baselines import find_against
 from proctor.api.keys import refuse_keys
+from proctor.api.names import check_run_id, make_slug
 from proctor.api.options import RunOptions, approve_of, blamed_of, judge_of
 from proctor.api.resuming import check_code, check_conditions, movable, with_code
 from proctor.api.shards import store_of_shard
@@ -41,7 +41,6 @@ from proctor.stores.copy import check_whole
 
 WORKER = (sys.executable, "-m", f"{__package__}.worker")
 AT_ONCE = 16  # for an agent that does not say how many samples it can take at once
-RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -345,18 +344,15 @@ def check_existing(store: str) -> None:
 def new_id(task: str) -> str:
     """Make an unused run id that names task, agent and time.
 
-    >>> bool(RUN_ID.fullmatch(new_id("bfcl/simple_python,irrelevance")))
-    True
+    >>> check_run_id(new_id("bfcl/simple_python,irrelevance"))
     """
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", task).strip("-")[:40] or "run"
-    return f"{slug}-{time.strftime('%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+    return f"{make_slug(task, 40)}-{time.strftime('%m%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
 def _stored(store: Store, run_id: str | None) -> RunRecord | None:
     if run_id is None:
         return None
-    if not RUN_ID.fullmatch(run_id):
-        raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=run_id)
+    check_run_id(run_id)
     if all(record.id != run_id for record in store.runs()):
         return None
     stored = store.run(run_id)

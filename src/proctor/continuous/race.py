@@ -20,8 +20,9 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.api.loop import run_in_loop
+from proctor.api.names import check_run_id
 from proctor.api.options import RunOptions
-from proctor.api.prepare import RUN_ID, Prepared, at, new_id, prepare, resumable
+from proctor.api.prepare import Prepared, at, new_id, prepare, resumable
 from proctor.api.resolve import AgentLike, TaskLike
 from proctor.api.run import Run
 from proctor.api.until import Rule, check_error, question, read_rule, read_steps, scorer_of
@@ -182,8 +183,7 @@ def _stored(store: Store, name: str | None) -> RunRecord | None:
     """Return a run of the stored race of this name, which may also be the name of one of its runs."""
     if name is None:
         return None
-    if not RUN_ID.fullmatch(f"{name}-a"):
-        raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=name)
+    check_run_id(f"{name}-a")
     known = {record.id: record for record in store.runs()}
     found = known.get(name) or next(
         (known[id] for letter in ascii_lowercase if (id := f"{name}-{letter}") in known), None

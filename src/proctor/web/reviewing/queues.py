@@ -5,7 +5,6 @@ A queue is a folder next to the store, `runs.db.reviews/NAME`: `items.jsonl` wit
 """
 
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -17,6 +16,7 @@ import msgspec
 
 from proctor.api import Run
 from proctor.api.agree import TEXTS, Agreement, agree
+from proctor.api.names import is_name
 from proctor.calibration.figures import about
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
@@ -34,7 +34,7 @@ from proctor.web.operations import Operation
 from proctor.web.workspace import Found, NotFound, Workspace
 
 Choice = Literal["random", "failed", "marked"]
-QUEUE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+MOST_QUEUE_NAME = 60
 MOST_ITEMS = 2_000
 MOST_RUNS = 6
 LOOKED_AT = 200_000  # trials of a run that items are drawn from
@@ -122,9 +122,9 @@ def create_queue(workspace: Workspace, given: NewQueue) -> QueueRow:
     Raises:
         BadInput: the name is taken or no name, the runs have no such answers, or the rubric cannot be read.
     """
-    if not QUEUE_NAME.fullmatch(given.name):
+    if not is_name(given.name, MOST_QUEUE_NAME):
         raise BadInput(
-            "'{name}' cannot be the name of a queue: use letters, digits, '.', '_' and '-', at most 60.",
+            "'{name}' cannot be the name of a queue: use letters (of any language), digits, '.', '_' and '-', at most 60.",
             name=given.name,
         )
     folder = queues_folder(workspace) / given.name
@@ -197,7 +197,7 @@ def find_queue(workspace: Workspace, name: str) -> Queue:
         NotFound: there is none.
     """
     path = queues_folder(workspace) / name / "queue.json"
-    if not QUEUE_NAME.fullmatch(name) or not path.is_file():
+    if not is_name(name, MOST_QUEUE_NAME) or not path.is_file():
         raise NotFound("There is no queue '{name}'.", name=name)
     try:
         return msgspec.json.decode(path.read_bytes(), type=Queue)

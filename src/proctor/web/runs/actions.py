@@ -7,8 +7,9 @@ from pathlib import PurePath
 import msgspec
 
 from proctor.api import baselines
+from proctor.api.names import check_run_id
 from proctor.api.options import refuse_imported
-from proctor.api.prepare import RUN_ID, new_id
+from proctor.api.prepare import new_id
 from proctor.api.request import RunRequest, shown, words_of, words_to_resume
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
@@ -68,8 +69,7 @@ def start_run(workspace: Workspace, given: RunRequest, by: str = "", lang: str =
     check(workspace, given.spec())
     name, store = _store(workspace, given.store)
     run = given.run or new_id(_short(given.task))
-    if not RUN_ID.fullmatch(run):
-        raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=run)
+    check_run_id(run)
     if any(record.id == run for record in store.runs()):
         raise BadInput("There is a run '{run}' already. Go on with that one, or choose another name.", run=run)
     words = words_of(given, run=run, store=store.url)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.api.prepare import RUN_ID
+from proctor.api.names import check_run_id
 from proctor.api.request import RunRequest
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
@@ -205,8 +205,7 @@ class Launcher:
         fresh.replace(path)
 
     def _file(self, store: Store, run: str, kind: str) -> Path:
-        if not RUN_ID.fullmatch(run):
-            raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=run)
+        check_run_id(run)
         return folder_of(store) / f"{run}.{kind}"
 
 
