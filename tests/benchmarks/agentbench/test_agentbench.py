@@ -14,6 +14,7 @@ from proctor.api import Run, evaluate
 from proctor.benchmarks import agentbench
 from proctor.benchmarks.agentbench import conversation, dataset, files, official, scorer
 from proctor.benchmarks.agentbench.conversation import Ended, History, Host, Loop, Stages
+from proctor.benchmarks.agentbench.parity import CHECKS
 from proctor.benchmarks.agentbench.summary import summarise
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.sample import Message
@@ -193,6 +194,13 @@ def test_the_agent_sees_the_official_window_of_a_long_conversation() -> None:
     assert seen[2][-1].startswith("word ")
     assert seen[3][0] == "Say numbers.\n\n[NOTICE] 6 messages are omitted."
     assert [text[:4] for text in seen[3][1:]] == ["long", "word"]
+
+
+def test_a_window_whose_texts_are_not_recorded_is_compared_but_for_them() -> None:
+    line = {"kind": "window", "lengths": [["user", 3]], "contents": None}
+    for tail, agrees in (("Instruction word word word ", True), ("word \n\n[NOTICE] 4 messages are omitted.", False)):
+        official, ours = CHECKS["window"]({**line, "result": {"kept": 1, "first_tail": tail, "roles": ["user"]}})
+        assert (official == ours) is agrees
 
 
 def test_a_world_that_breaks_is_no_zero() -> None:

@@ -10,6 +10,7 @@ import pytest
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate, evaluate_async
 from proctor.benchmarks.agentbench.database import Databases
+from proctor.benchmarks.agentbench.parity_db import _official_statement
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
 from proctor.models.scripted import ScriptedModel
@@ -90,6 +91,16 @@ async def test_a_server_survives_what_agents_do_to_it(root: Path, monkeypatch: p
         async with databases.open(other) as second:
             assert await second.execute("SELECT COUNT(*) FROM `Others`") == "[(3,)]"
     assert not Path("/tmp/proctor-agentbench").exists()
+
+
+@pytest.mark.parametrize("engine", ["mariadb", "sqlite"])
+async def test_a_table_with_a_row_of_no_values_is_left_empty(engine: Any) -> None:
+    """The official statement cannot be read there, which is one of the 300 standard tables."""
+    rows = [*TABLE["table_info"]["rows"], []]
+    broken = {**TABLE, "table_info": {**TABLE["table_info"], "rows": rows}}
+    async with Databases(engine) as databases, databases.open(broken) as table:
+        assert await table.execute("SELECT COUNT(*) FROM `Cities of note`") == "[(0,)]"
+    assert _official_statement(broken).endswith(",%s),); \nCOMMIT;\n")
 
 
 async def test_what_runs_for_ever_is_ended(root: Path) -> None:

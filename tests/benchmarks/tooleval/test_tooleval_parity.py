@@ -71,7 +71,9 @@ def test_an_answer_that_no_clone_has_is_of_an_unsupported_part(clone: Path, tmp_
     assert [one.agrees for one in check_corpus(path, str(clone))] == [None]
 
 
-def test_a_corpus_needs_a_clone_and_skips_unknown_kinds(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_corpus_needs_a_clone_and_skips_unknown_kinds(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("PROCTOR_TOOLEVAL_DATA", raising=False)
     with pytest.raises(BadInput, match="git clone"):
         list(check_corpus(CORPUS))

@@ -260,11 +260,15 @@ class InSqlite:
         table = _quoted(name)
         self._database.execute(f"PRAGMA max_page_count={SQLITE_PAGES}")
         marks = ",".join("?" * len(columns))
-        with suppress(sqlite3.Error):  # some official tables cannot be made
+        with suppress(sqlite3.Error):  # some official tables cannot be made, and some not filled, which are empty then
             self._database.execute(
                 f"CREATE TABLE {table} ({','.join(f'{_quoted(column)} TEXT' for column in columns)})"
             )
+            self._database.execute("BEGIN")
             self._database.executemany(f"INSERT INTO {table} VALUES ({marks})", [[_as_text(value) for value in row] for row in rows])  # fmt: skip  # noqa: S608
+            self._database.execute("COMMIT")
+        if self._database.in_transaction:
+            self._database.execute("ROLLBACK")
         self._database.set_progress_handler(lambda: time.monotonic() > self._until, SQLITE_STEPS)
         self._database.set_authorizer(_allow)
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 16 << 20)

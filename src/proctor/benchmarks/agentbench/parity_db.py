@@ -119,7 +119,7 @@ def _official_statement(table: Mapping[str, Any]) -> str:
     """Return the text by which the official code makes a table, in one go; ours are single statements."""
     name = table["table_name"]
     columns = [f"`{column['name']}`" for column in table["table_info"]["columns"]]
-    rows = ",".join(f"({','.join(['%s'] * len(row))})" for row in table["table_info"]["rows"])
+    rows = ",".join(f"({','.join(['%s'] * len(row))})" if row else ")" for row in table["table_info"]["rows"])
     typed = ",".join(f"{column} TEXT" for column in columns)
     return (
         f"CREATE DATABASE IF NOT EXISTS `{name}`;\nUSE `{name}`;\nCREATE TABLE IF NOT EXISTS `{name}` ({typed});\n"
