@@ -58,6 +58,17 @@ def test_an_altered_line_of_each_kind_differs(apibank_root: Path, tmp_path: Path
     assert all("another" in line.official for line in checked)
 
 
+def test_where_nobody_is_asked_for_a_response_there_is_no_score(apibank_root: Path, tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in gzip.decompress(CORPUS.read_bytes()).splitlines()]
+    call = next(line for line in lines if line["kind"] == "call")  # at this place another call is asked for
+    place = {name: call[name] for name in ("level", "file", "sample")}
+    nothing = {"pred": "Hi", "reference": None, "score": None}
+    given = [{"id": "a", "kind": "response", **place, **nothing}, {"id": "b", "kind": "level3_response", **nothing}]
+    path = tmp_path / "none.jsonl"
+    path.write_text("\n".join(map(json.dumps, given)), encoding="utf-8")
+    assert [line.agrees for line in check_corpus(path, str(apibank_root))] == [True, True]
+
+
 @pytest.mark.parametrize("line", ['{"id": "x", "model_output": []}', '{"id": "x", "kind": "call", "level": 7}'])
 def test_a_line_of_another_corpus_is_refused(line: str, apibank_root: Path, tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_text(line, encoding="utf-8")

@@ -15,6 +15,7 @@ import pytest
 
 from proctor.api import Run, evaluate
 from proctor.benchmarks import sotopia
+from proctor.benchmarks.sotopia.actions import Unread, read_action
 from proctor.benchmarks.sotopia.parity import check_corpus
 from proctor.benchmarks.sotopia.partner import Stage
 from proctor.benchmarks.sotopia.ratings import RANGES
@@ -394,3 +395,11 @@ def test_an_episode_that_a_limit_cuts_off_earns_nothing_and_is_not_judged() -> N
 def test_a_long_reply_is_silence(tmp_path: Path) -> None:
     found = run(lambda text: speaks("x" * 30_000), tmp_path, max_turns=4)
     assert found.outcomes == {"agent_failed": 8}
+
+
+@pytest.mark.parametrize("said", ['un"quoted', '"quoted" start', 'say "hi" now', 'a "b"', 'end"', '一"二"三'])
+def test_quotes_inside_an_argument_are_read_as_json_repair_does(said: str) -> None:
+    reply = f'{{"action_type": "speak", "argument": "{said}", "to": []}}'
+    assert read_action(reply, "main").argument == said
+    with pytest.raises(Unread):
+        read_action(reply, "package")

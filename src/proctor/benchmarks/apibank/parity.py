@@ -128,9 +128,13 @@ async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
             return {"result": {"raises": found.raised} if found.status == "RAISES" else counts}
         case "response":
             _, one = copy.asked(line)
+            if one.kind != "response":  # nobody is asked for it
+                return {"reference": None, "score": None}
             value = scorer.response_score(one.truth.text, line["pred"])
             return {"reference": one.truth.text, "score": _or_raised(value, line["score"])}
         case "level3_response":
+            if line["reference"] is None:
+                return {"score": None}
             return {"score": _or_raised(scorer.planned_score(line["reference"], line["pred"]), line["score"])}
         case "rouge":
             value = scorer.rouge(line["reference"], line["hypothesis"])

@@ -24,6 +24,7 @@ NOTHING = "did nothing"
 LEFT = "left the conversation"
 MOST_CHARACTERS = 20_000  # of a reply that is read
 _FENCE = re.compile(r"^```json\s*")
+_QUOTE = re.compile(r'(?P<begins>[{\[,:]\s{0,40})?"(?=(?P<ends>\s{0,40}[,:}\]])?)')
 _TURN = re.compile(r"Turn #?(\d+):?\s*\n((?:[A-Z]['a-z]* ?)+)")
 _SPLIT = re.compile(r"(?=Turn #?\d+)")
 _SAID = re.compile(r'(?:\[speak\] )?said: "(.*?)"')
@@ -102,6 +103,8 @@ def read_object(reply: str, edition: Edition, *, with_repairs: bool = False) -> 
         raise Unread("the reply is too long")
     text = _FENCE.sub("", reply.strip()).strip(" \n")
     plain = value = _plain(text)
+    if value is None and edition == "main":
+        value = _plain(_with_escaped_quotes(text))
     if value is None:
         value = _repaired(text)
     if edition == "main":
@@ -120,6 +123,15 @@ def _plain(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def _with_escaped_quotes(text: str) -> str:
+    r"""Return the text with the quotes escaped that neither begin nor end a string, as `json_repair` reads them.
+
+    >>> _with_escaped_quotes('{"argument": "an un"quoted word"}')
+    '{"argument": "an un\\"quoted word"}'
+    """
+    return _QUOTE.sub(lambda quote: quote[0] if quote["begins"] or quote["ends"] else '\\"', text)
 
 
 def _repaired(text: str) -> Any:
