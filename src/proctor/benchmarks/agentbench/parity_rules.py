@@ -134,10 +134,11 @@ def _ws_episode(line: Line) -> Pair:
     return {name: line[name] for name in ours}, ours
 
 
+_TAIL = 40  # characters
+
+
 def _window(line: Line) -> Pair:
-    contents = line["contents"] or [
-        "word " * count for _, count in line["lengths"]
-    ]  # else only their sizes are recorded
+    contents = line["contents"] or ["word " * count for _, count in line["lengths"]]
     roles: Mapping[str, Literal["user", "assistant"]] = {"user": "user", "agent": "assistant"}
     messages = [Message.of(roles[role], text) for (role, _), text in zip(line["lengths"], contents, strict=True)]
     try:
@@ -145,14 +146,11 @@ def _window(line: Line) -> Pair:
     except EnvironmentFailed:
         return line["result"], {"raises": "AssertionError: Invalid message length"}
     names = ["agent" if message.role == "assistant" else "user" for message in seen]
-    ours = {"kept": len(seen), "first_tail": seen[0].text[-40:], "roles": names}
-    results = ({**line["result"]}, ours)
-    if (
-        not line["contents"] and len(messages[0].text) < 40
-    ):  # whose head is not known, so that only the notice is compared
-        for result in results:
-            result["first_tail"] = result.get("first_tail", "").partition("[NOTICE]")[2]
-    return results
+    tail = seen[0].text[-_TAIL:]
+    if not line["contents"] and len(messages[0].text) < _TAIL:  # its head is not recorded; the notice is
+        official = line["result"].get("first_tail", "")
+        tail = official if tail.partition("[NOTICE]")[2] == official.partition("[NOTICE]")[2] else tail
+    return line["result"], {"kept": len(seen), "first_tail": tail, "roles": names}
 
 
 def _segments(line: Line) -> Pair:
