@@ -9,7 +9,8 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -77,14 +78,39 @@ class Room(Generic[P]):
         own = self._own(name)
         if own is not None:
             return own
-        for point in _entry_points(self.name, name):
+        points = [*_entry_points(self.name, name)]
+        if len({point.value for point in points}) > 1:
+            raise BadInput(
+                "Several packages name the {what} '{name}': {owners}. Uninstall all but one of them.",
+                what=say(self.what),
+                name=name,
+                owners=_owners(points),
+            )
+        for point in points:
             return self._of_entry_point(point)
         raise unknown(self.what, name, self.names())
+
+    def each(self) -> Iterator[tuple[str, P]]:
+        """Yield every part by name, those of installed packages last; at the end raise the fault of one that cannot be loaded."""
+        faults: list[BadInput] = []
+        for name in sorted(self.names(), key=lambda name: self._own(name) is None):
+            try:
+                part = self.find(name)
+            except BadInput as error:
+                faults.append(error)
+                continue
+            yield name, part
+        for fault in faults:
+            raise fault
 
     def describe(self, name: str) -> str:
         """Return the first line of what the module of a part says of itself; empty for an entry point's."""
         module = self._module(name)
         return "" if module is None else (module.__doc__ or "").partition("\n")[0]
+
+    def in_vain(self, name: str) -> str:
+        """Return the packages that have a part of the name of one of ours, which they cannot replace."""
+        return "" if self._own(name) is None else _owners(_entry_points(self.name, name))
 
     def _own(self, name: str) -> P | None:
         declared = vars(module).get("PART") if (module := self._module(name)) is not None else None
@@ -98,7 +124,7 @@ class Room(Generic[P]):
         return importlib.import_module(where)
 
     def _of_entry_point(self, point: "EntryPoint") -> P:
-        found = point.load()
+        found = _loaded(point)
         declared = vars(found).get("PART") if isinstance(found, ModuleType) else found
         if isinstance(declared, self._kind):
             return declared
@@ -227,6 +253,35 @@ def _entry_points(room: str, name: str | None = None) -> "EntryPoints":
 
     found = entry_points(group=f"proctor.{room}")
     return found if name is None else found.select(name=name)
+
+
+def _loaded(point: "EntryPoint") -> object:
+    """Import what an entry point names; what it prints goes to standard error, as standard output is for results.
+
+    Raises:
+        BadInput: it cannot be imported; names the package.
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            return point.load()
+    except (Exception, SystemExit) as error:
+        raise BadInput(
+            "The entry point '{name}' of {group}, by {owner}, raises when it is imported: {kind}: {error}",
+            name=point.name,
+            group=point.group,
+            owner=_owner(point),
+            kind=type(error).__name__,
+            error=error,
+        ) from error
+
+
+def _owners(points: "Iterable[EntryPoint]") -> str:
+    return ", ".join(map(_owner, points))
+
+
+def _owner(point: "EntryPoint") -> str:
+    """Return the package that an entry point is of, with its version."""
+    return f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
 
 
 def _load_file(where: str) -> ModuleType:

@@ -1,5 +1,6 @@
 """Tools become one bounded schema, and what comes back becomes calls or an answer."""
 
+import json
 from typing import Any
 
 import pytest
@@ -168,3 +169,17 @@ def test_a_reply_that_is_neither_call_nor_answer_stays_text(text: str) -> None:
 def test_an_empty_reply_is_a_message_without_words() -> None:
     assert message_of("", ["f"]).parts == ()
     assert message_of('{"answer": "Paris"}', ["f"]).text == "Paris"
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"properties": {f"x{n}": {"$ref": "#/$defs/d"} for n in range(50)}},
+        {"properties": {"x": {"$ref": "#/$defs/way"}}},
+    ],
+)
+def test_a_schema_that_multiplies_itself_stays_small(parameters: dict[str, Any]) -> None:
+    again = {"type": "object", "properties": {f"x{n}": {"$ref": "#/$defs/d"} for n in range(50)}}
+    ways = {"anyOf": [{"$ref": "#/$defs/way"}] * 50}
+    made = bounded({**parameters, "$defs": {"d": again, "way": ways}})
+    assert len(json.dumps(made)) < 100_000 * 50

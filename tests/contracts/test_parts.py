@@ -69,7 +69,9 @@ def entry_point(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
     """Install one entry point called `mine` in every room, which names an object."""
 
     def install(named: object) -> None:
-        point = SimpleNamespace(name="mine", value="my.package:thing", group="proctor.agents", load=lambda: named)
+        point = SimpleNamespace(
+            name="mine", value="my.package:thing", group="proctor.agents", dist=None, load=lambda: named
+        )
         monkeypatch.setattr(
             registry, "_entry_points", lambda room, name=None: [point] if name in (None, "mine") else []
         )

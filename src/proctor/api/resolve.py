@@ -4,7 +4,7 @@ import inspect
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 
 import msgspec
@@ -182,7 +182,9 @@ def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named
         return function.wrap(found, name=given), _named_users(given, found)
     if _is_plain_benchmark(given):
         raise BadInput("{name} is a task: proctor run {name} --agent AGENT, such as --agent openai:MODEL.", name=given)
-    known = [f"{name}:" for name in registry.AGENTS.names() if not registry.AGENTS.find(name).is_internal]
+    known: list[str] = []
+    with suppress(BadInput):  # a package that cannot be loaded, which nobody named
+        known += [f"{name}:" for name, part in registry.AGENTS.each() if not part.is_internal]
     kinds = near(f"{kind}:", known)
     meant = [f"{one}{argument}" for one in kinds] if kinds or colon else [f"openai:{given}"]  # a model's name alone
     raise registry.unknown("agent", given, known, meant=meant)
@@ -274,8 +276,9 @@ def benchmark(name: str) -> BenchmarkPart | None:
 
 
 def benchmarks() -> Iterator[tuple[str, BenchmarkPart]]:
-    """Return every benchmark by name."""
-    return ((name, registry.BENCHMARKS.find(name)) for name in registry.BENCHMARKS.names())
+    """Yield every benchmark by name; one of an installed package that cannot be loaded is told where it is named."""
+    with suppress(BadInput):
+        yield from registry.BENCHMARKS.each()
 
 
 def is_file_of_samples(name: str) -> bool:

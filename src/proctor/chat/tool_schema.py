@@ -17,6 +17,7 @@ ITEMS = 16
 KEYS = 8
 LARGEST = 10**12
 DEPTH = 6
+PARTS = 2_000  # of one schema
 ANSWER_CHARACTERS = 1_000
 
 _JSON_TYPE = {
@@ -81,32 +82,41 @@ def bounded(parameters: Mapping[str, object]) -> dict[str, Any]:
     """
     schema = {"type": "object", "properties": {}, **parameters}
     definitions = {**_mapping(schema.get("definitions")), **_mapping(schema.get("$defs"))}
-    return _bounded_object(schema, definitions, DEPTH)
+    return _bounded_object(schema, _Around(definitions), DEPTH)
 
 
-def _bounded(schema: object, definitions: Mapping[str, object], depth: int) -> dict[str, object]:
-    if not isinstance(schema, Mapping) or depth <= 0:
+class _Around:
+    """The definitions of a schema, and how many of its parts were followed: references may multiply them without end."""
+
+    def __init__(self, definitions: Mapping[str, object]) -> None:
+        self.definitions = definitions
+        self.parts = 0
+
+
+def _bounded(schema: object, around: _Around, depth: int) -> dict[str, object]:
+    around.parts += 1
+    if not isinstance(schema, Mapping) or depth <= 0 or around.parts > PARTS:
         return _any_of([_scalar(kind, {}) for kind in _SCALARS])
     if isinstance(reference := schema.get("$ref"), str):
-        return _bounded(definitions.get(reference.rpartition("/")[2]), definitions, depth - 1)
+        return _bounded(around.definitions.get(reference.rpartition("/")[2]), around, depth - 1)
     if "const" in schema:
         return {"const": schema["const"]}
     if isinstance(choices := schema.get("enum"), list) and choices:
         return {"enum": choices}
     for word in ("anyOf", "oneOf"):
         if isinstance(ways := schema.get(word), list) and ways:
-            return _any_of([_bounded(way, definitions, depth - 1) for way in ways])
+            return _any_of([_bounded(way, around, depth - 1) for way in ways])
     if isinstance(parts := schema.get("allOf"), list) and parts:
         merged = {key: value for part in parts for key, value in _mapping(part).items()}
-        return _bounded(merged, definitions, depth - 1)
+        return _bounded(merged, around, depth - 1)
     if isinstance(kinds := schema.get("type"), list) and kinds:
-        return _any_of([_bounded({**schema, "type": kind}, definitions, depth - 1) for kind in kinds])
+        return _any_of([_bounded({**schema, "type": kind}, around, depth - 1) for kind in kinds])
     kind = _kind(schema)
     if kind == "object":
-        return _bounded_object(schema, definitions, depth)
+        return _bounded_object(schema, around, depth)
     if kind == "array":
         most = _limit(schema.get("maxItems"), ITEMS)
-        items = _bounded(schema.get("items"), definitions, depth - 1)
+        items = _bounded(schema.get("items"), around, depth - 1)
         least = min(_limit(schema.get("minItems"), ITEMS), most) if "minItems" in schema else 0
         return {"type": "array", "items": items, "minItems": least, "maxItems": most}
     if kind in ("string", "integer", "number", "boolean", "null"):
@@ -114,14 +124,14 @@ def _bounded(schema: object, definitions: Mapping[str, object], depth: int) -> d
     return _any_of([_scalar(kind, {}) for kind in _SCALARS])
 
 
-def _bounded_object(schema: Mapping[str, object], definitions: Mapping[str, object], depth: int) -> dict[str, object]:
+def _bounded_object(schema: Mapping[str, object], around: _Around, depth: int) -> dict[str, object]:
     properties = _mapping(schema.get("properties"))
     if not properties and depth < DEPTH:  # any keys; only the parameters themselves may be none at all
-        values = _bounded(schema.get("additionalProperties"), definitions, min(depth - 1, 1))
+        values = _bounded(schema.get("additionalProperties"), around, min(depth - 1, 1))
         return {"type": "object", "additionalProperties": values, "maxProperties": KEYS}
     required = schema.get("required")
     return _object(
-        {str(name): _bounded(one, definitions, depth - 1) for name, one in properties.items()},
+        {str(name): _bounded(one, around, depth - 1) for name, one in properties.items()},
         [name for name in required if name in properties] if isinstance(required, list | tuple) else [],
     )
 

@@ -22,10 +22,14 @@ from proctor.runtime.program import LineTooLong, Program
 from proctor.transport.redact import quoted
 
 MOST_PAGES = 100  # of the list of tools
+MOST_TOOLS = 5_000
+MOST_ASKED = 1_000  # requests of the server that wait for our refusal; no more are read until it reads those
 END_SECONDS = 5.0
-TOO_LONG = -32900  # the error code of a result that was not read, which is none of the protocol's
+UNREAD = -32900  # the error code of a result that was not read, which is none of the protocol's
 BROKEN = (types.INTERNAL_ERROR, types.PARSE_ERROR, types.CONNECTION_CLOSED)  # other codes are about the call alone
 TOO_LONG_TEXT = f"The result has more than {_programs.LINE_BYTES} bytes."
+UNREADABLE_TEXT = "The result cannot be read: it is no message of the protocol, is nested too deep, or holds half of a character or a number of thousands of digits."
+FOR_NOBODY = ("notifications/message", "notifications/progress")
 LONG_EVENT = "SSE stream failed: Server-sent event exceeded"  # in the SDK's words, as are the next ones
 GONE = ("Session terminated", "server answered a request with 202 Accepted", "Redirect to ")
 
@@ -150,6 +154,8 @@ class Connection:
         async with self._transport() as transport:
             try:
                 async with Client(transport, message_handler=self._note) as client:
+                    # The schema of a result is the server's: it may hold a pattern that never comes to an end.
+                    client.session.validate_tool_result = _as_it_came  # type: ignore[method-assign]
                     await self._list(client)
                     self._client = client
                     self._ready.set()
@@ -173,15 +179,23 @@ class Connection:
         found: list[Tool] = []
         cursor = None
         for _ in range(MOST_PAGES):
+            if len(found) > MOST_TOOLS:
+                break
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
             found += [
                 Tool(name=tool.name, description=tool.description or tool.title or "", parameters=tool.input_schema)
                 for tool in page.tools
             ]
             cursor = page.next_cursor
-            if cursor is None:
-                break
-        self.tools = tuple(found)
+            if cursor is None and len(found) <= MOST_TOOLS:
+                self.tools = tuple(found)
+                return
+        raise EnvironmentFailed(
+            "The MCP server lists more than {pages} pages or {tools} tools.",
+            kind="too_large",
+            pages=MOST_PAGES,
+            tools=f"{MOST_TOOLS:,}",
+        )
 
     async def _note(self, message: object) -> None:
         self._changed |= isinstance(message, types.ToolListChangedNotification)
@@ -210,6 +224,7 @@ async def _lines(program: Program) -> AsyncIterator[tuple[Any, Any]]:
     arriving, received = anyio.create_memory_object_stream[SessionMessage | Exception](64)
     sending, sent = anyio.create_memory_object_stream[SessionMessage](64)
     asked: list[types.RequestId] = []  # the request that was sent last
+    unanswered = asyncio.Semaphore(MOST_ASKED)
 
     async def read() -> None:
         async with arriving:
@@ -217,20 +232,25 @@ async def _lines(program: Program) -> AsyncIterator[tuple[Any, Any]]:
                 try:
                     line = await program.read()
                 except LineTooLong:
-                    await arriving.send(SessionMessage(_too_long(asked[-1] if asked else None)))
+                    await arriving.send(SessionMessage(_unread(asked[-1] if asked else None)))
                     continue
                 if not line:
                     return
-                with suppress(ValueError):  # what is no message, such as a line for its log, is for nobody
-                    await arriving.send(
-                        SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
-                    )
+                message = _message_in(line, asked[-1] if asked else None)
+                if message is None:
+                    await asyncio.sleep(0)  # there may be no end of them
+                    continue
+                if isinstance(message, types.JSONRPCRequest):
+                    await unanswered.acquire()
+                await arriving.send(SessionMessage(message))
 
     async def write() -> None:
         async for item in sent:
             if isinstance(item.message, types.JSONRPCRequest):
                 asked[:] = [item.message.id]
             await program.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+                unanswered.release()
 
     async with arriving, received, sending, sent:
         tasks = [asyncio.create_task(read()), asyncio.create_task(write())]
@@ -242,6 +262,20 @@ async def _lines(program: Program) -> AsyncIterator[tuple[Any, Any]]:
             for task in (await asyncio.wait(tasks))[0]:
                 if not task.cancelled():
                     task.exception()  # what they wrote to may be closed already
+
+
+def _message_in(line: bytes, asked: types.RequestId | None) -> types.JSONRPCMessage | None:
+    """Return the message of a line; None for what nobody needs, such as a line for a log. A reply that cannot be read is an error."""
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        is_reply = asked is not None and b'"jsonrpc"' in line and b'"method"' not in line and line.endswith(b"\n")
+        return _unread(asked, UNREADABLE_TEXT) if is_reply else None
+    return None if isinstance(message, types.JSONRPCNotification) and message.method in FOR_NOBODY else message
+
+
+async def _as_it_came(name: str, result: types.CallToolResult) -> None:
+    """Leave a result unchecked."""
 
 
 class _Bounded(httpx2.AsyncHTTPTransport):
@@ -256,7 +290,7 @@ class _Bounded(httpx2.AsyncHTTPTransport):
             body += chunk
             if len(body) > _programs.LINE_BYTES:
                 await response.aclose()
-                return httpx2.Response(200, json=_too_long(json.loads(request.content)["id"]).model_dump(by_alias=True))
+                return httpx2.Response(200, json=_unread(json.loads(request.content)["id"]).model_dump(by_alias=True))
         return httpx2.Response(response.status_code, headers=response.headers, stream=httpx2.ByteStream(bytes(body)))
 
 
@@ -280,5 +314,5 @@ def _words_of(block: types.ContentBlock) -> str:
     return f"[resource: {block.resource.uri}, {block.resource.mime_type or 'bytes'}]"
 
 
-def _too_long(id: types.RequestId | None) -> types.JSONRPCError:
-    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=TOO_LONG, message=TOO_LONG_TEXT))
+def _unread(id: types.RequestId | None, text: str = TOO_LONG_TEXT) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=UNREAD, message=text))

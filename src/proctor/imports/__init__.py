@@ -23,8 +23,7 @@ def read(path: Path, format: str | None = None, how: Reading = Reading()) -> Seq
     source = Source(path)
     if format is not None:
         return registry.IMPORTS.find(format).read(source, how)
-    for name in registry.IMPORTS.names():
-        part = registry.IMPORTS.find(name)
+    for _, part in registry.IMPORTS.each():
         if part.knows(source):
             return part.read(source, how)
     raise BadInput(

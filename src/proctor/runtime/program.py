@@ -82,6 +82,8 @@ class Program:
     def send(self, data: bytes) -> None:
         """Put data into the buffer of its standard input, without waiting for the program to read it."""
         assert self._process.stdin is not None
+        if self._process.stdin.is_closing():  # asyncio would log each line that is still written
+            return
         with contextlib.suppress(BrokenPipeError, ConnectionResetError, RuntimeError):  # the last is what uvloop raises
             self._process.stdin.write(data)
 

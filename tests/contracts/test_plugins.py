@@ -1,0 +1,91 @@
+"""Installed packages with parts: what one of them breaks is said with its name, and nothing else suffers."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from proctor import imports, registry
+from proctor.api import resolve
+from proctor.cli import app
+from proctor.core.errors import BadInput
+
+ROOMS = [value for value in vars(registry).values() if isinstance(value, registry.Room)]
+
+
+def install_plugins(folder: Path, points: dict[str, dict[str, str]], **modules: str) -> None:
+    """Write packages into a folder as an installer leaves them: the entry points of each as "room name" and its module."""
+    for name, code in modules.items():
+        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    for package, named in points.items():
+        info = folder / f"{package}-7.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 7\n")
+        lines = [f"[proctor.{room}]\n{name} = {module}\n" for (room, name), module in ((key.split(), value) for key, value in named.items())]  # fmt: skip
+        (info / "entry_points.txt").write_text("".join(lines))
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise ValueError('too old')", "ValueError: too old"),
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("from proctor.core.parts import NotAnyMore", "ImportError: cannot import name 'NotAnyMore'"),
+        ("import sys; sys.exit('bye')", "SystemExit: bye"),
+        ("x = (", "SyntaxError"),
+    ],
+)
+def test_a_plugin_that_cannot_be_imported_is_named_with_its_package(code: str, said: str, plugins: Path) -> None:
+    name = f"broken_{abs(hash(code))}"
+    install_plugins(plugins, {"hurt": {f"{room.name} hurt": name for room in ROOMS}}, **{name: code})
+    for room in ROOMS:
+        with pytest.raises(
+            BadInput, match=f"'hurt' of proctor.{room.name}, by hurt 7, raises when it is imported: {said}"
+        ):
+            room.find("hurt")
+        assert room.names()
+
+
+def test_what_works_goes_on_beside_a_broken_plugin(plugins: Path) -> None:
+    named = {f"{room} aaa": "broken_here" for room in ("agents", "benchmarks", "imports", "scorers")}
+    install_plugins(plugins, {"hurt": named}, broken_here="1 / 0")
+    assert "bfcl" in dict(resolve.benchmarks())
+    with pytest.raises(BadInput, match="No agent is called 'opena'"):
+        resolve.agent("opena", {})
+    (plugins / "log.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"'aaa' of proctor\.imports, by hurt 7, raises"):  # it might have known the file
+        imports.read(plugins / "log.json")
+    listed = CliRunner().invoke(app, ["list"])
+    assert listed.exit_code == 0, listed.output
+    assert "by hurt 7, raises when it is imported: ZeroDivisionError" in " ".join(listed.output.split())
+
+
+def test_no_plugin_replaces_a_part_and_that_is_listed(plugins: Path) -> None:
+    install_plugins(plugins, {"hurt": {"agents openai": "taking_over"}}, taking_over="raise ValueError")
+    assert registry.AGENTS.find("openai").make.__module__ == "proctor.agents.openai"
+    listed = CliRunner().invoke(app, ["list", "agents"])
+    assert "Not replaced by the part of this name of hurt 7." in " ".join(listed.output.split())
+
+
+def test_two_packages_with_one_name_are_told_apart_by_nobody(plugins: Path) -> None:
+    code = "from proctor.core.parts import AgentPart\nPART = AgentPart(make=lambda argument, options: None)"
+    install_plugins(plugins, {"one": {"agents mine": "first_agents"}, "two": {"agents mine": "second_agents"}}, first_agents=code, second_agents=code)  # fmt: skip
+    with pytest.raises(BadInput, match=r"Several packages name the agent 'mine': (one|two) 7, (one|two) 7\. Uninstall"):
+        registry.AGENTS.find("mine")
+
+
+def test_what_a_plugin_prints_is_no_result(plugins: Path) -> None:
+    code = "print('HELLO')\nfrom proctor.core.parts import AgentPart\nfrom proctor.agents.baseline import PART"
+    install_plugins(plugins, {"loud": {"agents loud": "loud_agents"}}, loud_agents=code)
+    (plugins / "q.jsonl").write_text('{"id": "a", "question": "1 + 1?", "target": "2"}\n', encoding="utf-8")
+    done = CliRunner().invoke(app, ["run", "q.jsonl", "--agent", "loud:oracle", "--store", "r.db", "--json", "--quiet"])
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["outcomes"] == {"scored": 1}
