@@ -1,13 +1,16 @@
 import io
+import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import example_runs
 import pytest
 from memory_store import MemoryStore
 from rich.console import Console
 
+from proctor import Sample, Task, evaluate
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.reports import terminal
@@ -146,3 +149,35 @@ def test_rich_and_jinja_are_loaded_only_when_something_is_shown() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def judged_report(folder: Path) -> str:
+    """Evaluate two questions with a scorer of the user's and a rubric, three attempts each, and print the run."""
+    samples = [Sample.ask(str(n), f"q {n}", target="yes", tags={"level": str(n % 2)}) for n in range(4)]
+    task = Task(name="support", samples=samples, scorers=["rubric:support-answer", "exact"])
+    low = {"comment": "bad", "resolution": 1, "accuracy": 1, "tone": 1, "brevity": 1}
+    replies = folder / "low.jsonl"
+    replies.write_text(json.dumps({"when": "", "say": low}), encoding="utf-8")
+    judge = f"scripted:{replies}"
+    run = evaluate(task, agent=lambda question: "yes" if question in ("q 0", "q 2") else "no", judge=judge, attempts=3)
+    to, out = console(80)
+    terminal.terminal(build(run.record, run.store, run.estimates), "en", to)
+    return out.getvalue()
+
+
+def test_a_judged_run_names_each_scorer_once_and_marks_its_main_numbers(tmp_path: Path) -> None:
+    table = judged_report(tmp_path).partition("Whole run")[2].partition("The intervals are about")[0].splitlines()
+    assert [line.strip() for line in table].count("rubric:support-answer") == 2, "once here, once by level"
+    assert [line.split()[1] for line in table if line.startswith("  ▸")] == ["mean", "accuracy"]
+    scale = next(at for at, line in enumerate(table) if line.strip() == "Not in percent:")
+    assert all("%" in line for line in table[2:scale])
+    assert not any("%" in line for line in table[scale + 1 : scale + 6])
+    assert any(line.startswith("  rubric:support-answer: judged") for line in table)
+    assert "…" not in "".join(table), "no list of rows is cut"
+
+
+def test_the_last_line_is_the_number_after_several_attempts_too(tmp_path: Path) -> None:
+    text = judged_report(tmp_path)
+    assert text.count("Where the noise comes from") == 1
+    assert "Where the noise of the other scorers comes from is in the report" in text
+    assert text.rstrip().splitlines()[-1].startswith("exact · accuracy: 50.0%")

@@ -6,7 +6,7 @@ only what this module made itself, as `Markup`, passes unchanged.
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -37,7 +37,12 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     estimate: Estimate
     is_code: bool
-    note: str
+    notes: Sequence[str]
+
+    @property
+    def note(self) -> str:
+        """All notes, as one text."""
+        return "; ".join(self.notes)
 
 
 class PageOfSamples(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,24 +135,22 @@ def lines(report: Report, words: Words, key: str) -> list[Line]:
         metric = words.metric(one.name)
         label = metric if not value else f"{value} · {metric}" if several else value
         is_code = bool(value) or not (one.note or one.name.rpartition(".")[2] in METRICS)
-        found.append(Line(label=label, estimate=one, is_code=is_code, note=_note(one, words)))
+        found.append(Line(label=label, estimate=one, is_code=is_code, notes=[*_notes(one, words)]))
     return found
 
 
-def _note(estimate: Estimate, words: Words) -> str:
-    """Return the notes on an estimate: its own, why it has no interval, where its error comes from."""
-    parts = [words.t(estimate.note)] if estimate.note else []
+def _notes(estimate: Estimate, words: Words) -> Iterator[str]:
+    """Yield the notes on an estimate: its own, why it has no interval, where its error comes from."""
+    if estimate.note:
+        yield words.t(estimate.note)
     if estimate.value is not None and estimate.low is None and estimate.method:
-        parts.append(words.t(estimate.method))
+        yield words.t(estimate.method)
     if estimate.error_from_attempts is not None and estimate.error_from_samples is not None:
-        parts.append(
-            words.t(
-                "standard error: ±{samples} points from samples, ±{attempts} from attempts",
-                samples=f"{100 * estimate.error_from_samples:.1f}",
-                attempts=f"{100 * estimate.error_from_attempts:.1f}",
-            )
+        yield words.t(
+            "standard error: ±{samples} points from samples, ±{attempts} from attempts",
+            samples=f"{100 * estimate.error_from_samples:.1f}",
+            attempts=f"{100 * estimate.error_from_attempts:.1f}",
         )
-    return "; ".join(parts)
 
 
 def methods(report: Report, words: Words) -> str:

@@ -3,8 +3,9 @@
 Every text goes through `visible`, and as `Text`, in which rich reads no markup.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.calibration.figures import about, marked
 from proctor.core.errors import BadInput
@@ -16,7 +17,7 @@ from proctor.reports.build import Report
 from proctor.reports.noise import sections
 from proctor.reports.pages import show
 from proctor.reports.pairs import Pair
-from proctor.reports.render import lines
+from proctor.reports.render import Line, lines
 from proctor.reports.story import Finding, Story, stored_story
 from proctor.reports.tables import add_rows, new_table, print_table, styled
 from proctor.reports.visible import one_line, visible
@@ -58,13 +59,17 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
     console.print()
     print_table(_estimates(report, words, wide=console.width >= PLOT_FROM_WIDTH), console)
     for note, labels in _notes(report, words).items():
-        console.print(styled(f"  {one_line(', '.join(labels), NOTED_CHARACTERS)}: {one_line(note, 600)}", "dim"))
+        named = f"{one_line(', '.join(labels), NOTED_CHARACTERS)}: " if labels else ""
+        console.print(styled(f"  {named}{one_line(note, 600)}", "dim"))
     if report.target is not None and any(one.low is not None for one in report.headline):
         console.print(styled(words.t(report.target), "dim"))
     if report.noise:
         console.print()
-        show(sections(report.noise, words, is_short=True), lang, console)
-    if len(report.sections) > 1 and report.headline:  # the table may be longer than the screen
+        show(sections(report.noise[:1], words, is_short=True), lang, console)
+        if len(report.noise) > 1:
+            more = "Where the noise of the other scorers comes from is in the report: proctor report {run}"
+            console.print(styled(f"  {words.t(more, run=record.id)}", "dim"))
+    if (len(report.sections) > 1 or report.noise) and report.headline:  # the table may be longer than the screen
         console.print()
         for estimate in report.headline:
             scored = words.t(
@@ -174,13 +179,61 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
 
 
 def _notes(report: Report, words: Words) -> dict[str, list[str]]:
-    """Return the notes of estimates, each with its rows."""
+    """Return the notes of estimates, each with what it belongs to: scorers, or rows; nothing where it is said of every row."""
+    rows = [line for section in report.sections for line in lines(report, words, section.key)]
+    noted: dict[str, list[Line]] = {}
+    for line in rows:
+        for note in line.notes:
+            noted.setdefault(note, []).append(line)
+    sizes = {scorer: len(own) for scorer, own in _by_scorer(report, rows).items()}
     found: dict[str, list[str]] = {}
-    for section in report.sections:
-        for line in lines(report, words, section.key):
-            if line.note:
-                found.setdefault(line.note, []).append(line.label)
+    for note, own in noted.items():
+        groups = _by_scorer(report, own).items()
+        names = [[name] if name and len(few) == sizes[name] else [one.label for one in few] for name, few in groups]
+        found[note] = [] if len(own) == len(rows) else [*chain.from_iterable(names)]
     return found
+
+
+def _by_scorer(report: Report, rows: Sequence[Line]) -> dict[str, list[Line]]:
+    """Group rows by their scorer: '' where the run has one scorer, and for numbers of the whole benchmark."""
+    found: dict[str, list[Line]] = {name: [] for name in ("", *report.record.scorers)}
+    for line in rows:
+        found[_scorer_of(report, line)].append(line)
+    return {scorer: own for scorer, own in found.items() if own}
+
+
+def _scorer_of(report: Report, line: Line) -> str:
+    scorers = report.record.scorers
+    fits = [name for name in scorers if len(scorers) > 1 and line.estimate.name.startswith(f"{name}.")]
+    return max(fits, key=len, default="")
+
+
+class _Row(NamedTuple):
+    """A row of the table of estimates; a heading has no line."""
+
+    depth: int
+    label: str
+    line: Line | None = None
+
+
+def _rows(report: Report, words: Words, key: str) -> Iterator[_Row]:
+    """Yield the rows of a section: below the name of their scorer where there are several, shares before other numbers."""
+    for scorer, own in _by_scorer(report, lines(report, words, key)).items():
+        if scorer:
+            yield _Row(1, scorer)
+        is_alike = len({line.estimate.name for line in own}) == 1
+        has_shares = any(line.estimate.unit == "share" for line in own)
+        for is_number, group in groupby(sorted(own, key=_is_number), key=_is_number):
+            if is_number and has_shares:
+                yield _Row(1 + bool(scorer), words.t("Not in percent:"))
+            for line in group:
+                name, value = line.estimate.name.removeprefix(f"{scorer}."), line.estimate.slice.partition("=")[2]
+                parts = (value, "" if value and is_alike else words.metric(name))
+                yield _Row(1 + bool(scorer), " · ".join(filter(None, parts)) if scorer else line.label, line)
+
+
+def _is_number(line: Line) -> bool:
+    return line.estimate.unit == "number"
 
 
 def _estimates(report: Report, words: Words, *, wide: bool) -> "Table":
@@ -190,9 +243,15 @@ def _estimates(report: Report, words: Words, *, wide: bool) -> "Table":
     table = new_table("", *figures, *axis, *bounds, right=(1, 2, 4, 5) if wide else (1, 2, 3, 4))
     for section in report.sections:
         table.add_row(styled(words.section(section.key), "bold"))
-        for line in lines(report, words, section.key):
+        for depth, text, line in _rows(report, words, section.key):
+            if line is None:
+                table.add_row(styled("  " * depth + one_line(text, 90), "dim"))
+                continue
             one = line.estimate
-            label = styled("  " + one_line(line.label, 90))
+            is_main = one in report.headline
+            label = styled(
+                "  " * (depth - 1) + ("▸ " if is_main else "  ") + one_line(text, 90), "bold" if is_main else ""
+            )
             plotted = (styled(plot.line(one, 27), "blue"),) if wide else ()
             scored = styled(f"{words.count(one.scored)} / {words.count(one.planned)}", _less(one))
             numbers = (styled(words.value(one), "bold"), styled(words.interval(one)))
