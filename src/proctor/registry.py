@@ -9,7 +9,7 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
@@ -50,13 +50,17 @@ class Room(Generic[P]):
         what: the kind as messages name it.
         kind: the type that a part declares; the first of its fields is the function that an entry point may name alone.
         dashed: list `customer_service` as `customer-service`; either is understood.
+        meant: other names that people look for, and the part that they mean.
     """
 
-    def __init__(self, name: str, what: str, kind: type[P], *, dashed: bool = False) -> None:
+    def __init__(
+        self, name: str, what: str, kind: type[P], *, dashed: bool = False, meant: Mapping[str, str] = {}
+    ) -> None:
         self.name = name
         self.what = what
         self._kind = kind
         self._dashed = dashed
+        self._meant = meant
 
     def names(self) -> list[str]:
         """Return every name that the room answers to."""
@@ -88,7 +92,8 @@ class Room(Generic[P]):
             )
         for point in points:
             return self._of_entry_point(point)
-        raise unknown(self.what, name, self.names())
+        meant = [self._meant[name]] if name in self._meant else []
+        raise unknown(self.what, name, self.names(), meant=meant)
 
     def each(self) -> Iterator[tuple[str, P]]:
         """Yield every part by name, those of installed packages last; at the end raise the fault of one that cannot be loaded."""
@@ -142,7 +147,9 @@ class Room(Generic[P]):
 AGENTS = Room("agents", "agent", AgentPart)
 BENCHMARKS = Room("benchmarks", "benchmark", BenchmarkPart, dashed=True)
 ENVIRONMENTS = Room("environments", "environment", EnvironmentPart)
-EXPORTS = Room("exports", "export format", ExportPart, dashed=True)
+EXPORTS = Room(
+    "exports", "export format", ExportPart, dashed=True, meant={"csv": "table", "jsonl": "table", "excel": "xlsx"}
+)
 IMPORTS = Room("imports", "import format", ImportPart, dashed=True)
 JUDGES = Room("judges", "judge", JudgePart)
 MODELS = Room("models", "model", ModelPart)
@@ -173,7 +180,7 @@ def unknown(
         what=say(what),
         name=name,
         near=did_you_mean(found),
-        known=say(" Known: {known}.", known=shown) if known else "",
+        known=say(" Known: {known}.", known=shown) if known and most else "",
         path=say(" A path works too, for example ./{name}.py.", name=name) if paths and name.isidentifier() else "",
     )
 

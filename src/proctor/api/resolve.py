@@ -28,7 +28,7 @@ from proctor.engine.scoring import BoundScorer
 from proctor.environments import python, several
 from proctor.scorers.composite import recorded_judge
 from proctor.scorers.lookup import Make, find_scorer, is_inline
-from proctor.scorers.prediction_functions import adapted, takes_prediction
+from proctor.scorers.prediction_functions import adapted, refuse_other_orders, takes_prediction
 from proctor.users import function as users
 
 TaskLike = str | Task | Callable[..., Task]
@@ -69,7 +69,10 @@ def task(given: TaskLike, options: Mapping[str, object], *, user: User | None = 
     if isinstance(made, Task):
         return made, named
     if not callable(made):
-        raise BadInput("'{name}' is no task: expected a Task or a function that returns one.", name=named.name)
+        raise BadInput(
+            "'{name}' is no task: expected a Task, a function that returns one, or a path. Of samples it is made by Task(name=..., samples=[...]).",
+            name=named.name,
+        )
     _check_options(made, arguments, options, named.name)
     if user is not None and _plays_scenarios(made):
         options = {**options, "user": user}
@@ -431,6 +434,7 @@ def _bound(found: object, reference: str, name: str) -> BoundScorer:
     if not callable(found):
         raise BadInput("'{name}' is no scorer: expected a function (sample, trajectory) -> Score.", name=reference)
     version = checked(ScorerInfo, found, reference).version or _source(found) or "1"
+    refuse_other_orders(found, name)
     scorer = adapted(found) if takes_prediction(found) else found
     return BoundScorer(name=name, reference=reference, version=str(version), function=scorer, inline=is_inline(scorer))
 

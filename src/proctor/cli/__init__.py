@@ -1,9 +1,10 @@
 """The command line: one file per command, imported when called.
 
 Exit codes: 0 fine, 1 a gate, threshold or parity failed, 2 bad input or usage, 3 inconclusive, 70 an internal
-error, 130 stopped by Ctrl-C.
+error, 130 stopped by Ctrl-C, 141 where whoever read the output has gone.
 """
 
+import errno
 import gc
 import os
 import signal
@@ -22,6 +23,8 @@ from proctor.cli.words import t
 from proctor.core.errors import BadInput, ProctorError, Stopped
 
 SELDOM = 5_000  # objects until the next look for garbage; a short command makes hardly any, but imports a lot
+READER_GONE = 141  # as a shell has it for a program that SIGPIPE ended
+FULL = (errno.ENOSPC, errno.EDQUOT)
 JUDGING = ("score", "judge", "winrate", "probe")  # go on only with what they were given
 HELP_BY_COMMAND = {
     "demo": "See a real run in about two minutes: a local model on BFCL, with a report.",
@@ -100,7 +103,8 @@ class Commands(click.Group):
         if args and args[0] not in HELP_BY_COMMAND and not args[0].startswith("-"):
             from proctor.registry import unknown
 
-            raise UserError(t(unknown("command", args[0], [*HELP_BY_COMMAND], paths=False).sentence))
+            near = unknown("command", args[0], [*HELP_BY_COMMAND], paths=False, most=0)
+            raise UserError(t(near.sentence) + t(" All of them: proctor --help"))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -117,19 +121,41 @@ class Commands(click.Group):
             sys.exit(mistake.exit_code)
         write_any_character(words.lang())
         speak_as_click()
+        if given[:1] == ["help"]:  # as git and npm have it
+            given = [*given[1:], "--help"]
+        elif given == ["version"]:
+            given = ["--version"]
         self.help = t("Evaluate agents and language models, with numbers that can be defended.")
         self.params[0].help = t("Show the version and exit.")
         return super().main(given, *rest, terminal_width=_width_of_help(), **more)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            return self._invoke(ctx)
         except ProctorError as error:
             raise UserError("\n".join([t(error.sentence), *_how_to_resume(error, ctx)])) from error
         except KeyboardInterrupt as stopped:
             for line in _how_to_resume(stopped, ctx):
                 _say(line)
             ctx.exit(130)
+        except BrokenPipeError:  # whoever read the output has gone, as in `proctor show RUN | head`
+            _write_no_more()
+            ctx.exit(READER_GONE)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            _write_no_more()
+            raise UserError(t("The output cannot be written: {error}.", error=error.strerror or error)) from error
+
+    def _invoke(self, ctx: click.Context) -> Any:
+        """Call a command, and have all that it printed written while a failure of that can still be reported."""
+        try:
+            result = super().invoke(ctx)
+        except click.exceptions.Exit:
+            sys.stdout.flush()
+            raise
+        sys.stdout.flush()
+        return result
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -148,6 +174,16 @@ def _width_of_help() -> int | None:
     except (OSError, ValueError):  # not a terminal, or closed
         columns = 80
     return max(min(columns or 80, 80) - 2, 50)
+
+
+def _write_no_more() -> None:
+    """Keep what is left in the buffers of standard output from failing once more when the program ends."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):  # closed, or no file
+        pass
 
 
 def _say(text: str) -> None:

@@ -73,6 +73,7 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
     assert first is not None, "a task without samples is refused"
     turns = [turn_for_agent(turn, job.agent.tools) for turn in first.turns[:1]]
     tools = tools_of(job.task.environment, first) if job.task.environment is not None else []
+    size.add_tools(tools)
     if as_json:
         output.print_json(
             {

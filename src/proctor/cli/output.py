@@ -70,7 +70,11 @@ def console(*, stderr: bool = False) -> "Console":
     """Return a rich console, with colours only on a terminal."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+    class OpenConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # noqa: PLE0704 - rich calls it while it handles the error, and would exit with 1, the code of a missed gate
+
+    return OpenConsole(stderr=stderr, highlight=False, soft_wrap=False)
 
 
 def print_table(

@@ -22,6 +22,7 @@ from proctor.core.main_number import AMOUNTS, FAILED, main_names, scorer_meant
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
+from proctor.reports.compare import without_common_scorer
 from proctor.reports.drawn import strata_in_common
 from proctor.reports.earlier import read_earlier
 from proctor.reports.matching import NOT_MISSING, earned_by_sample, match_samples, weighted_pairs
@@ -283,7 +284,7 @@ def _scorer_of(metric: str, run: Run, against: Run) -> str:
     """Return the scorer whose main number a metric is, which both runs have; '' is the main one, or else the first of both."""
     common = [name for name in run.record.scorers if name in against.record.scorers]
     if not common:
-        raise BadInput("The two runs have no scorer in common.")
+        raise without_common_scorer(run.record, against.record)
     main = run.record.main_scorer
     found = scorer_meant(metric, run.record) if metric else main if main in common else common[0]
     if found not in common:

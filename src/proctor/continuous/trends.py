@@ -177,6 +177,7 @@ def trends(
     """Follow an agent on a task over time, by default the agent and the task of the newest run.
 
     Args:
+        task: its name, or what was typed to run it.
         baseline: a run, or the name of one, that all others are compared with; by default each is with the one before.
         last: how many runs are shown, at most; the newest fifty are tested.
 
@@ -189,7 +190,7 @@ def trends(
         runs, task, agent, last, baseline, lambda name: StoredRun(opened, find_against(opened, name).record)
     )
     if not chosen.shown:
-        if task and task not in chosen.trend.tasks:
+        if task and chosen.trend.task not in chosen.trend.tasks:
             raise unknown("task with a run that ended", task, chosen.trend.tasks, paths=False)
         if agent:
             raise unknown("agent with a run of this task", agent, chosen.trend.agents, paths=False)
@@ -208,7 +209,8 @@ def choose(runs: Sequence[R], task: str, agent: str, last: int, baseline: str, f
     """
     runs = [run for run in runs if run.record.state not in ("running", "copying")]
     tasks = tuple(dict.fromkeys(run.record.task for run in runs))
-    task = task or next(iter(tasks), "")
+    if task not in tasks:  # it may be what was typed to run it: a path, a file
+        task = next((run.record.task for run in runs if not task or task == run.record.spec.task), task)
     of_task = [run for run in runs if run.record.task == task]
     agents = tuple(dict.fromkeys(run.record.agent for run in of_task))
     agent = agent or next(iter(agents), "")

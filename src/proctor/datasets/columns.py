@@ -1,5 +1,6 @@
 """Find the role of each column: as the user maps it, or guessed from names that are common in English and Chinese."""
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 
@@ -117,9 +118,13 @@ def find_columns(
     letters = _letters([name for name in names if name not in taken]) if "options" not in roles else ()
     if not templated and not roles.keys() & {"question", "scenario"}:
         raise BadInput(
-            "{path}: no column holds the question. It has: {known}. Say which: --map COLUMN=question",
+            "{path}: no column holds the question. It has: {known}. Say which: {map}",
             path=where,
             known=", ".join([*names, *nested]) or "-",
+            map=show_mapping(
+                [name for name in names if name not in {*taken, *roles.values(), *letters}],
+                ["question"] if "target" in roles else ["question", "target"],
+            ),
         )
     used = {*taken, *roles.values(), *tags.values(), *letters}
     return msgspec.convert(
@@ -132,6 +137,16 @@ def find_columns(
         },
         Columns,
     )
+
+
+def show_mapping(names: Sequence[str], roles: Sequence[str]) -> str:
+    """Return options that give columns their roles, as an example of how to write them.
+
+    >>> show_mapping(["Customer message", "reply"], ["question", "target"]), show_mapping([], ["target"])
+    ("--map 'Customer message=question' --map reply=target", '--map COLUMN=target')
+    """
+    pairs = [*zip(names, roles, strict=False)] or [("COLUMN", roles[0])]
+    return " ".join(f"--map {shlex.quote(f'{name}={role}')}" for name, role in pairs)
 
 
 def assign_columns(

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
+from proctor.core.near import did_you_mean, near
 from proctor.core.sample import File, Sample, Text
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task, User
@@ -30,7 +31,7 @@ from proctor.datasets._sampling import (
     plain_target,
     sample_of,
 )
-from proctor.datasets.columns import Columns, describe, find_columns, is_companion
+from proctor.datasets.columns import Columns, describe, find_columns, is_companion, show_mapping
 from proctor.datasets.formats import Reading, is_empty, kind_of
 from proctor.datasets.rows import rows
 
@@ -69,6 +70,11 @@ def check_kind(name: str) -> None:
             known=known_kinds(),
             advice=say(REFUSED[suffix]) if suffix in REFUSED else "",
         )
+    folder = Path(name).parent
+    if suffix and ":" not in name and not Path(name).exists() and folder.is_dir():
+        there = [path.name for path in folder.iterdir() if is_data_file(str(path))]
+        if similar := near(Path(name).name, there):
+            raise BadInput("There is no file {path}.{near}", path=name, near=did_you_mean(similar))
 
 
 def task_from_file(
@@ -253,9 +259,10 @@ def _check_answers(path: Path, reading: Reading, shape: Shape, survey: _Survey) 
     if isinstance(first.cell(shape.columns.question), list):  # checked row by row
         return
     raise BadInput(
-        "{path}: no column holds the answer. It has: {known}. Say which: --map COLUMN=target; or that there are none: --set answers=false",
+        "{path}: no column holds the answer. It has: {known}. Say which: {map}; or that there are none: --set answers=false",
         path=path.name,
         known=", ".join([*survey.names, *survey.nested]),
+        map=show_mapping(shape.columns.unused, ["target"]),
     )
 
 

@@ -1,10 +1,11 @@
 """Count what a run sends before anything is sent: requests, characters, images, and an estimate of the tokens."""
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
-from proctor.core.sample import File, Message, Sample
+from proctor.core.sample import File, Message, Sample, Tool
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.episode import turn_for_agent
@@ -39,6 +40,11 @@ class InputSize(msgspec.Struct):
             for tool in shown.tools:
                 self._add_text(msgspec.json.encode(tool).decode(), attempts)
             self.requests += attempts
+
+    def add_tools(self, tools: Iterable[Tool]) -> None:
+        """Count tools of an environment, which go with each request; those of other samples may be others."""
+        for tool in tools:
+            self._add_text(msgspec.json.encode(tool).decode(), self.requests)
 
     def sentence(self) -> Sentence:
         """Return the counts in words."""

@@ -10,7 +10,7 @@ import msgspec
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
 from proctor.core.run import Limits
-from proctor.datasets.columns import ITEM_NAMES, assign_columns
+from proctor.datasets.columns import ITEM_NAMES, assign_columns, show_mapping
 from proctor.datasets.formats import is_empty
 from proctor.datasets.rows import Row, items_in, rows
 
@@ -97,9 +97,10 @@ def _understood(names: list[str], mapped: Mapping[str, str], path: Path) -> Fiel
     roles, tags, _ = assign_columns(names, mapped, path.name, ROLES, many=("tag",))
     if not any(role in roles for role in JUDGED):
         raise BadInput(
-            "{path}: no column holds what is judged. It has: {known}. Say which: --map COLUMN=answer (or question, solution)",
+            "{path}: no column holds what is judged. It has: {known}. Say which: {map} (or question, solution)",
             path=path.name,
             known=", ".join(names),
+            map=show_mapping(names, ["answer"]),
         )
     used = {*mapped, *roles.values(), *tags.values()}
     return Fields(roles=roles, tags=tags, unused=tuple(name for name in names if name not in used))

@@ -218,7 +218,7 @@ def _notes(
         yield say("This run is inconclusive: too little was measured to rely on its numbers.")
     elif record.state == "running":
         yield say(NOT_ENDED, run=record.id)
-    elif record.state != "finished":
+    elif record.state != "finished" and not record.is_imported:
         yield say("This run is not finished. Go on with it: proctor run --run {run}", run=record.id)
     yield from looked_at(record, outcomes.get("not_run", 0))
     yield from part(record, outcomes)

@@ -162,12 +162,24 @@ def scorers_in_common(records: Sequence[RunRecord]) -> list[str]:
     found = [name for name in records[0].scorers if all(name in record.scorers for record in records)]
     if not found:
         other = next((record for record in records[1:] if not {*records[0].scorers} & {*record.scorers}), records[-1])
-        raise BadInput(
-            "The runs have no scorer in common: {first} and {second}.",
-            first=", ".join(records[0].scorers),
-            second=", ".join(other.scorers),
-        )
+        raise without_common_scorer(records[0], other)
     return found
+
+
+def without_common_scorer(first: RunRecord, second: RunRecord) -> BadInput:
+    """Return the error for two runs that no scorer scored both of, with the command that gives one a scorer of the other."""
+    again, model = (first, second) if first.is_imported and not second.is_imported else (second, first)
+    scorer = next((name for name in model.spec.scorers if name.endswith(model.main_scorer)), model.main_scorer)
+    return BadInput(
+        "The runs have no scorer in common: {first} and {second}.{advice}",
+        first=", ".join(first.scorers) or "–",
+        second=", ".join(second.scorers) or "–",
+        advice=say(
+            " Score one again as the other: proctor score --run {run} --scorer {scorer}", run=again.id, scorer=scorer
+        )
+        if scorer
+        else "",
+    )
 
 
 class _Draft(msgspec.Struct):

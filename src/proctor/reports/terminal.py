@@ -57,7 +57,8 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
     for one in report.notes:
         console.print(styled(f"! {words.t(one)}", "yellow"))
     console.print()
-    print_table(_estimates(report, words, wide=console.width >= PLOT_FROM_WIDTH), console)
+    if report.sections:
+        print_table(_estimates(report, words, wide=console.width >= PLOT_FROM_WIDTH), console)
     for note, labels in _notes(report, words).items():
         named = f"{one_line(', '.join(labels), NOTED_CHARACTERS)}: " if labels else ""
         console.print(styled(f"  {named}{one_line(note, 600)}", "dim"))

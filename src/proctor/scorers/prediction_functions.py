@@ -1,4 +1,4 @@
-"""Scorers written as `function(pred, label, args) -> (score, total)`, as for MULTI-Benchmark.
+"""Scorers written as `function(pred, label, args) -> (score, total)`, as for MULTI-Benchmark, or as `function(output, expected)`.
 
 A third value is the improvement over a reference answer; it is kept in the details.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from proctor.core.declared import scorer
+from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -17,6 +18,9 @@ from proctor.core.trajectory import Trajectory
 from proctor.scorers._texts import answer_of, as_text, no_target
 
 FIRST_NAMES = {"pred", "prediction"}
+EXPECTED = {"expected", "expected_output", "reference", "reference_output", "reference_outputs", "label", "target"}
+INPUTS = {"input", "inputs"}
+OUTPUTS = {"output", "outputs", "actual", "actual_output"}
 
 
 class Arguments(Mapping[str, Any]):
@@ -42,7 +46,10 @@ class Arguments(Mapping[str, Any]):
 
 
 def takes_prediction(function: object) -> bool:
-    """Return True if a function is of this kind: its first argument is called `pred`, or it needs three.
+    """Return True if a function is of this kind: its first argument is called `pred`, or it needs three, or it is called as in DeepEval.
+
+    >>> takes_prediction(lambda output, expected: output == expected)
+    True
 
     >>> takes_prediction(lambda pred, label, args: (1, 1)), takes_prediction(lambda sample, trajectory: True)
     (True, False)
@@ -51,7 +58,25 @@ def takes_prediction(function: object) -> bool:
         return False
     placed = _placed(function)
     needed = [one for one in placed if one.default is one.empty]
-    return len(placed) >= 2 and (placed[0].name in FIRST_NAMES or len(needed) in (3, 4))
+    if len(placed) < 2:
+        return False
+    first, second = placed[0].name, placed[1].name
+    return first in FIRST_NAMES or (first in OUTPUTS and second in EXPECTED) or len(needed) in (3, 4)
+
+
+def refuse_other_orders(function: object, name: str) -> None:
+    """Refuse a function whose arguments say that it wants its texts in another order.
+
+    Raises:
+        BadInput: its first argument is called as an input or a reference answer.
+    """
+    names = [one.name for one in _placed(function)] if callable(function) else []
+    if len(names) >= 2 and (names[0] in EXPECTED or (names[0] in INPUTS and EXPECTED.intersection(names))):
+        raise BadInput(
+            "The scorer '{name}' takes ({names}). Write it as (sample, trajectory), or as (output, expected) for the texts of the answer and the reference answer.",
+            name=name,
+            names=", ".join(names),
+        )
 
 
 def adapted(function: Callable[..., Any], arguments: Mapping[str, Any] | None = None) -> Scorer:
