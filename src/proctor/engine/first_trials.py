@@ -1,4 +1,4 @@
-"""Check the first trials of a run: what stops them would stop all others, so the run ends before it costs more."""
+"""Check trials that failed: what stops the first ones, or many in a row, would stop all others, so the run ends before it costs more."""
 
 from proctor.config import settings
 from proctor.core.declared import AgentInfo, declared
@@ -10,6 +10,11 @@ from proctor.engine.scoring import reason_with_line
 from proctor.engine.status import RunStatus
 
 FIRST = 10  # trials of a new run; where the agent fails in each of them it would fail in all
+BROKEN = {  # parts of the task without which no trial has a result, by the outcome
+    "environment_failed": say("The environment"),
+    "user_failed": say("The simulated user"),
+}
+OF_THE_MACHINE = ("machine", "internal", "worker_killed")  # kinds of failure that say nothing about the environment
 NO_WAY = ("connect", "dns", "tls")  # kinds of failure of the first sample that would meet all others
 NOT_ACCEPTED = ("http_400", "http_422")  # of the first sample; others may be accepted, but a parameter never is
 CANNOT_GO_ON = (*NO_WAY, "timeout", "not_http", "not_json")  # the same where the endpoint has never been of use
@@ -37,6 +42,7 @@ class FirstTrials:
         """
         if self._is_new and trial.failure is not None and self._status.here >= FIRST:
             self._check_agent(trial)
+        self._check_part(trial)
         if is_probe:
             self._check_endpoint(trial)
         if not self._is_recorded and not self._is_usage_checked and trial.outcome == "scored":
@@ -50,6 +56,22 @@ class FirstTrials:
                 "The agent failed in each of the first {count} trials, so the rest was not run. {reason}",
                 count=self._status.here,
                 reason=reason_with_line(trial.failure),
+            )
+
+    def _check_part(self, trial: Trial) -> None:
+        """Stop a run, a resumed one too, whose environment or simulated user is broken and not only in single samples."""
+        status, task = self._status, self._job.task
+        part = BROKEN.get(trial.outcome)
+        if part is None or trial.failure is None or trial.failure.kind in OF_THE_MACHINE:
+            return
+        is_played = task.environment is not None if trial.outcome == "environment_failed" else task.user is not None
+        most = FIRST if status.here == status.in_a_row else max(FIRST, 2 * status.in_flight)
+        if is_played and status.in_a_row >= most:
+            raise BadInput(
+                "{part} failed in {count} trials in a row, so the rest was not run. Mend it, then continue with --retry-failed. {reason}",
+                part=part,
+                count=status.in_a_row,
+                reason=trial.failure.reason,
             )
 
     def _check_endpoint(self, trial: Trial) -> None:

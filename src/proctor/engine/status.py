@@ -35,6 +35,7 @@ class RunStatus:
         done: how many have ended, those of earlier processes too.
         here: how many ended in this process.
         in_flight: how many are under way.
+        in_a_row: how many trials have ended like the last one.
         booked: requests of this process that are in the usage of trials.
         points: the sum of what scored trials earned, of the first scorer.
         scored: how many trials count in that sum, with failed agents as 0.
@@ -50,6 +51,7 @@ class RunStatus:
         self.done = 0
         self.here = 0
         self.in_flight = 0
+        self.in_a_row = 0
         self.booked = 0
         self.outcomes: Counter[Outcome] = Counter()
         self.tracker = BudgetTracker(Budget())
@@ -61,6 +63,7 @@ class RunStatus:
         self.warnings: list[Sentence] = []
         self.waits: Callable[[], Sequence[Wait]] = tuple
         self.watch: Watch | None = None
+        self._last: Outcome | None = None
         self._started = time.monotonic()
 
     def begin(self, total: int, done: int, tracker: BudgetTracker) -> None:
@@ -74,6 +77,8 @@ class RunStatus:
         self.done += 1
         self.here += 1
         self.outcomes[trial.outcome] += 1
+        self.in_a_row = self.in_a_row + 1 if trial.outcome == self._last else 1
+        self._last = trial.outcome
         usage = trial.usage
         for verdict in verdicts:
             if verdict.usage is not None:

@@ -161,7 +161,9 @@ class Connection:
                     self._ready.set()
                     await self._leave.wait()
             except Exception as error:
-                raise await self._failure(error) from error  # while it can be seen whether the server still runs
+                failure = await self._failure(error)  # while it can be seen whether the server still runs
+                has_ended = isinstance(failure, EnvironmentFailed) and failure.kind == "exited"
+                raise failure from (None if has_ended else error)  # its own words say more than a trace of ours
 
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[AbstractAsyncContextManager[Any]]:
