@@ -59,7 +59,7 @@ def test_an_environment_that_never_starts_stops_the_run_and_resumes_once_it_is_m
     environment = Broken(lambda n: True)
     for _ in range(2):  # the second time it stops again, although the run is no new one
         before = environment.entered
-        with pytest.raises(BadInput, match="The environment failed in 10 trials in a row.*The shop is closed"):
+        with pytest.raises(BadInput, match=r"The environment failed in 10 trials in a row.*The shop is closed"):
             play(tmp_path, environment=environment, concurrency=at_once)
         assert environment.entered - before <= 10 + at_once
     environment.breaks = lambda n: False
@@ -73,7 +73,7 @@ def test_a_simulated_user_that_never_speaks_stops_the_run(tmp_path: Path) -> Non
 
 
 def test_an_environment_that_breaks_on_the_way_stops_the_run(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="The environment failed in 1[0-9] trials in a row"):
+    with pytest.raises(BadInput, match=r"The environment failed in 1[0-9] trials in a row"):
         play(tmp_path, environment=Broken(lambda n: n >= 20), concurrency=5)
     outcomes = proctor.open_run("r", store=str(tmp_path / "runs.db")).outcomes
     assert outcomes["scored"] == 20

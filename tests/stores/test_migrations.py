@@ -5,50 +5,21 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import msgspec
 import pytest
+from old_stores import make_version_1
 from stored_runs import a_record, a_sample, a_trial, a_verdict, fill
 
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
-from proctor.stores import schema
 from proctor.stores.sqlite import SqliteStore
 
-VERSION_1 = f"""
-CREATE TABLE runs (id TEXT PRIMARY KEY, record TEXT NOT NULL);
-CREATE TABLE samples (
-    run TEXT NOT NULL, place INTEGER NOT NULL, id TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (run, place)
-);
-CREATE TABLE trials (
-    run TEXT NOT NULL, sample TEXT NOT NULL, attempt INTEGER NOT NULL, outcome TEXT NOT NULL, record TEXT NOT NULL,
-    PRIMARY KEY (run, sample, attempt)
-);
-CREATE TABLE verdicts (
-    number INTEGER PRIMARY KEY, run TEXT NOT NULL, sample TEXT NOT NULL, attempt INTEGER NOT NULL,
-    scorer TEXT NOT NULL, record TEXT NOT NULL
-);
-PRAGMA application_id = {schema.APPLICATION_ID};
-PRAGMA user_version = 1;
-"""
 SAMPLES = [a_sample("z", tags={"level": "1"}), a_sample("a", cluster="x"), a_sample("m", cluster="x")]
 TRIALS = [a_trial("z"), a_trial("a"), a_trial("m", outcome="agent_failed")]
 VERDICTS = [a_verdict("z", points=0), a_verdict("a", points=0.5), a_verdict("z", points=1)]
 
 
 def _version_1(path: Path) -> None:
-    db = sqlite3.connect(path)
-    db.executescript(VERSION_1)
-    db.execute("INSERT INTO runs VALUES ('r', ?)", (_json(a_record(state="finished", planned=3)),))
-    for place, sample in enumerate(SAMPLES):
-        db.execute("INSERT INTO samples VALUES ('r', ?, ?, ?)", (place, sample.id, _json(sample)))
-    for trial in reversed(TRIALS):
-        row = (trial.sample_id, trial.attempt, trial.outcome, _json(trial))
-        db.execute("INSERT INTO trials VALUES ('r', ?, ?, ?, ?)", row)
-    for verdict in VERDICTS:
-        values = (verdict.sample_id, verdict.attempt, verdict.scorer, _json(verdict))
-        db.execute("INSERT INTO verdicts (run, sample, attempt, scorer, record) VALUES ('r', ?, ?, ?, ?)", values)
-    db.commit()
-    db.close()
+    make_version_1(path, SAMPLES, TRIALS, VERDICTS)
 
 
 def test_everything_is_there_after_the_migration(tmp_path: Path) -> None:
@@ -104,10 +75,6 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     assert list(db.iterdump()) == before
     assert db.execute("PRAGMA user_version").fetchone() == (1,)
     db.close()
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def test_a_store_without_later_tables_gets_them_without_a_copy_of_the_file(tmp_path: Path) -> None:

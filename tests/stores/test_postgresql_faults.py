@@ -59,7 +59,7 @@ async def test_a_server_that_is_away_is_named_at_the_start_and_waited_for_at_the
     await store.add(a_trial("a"), [a_verdict("a")])
     server.kill()
     with pytest.raises(BadInput, match="cannot be reached"):
-        open_store(address)
+        PostgresStore(address, patience=0.3)
     back = threading.Thread(target=server.start)
     back.start()
     await store.end(a_record(state="finished"))

@@ -160,7 +160,7 @@ class Connection:
                     self._client = client
                     self._ready.set()
                     await self._leave.wait()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - whatever the library raises, the server has failed
                 failure = await self._failure(error)  # while it can be seen whether the server still runs
                 has_ended = isinstance(failure, EnvironmentFailed) and failure.kind == "exited"
                 raise failure from (None if has_ended else error)  # its own words say more than a trace of ours

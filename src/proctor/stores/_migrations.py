@@ -5,10 +5,10 @@ record)`, `samples (run, place, id, record)`, `trials (run, sample, attempt, out
 (number, run, sample, attempt, scorer, record)`. Layouts 2 and 3 lacked later tables.
 """
 
+import filecmp
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -47,16 +47,19 @@ def migrate(db: sqlite3.Connection, path: Path, version: int) -> None:
 
 
 def _backup(path: Path, version: int) -> Path:
-    """Copy a store to `<name>.v<version>.bak` next to it, never over an existing file."""
-    names = (path.with_name(f"{path.name}.v{version}.bak{number or ''}") for number in count())
-    target = next(name for name in names if not name.exists())
-    with (
-        draft_of(target) as unfinished,
-        closing(sqlite3.connect(path)) as source,
-        closing(sqlite3.connect(unfinished)) as copy,
-    ):
-        source.backup(copy)
-    return target
+    """Copy a store to `<name>.v<version>.bak` next to it, never over an existing file; one copy of the same content is enough."""
+    names = [path.with_name(f"{path.name}.v{version}.bak")]
+    while names[-1].exists():
+        names.append(path.with_name(f"{path.name}.v{version}.bak{len(names)}"))
+    with draft_of(names[-1], durable=True) as draft:
+        draft.unlink(missing_ok=True)
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(draft)) as copy:
+            copy.execute("PRAGMA journal_mode = OFF")  # a killed process leaves no file but the draft
+            source.backup(copy)
+    same = [name for name in names[:-1] if filecmp.cmp(name, names[-1], shallow=False)]
+    if same:  # of a migration that was killed
+        names[-1].unlink()
+    return (same or names[-1:])[0]
 
 
 def _from_1(db: sqlite3.Connection) -> None:

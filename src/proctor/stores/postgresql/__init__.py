@@ -30,12 +30,12 @@ from proctor.stores.postgresql.connection import (
     PATIENCE_SECONDS,
     Pauses,
     WritingConnection,
-    bring_up,
     connect,
     execute,
     explain,
     holder,
     lock,
+    open_tables,
     shown,
     unlock,
 )
@@ -92,7 +92,7 @@ class PostgresStore(TableStore):
         self._idle: list[Connection[Any]] = []
         self._held: dict[str, Held] = {}
         self._beginning: set[str] = set()
-        self._idle.append(_open(url))
+        self._idle.append(open_tables(url, patience))
         self._client = WritingConnection(url, patience)
         self._writer = Writer(self._client)
         self._end = weakref.finalize(self, _close, self._pid, self._writer, self._idle)
@@ -301,21 +301,6 @@ class PostgresStore(TableStore):
                     db.close()
                 elif db is not None:
                     self._idle.append(db)
-
-
-def _open(url: str) -> "Connection[Any]":
-    """Connect to a store, whose tables are made first where there are none."""
-    db = None
-    try:
-        db = connect(url)
-        bring_up(db)
-    except BaseException as error:
-        if db is not None:
-            db.close()
-        if isinstance(error, Exception) and (explained := explain(error, url)) is not error:
-            raise explained from error
-        raise
-    return db
 
 
 def _begin(db: "Connection[Any]", record: RunRecord, hold: Callable[[int, int], None]) -> int:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 60.0  # how long a database may be away while a run goes on
+NOBODY_SECONDS = 10.0  # how long one is waited for at whose address nobody listens, which may be mistyped
+LAYOUT_SECONDS = 60  # how long another client may keep us from changing the tables
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 RUN_LOCK = (
     0x50726F63  # "Proc": the first half of the advisory lock on a run, plus that of a shard; the second is its number
@@ -39,6 +41,8 @@ DEFAULTS = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
 }
+_RESTARTS = re.compile("starting up|shutting down|not yet accepting|recovery mode|closed the connection unexpectedly")
+_NOBODY = re.compile("Connection refused|No such file or directory|reset by peer|timeout expired|[Tt]emporary failure")
 _SETTINGS = """
 SET search_path TO proctor; SET synchronous_commit TO on; SET statement_timeout TO 0; SET lock_timeout TO 0; SET jit TO off;
 SET tcp_keepalives_idle TO 30; SET tcp_keepalives_interval TO 10; SET tcp_keepalives_count TO 3
@@ -78,6 +82,37 @@ def connect(address: str) -> "Connection[Any]":
     return db
 
 
+def open_tables(address: str, patience: float) -> "Connection[Any]":
+    """Connect to a store, whose tables are created or changed first where need be.
+
+    A server that restarts is waited for; one that nobody has at this address for a moment only.
+
+    Raises:
+        BadInput: it cannot be reached, refuses, or its tables are those of a newer version.
+        MissingExtra: psycopg is not installed.
+    """
+    restarts, nobody = Pauses(patience), Pauses(min(patience, NOBODY_SECONDS))
+    while True:
+        db = None
+        try:
+            db = connect(address)
+            bring_up(db)
+        except BaseException as error:
+            was_cut = db is not None and db.closed
+            if db is not None:
+                db.close()
+            if not isinstance(error, Exception) or (explained := explain(error, address)) is error:
+                raise
+            if was_cut or _RESTARTS.search(str(error)):
+                is_awaited = restarts.wait()
+            else:
+                is_awaited = _NOBODY.search(str(error)) is not None and nobody.wait()
+            if not is_awaited:
+                raise explained from error
+        else:
+            return db
+
+
 def shown(address: str) -> str:
     """Return an address, or a text that holds it, without its password, whatever signs that has.
 
@@ -105,6 +140,7 @@ def bring_up(db: "Connection[Any]") -> None:
     """
     if (version := _version(db)) is None or version < VERSION:
         with db.transaction():
+            db.execute(f"SET LOCAL lock_timeout TO '{LAYOUT_SECONDS}s'")
             db.execute("SELECT pg_advisory_xact_lock(%s)", (LAYOUT_LOCK,))
             if (version := _version(db)) is None:  # else another client was first
                 db.execute(TABLES)
@@ -366,6 +402,12 @@ def explain(error: Exception, address: str) -> Exception:
             return BadInput(
                 "The disk of the database {url} is full. What was acknowledged is kept; make room and continue the run.",
                 url=url,
+            )
+        case errors.LockNotAvailable():
+            return BadInput(
+                "The tables in the database {url} are of an older version and cannot be changed: another client has kept them locked for {seconds} seconds, such as a backup or a long transaction. Wait until it is done, or end it, and try again.",
+                url=url,
+                seconds=LAYOUT_SECONDS,
             )
         case errors.InvalidPassword() | errors.InvalidAuthorizationSpecification():
             return BadInput("The database {url} refuses the user or the password: {error}", url=url, error=why)
