@@ -15,7 +15,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
 from proctor.web.runs.choices import list_choices
 from proctor.web.runs.options import OUTSIDE, agent_fields, task_fields, values
-from proctor.web.runs.permitted import check, locate
+from proctor.web.runs.permitted import check, folder_to_resume, locate
 
 HARMLESS = {  # texts that name neither files nor code nor places; a new option has to be put here, or into OUTSIDE
     *("model", "base_url", "address", "headers", "stop", "tools", "sub_agent", "reply", "calls", "extra_body", "body"),
@@ -173,6 +173,26 @@ def test_a_run_is_run_again_from_another_folder_or_its_page_says_why_not(
     assert "/runs/new?from=other" not in page
     assert "Not run again from here" in page
     assert "is not one that may be started from here" in page
+
+
+def test_a_run_is_resumed_only_in_a_folder_from_which_all_it_names_is_inside(
+    site: AppSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(site.evalsets)
+    workspace = site.workspace
+    assert folder_to_resume(workspace, spec()) == site.evalsets
+    assert folder_to_resume(workspace, spec(task="a.evalset.json")) == site.evalsets
+    assert folder_to_resume(workspace, spec(agent="./agents/mine.py:answer")) == tmp_path
+    assert folder_to_resume(workspace, spec(task="evalsets/a.evalset.json", agent="agents/mine.py:answer")) == tmp_path
+    for refused in (
+        spec(agent="./outside.py:answer"),  # it is there, seen from the folder of the run
+        spec(agent="agents/link.py:answer"),
+        spec(task="a.evalset.json", agent="agents/mine.py:answer"),  # from two folders
+        spec(agent="agents/mine.py:answer", environment=("python:./outside.py:answer",)),
+        spec(agent="agents/mine.py:answer", agent_options={"headers": "./outside.py"}),
+    ):
+        with pytest.raises(BadInput):
+            folder_to_resume(workspace, refused)
 
 
 @pytest.mark.parametrize("given", REFUSED, ids=lambda given: str(given)[:80])

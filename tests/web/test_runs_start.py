@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from stored_runs import a_record, a_sample, begun
 from web_site import AppSite
 
+from proctor import evaluate
 from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
 from proctor.web.runs import launcher
@@ -321,3 +322,20 @@ async def test_a_page_shows_what_was_seen_last(site: AppSite) -> None:
     seen = watch.look()
     assert watch.recent() is seen
     await store.end(a_record("going", planned=1))
+
+
+@pytest.mark.slow
+def test_a_run_of_another_folder_is_resumed_in_that_folder(
+    site: AppSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate(
+        "./agents/mine.py:count", agent="./agents/mine.py:flaky", store=site.store, run_id="far", options={"samples": 9}
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    (tmp_path / "mended").touch()  # where the agent looks, in the folder of the run
+    assert "Retry 1 failed" in site.browser().get("/runs/far").text
+    started = resume_run(site.workspace, Resume(run="far", retry_failed=True))
+    assert started.command == f"cd {tmp_path} && proctor run --run=far --store={site.store} --retry-failed"
+    assert over(site, "far").outcomes == {"scored": 9}

@@ -2,8 +2,14 @@
 
 from pathlib import Path
 
-from proctor.api import Run
+import pytest
+
+from proctor.api import Run, RunOptions
+from proctor.api.prepare import prepare
+from proctor.api.request import again
 from proctor.web.demo import open_demo
+from proctor.web.runs.panel import panel_of
+from proctor.web.runs.permitted import locate
 
 
 def test_the_demo_has_runs_an_agent_and_an_eval_set(tmp_path: Path) -> None:
@@ -14,5 +20,25 @@ def test_the_demo_has_runs_an_agent_and_an_eval_set(tmp_path: Path) -> None:
     assert headlines["bfcl-greedy"] is not None
     assert headlines["bfcl-greedy"].scored == 45
     assert [one.name for one in (tmp_path / "agents").iterdir()] == ["teahouse.py"]
-    assert [one.name for one in (tmp_path / "evalsets").iterdir()] == ["teahouse.evalset.json"]
+    assert {one.name for one in (tmp_path / "evalsets").iterdir()} == {
+        "teahouse.evalset.json",
+        "capitals.jsonl",
+        "shop.py",
+        "task.py",
+    }
+    workspace.close()
+
+
+def test_every_run_of_the_demo_can_be_made_again_from_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    workspace = open_demo(tmp_path)
+    for found in workspace.runs()[0]:
+        assert panel_of(workspace, found.reference).why_no_copy is None, found.reference
+        asked = locate(workspace, again(found.record))
+        prepared = prepare(
+            asked.task, RunOptions(agent="baseline:null", scorers=asked.scorers, store=":memory:", limit=2)
+        )
+        assert len([*prepared.job.visits()]) == 2
     workspace.close()

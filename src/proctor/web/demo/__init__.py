@@ -1,7 +1,8 @@
 """A small store of real runs, an agent and an eval set to look around in: `proctor web --demo`.
 
-The runs are of the local model smollm2-135m on 45 questions of BFCL and 20 questions for capitals, of a class of tools, and of the agent
-`agents/teahouse.py` on `evalsets/teahouse.evalset.json`, before and after a change of its code. Nothing in them was edited.
+The runs are of the local model smollm2-135m on 45 questions of BFCL and 20 questions for capitals (`evalsets/capitals.jsonl`), of a
+class of tools (`evalsets/task.py`), and of the agent `agents/teahouse.py` on `evalsets/teahouse.evalset.json`, before and after a
+change of its code. Nothing in them was edited; the files are there to make them again.
 """
 
 import gzip

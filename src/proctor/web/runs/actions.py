@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import msgspec
 
@@ -16,9 +16,9 @@ from proctor.core.errors import BadInput
 from proctor.core.task import Store
 from proctor.registry import unknown
 from proctor.web.operations import Operation
-from proctor.web.runs.launcher import Launcher, Start
+from proctor.web.runs.launcher import Launcher, Start, command_of
 from proctor.web.runs.listing import NOTHING_SAID, Notes, notes_of
-from proctor.web.runs.permitted import check, locate
+from proctor.web.runs.permitted import check, folder_to_resume, locate
 from proctor.web.runs.progress import UNDER_WAY, RunProgress, RunReference, digest_of, get_progress, state_of
 from proctor.web.workspace import Found, NotFound, Workspace
 
@@ -90,13 +90,23 @@ def resume_run(workspace: Workspace, given: Resume, by: str = "", lang: str = "e
             "The run '{run}' was made from Python objects, so it is resumed from Python: evaluate(..., run_id='{run}').",
             run=record.id,
         )
-    check(workspace, record.spec)
+    folder = folder_to_resume(workspace, record.spec)
     if state_of(workspace, store, record) not in UNDER_WAY:
         workspace.kept(Launcher).await_end(store, record.id)
-    words = words_to_resume(record.id, store.url, retry_failed=given.retry_failed, accept_changes=given.accept_changes)
-    start = Start(run=record.id, words=tuple(words), before=digest_of(record), by=by)
+    elsewhere = "" if folder == Path.cwd() else str(folder)
+    url = _from_anywhere(store.url) if elsewhere else store.url
+    words = words_to_resume(record.id, url, retry_failed=given.retry_failed, accept_changes=given.accept_changes)
+    start = Start(run=record.id, words=tuple(words), before=digest_of(record), by=by, folder=elsewhere)
     workspace.kept(Launcher).start(store, start, lang=lang)
-    return Started(run=reference, command=shown(words))
+    return Started(run=reference, command=command_of(start))
+
+
+def _from_anywhere(url: str) -> str:
+    """Return the address of a store for a process that is in another folder."""
+    scheme, separator, path = url.partition("://")
+    if separator and scheme != "sqlite":
+        return url
+    return f"{scheme}{separator}{Path(path).absolute()}" if separator else str(Path(url).expanduser().absolute())
 
 
 def stop_run(workspace: Workspace, given: RunReference) -> RunProgress:

@@ -4,6 +4,7 @@ What is known of a start lies next to the store, `STORE.starts/RUN.json`, and wh
 """
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.api.names import check_run_id
-from proctor.api.request import RunRequest
+from proctor.api.request import RunRequest, shown
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
@@ -40,6 +41,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
         words: the words of its command after `proctor`.
         request: what was asked for; None where a stored run goes on.
         before: the digest of the run's record before; '' for a new run.
+        folder: the folder that the process is in; '' for that of the server.
         code: what it ended with; None while it runs, or when it ended without a server that saw it.
     """
 
@@ -50,7 +52,14 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     pid: int = 0
     started: float = 0.0
     by: str = ""
+    folder: str = ""
     code: int | None = None
+
+
+def command_of(start: Start) -> str:
+    """Return what a person types for the same."""
+    command = shown(start.words)
+    return f"cd {shlex.quote(start.folder)} && {command}" if start.folder else command
 
 
 class Launcher:
@@ -87,6 +96,7 @@ class Launcher:
             with log.open("ab") as output:
                 process = subprocess.Popen(  # noqa: S603 - words of our own, which were checked
                     [sys.executable, "-m", "proctor", f"--lang={lang}", *words],
+                    cwd=start.folder or None,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,

@@ -9,9 +9,9 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.core.trial import INFRASTRUCTURE
 from proctor.web.runs.actions import run_or_start
-from proctor.web.runs.launcher import Launcher
+from proctor.web.runs.launcher import Launcher, command_of
 from proctor.web.runs.listing import NOTHING_SAID, Notes, notes_of, numbers_soon
-from proctor.web.runs.permitted import check, locate
+from proctor.web.runs.permitted import check, folder_to_resume, locate
 from proctor.web.runs.progress import UNDER_WAY, RunProgress, Watches, ended, state_of
 from proctor.web.workspace import Found, NotFound, Workspace
 
@@ -65,7 +65,7 @@ def panel_of(workspace: Workspace, reference: str, by: str = "") -> Panel:
     permitted = record is not None and "continue_from" not in record.provenance
     if record is not None and permitted:
         try:
-            check(workspace, record.spec)
+            folder_to_resume(workspace, record.spec)
         except BadInput:
             permitted = False
     is_whole = now.done >= now.planned > 0
@@ -81,7 +81,7 @@ def panel_of(workspace: Workspace, reference: str, by: str = "") -> Panel:
         why_no_copy=_why_no_copy(workspace, record),
         failed=failed if permitted else 0,
         stopping=launcher.is_stopping(store, run),
-        command=shown(start.words) if start is not None else _in_terminal(store, record) if not permitted else "",
+        command=command_of(start) if start is not None else _in_terminal(store, record) if not permitted else "",
     )
 
 
