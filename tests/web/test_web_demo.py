@@ -10,6 +10,7 @@ from proctor.api.request import again
 from proctor.web.demo import open_demo
 from proctor.web.runs.panel import panel_of
 from proctor.web.runs.permitted import locate
+from proctor.web.samples.listing import SampleFilter, list_samples
 
 
 def test_the_demo_has_runs_an_agent_and_an_eval_set(tmp_path: Path) -> None:
@@ -41,4 +42,18 @@ def test_every_run_of_the_demo_can_be_made_again_from_its_page(tmp_path: Path, m
             asked.task, RunOptions(agent="baseline:null", scorers=asked.scorers, store=":memory:", limit=2)
         )
         assert len([*prepared.job.visits()]) == 2
+    workspace.close()
+
+
+def test_the_list_shows_calls_where_calls_are_the_answer_and_what_a_failed_one_should_be(tmp_path: Path) -> None:
+    workspace = open_demo(tmp_path)
+    rows = list_samples(workspace, SampleFilter(run="bfcl-greedy")).rows
+    calling = [row for row in rows if row.state == "passed" and row.expected]
+    assert calling
+    assert all("(" in row.answer for row in calling)
+    shown = {row.sample: row for row in rows}["simple_python_17"]
+    assert shown.answer.startswith("get_prime_factors(")
+    assert shown.expected == 'get_prime_factors(formatted=true | "", number=450)'
+    words = list_samples(workspace, SampleFilter(run="capitals-greedy")).rows
+    assert all(row.expected and row.answer and "(" not in row.expected for row in words)
     workspace.close()

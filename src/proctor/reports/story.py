@@ -319,6 +319,16 @@ def sides(
     return found, expected, made
 
 
+def answers_in_line(sample: Sample, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[str, str]:
+    """Return the expected and the actual answer of a trial: the calls where calls are the answer, else the text."""
+    wanted, expected = _expected_calls(sample)
+    calls, made = _made_calls(trajectory, verdicts) if wanted or not trajectory.answer else ((), trajectory.answer)
+    return (
+        "; ".join(map(call_text, wanted)) if wanted else expected,
+        "; ".join(map(call_text, calls)) if calls else made,
+    )
+
+
 def _expects_no_call(sample: Sample | None) -> bool:
     """True if the sample says that no call is right: an empty list of calls. Of any other answer or state, calls are free."""
     return sample is not None and any(

@@ -21,10 +21,10 @@ from proctor.core.sentence import Sentence, clip
 from proctor.core.trial import IN_THE_MEAN, StoredTrial
 from proctor.i18n import speak
 from proctor.reports.pairs import value_text
-from proctor.reports.story import Finding, error_of, finding
+from proctor.reports.story import Finding, answers_in_line, error_of, finding
 from proctor.web.samples.tokens import tokens
 
-FORMAT = "1"
+FORMAT = "2"
 State = Literal["failed", "lost", "unscored", "passed"]
 ORDER: Mapping[State, int] = {"failed": 0, "lost": 1, "unscored": 1, "passed": 2}
 GROUPS = 3  # of the order
@@ -51,6 +51,7 @@ class Shown(msgspec.Struct, frozen=True, array_like=True):
 
     question: str
     answer: str
+    expected: str
     reason: str | Sentence
     tags: Mapping[str, str]
     values: Mapping[str, float | None]
@@ -108,6 +109,7 @@ def entry(stored: StoredTrial) -> Entry:
     values = {found.scorer: found.value for found in findings}
     first = next((found.reason for found in scored if not found.passed), next(iter(reasons), ""))
     words = tokens("\n".join(_texts(stored, reasons)))
+    expected, made = answers_in_line(sample, trial.trajectory, stored.verdicts)
     return Entry(
         id=key(ORDER[state], stored.position, trial.attempt),
         sample=sample.id,
@@ -123,7 +125,8 @@ def entry(stored: StoredTrial) -> Entry:
         shown=msgspec.json.encode(
             Shown(
                 clip(sample.question, SHOWN_CHARACTERS),
-                clip(trial.trajectory.answer, SHOWN_CHARACTERS),
+                clip(made, SHOWN_CHARACTERS),
+                clip(expected, SHOWN_CHARACTERS),
                 short_reason(first, SHOWN_CHARACTERS),
                 sample.tags,
                 values,

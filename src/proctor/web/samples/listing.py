@@ -68,6 +68,7 @@ class SampleRow(msgspec.Struct, frozen=True, kw_only=True):
     disagree: bool = False
     question: str = ""
     answer: str = ""
+    expected: str = ""
     reason: str | Sentence = ""
     tags: Mapping[str, str] = {}
     seconds: float = 0.0
