@@ -14,7 +14,7 @@ from proctor.reports import versus
 from proctor.reports.both import SamplePair, pair_samples
 from proctor.reports.compare import Side, compare_several
 from proctor.reports.verdicts import Untested, decide_in_order
-from proctor.reports.visible import visible
+from proctor.runtime.visible import visible
 from proctor.stats import paired
 from proctor.stats.multiple import holm
 

@@ -33,6 +33,7 @@ from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.runtime.concurrent import run_to_the_end
 from proctor.runtime.program import LineTooLong, Program
+from proctor.runtime.visible import visible
 from proctor.transport.redact import redact
 
 LINE_BYTES = Limits().reply_bytes * 4
@@ -189,8 +190,7 @@ def _steps(line: bytes) -> Sequence[Step]:
 
 def _plain(text: str) -> str:
     """Return the program's text as a message may show it: without keys and control characters."""
-    text = redact(text)
-    return "".join(character if character.isprintable() or character == "\n" else "�" for character in text)
+    return visible(redact(text))
 
 
 PART = AgentPart(make=make, options=Options)

@@ -76,7 +76,7 @@ class UserError(click.ClickException):
     exit_code = 2
 
     def show(self, file: Any = None) -> None:
-        from proctor.reports.visible import visible
+        from proctor.runtime.visible import visible
 
         click.echo(t("Error: {message}", message=visible(self.message)), err=True, file=file)
 

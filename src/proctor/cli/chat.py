@@ -208,7 +208,7 @@ def _piped_lines() -> Iterator[str]:
 
 def _show(steps: Sequence["Step"]) -> None:
     from proctor.core.sample import File, Text, ToolCall, ToolResult
-    from proctor.reports.visible import one_line, visible
+    from proctor.runtime.visible import one_line, visible
 
     for step in steps:
         before = f"{step.author}: " if step.author not in ("agent", "tool") else ""

@@ -12,7 +12,7 @@ from urllib.request import url2pathname
 from proctor.cli import output
 from proctor.cli.words import t
 from proctor.core.project import project_table
-from proctor.reports.visible import visible
+from proctor.runtime.visible import visible
 
 TIERS = """agent = "./agent.py:answer"  # {agent}
 

@@ -56,7 +56,7 @@ def _runs(ctx: click.Context, start: str) -> list[CompletionItem]:
     """Return the newest runs of the store that the command names, or of the usual one; none of a store that is not a file."""
     from proctor.api import runs
     from proctor.config import settings, store_url
-    from proctor.reports.visible import one_line
+    from proctor.runtime.visible import one_line
     from proctor.stores import default_path
 
     with suppress(Exception):  # a shell shows no error, and the command will

@@ -35,7 +35,7 @@ def pull(name: str, source: str | None) -> None:
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.pass_context
 def check(ctx: click.Context, name: str, folder: Path) -> None:
-    from proctor.reports.visible import one_line
+    from proctor.runtime.visible import one_line
 
     own = _part(name, lambda part: part.own)
     checked = own.check(folder)
@@ -73,7 +73,7 @@ def stats(name: str, options: dict[str, object] | None, as_json: bool) -> None:
 
 
 def _print(found: Any) -> None:
-    from proctor.reports.visible import one_line
+    from proctor.runtime.visible import one_line
 
     levels = []
     for name, level in [*found.levels.items(), (t("all"), found.whole)]:

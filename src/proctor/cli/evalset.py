@@ -15,7 +15,7 @@ from proctor.evalsets import cases
 from proctor.evalsets.read import Loaded, case_of, read, read_case, read_scenarios, read_session, set_id
 from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput, texts
 from proctor.evalsets.write import append, as_text, change, create, save
-from proctor.reports.visible import one_line
+from proctor.runtime.visible import one_line
 
 FILE = click.Path(path_type=Path)
 SHOWN_CHARACTERS = 60

@@ -8,7 +8,7 @@ import click
 from proctor.cli import output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
-from proctor.reports.visible import visible
+from proctor.runtime.visible import visible
 
 ENDING = "-set"
 ENVIRONMENT = "environment"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from proctor.cli.encoding import writable_json
 from proctor.cli.words import lang, t
 from proctor.core.sentence import Sentence
-from proctor.reports.visible import visible, visible_json
+from proctor.runtime.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from click import Context

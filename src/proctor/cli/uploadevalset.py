@@ -68,7 +68,7 @@ def command(
     from proctor.api.loop import run_in_loop
     from proctor.evalsets.read import read
     from proctor.exports import cozeloop
-    from proctor.reports.visible import visible
+    from proctor.runtime.visible import visible
 
     loaded = read(file)
     items, notes = cozeloop.items_of(loaded.eval_set, tool_calls_field)

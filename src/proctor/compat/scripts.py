@@ -7,7 +7,7 @@ from importlib import import_module
 
 from proctor.core.errors import ProctorError
 from proctor.i18n import language, speak
-from proctor.reports.visible import visible
+from proctor.runtime.visible import visible
 
 
 def run_script(package: str, modules: Mapping[str, str], arguments: Sequence[str] | None = None) -> int:

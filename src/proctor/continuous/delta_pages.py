@@ -13,9 +13,9 @@ from proctor.reports.both import made_text
 from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, write
 from proctor.reports.story import Story, stored_story
 from proctor.reports.versus import between, signed
-from proctor.reports.visible import one_line
 from proctor.reports.words import Words
 from proctor.runtime.files import write_whole
+from proctor.runtime.visible import one_line
 
 NAMES: Mapping[Cause, Sentence] = {
     "agent": say("The agent: other outcomes of the same samples"),

@@ -18,8 +18,8 @@ from proctor.reports.build import HIDDEN, is_private
 from proctor.reports.compare import Comparison
 from proctor.reports.pages import Block, Bullets, Code, Heading, Paragraph, Section, Table
 from proctor.reports.story import stored_story
-from proctor.reports.visible import one_line
 from proctor.reports.words import Words
+from proctor.runtime.visible import one_line
 from proctor.stats.estimate import estimate
 from proctor.stores import default_path
 

@@ -29,8 +29,8 @@ from proctor.reports.drawn import looked_at, part
 from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, Tone
 from proctor.reports.verdicts import Outcome, Row
 from proctor.reports.versus import headline, signed, span
-from proctor.reports.visible import one_line
 from proctor.reports.words import Words
+from proctor.runtime.visible import one_line
 
 Reader = Literal["developer", "product", "user"]
 GOOD, POOR = 0.9, 0.7

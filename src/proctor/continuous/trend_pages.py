@@ -12,9 +12,9 @@ from proctor.core.errors import BadInput
 from proctor.reports import plot, versus
 from proctor.reports.changes import SEPARATOR, Change
 from proctor.reports.pages import Block, Bullets, Drawing, Page, Section, Table, html, markdown
-from proctor.reports.visible import visible
 from proctor.reports.words import Words
 from proctor.runtime.files import write_whole
+from proctor.runtime.visible import visible
 
 CHARACTERS = 72  # of a sparkline
 NAMED = 3  # changes in a row of a table

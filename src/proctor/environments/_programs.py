@@ -16,6 +16,7 @@ from proctor.core.sample import ToolCall, ToolResult
 from proctor.environments._plain import refusal
 from proctor.isolation import Confinement, confine
 from proctor.runtime.program import Program
+from proctor.runtime.visible import visible
 from proctor.transport.redact import redact
 
 LINE_BYTES = 16_000_000  # of one line that is read
@@ -151,8 +152,7 @@ def seconds_for_a_call(chosen: float | None) -> float:
 
 def shown(text: str) -> str:
     """Return what a program wrote as a message may show it: short, without keys and control characters."""
-    text = redact(text[: 4 * SHOWN]).strip()[:SHOWN]
-    return "".join(character if character.isprintable() or character == "\n" else "�" for character in text) or "-"
+    return visible(redact(text[: 4 * SHOWN]).strip()[:SHOWN]) or "-"
 
 
 def _said(program: Program) -> str:

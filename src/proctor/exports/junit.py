@@ -23,6 +23,7 @@ from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
 from proctor.exports._writing import Options, writing
 from proctor.i18n import speak
+from proctor.runtime.visible import visible
 from proctor.stores.reading import trials_with_verdicts
 
 IN_MEMORY = 8_000_000
@@ -128,8 +129,8 @@ def _attributes(values: Mapping[str, object]) -> str:
 
 
 def _legal(text: str) -> str:
-    """Return the text without what XML 1.0 cannot hold."""
-    return _ILLEGAL.sub("", text)
+    """Return the text with signs for what steers a terminal or turns a line around, without what XML 1.0 cannot hold."""
+    return _ILLEGAL.sub("", visible(text))
 
 
 def _case(record: RunRecord, trial: Trial, sample: Sample | None, result: TestResult) -> TestCase:

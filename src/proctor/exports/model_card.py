@@ -22,6 +22,7 @@ from proctor.datasets import hub
 from proctor.exports._writing import Options
 from proctor.exports.summary import Summary
 from proctor.runtime.files import write_whole
+from proctor.runtime.visible import visible
 from proctor.transport.redact import quoted
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
     readme = path / "README.md"
     try:
         if not readme.is_file():
-            data = ModelCardData(model_name=summary.model, eval_results=results, tags=["proctor"])
+            data = ModelCardData(model_name=visible(summary.model), eval_results=results, tags=["proctor"])
             card = ModelCard(f"---\n{data.to_yaml()}\n---\n\n{_body(record, summary.model, measured)}")
         elif readme.stat().st_size > MOST_BYTES:
             raise BadInput("{path} is larger than {limit} MB.", path=readme, limit=MOST_BYTES // 1_000_000)
@@ -56,7 +57,7 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
             card = ModelCard(readme.read_text(encoding="utf-8"))
             known = cast("ModelCardData", card.data)
             known.eval_results = [*_others(known.eval_results or [], results), *results]
-            known.model_name = known.model_name or summary.model
+            known.model_name = known.model_name or visible(summary.model)
         written = [write_whole(readme, str(card))]
     except (ValueError, KeyError, TypeError, AttributeError, OSError, yaml.YAMLError) as error:  # another kind of card
         raise BadInput(
@@ -79,9 +80,9 @@ def _others(known: "list[EvalResult]", new: "list[EvalResult]") -> "Iterator[Eva
 def _result(record: RunRecord, one: Estimate) -> dict[str, Any]:
     found: dict[str, Any] = {
         "task_type": TASK_TYPE,
-        "task_name": record.task,
-        "dataset_type": str(record.provenance.get("data_set") or record.task),
-        "dataset_name": record.task,
+        "task_name": visible(record.task),
+        "dataset_type": str(record.provenance.get("data_set") or visible(record.task)),
+        "dataset_name": visible(record.task),
         "dataset_config": _part(record),
         "dataset_split": record.spec.task_options.get("split"),
         "dataset_revision": record.provenance.get("revision"),
@@ -137,8 +138,8 @@ def _body(record: RunRecord, model: str, measured: list[Estimate]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text for a table in Markdown: neither markup nor HTML in it counts."""
-    return re.sub(r"([\\`*_\[\]<>|&#])", r"\\\1", " ".join(text.split()))
+    """Return a text for a table in Markdown: neither markup nor HTML in it counts, and no character is hidden."""
+    return re.sub(r"([\\`*_\[\]<>|&#])", r"\\\1", " ".join(visible(text).split()))
 
 
 PART = ExportPart(write=write, suffix="-model-card", has_summary=True)

@@ -38,8 +38,8 @@ from proctor.generation.generator import OWN_KEYS, Generator, Rejected, as_text
 from proctor.generation.novelty import MEANING, Likeness, Novelty
 from proctor.judges.pairwise import warnings
 from proctor.judges.rubric_file import Lang, Rubric, rubric
-from proctor.reports.visible import one_line
 from proctor.review import labels
+from proctor.runtime.visible import one_line
 from proctor.stats.estimate import estimate
 from proctor.transport.redact import quoted
 

@@ -32,7 +32,7 @@ from proctor.generation.generator import Generator, generator
 from proctor.generation.item_review import SCORER, AcceptedItem, AskAgain, ItemReview, tries_of
 from proctor.generation.novelty import MEANING, Novelty
 from proctor.generation.report import write_generation_report
-from proctor.reports.visible import one_line
+from proctor.runtime.visible import one_line
 
 __all__ = ["Generated", "ItemProgress", "Missing", "Plan", "generate", "outcome", "plan_of", "task", "written"]
 

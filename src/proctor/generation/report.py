@@ -17,9 +17,9 @@ from proctor.generation.generator import Generator, as_text, generator
 from proctor.generation.quality import Quality
 from proctor.reports import pages
 from proctor.reports.pages import Block, Bullets, Heading, Page, Paragraph, Phrase, Section, Table
-from proctor.reports.visible import one_line
 from proctor.reports.words import Words
 from proctor.review.dimensions import TITLES
+from proctor.runtime.visible import one_line
 
 FIRST = 10
 CELL = 160

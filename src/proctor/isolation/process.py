@@ -19,6 +19,7 @@ from proctor.core.errors import EnvironmentFailed
 from proctor.core.sentence import Sentence, say
 from proctor.isolation import child
 from proctor.isolation.limits import Confinement, Limits, WorkerRaised
+from proctor.runtime.visible import visible
 
 GRACE_SECONDS = 1.0  # for a call that was given up to come to its end, and for a process to end by itself
 PIPE_SECONDS = 0.2  # between the ends of a process and of its pipes, and for a reply that is on its way
@@ -267,7 +268,7 @@ class Process(asyncio.SubprocessProtocol):
         how: object = signal.Signals(number).name if number in set(signal.Signals) else f"exit code {code}"
         if code is None:
             how = say("it closed its pipe")
-        said = "".join(c for c in self._tail.decode("utf-8", "replace") if c.isprintable() or c == "\n").strip() or "-"
+        said = visible(self._tail.decode("utf-8", "replace")).strip() or "-"
         return EnvironmentFailed("The worker of {program} ended ({how}). It printed: {said}", kind="worker_killed", program=self._name, how=how, said=said)  # fmt: skip
 
     def _end(self, fault: EnvironmentFailed) -> None:

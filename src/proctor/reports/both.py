@@ -11,8 +11,8 @@ from proctor.core.task import Store
 from proctor.core.trial import Value
 from proctor.reports.listing import Listing, Tables, pack_rows, text_characters
 from proctor.reports.story import Story, stored_story
-from proctor.reports.visible import visible
 from proctor.reports.words import Words
+from proctor.runtime.visible import visible
 
 Group = Literal["broken", "fixed", "both_wrong", "both_right", "not_compared"]
 GROUPS: tuple[Group, ...] = get_args(Group)

@@ -8,7 +8,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.evalsets.outcomes import Call, CaseOutcome, MetricOutcome, Status, TurnOutcome
 from proctor.i18n import speak
 from proctor.reports.tables import add_rows, new_table, print_table, styled
-from proctor.reports.visible import one_line
+from proctor.runtime.visible import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -16,8 +16,8 @@ from proctor.core.run import Estimate
 from proctor.i18n import language, speak
 from proctor.reports import versus
 from proctor.reports.compare import Comparison
-from proctor.reports.visible import one_line
 from proctor.reports.words import Words
+from proctor.runtime.visible import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

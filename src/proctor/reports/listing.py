@@ -15,8 +15,8 @@ from proctor.core.task import Store
 from proctor.core.trial import IN_THE_MEAN
 from proctor.reports.pairs import Pair
 from proctor.reports.story import Finding, Line, Story, cut, story
-from proctor.reports.visible import visible
 from proctor.reports.words import Words
+from proctor.runtime.visible import visible
 from proctor.stores.reading import trials_with_verdicts
 
 CHARACTERS = 20_000_000  # of all texts of a page, shared out over its samples

@@ -10,8 +10,8 @@ from proctor.reports import plot, versus
 from proctor.reports.build import Report
 from proctor.reports.compare import Comparison
 from proctor.reports.render import lines
-from proctor.reports.visible import one_line
 from proctor.reports.words import Words
+from proctor.runtime.visible import one_line
 
 MOST_ROWS = 60
 INK = 'stroke="currentColor"'

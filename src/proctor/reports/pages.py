@@ -22,9 +22,9 @@ from proctor.reports.blocks import (
     block_kind,
 )
 from proctor.reports.tables import add_rows, new_table, print_table, styled
-from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
 from proctor.runtime.files import write_whole
+from proctor.runtime.visible import one_line, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

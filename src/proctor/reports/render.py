@@ -21,8 +21,8 @@ from proctor.reports.blocks import block_kind
 from proctor.reports.build import METRICS, Report
 from proctor.reports.listing import Listing, Rule, listing
 from proctor.reports.story import Story
-from proctor.reports.visible import names_only, one_line, visible
 from proctor.reports.words import Words
+from proctor.runtime.visible import names_only, one_line, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

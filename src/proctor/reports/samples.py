@@ -12,8 +12,8 @@ from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.reports.both import expected_text, made_text
 from proctor.reports.story import Story, story
 from proctor.reports.tables import styled
-from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
+from proctor.runtime.visible import one_line, visible
 from proctor.stores.reading import trials_with_verdicts, verdicts_of
 
 if TYPE_CHECKING:

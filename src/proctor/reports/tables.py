@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from proctor.reports.visible import visible
+from proctor.runtime.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -20,8 +20,8 @@ from proctor.reports.pairs import Pair
 from proctor.reports.render import Line, lines
 from proctor.reports.story import Finding, Story, stored_story
 from proctor.reports.tables import add_rows, new_table, print_table, styled
-from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
+from proctor.runtime.visible import one_line, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

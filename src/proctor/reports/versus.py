@@ -14,8 +14,8 @@ from proctor.reports.listing import script_words
 from proctor.reports.render import environment, script_values
 from proctor.reports.tables import add_rows, new_table, print_table, styled
 from proctor.reports.verdicts import Row
-from proctor.reports.visible import one_line
 from proctor.reports.words import Words
+from proctor.runtime.visible import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -18,8 +18,8 @@ from proctor.core.errors import BadInput, StoreUnreadable
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import speak
 from proctor.reports.render import environment
-from proctor.reports.visible import visible
 from proctor.reports.words import Words
+from proctor.runtime.visible import visible
 from proctor.web.auth import Access, Session
 from proctor.web.failures import failure, is_for_programs
 from proctor.web.guard import MOST_BYTES_BY_PATH, Guard, unanswered

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import LANGUAGES, speak
-from proctor.reports.visible import visible
+from proctor.runtime.visible import visible
 from proctor.web.attempts import Attempts
 from proctor.web.auth import MOST_FIELDS, Access, Session, bearer, cookies_of, is_ours
 from proctor.web.failures import API, failure, is_for_programs

@@ -12,7 +12,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from proctor.reports.visible import visible
+from proctor.runtime.visible import visible
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

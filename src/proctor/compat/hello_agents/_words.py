@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from proctor.core.sentence import Sentence
 from proctor.i18n import language, speak
-from proctor.reports.visible import one_line, visible
+from proctor.runtime.visible import one_line, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

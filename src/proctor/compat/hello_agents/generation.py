@@ -25,8 +25,8 @@ from proctor.generation.report import report as comprehensive
 from proctor.generation.report import write_generation_report, write_report
 from proctor.i18n import language
 from proctor.reports.pages import markdown
-from proctor.reports.visible import visible
 from proctor.runtime.json_file import read_json
+from proctor.runtime.visible import visible
 
 GENERATED = "data_generation/generated_data"
 EVALUATED = "data_generation/evaluation_results"

@@ -16,7 +16,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.generation.files import stamp, unused, write
 from proctor.i18n import language
 from proctor.reports.pages import Block, Page, Paragraph, Phrase, Section, Table, markdown
-from proctor.reports.visible import one_line
+from proctor.runtime.visible import one_line
 
 SHOWN = 10
 Bands = Sequence[tuple[float, Sentence]]  # the least value of each, and what is said of it

@@ -10,8 +10,8 @@ from proctor.core.sentence import Sentence
 from proctor.core.trial import Outcome, Value
 from proctor.reports.both import attempt_to_show, expected_text, made_text
 from proctor.reports.story import Finding, Story, story
-from proctor.reports.visible import one_line
 from proctor.reports.word_diff import Piece, diff_words
+from proctor.runtime.visible import one_line
 from proctor.web.comparing.columns import FLAGS, GROUPS, Columns, groups_of
 from proctor.web.comparing.comparison import find_runs, kept, position
 from proctor.web.operations import Operation

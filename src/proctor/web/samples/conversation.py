@@ -13,7 +13,7 @@ from proctor.core.sample import Part as MessagePart
 from proctor.core.trajectory import Approval, StateChange, Step, Stop, Trajectory
 from proctor.reports.pairs import value_text
 from proctor.reports.story import PlayedTurn, approval_line, expected_in_turn, played_turns, turn_mark
-from proctor.reports.visible import one_line
+from proctor.runtime.visible import one_line
 from proctor.web.samples.attachments import describe_attachment
 
 PAGE = 50  # entries
