@@ -100,7 +100,7 @@ print(json.dumps({"messages": [{"role": "assistant", "content": asked["question"
         ("import sys; sys.stderr.write('no key'); sys.exit(3)", "exited", "no key"),
         ("import os; os.abort()", "exited", "code -6"),
         ("import os, time; os.close(1); time.sleep(60)", "no_reply", "closed its output"),
-        ("print('Loading \\x1b[31mmodel...')", "bad_reply", "Loading �[31mmodel"),
+        ("print('Loading \\x1b[31mmodel...')", "bad_reply", "Loading ␛[31mmodel"),
         ("print('[1, 2]')", "bad_reply", "[1, 2]"),
         ("print('[' * 100_000)", "bad_reply", "no answer"),
         ("print('{}')", "bad_reply", "{}"),

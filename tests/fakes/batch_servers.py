@@ -28,6 +28,7 @@ class Batches:
     Attributes:
         sent: the questions of each batch, by its id.
         posts: what becomes of the next requests for a batch: "lost" makes one and loses the reply, "dropped" makes none.
+        spoil: what becomes of a file of results.
         foreign: batches of others that come into being with the next one of ours.
         page_size: batches on a page of the list.
         kills: by moment, what is called then, once: "listed", "uploaded" (either before the reply), "asked" (before a batch
@@ -41,6 +42,7 @@ class Batches:
         self.posts: list[str] = []
         self.foreign = 0
         self.page_size = 100
+        self.spoil: Callable[[bytes], bytes] = lambda results: results
         self.kills: dict[str, Callable[[], None]] = {}
         self.was_looked_at = asyncio.Event()
         self._posted: dict[str, Request] = {}
@@ -130,7 +132,7 @@ class OpenAIServer(Batches):
             id = path.rpartition("/")[2]
             if not self._is_over(id):
                 return await data(self._state(id, "in_progress"))(request, writer)
-            files[f"out-{id}"], files[f"err-{id}"] = self._results(id)
+            files[f"out-{id}"], files[f"err-{id}"] = map(self.spoil, self._results(id))
             expired = any(self.fate(question) == "expired" for question in self.sent[id])
             state = self._state(id, "expired" if expired else "completed")
             state |= {"output_file_id": f"out-{id}", "error_file_id": f"err-{id}"}
@@ -188,7 +190,9 @@ class AnthropicServer(Batches):
             lines = request.json["requests"]
             return await self._make(lines, "in_progress", request, writer)
         if path.endswith("/results"):
-            return await body(self._results(path.split("/")[4]), content_type="application/x-jsonl")(request, writer)
+            return await body(self.spoil(self._results(path.split("/")[4])), content_type="application/x-jsonl")(
+                request, writer
+            )
         id = path.rpartition("/")[2]
         state = self._state(id, "ended" if self._is_over(id) else "in_progress")
         return await data(state)(request, writer)

@@ -96,6 +96,66 @@ async def test_a_line_that_is_busy_or_garbled_takes_no_other_with_it(kind: str) 
     assert kinds == {"s1": "http_429", "s2": "batch_incomplete"}, "a rate limit is no quota that is used up"
 
 
+def _again(results: bytes) -> bytes:
+    """The results, and the first one once more with another answer."""
+    first = results.splitlines()[0] if results else b""
+    return results + first.replace(b"re q", b"no q") + b"\n"
+
+
+def _failed_too(results: bytes) -> bytes:
+    """The results, and an error for the request of the first one."""
+    rows = [json.loads(line) for line in results.splitlines()]
+    error = {"type": "errored", "error": {"type": "error", "error": {"type": "api_error", "message": "?"}}}
+    late = [{"custom_id": row["custom_id"], "result": error, "error": {"code": "x"}} for row in rows[:1]]
+    return b"".join(json.dumps(row).encode() + b"\n" for row in [*late, *rows, *late])
+
+
+def _with(change: Mapping[str, Any]) -> Callable[[bytes], bytes]:
+    """Change the first row of the results; the last of the five questions, as they come in reverse."""
+
+    def spoil(results: bytes) -> bytes:
+        rows = [json.loads(line) for line in results.splitlines()]
+        rows[:1] = [{**row, **change} for row in rows[:1]]
+        return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+    return spoil
+
+
+INCOMPLETE, NO_REPLY = ["batch_incomplete"], ["no_reply"]
+SPOILT: Mapping[str, tuple[Callable[[bytes], bytes], list[str] | Mapping[str, list[str]]]] = {
+    "each line twice": (lambda results: results * 2, []),
+    "two replies": (_again, NO_REPLY),
+    "an error for what has a reply": (_failed_too, []),
+    "ids that nobody sent": (lambda results: results + b"".join(line.replace(b'"custom_id": "', b'"custom_id": "x') + b"\n" for line in results.splitlines()), []),
+    "half a line at the end": (lambda results: results[:-30], INCOMPLETE),
+    "half a line among the others": (lambda results: results[:40] + b"\n" + results[results.find(b"\n") + 1 :] if results else results, INCOMPLETE),
+    "lines without their end": (lambda results: results.rstrip(b"\n"), []),
+    "empty lines and ends of Windows": (lambda results: b"\r\n\r\n" + results.replace(b"\n", b"\r\n"), []),
+    "an id that is a number": (_with({"custom_id": 7}), INCOMPLETE),
+    "no result": (_with({"result": None, "response": None}), {"anthropic": NO_REPLY, "openai": ["http_400"]}),
+    "canceled": (_with({"result": {"type": "canceled"}, "response": None}), {"anthropic": ["batch_canceled"], "openai": ["http_400"]}),
+    "a type that nobody knows": (_with({"result": {"type": "hovering"}, "response": {"status_code": 299}}), NO_REPLY),
+    "a reply that is null": (_with({"result": {"type": "succeeded", "message": None}, "response": {"status_code": 200, "body": None}}), NO_REPLY),
+    "a reply that is a list": (_with({"result": {"type": "succeeded", "message": [[]]}, "response": {"status_code": 200, "body": [[]]}}), NO_REPLY),
+    "an error that is a text": (_with({"result": {"type": "errored", "error": "no"}, "response": None, "error": "no"}), ["http_400"]),
+    "nothing": (lambda results: b"", INCOMPLETE * 5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", sorted(SERVERS))
+@pytest.mark.parametrize("name", SPOILT)
+async def test_results_that_are_spoilt_are_nobodys_answer_and_take_no_other_with_them(name: str, kind: str) -> None:
+    server = SERVERS[kind]()
+    server.spoil, expected = SPOILT[name]
+    kinds = expected if isinstance(expected, list) else expected[kind]
+    async with Endpoint(server) as endpoint:
+        made = await run(kind, endpoint.url, max_failed=1.0)
+    found = [trial.failure.kind for trial in made.trials(outcome="provider_failed") if trial.failure is not None]
+    assert found == kinds
+    assert made.outcomes.get("scored", 0) == 5 - len(kinds)
+    assert made.estimate("accuracy").value in (1.0, None), "each reply went to its own question"
+
+
 @pytest.mark.parametrize("kind", sorted(SERVERS))
 @pytest.mark.parametrize(("retries", "posts"), [(0, ["lost"]), (3, ["dropped", "lost"])])
 async def test_a_batch_whose_reply_was_lost_is_found_and_not_sent_again(

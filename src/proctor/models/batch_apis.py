@@ -11,7 +11,7 @@ it is sent again.
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -184,7 +184,7 @@ class OpenAIBatches:
         return self._target.at(f"{self._base}/{path}", method="GET")
 
     def _lines(self, data: bytes) -> dict[str, Line]:
-        return {row.custom_id: self._line(row) for row in _rows(data)}
+        return _by_id((row.custom_id, self._line(row)) for row in _rows(data))
 
     def _line(self, row: _Row) -> Line:
         if row.response is not None and 200 <= row.response.status_code < 300:
@@ -261,7 +261,7 @@ class AnthropicBatches:
         return await client.post(self._target.at(f"{url}/results", method="GET"), None, self._lines)
 
     def _lines(self, data: bytes) -> dict[str, Line]:
-        return {row.custom_id: self._line(row.result or _Result()) for row in _rows(data)}
+        return _by_id((row.custom_id, self._line(row.result or _Result())) for row in _rows(data))
 
     def _line(self, result: _Result) -> Line:
         match result.type:
@@ -351,6 +351,21 @@ def _unknown(text: str) -> Fault:
         text=shown(text),
     )
     return Fault("batch_unknown", said, again=False)
+
+
+def _by_id(found: Iterable[tuple[str, Line]]) -> dict[str, Line]:
+    """Return the lines by their ids; of several for one id a reply wins over a fault, and replies that differ are none."""
+    lines: dict[str, Line] = {}
+    replies: dict[str, set[bytes]] = {}
+    for id, line in found:
+        if line.reply is not None:
+            replies.setdefault(id, set()).add(line.reply)
+        if line.reply is not None or id not in replies:
+            lines[id] = line
+    several = [id for id, texts in replies.items() if len(texts) > 1]
+    return lines | dict.fromkeys(
+        several, Line(fault=Fault("no_reply", "the batch has two replies to this request", again=False))
+    )
 
 
 def _rows(data: bytes) -> list[_Row]:
