@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 import example_runs
+import msgspec
 import pytest
 from memory_store import MemoryStore
 from rich.console import Console
 
 from proctor import Sample, Task, evaluate
 from proctor.core.errors import BadInput
-from proctor.core.run import RunRecord
+from proctor.core.run import Estimate, RunRecord
 from proctor.reports import terminal
 from proctor.reports.build import Report, build
 
@@ -54,6 +55,36 @@ async def test_the_table_shows_values_intervals_and_plots() -> None:
         "! A file differs.",
     ):
         assert shown in text
+
+
+async def test_a_table_has_no_row_where_a_scorer_never_applies() -> None:
+    estimates = [
+        Estimate(name=f"{scorer}.{metric}", slice=slice_, value=value, floor=value, ceiling=value, scored=n, planned=7)
+        for scorer, metric, slice_, value, n in (
+            ("call", "accuracy", "", 0.5, 7),
+            ("call", "accuracy", "part=level-1/call", 0.5, 7),
+            ("call", "accuracy", "part=level-1/response", None, 0),  # nothing there asks for a call
+            ("rouge_l", "score", "", 0.25, 7),
+            ("rouge_l", "points", "", 0.25, 7),
+            ("rouge_l", "score", "part=level-1/response", 0.25, 7),
+            ("rouge_l", "points", "part=level-1/response", 0.25, 7),
+            ("rouge_l", "score", "part=level-1/call", None, 0),
+            ("collaboration:recovery", "accuracy", "", None, 0),
+        )
+    ]
+    recovery = Estimate(name="collaboration:recovery.accuracy", value=None, planned=7, floor=0, ceiling=1)
+    estimates += [msgspec.structs.replace(recovery, slice=f"part=level-1/{part}") for part in ("call", "response")]
+    store = MemoryStore()
+    run, _ = await example_runs.small_run(store)
+    run = msgspec.structs.replace(run, scorers=("call", "rouge_l", "collaboration:recovery"))
+    to, out = console(99)
+    terminal.terminal(build(run, store, estimates), "en", to)
+    _, _, table = out.getvalue().partition("Whole run")
+    assert [re.split(r" {2,}", line.strip(" ▸"))[0] for line in table.splitlines()[1:14]] == [
+        *("call", "accuracy", "rouge_l", "mean score", "points", "collaboration:recovery", "accuracy"),
+        *("By part", "call", "level-1/call", "rouge_l"),
+        *("level-1/response · points", "level-1/response · mean score"),
+    ]
 
 
 async def test_the_table_is_in_chinese_too() -> None:

@@ -193,7 +193,11 @@ def _headline(record: RunRecord, estimates: Sequence[Estimate]) -> tuple[Estimat
 
 def _sections(estimates: Sequence[Estimate]) -> tuple[Section, ...]:
     by_key: dict[str, list[Estimate]] = {}
+    empty = {one.name for one in estimates if not one.slice and one.value is None}
     for one in estimates:
+        never_applies = one.value is None and one.floor is None and not one.note
+        if one.slice and (never_applies or one.name in empty):  # the row of the whole run says all there is to say
+            continue
         is_main = _metric(one) in (*METRICS, *JUDGED) or _metric(one).startswith(ATTEMPTS) or one.unit == "number"
         key = one.slice.partition("=")[0] or ("" if is_main else "official")
         by_key.setdefault(key, []).append(one)
