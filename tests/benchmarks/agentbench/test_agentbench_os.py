@@ -61,6 +61,23 @@ def test_an_agent_acts_in_a_shell_and_its_answer_is_checked(root: Path) -> None:
     assert run.estimate("os").value == 1
 
 
+def test_the_official_examples_are_a_known_good_run(root: Path) -> None:
+    path = root / "data/os_interaction/data/dev.json"
+    problems = json.loads(path.read_text("utf-8"))
+    check = {"language": "python", "code": "import sys; exit(sys.argv[1] != '3')"}
+    noisy = {"description": "3?", "evaluation": {"check": [check], "example": {"code": "cat none; echo 3"}}}
+    silent = {
+        "description": "Make a.",
+        "evaluation": {"check": ["test -e /srv/a"], "example": {"code": "touch /srv/a"}},
+    }
+    path.write_text(json.dumps([*problems, noisy, silent]), encoding="utf-8")
+    options = {"data": str(root), "split": "dev"}
+    run = evaluate("agentbench/os", agent="baseline:oracle", options=options, store=":memory:")
+    said = [trial.trajectory.answer for trial in run.trials()]
+    assert said[1:] == ["Act: answer(1)", "Act: answer(3)", "Act: answer()"]
+    assert run.estimate("os").value == 1
+
+
 def test_a_silent_agent_has_nothing_and_one_without_an_action_either(root: Path) -> None:
     for reply in ("", "I give up."):
         run = play(root, reply)

@@ -343,3 +343,19 @@ def test_a_judge_endpoint_that_is_down_is_a_judge_that_failed(clone: Path, tmp_p
     result = result_of(found)
     assert isinstance(result, Unscored)
     assert (result.why, result.details["kind"]) == ("judge_failed", "server_error")
+
+
+@pytest.mark.parametrize(("agent", "value"), [("baseline:oracle", 1.0), ("baseline:null", 0.0)])
+def test_the_example_shows_a_right_result_without_data_or_a_model(agent: str, value: float, tmp_path: Path) -> None:
+    right = [{"when": words, "say": SOLVED} for words in ("up to 19 degrees", "235 Swiss francs", "at the harbour")]
+    judge = judge_file(tmp_path, *right, {"answer_status": "Unsolved", "reason": "r"})
+    found = evaluate("tooleval", agent=agent, judge=judge, options={"data": "example"}, store=":memory:")
+    assert (found.estimate("accuracy").value, found.estimate("accuracy").scored) == (value, 3)
+    assert "commit" not in found.record.provenance  # it is none of the official queries
+    if value:
+        assert all(result["error"] == "" for trial in found.trials() for result in _responses(trial))
+
+
+def _responses(trial: Trial) -> list[Any]:
+    results = [part for step in trial.trajectory.steps for part in step.message.parts if isinstance(part, ToolResult)]
+    return [json.loads(str(one.content)) for one in results if one.name != "Finish"]

@@ -4,27 +4,25 @@
 clone of the repository at v0.2; loops, statuses and numbers are the official ones (`README.md`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.agentbench import dataset, db, files, parity
+from proctor.benchmarks.agentbench import dataset, files, parity
 from proctor.benchmarks.agentbench.conversation import Host, Stages
 from proctor.benchmarks.agentbench.database import Engine
 from proctor.benchmarks.agentbench.dataset import Split
+from proctor.benchmarks.agentbench.oracle import Oracle
 from proctor.benchmarks.agentbench.puzzles_host import PuzzleHost
 from proctor.benchmarks.agentbench.scorer import agentbench
 from proctor.benchmarks.agentbench.summary import summarise
 from proctor.benchmarks.agentbench.worlds import Needs, worlds
 from proctor.config import converted
 from proctor.core.digest import digest
-from proctor.core.errors import BadInput
 from proctor.core.parts import BenchmarkPart
-from proctor.core.sample import Message, Sample
 from proctor.core.sentence import say
 from proctor.core.task import Task
-from proctor.core.trajectory import Step, Trajectory
 
 
 class AgentBenchOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +77,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         scorers=(agentbench,),
         environment=Stages(parts, {part: known[part] for part in parts if part in known}),
         user=Host(host.unpriced),
-        oracle=oracle,
+        oracle_agent=Oracle(),
         summarise=summarise,
         spread_by="part",
         planned=len(samples),
@@ -94,22 +92,6 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         },
     )
 
-
-def oracle(sample: Sample) -> Trajectory:
-    """Return right replies, where there is an official solution.
-
-    Raises:
-        BadInput: there is none.
-    """
-    if (solve := _SOLVED.get(sample.tags["part"])) is None:
-        raise BadInput("There is no official solution of '{part}'.", part=sample.tags["part"])
-    replies = solve(sample)
-    return Trajectory(
-        steps=tuple(Step(message=Message.of("assistant", reply), turn=turn) for turn, reply in enumerate(replies))
-    )
-
-
-_SOLVED: Mapping[str, Callable[[Sample], Sequence[str]]] = {"db": db.solution}
 
 PART = BenchmarkPart(
     task=task,

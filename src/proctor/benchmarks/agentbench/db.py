@@ -6,7 +6,7 @@ clone.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -89,9 +89,11 @@ async def result(entry: Mapping[str, Any], table: Table, answer: str) -> dict[st
     return {"answer": await table.digest() if kind in CHANGING else answer, "type": kind, "error": ""}
 
 
-def solution(sample: Sample) -> list[str]:
-    """Return replies that are right: the expected answer, or the expected change and an answer."""
+def solution(sample: Sample) -> Generator[str, str]:
+    """Yield replies that are right: the expected answer, or the expected change and an answer."""
     if sample.meta["item"]["type"][0] not in CHANGING:
-        return [f"Action: Answer\nFinal Answer: {json.dumps(sample.target)}"]
-    changes = [f"Action: Operation\n```sql\n{sql}\n```" for sql in sample.meta["item"]["label"]]
-    return [*changes, 'Action: Answer\nFinal Answer: ["done"]']
+        yield f"Action: Answer\nFinal Answer: {json.dumps(sample.target)}"
+        return
+    for sql in sample.meta["item"]["label"]:
+        yield f"Action: Operation\n```sql\n{sql}\n```"
+    yield 'Action: Answer\nFinal Answer: ["done"]'

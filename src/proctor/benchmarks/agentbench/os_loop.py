@@ -9,7 +9,7 @@ Source: THUDM/AgentBench, v0.2, commit 41e6807349f7, `src/server/tasks/os_intera
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -28,6 +28,7 @@ NEXT = "Now, I will start a new problem in a new OS. My problem is:\n\n"
 BLOCK, BLOCK_END = "```bash\n", "\n```"
 ROUNDS = 8
 MOST_CHARACTERS, KEPT_CHARACTERS = 800, 780
+SHOWN = "The output of the OS:\n\n"
 CUT = "\n[truncated because the output is too long]"
 
 
@@ -184,7 +185,21 @@ def show(output: str) -> str:
     """Return what the agent reads of the output of its command."""
     if len(output) > MOST_CHARACTERS:
         output = output[:KEPT_CHARACTERS] + CUT
-    return f"The output of the OS:\n\n{output}" if output else "The output of the OS is empty."
+    return f"{SHOWN}{output}" if output else "The output of the OS is empty."
+
+
+def solution(sample: Sample) -> Generator[str, str]:
+    """Yield replies that are right: the expected answer, or the official example and then what it printed.
+
+    An answer is one line, so carriage returns part the lines in it.
+    """
+    problem = msgspec.convert(sample.meta["item"], Problem)
+    if problem.example is None:
+        yield f"Act: answer({(problem.match or {}).get('answer', '')})"
+        return
+    said = yield f"Act: bash\n\n{BLOCK}{{\n{problem.example.code}\n}} 2>/dev/null{BLOCK_END}"
+    printed = said.removeprefix(SHOWN) if said.startswith(SHOWN) else ""
+    yield "Act: answer({})".format("\r".join(printed.splitlines()))
 
 
 async def judge(problem: Problem, machine: Machine, answer: str | None) -> Ended:

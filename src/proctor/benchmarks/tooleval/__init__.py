@@ -1,7 +1,8 @@
 """ToolEval (ToolBench, StableToolBench): does an agent with many APIs solve what a user asks, as a judge sees it?
 
 `tooleval` is the six sets of solvable queries of StableToolBench, `tooleval/G1_instruction` is one of them. APIs are answered
-from recorded responses, and by a model that imitates them; queries and all prompts are read from the user's clone.
+from recorded responses, and by a model that imitates them; queries and all prompts are read from the user's clone. Three
+queries come with Proctor (`--set data=example`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,9 @@ from proctor.config import converted
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.parts import BenchmarkPart
+from proctor.core.sample import Message, Sample, ToolCall
 from proctor.core.task import Model, Task
+from proctor.core.trajectory import Step, Trajectory
 from proctor.models import named
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -31,13 +34,13 @@ class ToolEvalOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Where queries, responses and judgements come from.
 
     Attributes:
-        data: a clone of StableToolBench; PROCTOR_TOOLEVAL_DATA when None.
+        data: a clone of StableToolBench, or `example`; PROCTOR_TOOLEVAL_DATA when None.
         edition: by whose rules an answer passes: `stable` (solved, without asking whether it can be) or `toolbench`.
         times: judgements of each answer; 3 are usual for `stable`, 4 for `toolbench`.
         fac: also judge the final answer alone.
         reference: answers to compare with, a folder or file in the official layout.
         evaluator: whose rule compares answers.
-        cache: a folder of recorded responses.
+        cache: a folder of recorded responses; the example has its own.
         descriptions: a folder that describes whole tools; it comes with the recorded responses.
         simulator: the model that imitates APIs of which no response is recorded, or an object with `model` and its options.
         record: keep the simulator's responses in the cache.
@@ -63,15 +66,16 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     """Return the task of some sets; queries, prompts and reference answers are read and checked here.
 
     Args:
-        category: a set, or several with commas; all six when None.
+        category: a set, or several with commas; all six, or those of the example, when None.
         options: the fields of `ToolEvalOptions`.
 
     Raises:
         BadInput: no clone, an unknown set or option, or a file in another layout.
     """
     how = converted(options, ToolEvalOptions, "tooleval")
-    names = dataset.sets_of(category)
     clone = dataset.locate(how.data)
+    is_example = clone.root == dataset.locate(dataset.EXAMPLE).root
+    names = dataset.sets_of(category or (dataset.EXAMPLE_SETS if is_example else None))
     samples = list(dataset.samples(clone, names, _folder(how.descriptions)))
     if not samples:
         raise BadInput("{path} holds no queries of {sets}.", path=clone.root, sets=", ".join(names))
@@ -88,26 +92,36 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     measures += ["preference"] if how.reference else []
     return Task(
         name="tooleval" if category is None else f"tooleval/{','.join(names)}",
-        version=dataset.COMMIT[:12],
+        version=dataset.EXAMPLE if is_example else dataset.COMMIT[:12],
         samples=samples,
         scorers=[ToolEvalScorer(one, clone, rules) for one in measures],
         environment=ToolServer(
-            cache=_folder(how.cache, is_made=how.record),
+            cache=clone.root / "tool_response_cache"
+            if is_example and how.cache is None
+            else _folder(how.cache, is_made=how.record),
             prompt=clone.simulator_prompt() if how.simulator is not None else "",
             simulator=_simulator(how.simulator),
             record=how.record,
             most_nodes=how.most_nodes,
         ),
+        oracle=_solution if is_example else None,
         summarise=summarise,
         spread_by="set",
         planned=len(samples),
         provenance={
-            "repository": "THUNLP-MT/StableToolBench",
-            "commit": dataset.COMMIT,
-            "licence": "Apache-2.0",
+            **(
+                {"data": dataset.EXAMPLE}
+                if is_example
+                else {"repository": "THUNLP-MT/StableToolBench", "commit": dataset.COMMIT, "licence": "Apache-2.0"}
+            ),
             "files": {name: digest_bytes(clone.query_file(name).read_bytes()) for name in names},
         },
     )
+
+
+def _solution(sample: Sample) -> Trajectory:
+    calls = [ToolCall(name=name, arguments=given) for name, given in sample.meta["solution"]]
+    return Trajectory(steps=tuple(Step(message=Message(role="assistant", parts=(call,))) for call in calls))
 
 
 def _reference(how: ToolEvalOptions, names: Sequence[str]) -> Mapping[str, Example]:

@@ -31,6 +31,7 @@ from proctor.runtime.python_source import literal, parse
 COMMIT = "aa4ed9f4737ad98bd706663f01d63623c3427812"
 SETS = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction")
 VARIABLE = "PROCTOR_TOOLEVAL_DATA"
+EXAMPLE, EXAMPLE_SETS = "example", SETS[:1]  # three queries that come with Proctor, in the layout of a clone
 _TYPES = {"NUMBER": "integer", "STRING": "string", "BOOLEAN": "boolean"}
 _RESERVED = ("from", "class", "return", "false", "true", "id", "and")
 _DESCRIPTION, _TOOL_DESCRIPTION = 256, 512  # characters
@@ -59,11 +60,12 @@ class Api(msgspec.Struct, frozen=True):
 
 
 class Query(msgspec.Struct, frozen=True):
-    """A query with the APIs that are offered for it."""
+    """A query with the APIs that are offered for it; those of the example have calls that solve it, each with its arguments."""
 
     query_id: int | str
     query: str
     api_list: tuple[Api, ...]
+    solution: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
 
 class Clone:
@@ -137,7 +139,7 @@ class Clone:
 
 
 def locate(data: str | None) -> Clone:
-    """Return the clone that the user names, or that PROCTOR_TOOLEVAL_DATA does.
+    """Return the clone that the user names, or that PROCTOR_TOOLEVAL_DATA does; `example` comes with Proctor.
 
     Raises:
         BadInput: none is named, or the folder is none.
@@ -145,10 +147,10 @@ def locate(data: str | None) -> Clone:
     given = data or os.environ.get(VARIABLE)
     if not given:
         raise BadInput(
-            "Name a clone of StableToolBench: --set data=FOLDER, or the variable {variable}. It comes with git clone https://github.com/THUNLP-MT/StableToolBench (11 MB; Apache-2.0).",
+            "Name a clone of StableToolBench: --set data=FOLDER, or the variable {variable}. It comes with git clone https://github.com/THUNLP-MT/StableToolBench (11 MB; Apache-2.0). data=example are three queries that come with Proctor.",
             variable=VARIABLE,
         )
-    root = Path(given).expanduser()
+    root = Path(__file__).with_name(EXAMPLE) if given == EXAMPLE else Path(given).expanduser()
     if not (root / "toolbench/tooleval/evaluators").is_dir():
         raise BadInput("{path} is no clone of StableToolBench or ToolBench: it has no toolbench/tooleval/evaluators.", path=root)  # fmt: skip
     return Clone(root)
@@ -205,7 +207,7 @@ def samples(clone: Clone, names: Sequence[str], folder: Path | None = None) -> I
                     ),
                 ),
                 tags={"set": name},
-                meta={"query": one.query, "apis": places},
+                meta={"query": one.query, "apis": places, **({"solution": one.solution} if one.solution else {})},
             )  # fmt: skip
 
 
