@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-MODE = sys.argv[1]
+MODE = sys.argv[-1]
 RUN: dict[str, object] = {"name": "run", "inputSchema": {"type": "object"}}
 SHARED = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)} | {"d40": {"const": 1}}
 SCHEMAS = {  # of the result
@@ -93,19 +93,29 @@ def pages(cursor: str | None) -> dict[str, object]:
     return {"tools": [RUN | {"name": f"t{number}"}], "nextCursor": str(number + 1)}
 
 
-for line in sys.stdin:
-    asked = json.loads(line)
-    method, id = asked.get("method"), asked.get("id")
-    if id is None or method is None:
-        continue
-    if method == "initialize":
-        about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "\x1b[2J", "version": "1"}, "instructions": "?"}
-        put({"id": id, "result": {"protocolVersion": "2025-06-18", **about}})
-    elif method == "tools/list" and MODE == "pages":
-        put({"id": id, "result": pages((asked.get("params") or {}).get("cursor"))})
-    elif method == "tools/list":
-        put({"id": id, "result": {"tools": TOOLS.get(MODE, [RUN])}})
-    elif method == "tools/call":
-        answer(id)
-    else:
-        put({"id": id, "error": {"code": -32601, "message": "no"}})
+def serve() -> None:
+    """Answer requests until there are no more."""
+    for line in sys.stdin:
+        asked = json.loads(line)
+        method, id = asked.get("method"), asked.get("id")
+        if id is None or method is None:
+            continue
+        if method == "initialize":
+            about = {
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "\x1b[2J", "version": "1"},
+                "instructions": "?",
+            }
+            put({"id": id, "result": {"protocolVersion": "2025-06-18", **about}})
+        elif method == "tools/list" and MODE == "pages":
+            put({"id": id, "result": pages((asked.get("params") or {}).get("cursor"))})
+        elif method == "tools/list":
+            put({"id": id, "result": {"tools": TOOLS.get(MODE, [RUN])}})
+        elif method == "tools/call":
+            answer(id)
+        else:
+            put({"id": id, "error": {"code": -32601, "message": "no"}})
+
+
+if __name__ == "__main__":
+    serve()
