@@ -1,5 +1,6 @@
 """What every simulated user promises, whatever kind it is. A new one joins with one line in USERS."""
 
+import asyncio
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -153,6 +154,38 @@ async def test_what_breaks_in_it_is_no_failure_of_the_agent(kind: str) -> None:
     trial = await play(USERS[kind]([RuntimeError("broken")]))
     assert trial.outcome == "user_failed"
     assert trial.trajectory.answer == "You said: A room, please."
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize(
+    "raised",
+    [SystemExit("bye"), KeyboardInterrupt(), asyncio.CancelledError(), RecursionError(), MemoryError()],
+    ids=repr,
+)
+async def test_whatever_a_user_raises_is_no_failure_of_the_agent(raised: BaseException, is_async: bool) -> None:
+    def say(words: str) -> str:
+        raise raised
+
+    async def say_async(words: str) -> str:
+        raise raised
+
+    trial = await play(function.wrap(say_async if is_async else say, name="mine"))
+    assert trial.outcome == "user_failed"
+
+
+HOSTILE_WORDS = {
+    "huge": ("x" * 50_000_000, "too_long"),
+    "spaces": (" " * 5_000_000, "empty"),
+    "labels": ("user:" * 4_000 + "assistant" * 2_000, "too_long"),
+    "a number": (7, "type"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_WORDS)
+async def test_words_that_nobody_says_are_the_failure_of_the_user(name: str) -> None:
+    words, kind = HOSTILE_WORDS[name]
+    trial = await play(function.wrap(lambda _: words, name="mine"))
+    assert (trial.outcome, trial.failure and trial.failure.kind) == ("user_failed", kind)
 
 
 @pytest.mark.parametrize("kind", CAN_FAIL)

@@ -106,6 +106,32 @@ async def test_an_environment_that_does_not_end_is_left_alone(monkeypatch: pytes
     assert (trial.outcome, trial.trajectory.answer) == ("scored", "done")
 
 
+class Raising(Tools):
+    def __init__(self, error: BaseException, at: str) -> None:
+        super().__init__(hangs=at)
+        self._error = error
+
+    async def _or_hang(self, at: str, value: T) -> T:
+        if at == self._hangs:
+            raise self._error
+        return value
+
+
+@pytest.mark.parametrize("at", ["enter", "state", "call"])
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), MemoryError()], ids=repr
+)
+async def test_whatever_an_environment_raises_is_no_failure_of_the_agent(error: BaseException, at: str) -> None:
+    trial = await played(Raising(error, at))
+    assert trial.outcome == "environment_failed"
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()], ids=repr)
+async def test_an_environment_that_raises_when_it_is_left_takes_no_result_away(error: BaseException) -> None:
+    trial = await played(Raising(error, "leave"))
+    assert (trial.outcome, trial.trajectory.answer) == ("scored", "done")
+
+
 class Endless:
     async def reply(self, sample: Sample, trajectory: object) -> Any:
         return Turn(messages=())

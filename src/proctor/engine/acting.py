@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from proctor.core.run import limits_now
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import CallsTogether, Environment, MakeEnvironment, ToolWording
 from proctor.core.trajectory import Fault, StateChange
+from proctor.engine.blame import from_outside
 from proctor.engine.perturbing import Faults
 from proctor.transport.redact import quoted
 
@@ -118,7 +119,7 @@ class _Blamed:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._acting is not None and not isinstance(error, asyncio.CancelledError):
             self._acting.busy_since = None
-        if not isinstance(error, Exception):
+        if error is None or from_outside(error):
             return
         ended = error if isinstance(error, EpisodeOver | ProctorError) else self._failure(error)
         if self._acting is not None:
@@ -126,7 +127,7 @@ class _Blamed:
         if ended is not error:
             raise ended from error
 
-    def _failure(self, error: Exception) -> PartFailed:
+    def _failure(self, error: BaseException) -> PartFailed:
         values = {"type": type(error).__name__, "error": quoted(error)}
         if self._tool:
             return EnvironmentFailed("The tool '{name}' broke: {type}: {error}", name=self._tool, **values)
@@ -166,9 +167,12 @@ async def is_sound(make: MakeEnvironment | str | Sequence[str], sample: Sample) 
 
 
 async def _leave(environment: AbstractAsyncContextManager[Any], *raised: Any) -> None:
-    with suppress(Exception):
+    try:
         async with asyncio.timeout(LEAVE_SECONDS):
             await environment.__aexit__(*raised)
+    except BaseException as error:
+        if from_outside(error):
+            raise
 
 
 def _checked(result: Any, call: ToolCall) -> ToolResult:

@@ -1,5 +1,6 @@
 """Distinguish what the agent's own code raised from what Proctor, the machine, or a library under Proctor raised."""
 
+import asyncio
 import errno
 import os
 import traceback
@@ -22,6 +23,14 @@ def is_of_the_agent(error: BaseException) -> bool:
     if not decided:
         return True
     return decided[-1] or (True in decided and not is_lack(error))
+
+
+def from_outside(error: BaseException) -> bool:
+    """True if the error ends Proctor itself and only passed through the user's code, which did not raise it."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return isinstance(error, GeneratorExit)
 
 
 def is_lack(error: BaseException) -> bool:

@@ -15,6 +15,7 @@ from proctor.core.task import Agent, Session, TakesSample, User, WaitsForApprova
 from proctor.core.trajectory import Approval, StateChange, Step, Stop, ToolStyle, Trajectory
 from proctor.engine.acting import Acting, State, changes, kept
 from proctor.engine.approving import as_conversation, decide_by_policy, decide_by_user
+from proctor.engine.blame import from_outside
 from proctor.transport.redact import quoted
 
 MOST_TURNS = 1_000  # of a user who may have no limit of its own
@@ -159,9 +160,9 @@ class Episode:
     async def _reply(self, user: User, sample: Sample, waiting: Approval | None) -> Turn | None:
         try:
             turn = await user.reply(sample, as_conversation(sample, self.so_far(), waiting))
-        except (ProctorError, EpisodeOver):
-            raise
-        except Exception as error:
+        except BaseException as error:
+            if isinstance(error, ProctorError | EpisodeOver) or from_outside(error):
+                raise
             raise UserFailed(
                 "The simulated user broke: {type}: {error}", type=type(error).__name__, error=quoted(error)
             ) from error

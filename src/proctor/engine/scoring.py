@@ -1,6 +1,5 @@
 """Call scorers, and keep a fault of a scorer from becoming a zero."""
 
-import asyncio
 import inspect
 import os
 import re
@@ -20,6 +19,7 @@ from proctor.core.sentence import Sentence, clip, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import Failure, Trial, Verdict
+from proctor.engine.blame import from_outside
 from proctor.models import cache, ledger
 from proctor.runtime.threads import in_thread, is_async
 from proctor.transport import retry
@@ -170,14 +170,6 @@ def _as_score(result: object) -> Score | Unscored:
     raise TypeError(
         f"a scorer returns a Score, an Unscored, True, False or a number from 0 to 1; got {type(result).__name__}"
     )
-
-
-def from_outside(error: BaseException) -> bool:
-    """True if the error ends Proctor itself and only passed through the user's code, which did not raise it."""
-    if isinstance(error, asyncio.CancelledError):
-        task = asyncio.current_task()
-        return task is None or task.cancelling() > 0
-    return isinstance(error, GeneratorExit)
 
 
 def trace_of(error: BaseException) -> str:

@@ -28,11 +28,11 @@ from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine.acting import Acting, entered, is_sound
 from proctor.engine.approving import describe_waiting, text_of_call
-from proctor.engine.blame import is_lack, is_of_the_agent
+from proctor.engine.blame import from_outside, is_lack, is_of_the_agent
 from proctor.engine.episode import Episode
 from proctor.engine.perturbing import Faults
 from proctor.engine.refusals import OF_THE_KEY
-from proctor.engine.scoring import BUDGET, BoundScorer, from_outside, score_trial, trace_of
+from proctor.engine.scoring import BUDGET, BoundScorer, score_trial, trace_of
 from proctor.models import cache, ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
