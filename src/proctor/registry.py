@@ -33,6 +33,7 @@ from proctor.core.parts import (
     UserPart,
 )
 from proctor.core.sentence import say
+from proctor.runtime.telemetry import switch_off
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
@@ -212,6 +213,7 @@ def load_object(name: str, default: str) -> Any:
     Raises:
         BadInput: no such file, module or object, or the code raises when imported.
     """
+    switch_off()
     where, _, attribute = name.rpartition(":") if ":" in name else (name, "", "")
     module = _load_file(where) if is_path(name) else _load_module(where, name)
     value: Any = module

@@ -7,6 +7,7 @@ import pytest
 
 from proctor import registry
 from proctor.core.errors import BadInput
+from proctor.runtime.telemetry import SWITCHES
 
 
 def test_a_misspelt_name_names_the_nearest_and_the_known_ones() -> None:
@@ -53,3 +54,14 @@ def test_what_cannot_be_loaded_says_why(
     with pytest.raises(BadInput) as caught:
         registry.load_object(name, "agent")
     assert message in str(caught.value)
+
+
+def test_libraries_are_told_to_keep_to_themselves_before_a_users_file_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in SWITCHES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CREWAI_DISABLE_TELEMETRY", "false")  # somebody wants it
+    (tmp_path / "seen.py").write_text("import os\nfound = dict(os.environ)\n", encoding="utf-8")
+    found = registry.load_object(f"{tmp_path / 'seen.py'}:found", "agent")
+    assert {name: found[name] for name in SWITCHES} == SWITCHES | {"CREWAI_DISABLE_TELEMETRY": "false"}

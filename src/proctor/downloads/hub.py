@@ -21,6 +21,7 @@ import msgspec
 from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
 from proctor.folders import cache_folder
+from proctor.runtime.telemetry import switch_off
 from proctor.transport.faults import shown
 
 if TYPE_CHECKING:
@@ -182,11 +183,8 @@ class _Hub:
 
     @cached_property
     def _api(self) -> "HfApi":
-        for quiet in (
-            "TELEMETRY",
-            "PROGRESS_BARS",
-        ):  # what runs here is nobody's business; bars would be drawn over ours
-            os.environ.setdefault(f"HF_HUB_DISABLE_{quiet}", "1")
+        switch_off()
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they would be drawn over ours
         with needs("hub", f"hub:{self.name}"):
             from huggingface_hub import HfApi
         return HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=self.token or False)  # False: no token out of a file

@@ -17,6 +17,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.exports._writing import Options
 from proctor.exports.summary import Summary, conditions, host_of, key_of, metrics, one_line
+from proctor.runtime.telemetry import switch_off
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -59,7 +60,8 @@ def send(record: RunRecord, store: Store, address: str, *, options: Options) -> 
 def _log(
     record: RunRecord, store: Store, uri: str, summary: Summary, *, artifacts: Path | None = None
 ) -> tuple[str, str]:
-    for name, value in {**PATIENCE, "MLFLOW_DISABLE_TELEMETRY": "true"}.items():
+    switch_off()
+    for name, value in PATIENCE.items():
         os.environ.setdefault(name, value)  # read when it is imported
     with needs("mlflow", "MLflow"):
         from mlflow import MlflowClient

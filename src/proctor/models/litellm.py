@@ -30,6 +30,7 @@ from proctor.core.trajectory import Usage
 from proctor.models import openai
 from proctor.models.addresses import Count, ModelOptions, access_of, header_value, refuse_keys
 from proctor.models.cache import Answer
+from proctor.runtime.telemetry import switch_off
 from proctor.transport.client import Client
 from proctor.transport.faults import Fault, fault_of_status, shown
 from proctor.transport.repair import strict
@@ -171,7 +172,7 @@ def _loaded(name: str) -> Any:
     Raises:
         MissingExtra: it is not installed.
     """
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    switch_off()
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     with needs("litellm", f"litellm:{name}"):
         import litellm
