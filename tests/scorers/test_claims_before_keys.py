@@ -18,6 +18,10 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.answer import answer, match, read_claims
+from proctor.scorers.blanks import blanks
+from proctor.scorers.choice import choice
+from proctor.scorers.json import json as json_scorer
+from proctor.scorers.number import number
 
 HELD_OUT = Path(__file__).parents[1] / "data" / "held_out"
 KEYS = {"target", "targets", "sample", "expected", "key", "reference", "fits"}
@@ -27,15 +31,13 @@ READERS = (  # modules that read what a reply says; who imports one reads free t
     "answer_matching.replies",
     "answer_matching.filled_blanks",
     "answer_matching.option_letters",
-    "scorers.refusal_phrases",
-    "scorers.refusal_context",
+    "scorers.refusal_model",
     "reply_parsing.json_values",
 )
 NO_READERS = {
     "article_settings",  # the rule of an article, kept for parity
-    "refusal_phrases",
-    "refusal_limits",
-    "refusal_context",
+    "refusal_model",
+    "refusal_features",
 }
 
 
@@ -147,3 +149,29 @@ def test_a_reply_that_can_be_read_in_two_ways_is_unscored_and_names_both() -> No
     assert set(unscored.details["readings"]) >= {"Bill Smith"}
     assert "1985" in str(unscored.reason)
     assert isinstance(answer(Sample.ask("s", question, target="Rembrandt"), Trajectory.of(reply)), Score)
+
+
+SCORERS = {"answer": answer, "number": number, "choice": choice, "blanks": blanks, "json": json_scorer}
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_what_is_recorded_as_the_answer_of_a_reply_is_the_same_under_any_target(name: str) -> None:
+    """True of what every scorer of free text records: two verdicts on one reply differ in their points only."""
+    rows = [
+        json.loads(line)
+        for file in sorted(HELD_OUT.glob(f"{name}_*.jsonl"))[-4:]
+        for line in file.read_text(encoding="utf-8").splitlines()[:15]
+    ]
+    for place, row in enumerate(rows):
+        near = [rows[place - step]["target"] for step in (0, 1, 7)]
+        keys = [key for key in near if _gaps(key) == _gaps(row["target"])]
+        meta = {"options": row["options"]} if "options" in row else {}
+        samples = [Sample.ask("s", row.get("question", "?"), target=key, meta=meta) for key in keys]
+        scores = [SCORERS[name](sample, Trajectory.of(row["answer"])) for sample in samples]
+        recorded = {score.answer for score in scores if isinstance(score, Score)}
+        assert len(recorded) <= 1, (row["answer"], keys)
+
+
+def _gaps(target: object) -> int:
+    """Return how many gaps a target fills: `blanks` knows that of the question, not of the key."""
+    return len(target) if isinstance(target, list) else len(str(target).splitlines())

@@ -1,7 +1,8 @@
 """Replies that were written before the rules were read: precision and recall of each text scorer over all kinds of them.
 
 `tests/data/held_out/SCORER_N.jsonl` holds a pair a line: reply, target, whether it is right (a refusal), the kind, and the question
-or options where they are needed. Each batch was written after the rules were tuned on those before it.
+or options where they are needed. Each batch was written after the rules were tuned on those before it. The weights of `refusal` are fitted
+to all of its batches; `python -m bench refusals` says how it reads those that are left out of the fit.
 """
 
 import json

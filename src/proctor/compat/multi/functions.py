@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from proctor.benchmarks.multi import official
-from proctor.scorers.refusal_phrases import refusal_in
+from proctor.scorers.refusal_model import refusal_in
 
 Marks = tuple[float, float]
 
