@@ -9,4 +9,5 @@ PATIENT_SECONDS = 30.0
 def pages_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.web.comparing.pages.SECONDS", PATIENT_SECONDS)
     monkeypatch.setattr("proctor.web.results.report.PATIENT_SECONDS", PATIENT_SECONDS)
+    monkeypatch.setattr("proctor.web.results.written.PATIENT_SECONDS", PATIENT_SECONDS)
     monkeypatch.setattr("proctor.web.runs.panel.SOON_SECONDS", PATIENT_SECONDS)

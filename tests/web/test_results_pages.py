@@ -3,10 +3,12 @@
 import io
 import json
 import re
+import threading
 import zipfile
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -15,6 +17,7 @@ from web_site import AppSite
 from proctor.web.results import links as links_of_pages
 from proctor.web.results import report as results
 from proctor.web.results import saving as results_saving
+from proctor.web.results import written
 from proctor.web.results.links import RunLinks
 from proctor.web.results.report import Gathered, RunGiven, get_estimates, get_report
 from proctor.web.samples.side import Side
@@ -128,6 +131,45 @@ def test_a_report_as_a_folder_has_every_sample(site: AppSite) -> None:
         data = re.search(r'id="data">(.*?)</script>', archive.read(names[0]).decode())
     assert data is not None
     assert len(json.loads(data[1])["rows"]) == 12
+
+
+def test_a_report_that_takes_long_says_so_and_is_kept(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, may_end, real = threading.Event(), threading.Event(), written._write
+
+    def slow(*given: Any) -> str:
+        began.set()
+        may_end.wait(30)
+        return real(*given)
+
+    monkeypatch.setattr(written, "_write", slow)
+    monkeypatch.setattr(written, "PATIENT_SECONDS", 0.0)
+    client, address = site.browser(), "/runs/first/report.html"
+    for _ in range(2):
+        waiting = client.get(address)
+        assert "is being written" in waiting.text
+        assert "content-disposition" not in waiting.headers
+    assert began.wait(30)
+    may_end.set()
+    monkeypatch.setattr(written, "PATIENT_SECONDS", 30.0)
+    whole = client.get(address)
+    assert whole.headers["content-disposition"].startswith("attachment")
+    ready = client.get(address, headers={"hx-request": "true"})
+    assert "Save first.html (0." in ready.text
+    monkeypatch.setattr(written, "_write", None)  # what is kept is not written again
+    assert client.get(address).content == whole.content
+    monkeypatch.setattr(written, "_write", real)
+    site.workspace.find_run("first").store.delete("first")
+    site.run("first", wrong=())
+    fresh = client.get(address).content
+    assert fresh != whole.content
+    kept = [*Path(f"{site.store}.index").glob("report-*.html")]
+    assert len(kept) == 1, "an earlier one is removed"
+
+
+def test_a_program_waits_for_the_report(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(written, "PATIENT_SECONDS", 0.0)
+    answer = site.program().get("/runs/first/report.json")
+    assert answer.json()["run"]
 
 
 def test_a_report_of_another_kind_is_refused(site: AppSite) -> None:

@@ -2,26 +2,21 @@
 
 import re
 import time
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 from msgspec.structs import replace
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from proctor import __version__
-from proctor.api import Run
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.i18n import speak
 from proctor.reports.build import NOT_ENDED
-from proctor.reports.folder import zipped
 from proctor.reports.render import run_values
 from proctor.reports.words import Words
 from proctor.web.app import page
@@ -31,8 +26,9 @@ from proctor.web.operations import read_filter
 from proctor.web.results.links import RunLinks
 from proctor.web.results.report import report_soon
 from proctor.web.results.saving import ask, save
+from proctor.web.results.written import written
 from proctor.web.runs.panel import panel_of
-from proctor.web.workspace import Found, Workspace
+from proctor.web.workspace import Workspace
 
 TYPES = {
     "html": "text/html",
@@ -86,11 +82,13 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         if suffix not in TYPES:
             raise BadInput("A report ends in .html, .md, .json or .xml, not '{name}'.", name=f".{suffix}")
         found = workspace.find_run(request.path_params["run"])
-        return StreamingResponse(
-            _written(found, suffix, request.state.lang),
-            headers=_as_file(f"{found.record.id}.{suffix}"),
-            media_type=TYPES[suffix],
-        )
+        name, is_program = f"{found.record.id}.{suffix}", "authorization" in request.headers
+        file = written(workspace, found, suffix, request.state.lang, waits=is_program)
+        if file is not None and "hx-request" not in request.headers:
+            return FileResponse(file, headers=_as_file(name), media_type=TYPES[suffix])
+        size = None if file is None else f"{file.stat().st_size / 1e6:.1f} MB"
+        links = RunLinks(found.reference)
+        return page(request, "results/saving.html.jinja", record=found.record, links=links, name=name, size=size)
 
     return [
         Route("/runs/{run}", show_run),
@@ -120,21 +118,6 @@ async def save_page(request: Request) -> Response:
 def _is_not_ended(note: str | Sentence) -> bool:
     """True of the note that a run may have been killed, which its page knows better."""
     return isinstance(note, Sentence) and note.text == NOT_ENDED
-
-
-def _written(found: Found, suffix: str, lang: str) -> Iterator[bytes]:
-    """Yield a report as the command line writes it."""
-    run = Run(found.record, found.store)
-    if suffix == "zip":
-        yield from zipped(run.record, run.store, run.estimates, lang)
-        return
-    folder = mkdtemp(prefix="proctor-")  # a TemporaryDirectory would warn where a reader goes away in the middle
-    try:
-        with run.report(Path(folder, f"report.{suffix}"), lang=lang).open("rb") as file:
-            while part := file.read(65_536):
-                yield part
-    finally:
-        rmtree(folder, ignore_errors=True)
 
 
 def _as_file(name: str) -> dict[str, str]:

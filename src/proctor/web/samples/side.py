@@ -148,6 +148,10 @@ class Side:
             if file.name not in names:
                 for one in (file, *(file.with_name(f"{file.name}{end}") for end in ("-wal", "-shm", ".lock"))):
                     one.unlink(missing_ok=True)
+        stems = {name.removesuffix(".db") for name in names}
+        for file in self.folder(store).glob("report-*.*"):
+            if file.name.split("-")[1] not in stems:
+                file.unlink(missing_ok=True)
         if (db := self._open(store)) is not None:
             gone = {run_id for (run_id,) in db.execute("SELECT DISTINCT run FROM numbers")} - known
             db.executemany("DELETE FROM numbers WHERE run = ?", [(run_id,) for run_id in gone])
