@@ -216,6 +216,9 @@ def test_a_name_that_is_taken_or_none_is_refused_and_the_form_keeps_what_was_typ
         assert answer.status_code == 422
         assert said in answer.text
         assert 'value="openai:x"' in answer.text
+        assert answer.url.path == "/runs/new", "the page can be loaded again"
+        assert client.get(str(answer.url)).text == answer.text
+        assert "as-file" in answer.text
     assert not Path(f"{site.store}.starts").exists()
 
 

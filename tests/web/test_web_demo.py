@@ -7,7 +7,9 @@ import pytest
 from proctor.api import Run, RunOptions
 from proctor.api.prepare import prepare
 from proctor.api.request import again
+from proctor.web.authoring.results import runs_of
 from proctor.web.demo import open_demo
+from proctor.web.evalset_files import open_set
 from proctor.web.runs.panel import panel_of
 from proctor.web.runs.permitted import locate
 from proctor.web.samples.listing import SampleFilter, list_samples
@@ -56,4 +58,14 @@ def test_the_list_shows_calls_where_calls_are_the_answer_and_what_a_failed_one_s
     assert shown.expected == 'get_prime_factors(formatted=true | "", number=450)'
     words = list_samples(workspace, SampleFilter(run="capitals-greedy")).rows
     assert all(row.expected and row.answer and "(" not in row.expected for row in words)
+    workspace.close()
+
+
+def test_the_set_of_the_demo_has_the_results_of_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)  # the runs name the set from another folder
+    workspace = open_demo(tmp_path)
+    opened = open_set(tmp_path / "evalsets", "teahouse.evalset.json")
+    assert {run.run for _, run in runs_of(workspace, opened)} == {"teahouse-first", "teahouse-second"}
     workspace.close()

@@ -214,10 +214,20 @@ def runs_of(workspace: Workspace, opened: Opened) -> list[tuple[Found, RunOfSet]
 
 def _is_of(found: Found, opened: Opened) -> bool:
     """True of a run of a file, or of a folder that it is in."""
-    path, _ = _path(found.record.spec.task)
+    path = _path_of(found, opened)
     if path is None:  # made in Python
         return _digest(found, opened) is not None and found.record.task == opened.eval_set.eval_set_id
     return path == opened.path or path in opened.path.parents
+
+
+def _path_of(found: Found, opened: Opened) -> Path | None:
+    """Return the file or folder that a run was made of: as it was typed, from here or from the folder that the run was started in."""
+    path, _ = _path(found.record.spec.task)
+    if path is None or path.exists() or _digest(found, opened) is None:
+        return path
+    typed = path.relative_to(Path.cwd()).parts if path.is_relative_to(Path.cwd()) else ()
+    above = (opened.path, *opened.path.parents)
+    return next((one for one in above if typed and one.parts[-len(typed) :] == typed), path)
 
 
 def _digest(found: Found, opened: Opened) -> object:
@@ -228,7 +238,7 @@ def _digest(found: Found, opened: Opened) -> object:
 
 def sample_id(found: Found, opened: Opened, case_id: str) -> str:
     """Return the sample that a case is in a run of its file, or of a folder that it is in."""
-    path, _ = _path(found.record.spec.task)
+    path = _path_of(found, opened)
     if path is None or path == opened.path:
         return case_id
     inside = opened.path.relative_to(path)

@@ -1,20 +1,54 @@
 """Read the form of a new run, and fill it in."""
 
+import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import asdict
 
 from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence
 from proctor.core.validation import in_words
 from proctor.web.runs.choices import Fields
 from proctor.web.runs.options import values
+from proctor.web.workspace import Workspace
 
 UNSEEN = ("environment", "environment_options", "judge_options", "user_options", "target", "max_failed")
 """What a copied run brings along that the form does not show."""
 _LISTS = ("ids", "scorers")
+MOST_REFUSALS = 100
+
+
+class Refusal(NamedTuple):
+    """A form as it was filled in, and why no run was started."""
+
+    draft: RunRequest
+    why: Sentence
+
+
+class Refusals:
+    """The last refused forms: their page has an address of its own, which can be loaded again: `workspace.kept(Refusals)`."""
+
+    def __init__(self, _: Workspace) -> None:
+        self._by_key: dict[str, Refusal] = {}
+
+    def keep(self, refusal: Refusal) -> str:
+        """Return the key that finds it."""
+        for oldest in [*self._by_key][: 1 - MOST_REFUSALS]:
+            self._by_key.pop(oldest, None)
+        key = secrets.token_urlsafe(12)
+        self._by_key[key] = refusal
+        return key
+
+    def find(self, key: str) -> Refusal | None:
+        """Return what was kept under a key; None for another, and one that is long ago."""
+        return self._by_key.get(key)
+
+    def close(self) -> None:
+        """Forget them."""
+        self._by_key.clear()
 
 
 def request_of(form: Mapping[str, str], fields: Fields) -> RunRequest:

@@ -16,7 +16,7 @@ from proctor.web.auth import form, session_of
 from proctor.web.operations import convert, read_filter
 from proctor.web.runs import actions, choices, listing, progress
 from proctor.web.runs.choices import Chosen, list_choices, list_options
-from proctor.web.runs.forms import draft_of, request_of, rest_of
+from proctor.web.runs.forms import Refusal, Refusals, draft_of, request_of, rest_of
 from proctor.web.runs.launcher import Launcher
 from proctor.web.runs.listing import RunFilter, list_runs
 from proctor.web.runs.options import text_of
@@ -88,6 +88,8 @@ class _Pages:
             given = await run_in_threadpool(
                 lambda: locate(self._workspace, again(self._workspace.find_run(source).record))
             )
+        elif refused := self._workspace.kept(Refusals).find(query.get("refused", "")):
+            return await self._form(request, refused.draft, wrong=refused.why)
         elif query.get("again"):
             given = await run_in_threadpool(self._asked_before, query["again"])
         else:
@@ -105,7 +107,8 @@ class _Pages:
                 actions.start_run, self._workspace, asked, by=_person(request), lang=request.state.lang
             )
         except BadInput as error:
-            return await self._form(request, draft_of(fields, options), wrong=error.sentence)
+            refusal = Refusal(draft_of(fields, options), error.sentence)
+            return RedirectResponse(f"/runs/new?refused={self._workspace.kept(Refusals).keep(refusal)}", 303)
         return RedirectResponse(f"/runs/{quote(begun.run)}/start", 303)
 
     async def started(self, request: Request) -> Response:

@@ -59,3 +59,6 @@ function makeScrollersReachable() {
 for (const event of ["htmx:after:swap", "toggle"]) document.addEventListener(event, makeScrollersReachable, true);
 addEventListener("resize", makeScrollersReachable);
 whenRead(makeScrollersReachable);
+
+// The entry of this page is in sight where the navigation is a line that scrolls.
+whenRead(() => document.querySelector(".bar nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }));
