@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,35 @@ def python(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _install(python: Path, *what: str) -> None:
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index", *what]
-    subprocess.run(pip, check=True)
+    """Install without compiling all modules: those that are used compile themselves."""
+    how = ("--quiet", "--no-deps", "--no-index", "--no-compile")
+    subprocess.run([sys.executable, "-m", "pip", "--python", str(python), "install", *how, *what], check=True)
+
+
+Walk = Callable[..., "subprocess.CompletedProcess[str]"]
+OF_OURS = ("schemathesis", "hypothesispytest", "langsmith_plugin", "xdist", "anyio", "asyncio")
+"""Plugins of the environment that these tests run in, which a user's has not; loading them takes longer than the walk."""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def walk(python: Path, project: Path) -> Walk:
+    """Run commands in the folder of a project, with nothing but the wheel."""
+    quiet = {name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR", "PYTEST"))}
+    without = " ".join(f"-p no:{name}" for name in OF_OURS)
+    env = {**quiet, "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}", "PYTEST_ADDOPTS": without}
+
+    def run(command: str, **more: str) -> "subprocess.CompletedProcess[str]":
+        words = ["sh", "-ec", command]
+        return subprocess.run(words, cwd=project, env=env | more, capture_output=True, text=True, check=False, encoding="utf-8")  # fmt: skip
+
+    return run
 
 
 def test_the_installed_wheel_runs_compares_and_reports(python: Path, tmp_path: Path) -> None:
@@ -62,26 +90,28 @@ def test_the_installed_wheel_runs_compares_and_reports(python: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_what_init_and_new_ci_write_works_together(python: Path, tmp_path: Path, lang: str) -> None:
-    """The scaffolds, the tier, the test and the jobs, as a person walks them, with nothing but the wheel."""
-    project = tmp_path / "project"
-    project.mkdir()
-    quiet = {name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR", "PYTEST"))}
-    env = {**quiet, "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}", "PROCTOR_LANG": lang}
-
-    def walk(command: str, **more: str) -> subprocess.CompletedProcess[str]:
-        words = ["sh", "-ec", command]
-        return subprocess.run(words, cwd=project, env=env | more, capture_output=True, text=True, check=False, encoding="utf-8")  # fmt: skip
-
-    done = walk("proctor init && proctor new ci && proctor tier quick && python -m pytest -q -p no:cacheprovider")
+def test_what_init_and_new_ci_write_works_together(walk: Walk, project: Path, lang: str) -> None:
+    """The scaffolds, the tier, the test and the jobs, as a person walks them."""
+    done = walk(
+        "proctor init && proctor new ci && proctor tier quick && python -m pytest -q -p no:cacheprovider",
+        PROCTOR_LANG=lang,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
-    _install(python, "--force-reinstall", "-r", str(project / "requirements.txt"))
-    workflow: Any = yaml.safe_load((project / ".github" / "workflows" / "proctor.yml").read_text(encoding="utf-8"))
-    steps = [one["run"] for one in workflow["jobs"]["tier"]["steps"] if "run" in one]
-    assert steps[0] == "pip install -r requirements.txt"
-    job = next(one for one in steps if "proctor tier" in one)
+    job = next(one for one in _steps(project) if "proctor tier" in one)
     (project / "agent.py").write_text('def answer(question: str) -> str:\n    return "nowhere"\n', encoding="utf-8")
-    found = walk(job, TIER="quick", PROCTOR_STORE=".proctor/runs.db")
+    found = walk(job, TIER="quick", PROCTOR_STORE=".proctor/runs.db", PROCTOR_LANG=lang)
     assert found.returncode == 1, found.stdout + found.stderr  # a share of 0 meets nothing
     assert "NO-GO" in (project / ".proctor" / "tier.md").read_text(encoding="utf-8")
+
+
+def test_the_jobs_install_this_wheel(python: Path, walk: Walk, project: Path) -> None:
+    assert walk("proctor new ci").returncode == 0
+    assert _steps(project)[0] == "pip install -r requirements.txt"
+    _install(python, "--force-reinstall", "-r", str(project / "requirements.txt"))
+    assert walk("proctor --version").returncode == 0
+
+
+def _steps(project: Path) -> list[str]:
+    workflow: Any = yaml.safe_load((project / ".github" / "workflows" / "proctor.yml").read_text(encoding="utf-8"))
+    return [one["run"] for one in workflow["jobs"]["tier"]["steps"] if "run" in one]

@@ -27,7 +27,7 @@ READER_GONE = 141  # as a shell has it for a program that SIGPIPE ended
 FULL = (errno.ENOSPC, errno.EDQUOT)
 JUDGING = ("score", "judge", "winrate", "probe")  # go on only with what they were given
 HELP_BY_COMMAND = {
-    "demo": "See a real run in about two minutes: a local model on BFCL, with a report.",
+    "demo": "See a real run in two to four minutes: a local model on BFCL, with a report.",
     "init": "Write an agent, a task and a gate to start from.",
     "plan": "Say how many samples and attempts a question takes, and what they cost; nothing is run.",
     "run": "Run a task with an agent and show the numbers.",

@@ -1,4 +1,4 @@
-"""proctor demo: a real run on a real model, in about two minutes."""
+"""proctor demo: a real run on a real model, in two to four minutes."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ MODEL = "smollm2-135m"
 CATEGORIES = {"simple_python": 20, "irrelevance": 10}
 
 
-@click.command(help=t("See a real run in about two minutes: a local model on BFCL, with a report."))
+@click.command(help=t("See a real run in two to four minutes: a local model on BFCL, with a report."))
 @click.option(
     "--out", "-o", metavar="FILE", default="proctor-demo.html", show_default=True, help=t("Where the report goes.")
 )
