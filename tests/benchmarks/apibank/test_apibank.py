@@ -251,3 +251,24 @@ def test_a_wrong_file_of_predictions_says_where(line: object, said: str, apibank
 def test_another_copy_is_told_from_the_pinned_one(apibank_root: Path) -> None:
     notes = [str(note) for note in apibank.task(data=str(apibank_root)).notes]
     assert notes == ["The copy of API-Bank is not the pinned one (483554eae102)."]
+
+
+@pytest.mark.parametrize(("agent", "value"), [("baseline:oracle", 1.0), ("baseline:null", 0.0)])
+def test_the_example_shows_a_right_result_without_data(agent: str, value: float) -> None:
+    found = evaluate("apibank", agent=agent, options={"data": "example"}, store=":memory:")
+    assert found.estimate("call.accuracy").value == found.estimate("rouge_l.accuracy").value == value
+    assert (found.estimate("call.accuracy").scored, found.estimate("rouge_l.accuracy").scored) == (6, 4)
+    assert "commit" not in found.record.provenance  # it is none of the official dialogues
+    assert "not official" in str(apibank.task(data="example").notes)
+
+
+def test_wrong_calls_of_the_example_have_the_official_classes() -> None:
+    example = Path("example")
+    replies = (
+        ("level-1/reserve/0", "[FindBook(title='Emma')]"),
+        ("level-1/reserve/2", "[ReserveBook(title='Falkner')]"),
+        ("level-1/missing/0", "[FindBook(name='Dracula')]"),
+        ("level-2/shelf/1", "[ReserveBook(title='Emma', reader='1')]"),
+    )
+    found = [one.details["error_class"] for one in verdicts(example, *replies)]
+    assert found == ["OUTPUT_MISMATCH", "MISS_INPUT_ARGUMENT", "INVALID_INPUT_PARAMETER", "API_NAME_MISMATCH"]

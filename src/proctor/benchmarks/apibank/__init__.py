@@ -1,7 +1,8 @@
 """API-Bank: does a model make the right call in a dialogue, and say the right thing after it?
 
 `apibank` is levels 1 and 2, and level 3 where its files are; `apibank/level-1` is one of them. Dialogues, prompts, tools and their
-checks are those of the user's copy of the official repository; the tools run in worker processes (`README.md`).
+checks are those of the user's copy of the official repository; the tools run in worker processes (`README.md`). Three
+dialogues with tools of their own come with Proctor (`--set data=example`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ class ApiBankOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Which dialogues are used, and how their tools answer.
 
     Attributes:
-        data: the folder `api-bank` of a clone of the official repository, or the clone; PROCTOR_APIBANK_DATA when None.
+        data: the folder `api-bank` of a clone of the official repository, the clone, or `example`; PROCTOR_APIBANK_DATA when None.
         ask: for calls, for the responses after them, or for both.
         search: what the tool search returns: the `recorded` result for the keywords of the dialogues, and no score for
             others; or the best match by `words`, in place of the official sentence embeddings.
@@ -56,6 +57,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     """
     how = converted(options, ApiBankOptions, "apibank")
     root = dataset.locate(how.data)
+    is_example = root == dataset.locate(dataset.EXAMPLE)
     levels = dataset.levels_of(category, root)
     if how.dialogues is not None and (len(levels) > 1 or PLANNED in levels):
         raise BadInput("Name the one level whose setting your dialogues are in: apibank/level-1 or apibank/level-2.")
@@ -75,8 +77,14 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         summarise=summarise,
         spread_by="part",
         planned=len(samples),
-        notes=_notes(levels, how, is_pinned=digest == dataset.CONTENT, is_official=is_official),
-        provenance={
+        notes=[
+            say("These are dialogues of Proctor's own in the layout of API-Bank; their numbers are not official ones.")
+        ]
+        if is_example
+        else _notes(levels, how, is_pinned=digest == dataset.CONTENT, is_official=is_official),
+        provenance={"data": dataset.EXAMPLE, "sha256": digest, "search": how.search}
+        if is_example
+        else {
             "repository": "AlibabaResearch/DAMO-ConvAI",
             "commit": dataset.COMMIT if digest == dataset.CONTENT else "unknown",
             "sha256": digest,

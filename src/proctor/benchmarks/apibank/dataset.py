@@ -35,6 +35,7 @@ FOLDERS = {"level-1": "lv1-lv2-samples/level-1-given-desc", "level-2": "lv1-lv2-
 PLANNED = "level-3"
 TOOLS = {"level-1": "apis", "level-2": "apis", PLANNED: "lv3_apis"}
 SEARCHER = "ToolSearcher"
+EXAMPLE = "example"  # three dialogues with tools of their own, in the official layout
 _PROMPTS = {"call": "api_call_prompt", "response": "response_prompt"}
 
 Kind = Literal["call", "response"]
@@ -95,7 +96,7 @@ def levels_of(category: str | Sequence[str] | None, root: Path) -> list[str]:
 
 
 def locate(data: str | None) -> Path:
-    """Return the folder `api-bank` of the user's copy.
+    """Return the folder `api-bank` of the user's copy; `example` comes with Proctor.
 
     Raises:
         BadInput: none is named, or it is no copy.
@@ -103,12 +104,12 @@ def locate(data: str | None) -> Path:
     given = data or os.environ.get(VARIABLE)
     if not given:
         raise BadInput(
-            "Name your copy of API-Bank: --set data=FOLDER or {variable}, the folder api-bank of a clone of {repository} at {commit}.",
+            "Name your copy of API-Bank: --set data=FOLDER or {variable}, the folder api-bank of a clone of {repository} at {commit}; or data=example for three dialogues that come with Proctor.",
             variable=VARIABLE,
             repository="https://github.com/AlibabaResearch/DAMO-ConvAI",
             commit=COMMIT,
         )
-    path = Path(given).expanduser()
+    path = Path(__file__).with_name(EXAMPLE) if given == EXAMPLE else Path(given).expanduser()
     for root in (path, path / "api-bank"):
         if (root / "tool_manager.py").is_file() and (root / "apis").is_dir():
             return root.absolute()

@@ -1,0 +1,26 @@
+"""What the tools of the example share."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+class API:
+    """A tool; a ValueError of its answer is a result too."""
+
+    description: str
+    input_parameters: Mapping[str, Any]
+    output_parameters: Mapping[str, Any]
+    answer: Callable[..., Any]
+
+    def call(self, **given: Any) -> dict[str, Any]:
+        """Return the result of a call."""
+        said: dict[str, Any] = {"output": None, "exception": None}
+        try:
+            said["output"] = self.answer(**given)
+        except ValueError as error:
+            said["exception"] = str(error)
+        return {"api_name": type(self).__name__, "input": given, **said}
+
+    def check_api_call_correctness(self, response: Mapping[str, Any], groundtruth: Mapping[str, Any]) -> bool:
+        """True if two results are the same."""
+        return all(response[key] == groundtruth[key] for key in ("input", "output", "exception"))
