@@ -4,6 +4,7 @@ import asyncio
 import random
 import socket
 from contextlib import closing
+from importlib import import_module
 
 import pytest
 
@@ -58,3 +59,30 @@ async def test_what_is_flushed_and_many_messages_leave_within_the_turn() -> None
         for _ in range(wire.AT_ONCE):
             outbox.send(wire.NeverLeft())
         assert theirs.recv(1_000)
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_messages_to_a_worker_that_is_gone_are_dropped_without_a_trace(loop: str) -> None:
+    reported: list[dict[str, object]] = []
+
+    async def send_to_nobody() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+        for end in ("closed there", "aborted", "closed here"):
+            ours, theirs = socket.socketpair()
+            _, writer = await asyncio.open_connection(sock=ours)
+            outbox = wire.Outbox(writer)
+            theirs.close()
+            if end == "aborted":
+                writer.transport.abort()
+            elif end == "closed here":
+                writer.close()
+            for turn in range(6):
+                outbox.send(wire.NeverLeft())
+                await asyncio.sleep(0.001 * turn)
+            outbox.send(wire.NeverLeft())
+            outbox.flush()
+            writer.close()
+
+    with asyncio.Runner(loop_factory=import_module(loop).new_event_loop) as runner:
+        runner.run(send_to_nobody())
+    assert reported == []

@@ -166,10 +166,10 @@ class Outbox:
             self.flush()
 
     def flush(self) -> None:
-        """Send what is queued at once, so that it is not lost with this process."""
-        if self._queued:
+        """Send what is queued at once, so that it is not lost with this process; nobody is left to read it where the connection is closed."""
+        if self._queued and not self._writer.is_closing():  # uvloop raises where asyncio drops it
             self._writer.write(b"".join(self._queued))
-            self._queued.clear()
+        self._queued.clear()
 
 
 def of_parent(reader: asyncio.StreamReader) -> AsyncIterator[FromParent]:
