@@ -279,7 +279,7 @@ async def test_values_say_why_there_is_none(store: Store) -> None:
         ("b", "b", "b", 0.0, ""),
         ("c", "c", "c", None, "user_failed"),
         ("d", "d", "d", None, "judge_failed"),
-        ("e", "e", "e", None, "not_applicable"),
+        ("e", "e", "e", None, "not_scored"),
     ]
 
 

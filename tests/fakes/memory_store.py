@@ -256,7 +256,7 @@ def _value(trial: Trial, verdict: Verdict | None) -> tuple[float | None, str]:
     if trial.outcome != "scored":
         return None, trial.outcome
     if verdict is None:
-        return None, "not_applicable"
+        return None, "not_scored"
     return (verdict.result.value, "") if isinstance(verdict.result, Score) else (None, verdict.result.why)
 
 

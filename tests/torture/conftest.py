@@ -23,6 +23,14 @@ LEFT_OUT = {  # of the short form: they wait for seconds, or are close to anothe
     "worker that floods standard error",
     "store cut in half",
     "server of the store killed 20 times",
+    "kill -9 while tables in PostgreSQL are brought up to date",
+    "kill -9 while a run is scored again by a changed scorer",
+    "kill -9 while a log is imported",
+    *(
+        f"kill -9 while {name} is written"
+        for name in ("report.html", "table.csv", "table.xlsx", "table.parquet", "log.eval", "spans.jsonl")
+    ),
+    "shards in files that are killed at random, and their merging",
     "disk of the database full",  # mounts a small disk, which containers may not
     *(
         f"agent that {what}, async"

@@ -5,7 +5,9 @@ A text stays a text: none is read as a formula, not even when its cell is edited
 
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,9 +38,17 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options | Non
     book = openpyxl.Workbook(write_only=True)
     columns = table.columns_of(record, store)
     rows = (table.flat_row(row) for row in table.rows(record, store, (options or {}).get("lang", "en")))
-    _fill(book, columns, ([_value(name, row.get(name)) for name in columns] for row in rows))
+    xml = sys.modules.get("lxml.etree")  # openpyxl writes with it where it is installed
+    full: tuple[type[Exception], ...] = () if xml is None else (xml.SerialisationError,)
     with draft_of(path) as draft:
-        book.save(draft)
+        try:
+            _fill(book, columns, ([_value(name, row.get(name)) for name in columns] for row in rows))
+            book.save(draft)
+        except full as error:
+            for sheet in book.worksheets:
+                with suppress(*full):  # else it is printed when the sheet is collected
+                    sheet.close()
+            raise OSError(str(error)) from error
     return [path]
 
 

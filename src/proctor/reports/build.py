@@ -1,7 +1,7 @@
 """Gather everything a page about a run shows, in a few passes over the store and in little memory."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -29,6 +29,7 @@ from proctor.reports.noise import Noise, noise
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Story, stored_story
 from proctor.stores.reading import verdicts_by_trial
+from proctor.stores.rows import NOT_SCORED
 from proctor.transport.redact import KEY_NAME
 
 METRICS = ("accuracy", "score", "points")
@@ -154,7 +155,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         failures=tuple(stories(spread_evenly([kept.get(rule, []) for rule, _ in sort_errors(errors)], failures))),
         failed=errors.total(),
         judged=tuple(stories(verdicts.judged)),
-        notes=tuple(_notes(record, outcomes, verdicts.lost, estimates)),
+        notes=(*_notes(record, outcomes, verdicts.lost, estimates), *_half_scored(record, store, verdicts.versions)),
         options=tuple(options_of(record)),
         provenance=tuple(_facts(record.provenance)),
     )
@@ -252,6 +253,28 @@ def _notes(
     warnings = record.provenance.get("warnings", ())
     for warning in warnings if isinstance(warnings, list | tuple) else (warnings,):
         yield str(warning)
+
+
+def _half_scored(record: RunRecord, store: Store, versions: Mapping[str, Collection[str]]) -> Iterator[Sentence]:
+    """Say which scorers have not seen every scored trial, or not all in one version: scoring again may have been killed."""
+    ended = sum(store.outcomes(record.id).get(outcome, 0) for outcome in IN_THE_MEAN)
+    for scorer in record.scorers:
+        if len(versions.get(scorer, ())) > 1:
+            yield say(
+                "The verdicts of {scorer} come from several versions of it, as after scoring again that was cut off. Score the run with it again: proctor score --run {run} --scorer NAME",
+                scorer=scorer,
+                run=record.id,
+            )
+        tallies = store.tallies(record.id, scorer)
+        if not tallies or tallies[""].scored >= ended:  # as a rule; it saves a look at every trial
+            continue
+        if count := sum(value.why == NOT_SCORED for value in store.values(record.id, scorer)):
+            yield say(
+                "Trials that the scorer {scorer} has not seen: {count}. Its scoring was cut off, or is under way; they are missing, not 0. Score the run with it again: proctor score --run {run} --scorer NAME",
+                scorer=scorer,
+                count=count,
+                run=record.id,
+            )
 
 
 def options_of(record: RunRecord) -> Iterator[Fact]:

@@ -91,10 +91,12 @@ class VerdictCounts:
         self.examples: dict[tuple[str, str], str | Sentence] = {}
         self.values_by_detail: dict[tuple[str, str], dict[str, list[float]]] = {}
         self.compared: set[str] = set()  # scorers that compared tool calls
+        self.versions: dict[str, set[str]] = {}
         self.judged: list[Key] = []
 
     def add(self, verdicts: Sequence[Verdict]) -> None:
         for verdict in verdicts:
+            self.versions.setdefault(verdict.scorer, set()).add(verdict.scorer_version)
             match verdict.result:
                 case Score(details=details):
                     self._add_details(verdict, details)

@@ -9,6 +9,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.core.trial import Outcome, Value
+from proctor.stores.rows import NOT_SCORED
 from proctor.stores.tables import TableStore
 
 
@@ -62,7 +63,8 @@ def _check_scores(store: Store, run_id: str, scorer: str, not_scored: Container[
     for value in store.values(run_id, scorer):
         key = (value.sample_id, value.attempt)
         has_record = verdict is not None and (verdict.sample_id, verdict.attempt) == key
-        if key not in not_scored and not (verdict and has_record and _agree(verdict.result, value)):
+        is_judged = has_record or value.why != NOT_SCORED
+        if is_judged and key not in not_scored and not (verdict and has_record and _agree(verdict.result, value)):
             yield say(
                 "sample '{id}' (attempt {attempt}): the table has another score of {scorer} than its record, or one of them is missing",
                 id=value.sample_id,

@@ -35,6 +35,9 @@ def decode(data: bytes | None, kind: type[T]) -> T:
         ) from error
 
 
+NOT_SCORED = "not_scored"  # the scorer never saw it: it was added later, and its scoring was cut off
+
+
 def value(
     name: str, cluster: str | None, tags: str, outcome: str, share: float | None, why: str | None, *, attempt: int
 ) -> Value:
@@ -44,7 +47,7 @@ def value(
     elif outcome != "scored":
         share, why = None, outcome
     elif share is None and why is None:
-        why = "not_applicable"  # the scorer never saw it
+        why = NOT_SCORED
     return Value(
         sample_id=name, attempt=attempt, cluster=cluster or name, tags=tags_of(tags), value=share, why=why or ""
     )
