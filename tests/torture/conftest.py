@@ -23,6 +23,7 @@ LEFT_OUT = {  # of the short form: they wait for seconds, or are close to anothe
     "worker that floods standard error",
     "store cut in half",
     "server of the store killed 20 times",
+    "kill -9 of the web app while a run is started in it",
     "kill -9 while tables in PostgreSQL are brought up to date",
     "kill -9 while a run is scored again by a changed scorer",
     "kill -9 while a log is imported",

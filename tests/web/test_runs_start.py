@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -182,6 +183,35 @@ def test_a_run_outlives_the_server_and_is_found_by_the_next_one(site: AppSite) -
     assert now.state == "running"
     stop_run(second.workspace, RunReference(run=run))
     until(lambda: get_progress(second.workspace, RunReference(run=run)).state == "stopped")
+    second.workspace.close()
+
+
+@pytest.mark.slow
+def test_a_run_whose_process_is_starting_when_the_server_ends_is_seen_by_the_next_one(site: AppSite) -> None:
+    run = begin(site, "slow", concurrency=1, task_options={"samples": 100})
+    second = AppSite(site.agents.parent)
+    assert get_progress(second.workspace, RunReference(run=run)).state in ("starting", "running")
+    with pytest.raises(BadInput, match="under way"):
+        begin(second, "slow")
+    stop_run(second.workspace, RunReference(run=run))
+    until(lambda: not get_progress(second.workspace, RunReference(run=run)).is_under_way)
+    second.workspace.close()
+
+
+def test_a_server_that_is_killed_before_the_process_exists_has_not_lost_what_it_was_asked_for(
+    site: AppSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess, "Popen", killed)
+        with pytest.raises(SystemExit):
+            begin(site, "quick")
+    second = AppSite(site.agents.parent)
+    [row] = list_runs(second.workspace, RunFilter()).rows
+    assert (row.id, row.state) == ("r", "not_started")
+    assert 'href="/runs/new?again=r"' in second.browser().get("/runs/r/start").text
     second.workspace.close()
 
 

@@ -22,6 +22,7 @@ from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
 from proctor.folders import data_folder
+from proctor.runtime.alive import is_alive
 from proctor.transport.redact import redact
 from proctor.web.workspace import Workspace
 
@@ -31,6 +32,7 @@ TAIL_BYTES = 24_000  # of what is shown
 MOST_LOG_BYTES = 8_000_000  # of what is kept
 TRIM_SECONDS = 30.0
 END_SECONDS = 5.0
+OPENING_SECONDS = 60.0  # within which a process has opened its run
 LINES = 200
 
 
@@ -93,6 +95,8 @@ class Launcher:
                 address := self._addresses.get(store.url)
             ) is not None:  # with its password: whoever lists processes sees words
                 words, given = [word for word in words if word != f"--store={store.url}"], {"PROCTOR_STORE": address}
+            begun = msgspec.structs.replace(start, started=time.time())
+            self._write(store, begun)  # first: a server that is killed here has not lost what it was asked for
             with log.open("ab") as output:
                 process = subprocess.Popen(  # noqa: S603 - words of our own, which were checked
                     [sys.executable, "-m", "proctor", f"--lang={lang}", *words],
@@ -105,7 +109,7 @@ class Launcher:
                 )
             self._processes[key] = process
             self._stopping.discard(key)
-            begun = msgspec.structs.replace(start, pid=process.pid, started=time.time())
+            begun = msgspec.structs.replace(begun, pid=process.pid)
             self._write(store, begun)
         threading.Thread(
             target=self._note_end, args=(store, begun, process), name=f"proctor-{run}", daemon=True
@@ -117,7 +121,7 @@ class Launcher:
         Raises:
             BadInput: nobody writes the run, or it is this process.
         """
-        pid = self._processes[store.url, run].pid if self.is_alive(store, run) else store.writer(run)
+        pid = self._pid(store, run) or store.writer(run)
         if pid == 0:
             raise BadInput(
                 "The run '{run}' is under way on another machine, or as another user. Stop it there.", run=run
@@ -132,9 +136,19 @@ class Launcher:
                 raise BadInput("The run '{run}' belongs to another user of this machine.", run=run) from None
 
     def is_alive(self, store: Store, run: str) -> bool:
-        """True while the process that was started here for a run has not ended."""
+        """True while the process that was started for a run has not ended, as far as is known."""
+        return self._pid(store, run) is not None
+
+    def _pid(self, store: Store, run: str) -> int | None:
         process = self._processes.get((store.url, run))
-        return process is not None and process.poll() is None
+        if process is not None:
+            return process.pid if process.poll() is None else None
+        last = self.last(
+            store, run
+        )  # of a server that was killed; soon the process has opened the run, which tells more
+        if last is None or not last.pid or last.code is not None or time.time() - last.started > OPENING_SECONDS:
+            return None
+        return last.pid if is_alive(last.pid) else None
 
     def await_end(self, store: Store, run: str) -> None:
         """Wait a moment for the process of a run that is over: it still has its numbers to print."""

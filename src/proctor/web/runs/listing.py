@@ -188,7 +188,9 @@ def _unopened(workspace: Workspace, found: Sequence[Found]) -> list[RunRow]:
         for name, store in workspace.stores.items()
         for start in launcher.starts(store)
         if start.request is not None and (store.url, start.run) not in known
-        if launcher.is_alive(store, start.run) or start.code not in ENDED
+        if launcher.is_alive(store, start.run)
+        or start.code not in ENDED
+        or not start.pid  # the server was killed first
     ]
 
 
