@@ -32,6 +32,7 @@ LEFT_OUT = {  # of the short form: they wait for seconds, or are close to anothe
         for name in ("report.html", "table.csv", "table.xlsx", "table.parquet", "log.eval", "spans.jsonl")
     ),
     "shards in files that are killed at random, and their merging",
+    "disk of the log of the database full",
     "disk of the database full",  # mounts a small disk, which containers may not
     *(
         f"agent that {what}, async"

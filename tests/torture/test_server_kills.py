@@ -122,3 +122,48 @@ def test_a_disk_of_the_server_that_is_full_is_named() -> None:
         with suppress(subprocess.CalledProcessError):
             server.stop()
         subprocess.run(["umount", "-l", str(small)], check=False)
+
+
+@pytest.mark.fault(
+    "disk of the log of the database full",
+    "the log of writes on a disk of 40 MB, until the server ends itself",
+    "named after the patience; what was acknowledged is kept, goes on when there is room",
+)
+def test_a_log_of_the_server_that_is_full_loses_nothing() -> None:
+    server = PostgresServer(durable=True)
+    server.settings = " -c checkpoint_timeout=1h -c max_wal_size=4GB"
+    log, small = server.folder / "data" / "pg_wal", server.folder / "small"
+    small.mkdir()
+    try:
+        address = server.database()
+        server.kill()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(small)], check=True)
+        shutil.copytree(log, small / "log")
+        subprocess.run(["chown", "-R", USER, str(small)], check=True)
+        shutil.rmtree(log)
+        log.symlink_to(small / "log")
+        server.start()
+        store = PostgresStore(address, patience=3)
+        asyncio.run(begun(store, [a_sample(f"s{number}") for number in range(4_000)]))
+        kept: list[str] = []
+
+        async def add(ids: Iterable[str]) -> None:
+            for id in ids:
+                await store.add(a_trial(id, notes={"text": os.urandom(8_000).hex()}), [a_verdict(id)])
+                kept.append(id)
+
+        with pytest.raises(BadInput, match=r"is full|cannot be reached"):
+            asyncio.run(add(f"s{number}" for number in range(4_000)))
+        assert len(kept) > 10
+        subprocess.run(["mount", "-o", "remount,size=400m", str(small)], check=True)
+        with suppress(ProcessLookupError, FileNotFoundError):
+            server.kill()
+        server.start()
+        assert {(id, 0) for id in kept} <= store.finished("r")
+        asyncio.run(add(f"s{number}" for number in range(len(kept), 4_000)))
+        assert store.outcomes("r") == {"scored": 4_000}
+        store.close()
+    finally:
+        with suppress(subprocess.CalledProcessError):
+            server.stop()
+        subprocess.run(["umount", "-l", str(small)], check=False)

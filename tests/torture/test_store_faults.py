@@ -12,12 +12,14 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from stage import QUESTIONS, RUN, Stage, answer_to, assert_sound, wait_until
+from batch_servers import OpenAIServer
+from stage import QUESTIONS, RUN, Model, Stage, answer_to, assert_sound, served, wait_until
 
 import proctor
 from proctor import BadInput
 from proctor.stores.sqlite import SqliteStore
 
+RUN_OF_BATCHES = "batches"
 NOISY = """
 import os, re, time
 calls = os.open("calls.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -140,6 +142,37 @@ def assert_full(stage: Stage, command: Sequence[str], *, before: Sequence[str] =
     assert done <= set(called(stage))
     assert len(called(stage)) - len(done) <= 2 * 16
     assert_sound(stage, dict.fromkeys(set(range(stage.samples)) - done, ""))
+
+
+@pytest.mark.fault(
+    "disk full of the folders of the user",
+    "a small disk with the reply cache and the journal of batches",
+    "a run goes on without the cache; no batch is sent that cannot be noted",
+)
+def test_a_full_disk_of_the_caches_costs_no_result_and_no_request_twice(stage: Stage, disk: Path) -> None:
+    stage.keep_in(stage.folder / "runs.db")
+    stage.environment |= {"PROCTOR_CACHE": str(disk / "cache"), "XDG_DATA_HOME": str(disk / "data")}
+    with suppress(OSError), (disk / "rest").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(1_000))
+    model = Model()
+    with served(model) as endpoint:
+        done = stage.run_alone(stage.model(endpoint.url, "--cache"))
+    assert done.code == 0, done.error
+    assert "reply cache" in done.error
+    assert_sound(stage)
+    batches = OpenAIServer()
+    command = [RUN_OF_BATCHES if word == RUN else word for word in stage.model("", "--batch")]
+    with served(batches) as endpoint:
+        command[command.index("/v1")] = f"{endpoint.url}/v1"
+        refused = stage.run_alone(command)
+        assert refused.code == 2, refused
+        assert "batches" in refused.error
+        assert not batches.questions
+        (disk / "rest").unlink()
+        assert stage.run_alone(command).code in (0, 3)
+    assert sorted(batches.questions) == sorted(set(batches.questions))
+    assert len(batches.questions) == stage.samples
 
 
 # Read-only
