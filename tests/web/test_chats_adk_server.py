@@ -108,6 +108,13 @@ async def test_the_client_of_google_adk_works(client: httpx2.AsyncClient) -> Non
         adk._client = None
 
 
+async def test_an_address_of_adk_that_is_not_answered_is_json(client: httpx2.AsyncClient) -> None:
+    await client.post(f"{USER}/s1")
+    for path in (f"{USER}/s1/artifacts", f"{USER}/none", "/dev/apps/shop/debug/trace/1", "/debug/trace/session/s1"):
+        answer = await client.get(path)
+        assert (answer.status_code, [*answer.json()]) == (404, ["detail"])
+
+
 async def test_a_session_becomes_a_case_that_is_read_changed_and_deleted(
     client: httpx2.AsyncClient, site: AppSite
 ) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -21,7 +21,7 @@ from proctor.reports.render import environment
 from proctor.reports.words import Words
 from proctor.runtime.visible import visible
 from proctor.web.auth import Access, Session
-from proctor.web.failures import failure, is_for_programs
+from proctor.web.failures import failure, is_for_adk, is_for_programs
 from proctor.web.guard import MOST_BYTES_BY_PATH, Guard, unanswered
 from proctor.web.markup import show
 from proctor.web.users.database import LedgerFailed
@@ -161,6 +161,8 @@ def _message(request: Request, status: int, said: Sentence) -> Response:
     """Return what went wrong: as JSON for a program, as a page for a person."""
     if is_for_programs(request.url.path):
         return failure(status, speak(said, request.state.lang))
+    if is_for_adk(request.url.path):
+        return JSONResponse({"detail": speak(said, request.state.lang)}, status)
     session: Session | None = getattr(request.state, "session", None)
     sees_all = request.app.state.workspace is not None and session is not None and not session.person.only
     return page(request, "app_message.html.jinja" if sees_all else "message.html.jinja", status=status, said=said)
