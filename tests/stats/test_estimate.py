@@ -29,7 +29,8 @@ def test_samples_of_a_cluster_move_together() -> None:
     assert clustered.standard_error == pytest.approx(0.1900593, abs=1e-6)
     assert clustered.method == "Wilson with t over clusters"
     degrees = 9**2 / (3**2 + 2**2 + 4**2) - 1
-    expected = wilson(5 / 9, 5 / 9 * 4 / 9 / 0.1900593**2, quantile=t_quantile(0.975, degrees))
+    wider = 0.1900593 * (1 - 1 / 3) * (degrees + 1) / degrees  # as the clusters differ in size
+    expected = wilson(5 / 9, 5 / 9 * 4 / 9 / wider**2, quantile=t_quantile(0.975, degrees))
     assert clustered.degrees == pytest.approx(degrees)
     assert (clustered.low, clustered.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
 
@@ -50,7 +51,9 @@ def test_points_get_t_over_samples() -> None:
     error = math.sqrt((0.3**2 + 0.1**2 + 0.4**2) / 6)
     assert one.method == "Wilson with t over samples"
     assert one.standard_error == pytest.approx(error)
-    expected = wilson(0.5, 0.25 / error**2, quantile=t_quantile(0.975, 2))
+    quantile, relative = t_quantile(0.975, 2), math.sqrt(3) * error / 0.5  # the coefficient of variation
+    wider = 1 + 2.5 * relative**3 * (1 + 2 * quantile**2) / (6 * math.sqrt(3)) / quantile
+    expected = wilson(0.5, max(0.25 / error**2 / wider**2, 3), quantile=quantile)
     assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
 
 

@@ -1,5 +1,6 @@
 """Does a 95 % interval cover 95 %? Samples are drawn by the thousand with numpy; the intervals are those of `estimate`."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -63,6 +64,15 @@ POINTS: Sequence[tuple[Draw, float]] = [
     (lambda draw, shape: draw.beta(0.3, 6, shape), 0.3 / 6.3),
     (lambda draw, shape: draw.beta(0.2, 2.3, shape), 0.08),
 ]
+LOGNORMAL: Sequence[tuple[float, float]] = [(1.4, 0.08), (1, 0.08), (0.7, 0.1), (2, 0.05)]  # sigma, mean
+
+
+def _lognormal(sigma: float, mean: float) -> tuple[Draw, float]:
+    """Return points that are capped at 1, and their mean."""
+    location = math.log(mean) - sigma**2 / 2
+    above = 0.5 * math.erfc(-location / sigma / math.sqrt(2))  # of what lies above 1
+    beyond = 0.5 * math.erfc((location + sigma**2) / -sigma / math.sqrt(2))
+    return lambda draw, shape: np.minimum(draw.lognormal(location, sigma, shape), 1), mean * (1 - beyond) + above
 
 
 @pytest.mark.parametrize("setting", range(len(ATTEMPTS)))
@@ -74,7 +84,7 @@ def test_several_attempts_are_covered(setting: int) -> None:
     assert 0.925 - NOISE <= covered <= 0.99
 
 
-@pytest.mark.parametrize("shape", [(3, 2), (9, 1), (2, 0.3)])
+@pytest.mark.parametrize("shape", [(3, 2), (9, 1), (2, 0.3), (0.5, 0.5)])
 @pytest.mark.parametrize("setting", range(len(CLUSTERS)))
 def test_right_and_wrong_in_unequal_clusters_are_covered(setting: int, shape: tuple[float, float]) -> None:
     sizes = CLUSTERS[setting]
@@ -150,6 +160,24 @@ def test_points_are_covered_however_skewed(setting: int, count: int) -> None:
     values, truth = POINTS[setting]
     drawn = values(np.random.default_rng(setting), (ROUNDS, count))
     assert 0.925 - NOISE <= _coverage(drawn, [1] * count, truth, trials=count, whole=False) <= 0.999
+
+
+@pytest.mark.parametrize("count", [30, 50, 100])
+@pytest.mark.parametrize(("sigma", "mean"), LOGNORMAL)
+def test_lognormal_points_are_covered(sigma: float, mean: float, count: int) -> None:
+    values, truth = _lognormal(sigma, mean)
+    drawn = values(np.random.default_rng(count), (ROUNDS, count))
+    assert 0.925 - NOISE <= _coverage(drawn, [1] * count, truth, trials=count, whole=False) <= 0.99
+
+
+@pytest.mark.parametrize(("sigma", "mean"), LOGNORMAL[:2])
+def test_a_gate_on_lognormal_losses_seldom_says_go(sigma: float, mean: float) -> None:
+    """Without regard to skewness GO is wrong in 8 to 12 % of the suites."""
+    values, truth = _lognormal(sigma, mean)
+    drawn, rounds = 1 - values(np.random.default_rng(50), (ROUNDS, 50)), 500
+    found = [one_sided(estimate("", one), 0.05) for one in _tallies(drawn[:rounds], [1] * 50, trials=50, whole=False)]
+    wrong = sum(one is not None and one.low > 1 - truth for one in found)
+    assert wrong / rounds <= 0.055 + 0.017
 
 
 @pytest.mark.parametrize("rate", [0.8, 0.95])

@@ -2,6 +2,7 @@
 
     one 0/1 attempt of independent samples     Clopper-Pearson, which is exact
     attempts, points, clusters, strata         Clopper-Pearson on an effective number of samples, with t
+    points                                     the same, with the skewness of lognormal ones
     the same, but all clusters alike           Clopper-Pearson on Kish's number of clusters
     numbers of any size                        Student's t
     differences of pairs                       the two bounds of what was won and what was lost, combined
@@ -28,12 +29,13 @@ import msgspec
 
 from proctor.core.run import Estimate
 from proctor.stats.distributions import beta_quantile, normal_quantile, t_quantile
-from proctor.stats.estimate import WILSON, sizes_of
+from proctor.stats.estimate import WILSON, count_of_skewed, sizes_of
 from proctor.stats.paired import Pair
 from proctor.stats.rate import Interval
 
 _LEAST_SAMPLES = 1e-6
 _LEAST_DEGREES = 0.5
+_SKEWNESS = 6.0  # as in `stats.estimate`, more of it, as a decision errs on one side
 _ROUNDING = 1e-12
 
 
@@ -53,7 +55,9 @@ def one_sided(one: Estimate, error: float) -> Interval | None:
         return Interval(low=one.value - half, high=one.value + half)
     if one.method == WILSON:
         return exact(round(one.value * one.clusters), one.clusters, error)
-    return effective(one.value, one.standard_error, one.degrees, one.clusters, error, sizes=sizes_of(one))
+    return effective(
+        one.value, one.standard_error, one.degrees, one.clusters, error, sizes=sizes_of(one), partial=one.partial
+    )
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,11 +166,13 @@ def effective(
     error: float,
     *,
     sizes: tuple[float, float] = (1.0, 1.0),
+    partial: bool = False,
 ) -> Interval:
     """Return the bounds of a share with a standard error, on its effective number of samples.
 
     Args:
         sizes: the mean sizes of a cluster over what was lost, and over what was earned, relative to that over all samples.
+        partial: the values may be points, which are more skewed than right and wrong.
     """
     alike = float(clusters) if degrees is None else min(degrees + 1, clusters)
     count, heavier = alike, (1.0, 1.0)
@@ -180,12 +186,14 @@ def effective(
                 _weigh(value / typical, clusters / (degrees + 1), sizes[1]),
             )
         count *= (normal_quantile(1 - error) / _quantile(error, degrees)) ** 2
-    count = max(count, _LEAST_SAMPLES)
-    losses, gains = (1 - value) * count, value * count
+    lower = upper = max(count, _LEAST_SAMPLES)
+    if partial and spread > _ROUNDING and 0 < value < 1:
+        quantile = _quantile(error, degrees)
+        lower, upper = (count_of_skewed(one, lower, alike, quantile, skewness=_SKEWNESS) for one in (1 - value, value))
     surest = error ** (1 / alike)
     return Interval(
-        low=min(1 - _at_most(losses, gains, error, heavier[0]), surest),
-        high=max(_at_most(gains, losses, error, heavier[1]), 1 - surest),
+        low=min(1 - _at_most((1 - value) * lower, value * lower, error, heavier[0]), surest),
+        high=max(_at_most(value * upper, (1 - value) * upper, error, heavier[1]), 1 - surest),
     )
 
 

@@ -11,21 +11,28 @@ The value is the mean over samples of each sample's mean over its scored attempt
 
 With one sample in each cluster this is the plain SE² = Σ (x - value)² / (n (n - 1)). The effective number of samples is
 value · (1 - value) / SE², for 0/1 at most the number of trials; t has Kish's effective number of clusters
-(Σ n_c)² / Σ n_c², less 1, as degrees of freedom, which for clusters of equal size is G - 1.
+K = (Σ n_c)² / Σ n_c², less 1, as degrees of freedom, which for clusters of equal size is G - 1. Where clusters differ in size,
+SE counts (1 - 1 / G) / (1 - 1 / K) times in it: a large one pulls the mean towards itself.
 
 Near 0 and 1 the standard error rests on the few clusters that are not perfect. So a lower end lies no higher than where
-all clusters are perfect, K / (K + z²) for Kish's number K, and an upper end accordingly: 99 of 100 is never surer than 100
+all clusters are perfect, K / (K + z²), and an upper end accordingly: 99 of 100 is never surer than 100
 of 100. For points and for clusters that bound gives way as more clusters lose something: with m = (Σ loss)² / Σ loss²,
 from none at m = 1 to all of it at m = 8 (m = 21 for points of independent samples, which may be more skewed: 20 of them
 covered 87 %). Where clusters differ in size, small ones that lost say nothing of large ones: m is
 multiplied by the mean size of a cluster over the points lost, relative to its mean over all samples, if that is below 1.
+
+The few large values of skewed points (or the few large losses) may all be missing from the samples, which then look both
+better known and further from them than they are. How skewed points are cannot be seen in so few, so each end takes t times
+1 + 2.5 · CV³ · (1 + 2t²) / (6t · √K), Johnson's correction for a skewness of 2.5 · CV³ with CV the spread over what was earned (or
+lost): about that of lognormal points. It is never wider than right and wrong samples of the same mean. With 50 lognormal
+points (sigma 1.4, mean 0.08) the interval covers 95 % so, and 90 % without.
 
 Coverage of 95 % in the settings of `tests/stats/test_coverage.py`: 92 to 99.5 %; in those of `bench/clusters.py`, where whole
 clusters are right or wrong: 92.5 to 99 %.
 
 Source: Miller 2024, "Adding Error Bars to Evals", arXiv 2411.00640, the sandwich form of the clustered error; small
 samples after Bowyer, Aitchison and Ivanova 2025, arXiv 2503.01747; the effective number after Korn and Graubard 1998
-and Dean and Pagano 2015; the degrees of freedom after Kish 1965.
+and Dean and Pagano 2015; the degrees of freedom after Kish 1965; the skewness after Johnson 1978.
 """
 
 import math
@@ -57,6 +64,7 @@ _ROUNDING = 1e-12  # what is left of a sum of squares when all are equal
 _BLURRED = 1e-6  # a share of the whole sum of squares, from which losses are more than what rounding leaves
 _SPREAD_OUT = 7.0  # clusters with losses beyond the first, from which their standard error is taken at its word
 _POINTS_SPREAD_OUT = 20.0  # the same for points, which may be more skewed than rates
+_SKEWNESS = 2.5  # of points, as a multiple of their coefficient of variation to the third
 _LEAST_DEGREES = 0.5  # where one cluster is nearly all; the interval is then nearly the whole scale
 _FEW = 40  # effective successes or failures from which the normal interval of strata covers what it says
 
@@ -69,6 +77,7 @@ class _Spread(msgspec.Struct, frozen=True, kw_only=True):
     degrees: float | None = None
     interval: Interval | None = None
     loss_size: float | None = None
+    partial: bool = False
 
 
 class Sums(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +167,7 @@ def estimate(name: str, tally: Tally, *, slice: str = "", level: float = 0.95) -
         standard_error=spread.standard_error,
         degrees=spread.degrees,
         loss_size=spread.loss_size,
+        partial=spread.partial,
     )
 
 
@@ -191,6 +201,7 @@ def points(name: str, tally: Tally, score: Estimate) -> Estimate:
         standard_error=spread.standard_error,
         degrees=spread.degrees,
         loss_size=spread.loss_size,
+        partial=spread.partial,
     )
 
 
@@ -261,14 +272,19 @@ def _over_clusters(value: float, sums: Sums, level: float, *, independent: bool,
         return _Spread(method=ONE_SAMPLE if independent else ONE_CLUSTER)
     error = _sandwich(value, sums)
     degrees = max(sums.kish - 1, _LEAST_DEGREES)
-    count = value * (1 - value) / error**2 if error else 0.0
+    # large clusters pull the mean towards themselves, so their residuals are too small
+    wider = error * (1 - 1 / sums.clusters) * (1 + 1 / degrees)
+    count = value * (1 - value) / wider**2 if error else 0.0
     if count <= 0:
         interval = wilson(value, sums.kish, level)
         return _Spread(method=WILSON_OVER_CLUSTERS, standard_error=0.0, degrees=degrees, interval=interval)
-    interval = wilson(value, min(count, trials), quantile=t_quantile(0.5 + level / 2, degrees))
+    quantile, partial = t_quantile(0.5 + level / 2, degrees), trials == math.inf
+    interval = wilson(value, min(count, trials), quantile=quantile)
+    if partial:
+        interval = allow_for_skewness(value, count, sums.kish, quantile)
     losses = gains = 0.0
-    if not independent or trials == math.inf:
-        spread_out = _POINTS_SPREAD_OUT if trials == math.inf else _SPREAD_OUT
+    if not independent or partial:
+        spread_out = _POINTS_SPREAD_OUT if partial else _SPREAD_OUT
         losses, gains = sums.lost.known(spread_out), sums.known(spread_out)
     return _Spread(
         method=OVER_SAMPLES if independent else OVER_CLUSTERS,
@@ -276,7 +292,29 @@ def _over_clusters(value: float, sums: Sums, level: float, *, independent: bool,
         degrees=degrees,
         interval=no_surer(interval, sums.kish, level, losses, gains),
         loss_size=None if independent else sums.lost.relative_size,
+        partial=partial,
     )
+
+
+def allow_for_skewness(value: float, count: float, alike: float, quantile: float) -> Interval:
+    """Return the interval of points that say as much as `count` right or wrong samples, each end with its own skewness."""
+    lower, upper = (count_of_skewed(one, count, alike, quantile) for one in (1 - value, value))
+    return Interval(
+        low=wilson(value, lower, quantile=quantile).low,
+        high=wilson(value, upper, quantile=quantile).high,
+    )
+
+
+def count_of_skewed(value: float, count: float, alike: float, quantile: float, *, skewness: float = _SKEWNESS) -> float:
+    """Return how many right or wrong samples points of this mean say as much as, at the end away from 0.
+
+    Args:
+        count: as many as their spread speaks of.
+        alike: clusters of equal size that would say as much.
+    """
+    relative = math.sqrt((1 - value) / value * alike / count)
+    more = skewness * relative**3 * (1 + 2 * quantile**2) / (6 * math.sqrt(alike))
+    return max(count * (quantile / (quantile + more)) ** 2, min(count, alike))
 
 
 def no_surer(interval: Interval, count: float, level: float, losses: float, gains: float) -> Interval:

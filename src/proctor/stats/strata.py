@@ -27,7 +27,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Tally
 from proctor.stats.allocation import name_in_stage
 from proctor.stats.distributions import t_quantile
-from proctor.stats.estimate import Sums, no_surer
+from proctor.stats.estimate import Sums, allow_for_skewness, no_surer
 from proctor.stats.estimate import points as ratio_of_sums
 from proctor.stats.rate import Interval, checked_level, wilson
 
@@ -253,7 +253,12 @@ def _with_interval(
         standard_error=error,
         degrees=degrees,
         loss_size=loss_size,
+        partial=_is_partial(parts),
     )
+
+
+def _is_partial(parts: Sequence[_Part]) -> bool:
+    return not all(part.tally.all_or_nothing for part in parts)
 
 
 def _sums(parts: Sequence[_Part], clusters: int) -> Sums:
@@ -292,7 +297,10 @@ def _from_spread(
     quantile = t_quantile(0.5 + made.level / 2, max(degrees, 1.0))
     count = value * (1 - value) / variance
     in_clusters = not of_suite and made.clusters < sum(part.tally.samples for part in parts)
-    return wilson(value, count, quantile=quantile), math.sqrt(variance), max(degrees, 1.0) if in_clusters else None
+    interval = wilson(value, count, quantile=quantile)
+    if _is_partial(parts):
+        interval = allow_for_skewness(value, count, 1 / _concentration(parts, of_suite), quantile)
+    return interval, math.sqrt(variance), max(degrees, 1.0) if in_clusters else None
 
 
 def _variance(part: _Part, spread: float, of_suite: bool) -> float:
