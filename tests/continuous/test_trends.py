@@ -11,8 +11,10 @@ import proctor
 from proctor import Sample, Task
 from proctor.api.baselines import set_baseline
 from proctor.cli import app
+from proctor.continuous.trend_pages import chart
 from proctor.continuous.trends import trends
 from proctor.core.errors import BadInput, ProviderFailed
+from proctor.reports.words import Words
 from proctor.stores import open_store
 
 Make = Callable[..., proctor.Run]
@@ -79,7 +81,16 @@ def test_a_run_that_measures_otherwise_is_no_change_of_the_agent(make: Make, sto
     found = trends("t", store=store)
     assert found.shifts == ()
     assert [point.run for point in found.points if point.begins] == ["b0"]
-    assert "begins again" in call(store).output
+    assert [point.run for point in found.points if point.row is None] == ["a0", "b0"]
+    shown = call(store).output
+    assert "begins again" in shown
+    values = [point.estimate.value for point in found.points[5:] if point.estimate is not None]
+    assert all(value is not None and value < 0.7 for value in values)
+    assert f"{min(value or 0 for value in values):.1%} to {max(value or 0 for value in values):.1%}" in shown
+    assert chart(found, Words("en")).count('class="trend"') == 7
+    against = trends("t", baseline="a0", store=store)
+    assert [point.row is None for point in against.points] == [True, *4 * [False], *4 * [True]]
+    assert against.marks == {}
 
 
 def test_an_outage_is_no_fall(make: Make, store: str) -> None:

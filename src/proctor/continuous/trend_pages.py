@@ -137,6 +137,7 @@ def chart(trend: Trend, words: Words, address: Callable[[str], str] = lambda _: 
             marks.get(point.run, ""),
             text(address(point.run)),
             text(f"{point.run_id}: {words.sentence(point.estimate, words.when(point.created))}"),
+            point.begins,
         )
         for point in trend.points
         if point.estimate is not None
@@ -171,8 +172,9 @@ def _title(trend: Trend, words: Words) -> str:
 
 
 def _characters(trend: Trend, words: Words) -> str:
-    """Draw the newest runs as a line, and below it where a change began."""
-    shown = trend.points[-CHARACTERS:]
+    """Draw the newest runs that measure alike as a line, and below it where a change began."""
+    begun_at = max((at for at, point in enumerate(trend.points) if point.begins), default=0)
+    shown = trend.points[begun_at:][-CHARACTERS:]
     values = [None if point.estimate is None else point.estimate.value for point in shown]
     known = [value for value in values if value is not None]
     begun = {shift.since: DOWN if shift.direction == "down" else UP for shift in trend.shifts}

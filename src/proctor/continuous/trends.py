@@ -54,7 +54,7 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         against: the run that it is compared with, '' for none; `row` is then the paired difference, None where the two
-            have no scored sample in common.
+            have no scored sample in common, or measure differently.
         changes: what differs from the run before in what was run.
         begins: True if it measures otherwise than the run before, so that no change is looked for between them.
     """
@@ -302,12 +302,14 @@ def find_shifts(runs: Sequence[R], runs_per_alarm: float) -> list[TrendShift]:
 def _rows(
     runs: Sequence[R], baseline: R | None, earned: Mapping[int, Mapping[str, Earned]], scorer: str
 ) -> Mapping[int, Row]:
-    """Return the paired differences of the runs that are tested, by position."""
+    """Return the paired differences of the runs that are tested, by position; two that measure differently have none."""
     drafts: dict[int, Untested] = {}
     fixed = None if baseline is None else earned_by_sample(baseline.record, baseline.store, scorer)
     for at, new in earned.items():
         against, old = (baseline, fixed) if baseline is not None else (runs[at - 1], earned.get(at - 1))
         if old is None or against is None or against.reference == runs[at].reference:
+            continue
+        if blocking_changes(runs[at], against):
             continue
         matches = list(match_samples(against.record, runs[at].record, old, new)[0].values())
         if any(match.pair is not None for match in matches):

@@ -142,12 +142,16 @@ def histogram(found: Distribution, title: str, label: Callable[[float], str]) ->
 
 
 class Dot(NamedTuple):
-    """An estimate of a timeline: its mark (`better`, `worse` or none), address ('' for none) and title, both escaped."""
+    """An estimate of a timeline: its mark (`better`, `worse` or none), address ('' for none) and title, both escaped.
+
+    `begins` is true of one that measures otherwise than the one before, so that no line joins them.
+    """
 
     estimate: Estimate
     mark: str
     address: str
     title: str
+    begins: bool = False
 
 
 def timeline(dots: Sequence[Dot], baseline: Estimate | None, title: str) -> str:
@@ -181,7 +185,7 @@ def timeline(dots: Sequence[Dot], baseline: Estimate | None, title: str) -> str:
         if dot.estimate.value is None:
             continue
         x, middle = round(6 + 92 * (at + 0.5) / len(dots), 2), y(dot.estimate.value)
-        if last is not None:
+        if last is not None and not dot.begins:
             marks.append(f'<line class="trend" x1="{last[0]}%" x2="{x}%" y1="{last[1]}" y2="{middle}"/>')
         last = x, middle
         top = middle
