@@ -1,7 +1,7 @@
 """One rule says which number a name means, at every door: an agent that gets nothing right meets nothing anywhere."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from proctor.core.errors import BadInput
 from proctor.core.judge import PROVENANCE
 from proctor.core.main_number import main_names
 from proctor.core.run import Estimate
+from proctor.core.task import Judged
 from proctor.judges import rubric_file
 from proctor.reports.build import build
 from proctor.stores import open_store
@@ -136,6 +137,19 @@ def test_a_scorer_cannot_have_the_name_of_another_number(name: str) -> None:
     task = Task(name="t", samples=[Sample.ask("a", "?", target="x")], scorers=["exact", own])
     with pytest.raises(BadInput, match=f"A scorer cannot be called '{name}'"):
         proctor.evaluate(task, agent=lambda question: "x", store=":memory:")
+
+
+def test_an_official_aggregate_under_the_name_of_a_scorer_is_qualified() -> None:
+    def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
+        return [Estimate(name=name, value=1.0) for name in ("short", "accuracy", "exact.accuracy", "overall")]
+
+    samples = [Sample.ask("a", "?", target="x")]
+    task = Task(name="t", samples=samples, scorers=["exact", short], summarise=summarise)
+    run = proctor.evaluate(task, agent=lambda question: "y", store=":memory:")
+    assert [one.name for one in run.estimates if one.value == 1] == [
+        *("official.short", "official.accuracy", "official.exact.accuracy", "overall", "short.accuracy"),
+    ]
+    assert [run.estimate(name).value for name in ("accuracy", "main", "exact", "exact.accuracy")] == [0] * 4
 
 
 def test_a_baseline_is_read_by_the_same_scorer_wherever_that_stands(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from proctor.api.anytime import anytime
 from proctor.api.faults import fault_estimates
 from proctor.calibration.figures import about
 from proctor.calibration.figures import estimates as judged
-from proctor.core.main_number import MAIN, kinds, main_estimate
+from proctor.core.main_number import MAIN, kinds, main_estimate, qualified
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
@@ -158,7 +158,7 @@ def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequ
         return anytime(record, store, record.official)
     summarise = resolve.summarise_of(record.spec)
     if summarise is not None:
-        return anytime(record, store, summarise(found, lambda: judged_samples(record, store)))
+        return anytime(record, store, qualified(summarise(found, lambda: judged_samples(record, store)), record))
     if record.official is None and resolve.needs_task(record.spec):
         note = _not_ended(record) if record.state == "running" else _not_kept(record)
         return [Estimate(name="official", value=None, method="not kept", note=note)]
@@ -176,7 +176,7 @@ def conclude(record: RunRecord, store: Store, summarise: Summarise | None) -> Ru
             "The official aggregates could not be computed: {error}.", error=f"{type(error).__name__}: {error}"
         )
         return replace(record, official=(), warnings=(*record.warnings, warning))
-    return replace(record, official=tuple(made))
+    return replace(record, official=qualified(made, record))
 
 
 def summarise_again(record: RunRecord) -> Summarise | None:

@@ -4,6 +4,7 @@
     exact                           the main number of a scorer
     exact.accuracy, exact.main      the same
     exact.pass@2, overall           any other number has its full name
+    official.exact                  an official aggregate that its task calls like one of these
 
 The main number of a scorer is the mean of its values, over the whole run or a slice: `accuracy` where each is right or
 wrong, else `score`, and for some judges another name, such as `win_rate`. Which of them it will be is known once a run
@@ -11,6 +12,8 @@ has ended, so a name says whose number is meant and not how it is counted.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.judge import PROVENANCE
@@ -73,6 +76,12 @@ def kinds(record: RunRecord, scorer: str) -> tuple[str, ...]:
     """Return what the main number of a scorer may be called, without the name of the scorer."""
     own = record.provenance.get(PROVENANCE, {}).get(scorer, {}).get("main", "")
     return (*MAIN, own) if own and own not in MAIN else MAIN
+
+
+def qualified(official: Iterable[Estimate], record: RunRecord) -> tuple[Estimate, ...]:
+    """Return official aggregates, those under the name of a scorer's main number with a name of their own."""
+    taken = main_names(record)
+    return tuple(replace(one, name=f"official.{one.name}") if one.name in taken else one for one in official)
 
 
 def check_names(scorers: Iterable[str], *, known: Collection[str] = ()) -> None:

@@ -171,7 +171,7 @@ def test_toolbench_passes_what_cannot_be_solved(clone: Path, tmp_path: Path) -> 
     score = score_of(found)
     assert score.points == 1
     assert len(score.details["votes"]) == 4
-    assert {one.name for one in found.estimates} >= {"pass_rate", "hallucinated"}
+    assert {one.name for one in found.estimates} >= {"toolbench_pass_rate", "hallucinated"}
 
 
 def test_a_tool_that_does_not_exist_is_told_and_counted(clone: Path, tmp_path: Path) -> None:

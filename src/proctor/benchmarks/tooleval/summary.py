@@ -1,8 +1,8 @@
 """Compute the official rates, with intervals, and what answers took.
 
-- `solvable_pass_rate` of StableToolBench, or `pass_rate` of ToolBench: over the answers there are, as officially. The floor is
+- `solvable_pass_rate` of StableToolBench, or `toolbench_pass_rate` of ToolBench: over the answers there are, as officially. The floor is
   over all queries, with those that are missing as not passed.
-- `fac`: final-answer correctness; `wins`, `ties`: the official win rate and tie rate against the reference.
+- `final_answer_correctness`; `wins`, `ties`: the official win rate and tie rate against the reference.
 - `steps`, `calls`, `failed_calls`, `hallucinated`: means of counts; a call of a tool that does not exist is hallucinated.
 """
 
@@ -49,9 +49,9 @@ def _rates(rows: Mapping[str, Sequence[Row]]) -> Iterator[Estimate]:
         if is_stable:
             rate = rates.solvable_pass_rate([[one["status"] for one in some] for some in votes], max(map(len, votes)))
             note = say("officially {mean} ± {deviation} between rounds", mean=f"{rate.mean:.1%}", deviation=f"{rate.deviation:.1%}")  # fmt: skip
-        yield replace(_share("solvable_pass_rate" if is_stable else "pass_rate", passed), note=note)
+        yield replace(_share("solvable_pass_rate" if is_stable else "toolbench_pass_rate", passed), note=note)
     if rows["fac"]:
-        yield _share("fac", rows["fac"])
+        yield _share("final_answer_correctness", rows["fac"])
     if compared := rows["preference"]:
         for name, label in (("wins", "2"), ("ties", "3")):
             yield _share(name, compared, label)
