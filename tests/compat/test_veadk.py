@@ -262,6 +262,7 @@ def test_a_score_that_is_missing_is_in_no_mean() -> None:
     data.call_before_append()
     assert (data.average_score, data.total_reason) == (1.0, "a:good\nb:the judge failed")
     empty = EvalResultData(metric_results=[])
+    assert math.isnan(empty.average_score)
     empty.call_before_append()
     assert math.isnan(empty.average_score)
     assert empty.total_reason == ""

@@ -50,6 +50,15 @@ def members(path: Path) -> dict[str, Any]:
         return {name: json.loads(zipped.read(name)) for name in zipped.namelist()}
 
 
+def test_a_run_of_which_nothing_was_measured_is_no_success(tmp_path: Path) -> None:
+    samples = [Sample.ask(id, "down", target=id) for id in "ab"]
+    run = evaluate(Task(name="t", samples=samples, scorers=["exact"]), agent=answer, store=":memory:", max_failed=1.0)
+    (path,) = export(run, "inspect", str(tmp_path / "log.eval"))
+    header = members(path)["header.json"]
+    assert (header["status"], header["error"]["message"]) == ("error", "No sample was measured.")
+    assert header["results"] == {"total_samples": 2, "completed_samples": 0, "scores": []}
+
+
 def test_outcomes_scores_and_figures_are_in_the_log(run: Run, tmp_path: Path) -> None:
     (path,) = export(run, "inspect", str(tmp_path / "log.eval"))
     found = members(path)

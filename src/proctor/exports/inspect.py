@@ -1,7 +1,8 @@
 """A log of Inspect, `.eval`: read by Inspect's own viewer and functions (schema version 2 of inspect_ai 0.3.285).
 
 Values are shares from 0 to 1. An agent that failed has the zeros it is counted with; what was not measured is an error there,
-which is in no mean, and a verdict that could not be given is NaN, as Inspect itself writes it.
+which is in no mean, and a verdict that could not be given is NaN, as Inspect itself writes it. Where no sample was measured,
+the log as a whole is one that failed.
 """
 
 import json
@@ -31,6 +32,7 @@ STATUS = {"finished": "success", "inconclusive": "success", "stopped": "cancelle
 LIMITS = {"length": "token", "step_limit": "message", "time_limit": "time"}
 STOPS = {"length": "max_tokens", "filtered": "content_filter"}
 NOT_GIVEN = {"no_evidence": "scoring_failed", "judge_failed": "grader_failed", "scorer_failed": "scoring_failed"}
+NOTHING_MEASURED = {"message": "No sample was measured.", "traceback": "", "traceback_ansi": ""}
 SUMMARY_CHARACTERS = 1_000
 IN_MEMORY = 8_000_000
 
@@ -97,9 +99,12 @@ def _header(record: RunRecord, store: Store) -> dict[str, Any]:
     completed = sum(
         count for outcome, count in store.outcomes(record.id).items() if outcome in ("scored", "agent_failed")
     )
+    status = STATUS.get(record.state, "error")
+    nothing = status == "success" and record.planned and not completed
     return {
         "version": 2,
-        "status": STATUS.get(record.state, "error"),
+        "status": "error" if nothing else status,
+        **({"error": NOTHING_MEASURED} if nothing else {}),
         "eval": about,
         "plan": {"name": "plan", "steps": [], "config": {}},
         "results": {

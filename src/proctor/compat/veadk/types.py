@@ -86,7 +86,7 @@ class EvalResultData(Record, kw_only=True):
     """
 
     metric_results: list[MetricResult]
-    average_score: float = 0.0
+    average_score: float = math.nan
     total_reason: str = ""
 
     def calculate_average_score(self) -> None:
