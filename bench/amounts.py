@@ -2,7 +2,8 @@
 
 Means with the greatest amount of a trial known, ratios of means where only the new run has long trials, and ratios of
 quantiles; Student's bound of a mean in comparison. A bound is wrong exactly where the truth is refuted, so the truth is
-tested instead of the bound being sought; the first few of each kind are checked against the bounds themselves.
+tested instead of the bound being sought, in all suites of a kind at once; the first few of each kind are checked against
+`proctor.stats` itself.
 """
 
 import math
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from bench.figure import Figure
 from proctor.continuous.amounts import bound_quantiles
@@ -23,6 +24,8 @@ ROUNDS = 3_000
 ERROR, MOST = 0.05, 0.055
 COUNTS = (10, 30, 100, 400, 1_000)
 CHECKED = 2
+AT_ONCE = 500
+STEPS, CLOSE, CENTRAL = 200, 1e-6, 0.01  # of the saddlepoint
 DRAWS = 400
 
 
@@ -80,18 +83,54 @@ def means(draw: Draw, limit: float, count: int, rounds: int) -> tuple[float, flo
     """Return how often the upper bound lies below the mean, the lower one above it, and Student's below."""
     truth = float(np.minimum(draw(np.random.default_rng(0), (1, 4_000_000)), limit).mean())
     values = np.minimum(draw(np.random.default_rng(count), (rounds, count)), limit)
-    go = no_go = 0
-    for number, row in enumerate(values - truth):
-        above = chance_below([*row.tolist(), limit - truth]) > 1 - ERROR
-        below = chance_below([*row.tolist(), -truth]) < ERROR
-        go, no_go = go + above, no_go + below
-        if number < CHECKED:
-            steps = [Step(one, 1.0) for one in (row + truth).tolist()]
-            found = bounds(steps, ERROR, least=Step(0.0, 1.0), most=Step(limit, 1.0))
-            assert found is not None
-            assert (found.high < truth, found.low > truth) == (above, below)
+    above = _chances_below(values - truth, limit - truth) > 1 - ERROR
+    below = _chances_below(values - truth, -truth) < ERROR
+    for row, is_above, is_below in zip(values[:CHECKED], above, below, strict=False):
+        steps = [Step(one, 1.0) for one in row.tolist()]
+        found = bounds(steps, ERROR, least=Step(0.0, 1.0), most=Step(limit, 1.0))
+        assert found is not None
+        assert (found.high < truth, found.low > truth) == (is_above, is_below)
     half = stdtrit(count - 1, 1 - ERROR) * values.std(1, ddof=1) / math.sqrt(count)
-    return go / rounds, no_go / rounds, float((values.mean(1) + half < truth).mean())
+    return float(above.mean()), float(below.mean()), float((values.mean(1) + half < truth).mean())
+
+
+def _chances_below(rows: Numbers, unseen: float) -> Numbers:
+    """Return `proctor.stats.amounts.chance_below` of each row and a weight that was not seen."""
+    weights = np.column_stack([rows, np.full(len(rows), unseen)])
+    least, most = weights.min(1), weights.max(1)
+    is_sure, mixed = most <= 0, (least < 0) & (most > 0)
+    chances = np.where(is_sure, 1.0, 0.0)
+    for start in range(0, len(rows), AT_ONCE):
+        part = np.flatnonzero(mixed[start : start + AT_ONCE]) + start
+        if part.size:
+            chances[part] = _saddlepoints(weights[part])
+    for row, chance in zip(weights[:CHECKED].tolist(), chances, strict=False):
+        assert abs(chance_below(row) - chance) < 0.001
+    return chances
+
+
+def _saddlepoints(weights: Numbers) -> Numbers:
+    low, high = 1 / weights.min(1), 1 / weights.max(1)
+    at = np.zeros(len(weights))
+    for _ in range(STEPS):
+        parts = weights / (1 - at[:, None] * weights)
+        slope, curve = parts.sum(1), (parts**2).sum(1)
+        low, high = np.where(slope > 0, low, at), np.where(slope > 0, at, high)
+        moved = at - slope / curve
+        at, before = np.where((low < moved) & (moved < high), moved, (low + high) / 2), at
+        if (np.abs(slope) <= CLOSE * np.sqrt(curve)).all():
+            at = before
+            break
+    parts = weights / (1 - at[:, None] * weights)
+    curve = (parts**2).sum(1)
+    scaled = at * np.sqrt(curve)
+    logs = np.maximum(2 * np.log1p(-at[:, None] * weights).sum(1), 0.0)
+    root = np.copysign(np.sqrt(logs), at)
+    skew = 2 * (parts**3).sum(1) / curve**1.5
+    with np.errstate(all="ignore"):
+        found = ndtr(root) + np.exp(-root * root / 2) / math.sqrt(2 * math.pi) * (1 / root - 1 / scaled)
+    central = 0.5 + (scaled + skew / 6) / math.sqrt(2 * math.pi)
+    return np.asarray(np.clip(np.where(np.abs(scaled) < CENTRAL, central, found), 0.0, 1.0))
 
 
 def ratios(share: float, times: float, count: int, rounds: int) -> tuple[float, float]:
@@ -102,17 +141,13 @@ def ratios(share: float, times: float, count: int, rounds: int) -> tuple[float, 
     now *= np.where(source.random((rounds, count)) < share, times, 1.0)
     truth = math.exp(0.1**2 / 2) * (1 - share + share * times)
     most = max(float(now.max()), 4 * times)
-    go = no_go = 0
-    for row in now - truth * before:
-        go += chance_below([*row.tolist(), most]) > 1 - ERROR
-        no_go += chance_below([*row.tolist(), -truth * most]) < ERROR
-    return go / rounds, no_go / rounds
+    apart = now - truth * before
+    go, no_go = _chances_below(apart, most) > 1 - ERROR, _chances_below(apart, -truth * most) < ERROR
+    return float(go.mean()), float(no_go.mean())
 
 
 def quantiles(share: float, correlation: float, sigma: float, count: int, rounds: int) -> tuple[float, float]:
     """Return the same for the ratio of two quantiles, by paired draws as in `bound_quantiles`."""
-    from scipy.special import ndtri
-
     source, truth, at = np.random.default_rng(count), 1.1, ndtri(share)
     place = share * (count + 1)
     rank = min(math.floor(place), count - 1)
@@ -121,9 +156,8 @@ def quantiles(share: float, correlation: float, sigma: float, count: int, rounds
         old, own = source.standard_normal((2, count))
         new = correlation * old + math.sqrt(1 - correlation**2) * own
         before, now = np.exp(old - at), truth * np.exp(sigma * (new - at))
-        drawn = source.integers(0, count, (DRAWS, count))
-        sides = (np.partition(one[drawn], (rank - 1, rank), axis=1)[:, rank - 1 : rank + 1] for one in (now, before))
-        over, under = (one[:, 0] + (place - rank) * (one[:, 1] - one[:, 0]) for one in sides)
+        drawn = source.integers(0, count, (DRAWS, count), dtype=np.uint16)
+        over, under = (_quantile_of_draws(one, drawn, rank, place - rank) for one in (now, before))
         found = np.sort(over / under)
         below = max(math.floor(ERROR * (DRAWS + 1)) - 1, 0)
         go, no_go = go + int(found[-1 - below] < truth), no_go + int(found[below] > truth)
@@ -135,6 +169,16 @@ def quantiles(share: float, correlation: float, sigma: float, count: int, rounds
             assert exact is not None
             assert abs(math.log(exact.high / found[-1 - below])) < 0.5
     return go / rounds, no_go / rounds
+
+
+def _quantile_of_draws(
+    values: Numbers, drawn: "np.ndarray[tuple[int, ...], np.dtype[np.uint16]]", rank: int, part: float
+) -> Numbers:
+    """Return the quantile of each draw; that of the ranks is found first, as it is quicker."""
+    ordered = np.sort(values)
+    ranks = np.searchsorted(ordered, values).astype(np.uint16)
+    found = ordered[np.partition(ranks[drawn], (rank - 1, rank), axis=1)[:, rank - 1 : rank + 1]]
+    return np.asarray(found[:, 0] + part * (found[:, 1] - found[:, 0]))
 
 
 def _values(number: int, seconds: float) -> Values:

@@ -4,12 +4,14 @@ Documents with questions and repositories with issues are such clusters: often a
 ones, no large one may have been wrong by chance, so that few losses of small ones say little.
 """
 
+import math
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
-from bench.decisions import Drawn, Numbers, gate, look, whole
+from bench.decisions import AT_ONCE, Drawn, Kind, Numbers, _check, decisions, gate, look, whole
 from bench.figure import Figure
 from proctor.core.tally import Tally
 from proctor.stats.bounds import one_sided
@@ -31,7 +33,9 @@ SUITES: Sequence[tuple[int, tuple[int, ...], float]] = [  # clusters, their size
     (200, (1, 1, 1, 1, 20), 0.02),
     (50, (1, 1, 1, 1, 20), 0.1),
     (100, (1, 1, 1, 1, 1, 1, 1, 1, 1, 20), 0.1),
+    (300, (1, 1, 1, 1, 20), 0.05),
 ]
+AGENTS = (2, 3, 5)
 
 
 def measure() -> Iterator[Figure]:
@@ -50,6 +54,14 @@ def measure() -> Iterator[Figure]:
         yield from _decided(f"{what}, difference: gate", gate(paired, count, rounds))
         for each in (kind, paired):
             yield from _decided(f"{what}, {'difference' if each.paired else 'share'}: looks", look(each, count, rounds))
+        for agents in AGENTS:
+            named = races(sizes, wrong, agents, count, rounds)
+            yield Figure(
+                what=f"{what}: race of {agents} equal agents, one is said to be better",
+                value=named,
+                unit="",
+                at_most=MOST,
+            )
         compared = min(rounds, COMPARED)
         covered, found = comparisons(drawn, compared, wrong)
         yield Figure(what=f"{what}: comparison covers", value=covered, unit="", at_least=LEAST)
@@ -95,6 +107,35 @@ def intervals(drawn: Drawn, truth: float) -> tuple[float, float, float, float]:
         wrong_go += bounds.low > truth
         wrong_no += bounds.high < truth
     return tuple(count / len(drawn.weight) for count in (covered, above, wrong_go, wrong_no))  # type: ignore[return-value]
+
+
+def races(sizes: Sequence[int], wrong: float, agents: int, count: int, rounds: int) -> float:
+    """Return in what share of races of equal agents any of them is said to be better; each fails whole clusters by itself.
+
+    Every pair looks until the last step, however futile, so that no error is hidden.
+    """
+    source = np.random.default_rng([count, agents])
+    kind = Kind(name="race", draw=_unused, truth=0.0, paired=True, heaviest=max(sizes))
+    error = ERROR / 2 / math.comb(agents, 2)
+    named = 0
+    for start in range(0, rounds, AT_ONCE):
+        suites = min(AT_ONCE, rounds - start)
+        weight = source.permuted(np.resize(np.array(sizes, dtype=float), (suites, count)), axis=1)
+        lost = source.random((agents, suites, count)) < wrong
+        found = np.zeros(suites, dtype=bool)
+        for first, second in combinations(range(agents), 2):
+            up, down = weight * (lost[first] & ~lost[second]), weight * (lost[second] & ~lost[first])
+            drawn, limit = Drawn(weight=weight, up=up, down=down), np.zeros(suites)
+            decided, after = decisions(kind, drawn, limit, error, "samples", futile=False)
+            if not start and not first:
+                _check(kind, drawn, limit, error, "samples", decided, after, futile=False)
+            found |= decided != 0
+        named += int(found.sum())
+    return named / rounds
+
+
+def _unused(source: np.random.Generator, suites: int, steps: int) -> Drawn:
+    raise NotImplementedError("agents of a race are drawn together")
 
 
 def comparisons(drawn: Drawn, rounds: int, wrong: float) -> tuple[float, float]:

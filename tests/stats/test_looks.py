@@ -97,6 +97,22 @@ def test_at_the_limit_a_decision_is_seldom_made(most: int, monkeypatch: pytest.M
     assert max(wrong["go"], wrong["no_go"]) / 150 <= 0.09  # 5 %, and what chance may add
 
 
+def test_equal_agents_that_fail_in_whole_clusters_are_seldom_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A race of two, by the error of each side; `python -m bench clusters` has more of them, and of more agents."""
+    monkeypatch.setattr("proctor.stats.looks._HARDLY", 0.0)
+    source, races, sizes = random.Random(5), 100, [1, 20] * 6
+    question = Question(limit=0.0, low=-1.0, most=len(sizes), error=0.025, heaviest=max(sizes))
+    told_apart = 0
+    for _ in range(races):
+        looking = looks(question)
+        for size in source.sample(sizes, len(sizes)):
+            first, second = (source.random() < 0.2 for _ in range(2))
+            if looking.add(float(first) - float(second), size).decision in ("go", "no_go"):
+                told_apart += 1
+                break
+    assert told_apart / races <= 0.05 + 1.645 * (0.05 * 0.95 / races) ** 0.5
+
+
 def test_a_value_between_makes_a_count_a_mean() -> None:
     """What was announced as right or wrong has points after all: bounds then rest on their spread."""
     question = Question(limit=0.6, most=100, binary=True)
