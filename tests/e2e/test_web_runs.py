@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import signal
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -83,6 +84,12 @@ def test_a_run_is_started_watched_stopped_and_goes_on(
     expect(page.locator("pre.command")).to_contain_text(
         "proctor run --agent=agents/mine.py:slow --concurrency=10 --run=mine"
     )
+    server.stop(signal.SIGKILL)  # the run is a process of its own
+    expect(page.locator("#trouble")).to_be_visible()
+    server = web("--store", "runs.db", "--agents", "agents")
+    expect(page.locator("#live")).to_have_count(0)  # the next server knows nobody yet, and says so
+    page.goto(server.link)
+    page.goto(f"{server.address}/runs/mine")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=30_000)
     expect(page.locator(".act .pill").first).to_have_text("stopped")

@@ -5,6 +5,7 @@
   const part = () => document.querySelector("[data-events]");
   const boxes = () => [...document.querySelectorAll("#choose input[type=checkbox]")];
   const picked = () => boxes().filter((box) => box.checked);
+  const REFUSED_MILLISECONDS = 3000;
   let source = null;
   let timer = 0;
   let asking = null;
@@ -20,6 +21,11 @@
     source = new EventSource(wanted);
     source.of = wanted;
     source.addEventListener("progress", (event) => swap(part(), event.data));
+    source.addEventListener("open", () => { document.getElementById("trouble").hidden = true; });
+    source.addEventListener("error", () => { // the browser tries again by itself, unless the server refused: a new one knows nobody
+      document.getElementById("trouble").hidden = false;
+      if (source?.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), REFUSED_MILLISECONDS);
+    });
     source.addEventListener("over", (event) => {
       source?.close();
       location.replace(event.data);
