@@ -299,6 +299,43 @@ def test_a_killed_driver_leaves_no_worker_and_its_run_is_resumed(cluster: Here, 
 
 
 @pytest.mark.torture
+def test_workers_and_the_driver_are_killed_at_random_and_the_run_is_resumed(cluster: Here, tmp_path: Path) -> None:
+    notes, drawn, samples, at_once, drivers = tmp_path / "notes", random.Random(6), 160, 4, 8
+    notes.mkdir()
+    words = ["--agent", "./count.py:noted", "--workers", "2", "--run", "both", "--concurrency", str(at_once), "--set", f"samples={samples}"]  # fmt: skip
+    finished: set[str] = set()
+
+    def workers() -> list[int]:
+        return [pid for pid, words in processes_in(cluster.folder).items() if "api.worker" in words]
+
+    def begun(name: str) -> int:
+        return sum(1 for _ in notes.glob(f"{name}-begun-*"))
+
+    for number in range(drivers):
+        before = len(list(notes.iterdir()))
+        calls = {name: begun(name) for name in finished}
+        started = begin(cluster, *words, LLM_NOTES=str(notes))
+        wait_until(lambda before=before: len(list(notes.iterdir())) > before + 8, 120)  # type: ignore[misc]
+        if number % 2 and (there := workers()):
+            os.kill(drawn.choice(there), signal.SIGKILL)
+        time.sleep(drawn.random())
+        assert started.poll() is None, started.communicate()
+        started.kill()
+        started.communicate()
+        wait_until(lambda: not workers())
+        assert all(begun(name) == count for name, count in calls.items()), "what was accepted was asked again"
+        now = {trial.sample_id for trial in trials("both")}
+        assert finished <= now, "what was accepted is lost"
+        finished = now
+    notes.with_name("over").touch()
+    summary, _ = run(cluster, *words, LLM_NOTES=str(notes))
+    assert summary["outcomes"] == {"scored": samples}
+    assert answers("both") == [str(number) for number in range(samples)]
+    calls_begun = len(list(notes.glob("*-begun-*")))
+    assert calls_begun - samples <= drivers * at_once * 2  # a killed worker and a killed driver each have theirs
+
+
+@pytest.mark.torture
 def test_sigterm_ends_a_run_as_it_does_without_ray(cluster: Here, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
