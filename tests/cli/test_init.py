@@ -1,5 +1,6 @@
 """What `proctor init` writes runs at once, in both languages."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -42,3 +43,20 @@ def test_nothing_is_written_over(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["task.py"]
     assert CliRunner().invoke(app, ["init", "other"]).exit_code == 0
     assert (folder / "other" / "agent.py").is_file()
+
+
+@pytest.mark.parametrize("where", [(), ("a b",)])
+def test_the_step_that_new_ci_names_is_the_next_one(
+    folder: Path, where: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder with nothing, too: the tiers name files that `init` writes."""
+    typed = CliRunner().invoke(app, ["new", "ci", *where]).stderr.strip().partition(": ")[2]
+    for step in typed.split(" && "):
+        words = shlex.split(step)
+        if words[0] == "cd":
+            monkeypatch.chdir(words[1])
+        else:
+            done = CliRunner().invoke(app, words[1:])
+            assert done.exit_code == 0, done.output
+    again = CliRunner().invoke(app, ["new", "ci"]).stderr
+    assert again.rstrip().endswith("Next: proctor tier smoke"), "there is an agent now"

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from importlib.metadata import distribution
@@ -199,7 +200,10 @@ def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) ->
         elif not (name == "gate.toml" or _has_it(path)):
             output.message(t("{path} is there already. Add these lines:", path=path))
             output.message(text)
-    output.message(t("Next: {run}", run="proctor tier smoke"))
+    is_bare = not (folder / "task.py").exists() and not (folder / "agent.py").exists()  # which the tiers name
+    steps = [f"cd {shlex.quote(str(folder))}"] if folder != Path() else []
+    steps += ["proctor init", "proctor tier smoke"] if is_bare else ["proctor tier smoke"]
+    output.message(t("Next: {run}", run=" && ".join(steps)))
 
 
 def _count_samples(folder: Path) -> int | None:

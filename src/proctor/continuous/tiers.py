@@ -153,7 +153,8 @@ def run_tier(
         usual = replace(usual, agent=agent)
     if usual.agent is None:
         raise BadInput(
-            "Name the agent to evaluate: {example}.", example=f"proctor tier {tier.name} --agent openai:MODEL"
+            "Name the agent to evaluate: {example}, or agent in proctor.toml.",
+            example=f"proctor tier {tier.name} --agent openai:MODEL",
         )
     hours = 0.0 if fresh else tier.reuse_hours
     policies = [_policy(task, opened) for task in tier.tasks]
