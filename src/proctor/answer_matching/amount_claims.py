@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from proctor.answer_matching import amount_wording as wording
 from proctor.answer_matching.amount_evidence import (
     Evidence,
     asks_for_whole,
@@ -18,74 +19,6 @@ from proctor.answer_matching.amount_evidence import (
     lead_of,
     leading,
     subject_in,
-)
-from proctor.answer_matching.amount_wording import (
-    ASKS_DIFFERENCE,
-    ASKS_LOSER,
-    ASKS_MONEY,
-    ASKS_REMAINDER,
-    ASKS_SHARE,
-    ASKS_WHICH,
-    ASKS_WINNER,
-    ASKS_YEAR,
-    ASKS_YEARS,
-    BARE,
-    BASE,
-    BEFORE_CHANGE,
-    BETWEEN,
-    BRACKET,
-    CHANGED,
-    CONCLUDING,
-    CONNECTIVE,
-    CONTRASTED,
-    COUNTER_ASKED,
-    DEFEATS,
-    DENIED_AFTER,
-    DIFFERENCE_AFTER,
-    DIFFERENCE_BEFORE,
-    DIGITS,
-    DIVIDED,
-    EACH,
-    EACH_OF,
-    ELLIPTIC,
-    HAN_PAIR,
-    HEADING,
-    HOW_BIG,
-    HOW_MANY_OF,
-    IN_A_YEAR,
-    LABEL,
-    LABELLED,
-    MINUS,
-    MODEL,
-    MONEY_TENTHS,
-    NONE_AT_ALL,
-    NOT_A_MODEL,
-    NOUN,
-    OF_THEM,
-    OLD,
-    OLD_TENS,
-    ONLY_ONE,
-    OWN_RANK,
-    PARTICIPLE,
-    PLACE,
-    PRONOUNS,
-    RANK_OF_SCENE,
-    RATE_AFTER,
-    RATE_BEFORE,
-    RATE_UNIT,
-    ROUGH,
-    SET_UP,
-    SOLVED,
-    STATED_CONCLUSION,
-    TENTHS,
-    THOUSANDS,
-    TIMES,
-    TOTAL,
-    UNIT_ASKED,
-    VAGUE_AFTER,
-    VAGUE_BEFORE,
-    WHOLE_SAID,
-    WITH_FRACTION,
 )
 from proctor.answer_matching.amounts import (
     COUNTS,
@@ -175,7 +108,8 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
     if any(one.vague or one.contrary for one in values.values()):
         return ()
     return tuple(
-        Amount(one.text, one.after[:NOUN].strip(), one.before[-NOUN:]) for one in list(values.values())[:MOST_READINGS]
+        Amount(one.text, one.after[: wording.NOUN].strip(), one.before[-wording.NOUN :])
+        for one in list(values.values())[:MOST_READINGS]
     )
 
 
@@ -196,19 +130,23 @@ def _value(text: str) -> object:
 def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
     """Return the amounts of a sentence that are not denied, by clause."""
     while (
-        (lead := LEAD.match(sentence)) is not None and 0 < lead.end() < len(sentence) and not CONCLUDING.match(sentence)
+        (lead := LEAD.match(sentence)) is not None
+        and 0 < lead.end() < len(sentence)
+        and not wording.CONCLUDING.match(sentence)
     ):
         sentence = sentence[lead.end() :]
-    sentence = HEADING.sub("", sentence) or sentence
+    sentence = wording.HEADING.sub("", sentence) or sentence
     for pattern, instead in CONTRAST:
         sentence = pattern.sub(instead, sentence)
-    sentence = DIVIDED.sub(r"余\2" if ASKS_REMAINDER.search(question) else r"=\1", ONLY_ONE.sub(r"\g<1>1", sentence))
-    sentence = WITH_FRACTION.sub(lambda found: with_digits(found[0]), BETWEEN.sub(r"\1 to ", sentence))
-    sentence = MONEY_TENTHS.sub(r"\1.\2元", OLD_TENS.sub(lambda found: OLD[found[0]], sentence))
-    if (shorter := BRACKET.sub("", sentence)) != sentence and any(True for _ in amount_spans(shorter)):
+    sentence = wording.DIVIDED.sub(
+        r"余\2" if wording.ASKS_REMAINDER.search(question) else r"=\1", wording.ONLY_ONE.sub(r"\g<1>1", sentence)
+    )
+    sentence = wording.WITH_FRACTION.sub(lambda found: with_digits(found[0]), wording.BETWEEN.sub(r"\1 to ", sentence))
+    sentence = wording.MONEY_TENTHS.sub(r"\1.\2元", wording.OLD_TENS.sub(lambda found: wording.OLD[found[0]], sentence))
+    if (shorter := wording.BRACKET.sub("", sentence)) != sentence and any(True for _ in amount_spans(shorter)):
         sentence = shorter
-    if BEFORE_CHANGE.search(question) is None:
-        sentence = CHANGED.sub(" to ", ROSE_FROM.sub(r"\1 to ", sentence))
+    if wording.BEFORE_CHANGE.search(question) is None:
+        sentence = wording.CHANGED.sub(" to ", ROSE_FROM.sub(r"\1 to ", sentence))
     found = []
     clauses = _clauses(sentence)
     for place, clause in enumerate(clauses):
@@ -232,7 +170,7 @@ def _no_such_thing(sentence: str, question: str, order: int) -> list[_Candidate]
         )
     else:
         none = re.search(rf"(?:没有?|无)(?:任何)?{re.escape(noun)}(?=$|[，,。！；])", sentence)
-    none = none if none is not None else NONE_AT_ALL.search(sentence)
+    none = none if none is not None else wording.NONE_AT_ALL.search(sentence)
     if none is None:
         return []
     return [
@@ -244,20 +182,20 @@ def _clauses(sentence: str) -> list[str]:
     """Return the clauses of a sentence; a mere connective (`in other words`) belongs to the clause that follows."""
     clauses: list[str] = []
     for piece in CLAUSE.split(sentence):
-        if clauses and len(clauses[-1]) < LONGEST_CONNECTIVE and STATED_CONCLUSION.fullmatch(clauses[-1]):
+        if clauses and len(clauses[-1]) < LONGEST_CONNECTIVE and wording.STATED_CONCLUSION.fullmatch(clauses[-1]):
             clauses[-1] += ", " + piece
         elif piece.strip():
-            clauses.append(CONNECTIVE.sub("", piece.strip(), count=1))
+            clauses.append(wording.CONNECTIVE.sub("", piece.strip(), count=1))
     return clauses
 
 
 def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Candidate]:
     plain = HARMLESS.sub(lambda found: "·" * len(found[0]), clause)
-    if CONTRASTED.match(clause) is not None:
+    if wording.CONTRASTED.match(clause) is not None:
         return []
-    plain_clause = RANK_OF_SCENE.sub("", clause) if "第" not in question else clause
-    plain_clause = PARTICIPLE.sub("", plain_clause)
-    plain_clause = OWN_RANK.sub("", plain_clause) if "第几" in question else plain_clause
+    plain_clause = wording.RANK_OF_SCENE.sub("", clause) if "第" not in question else clause
+    plain_clause = wording.PARTICIPLE.sub("", plain_clause)
+    plain_clause = wording.OWN_RANK.sub("", plain_clause) if "第几" in question else plain_clause
     clause_is_contrary = bool(question) and contradicts(plain_clause, question)
     found = []
     spans = list(amount_spans(clause, question))
@@ -268,7 +206,7 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
         noun = END_OF_NOUN.split(clause[span.end : until], maxsplit=1)[0]
         segment = (END_OF_NOUN.split(clause[since : span.start])[-1] if place else clause[: span.start]) + " " + noun
         before = plain[: span.start]
-        denied = (negations(before) and not negations(question)) or DENIED_AFTER.match(clause, span.end)
+        denied = (negations(before) and not negations(question)) or wording.DENIED_AFTER.match(clause, span.end)
         if denied or OTHERS_SAY.search(before) or span.text in "百千万亿":
             continue
         rivals = [other for other in spans if other is span or ("%" in other.text) == ("%" in span.text)]
@@ -280,7 +218,7 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
             rivals[at - 1].end if at and "=" not in before else 0,
             rivals[at + 1].start if at + 1 < len(rivals) else len(clause),
         )
-        cell = DIGITS.sub("", cell) if "=" in clause else cell
+        cell = wording.DIGITS.sub("", cell) if "=" in clause else cell
         contrary = clause_is_contrary and (len(spans) < 2 or contradicts(f"{cell.strip()} {span.text}", question))
         doubted = GUESS.search(plain) is not None or "?" in clause
         one = msgspec.structs.replace(
@@ -298,27 +236,27 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
 def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _Candidate:
     text, end = span.text, span.end
     before, after = clause[: span.start], clause[span.end :]
-    if (tenths := TENTHS.match(after)) is not None and (whole := read_number(tidy(text))) is not None:
+    if (tenths := wording.TENTHS.match(after)) is not None and (whole := read_number(tidy(text))) is not None:
         part = (
             {"半": 5, "": 0}.get(tenths[1] or "")
             if tenths[1] in (None, "半")
             else "一二三四五六七八九".index(tenths[1]) + 1
         )
         text, end = f"{int(whole.value) * 10 + (part or 0)}%", end + tenths.end()
-    if (thousands := THOUSANDS.match(after)) is not None and text[-1:].isdigit():
+    if (thousands := wording.THOUSANDS.match(after)) is not None and text[-1:].isdigit():
         text, end = text + thousands[0], end + thousands.end()
     if after.startswith("折") and re.fullmatch("[一二三四五六七八九]{2}", text) is not None:
         text = ".".join(str("一二三四五六七八九".index(digit) + 1) for digit in text)  # 打七五折
-    if (minus := MINUS.search(before)) is not None and not text.startswith("-"):
+    if (minus := wording.MINUS.search(before)) is not None and not text.startswith("-"):
         text = ("-" if text[:1].isdigit() else minus[0]) + text
         before = before[: minus.start()]
     vague = (
         doubted
         or (not span.sure and before[-1:] != "第")
-        or VAGUE_BEFORE.search(before) is not None
-        or VAGUE_AFTER.match(after) is not None
+        or wording.VAGUE_BEFORE.search(before) is not None
+        or wording.VAGUE_AFTER.match(after) is not None
     )
-    vague = vague or (ROUGH.match(span.text) is not None)
+    vague = vague or (wording.ROUGH.match(span.text) is not None)
     return _Candidate(text, clause, span.start, end, order, vague)
 
 
@@ -326,18 +264,18 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     """Return the rules that leave fewer candidates, in order; one that would leave none does not apply."""
     words = _words(interrogative(question)) if question else set()
     said = {_value(span.text) for piece in split(question) for span in amount_spans(piece)} if question else set()
-    asks_year = ASKS_YEAR.search(question) is not None
+    asks_year = wording.ASKS_YEAR.search(question) is not None
     units = [name for name in units_asked(question) if name not in COUNTS]
     negative = bool(negations(question))
-    asks_each = EACH.search(question) is not None
-    counters = COUNTER_ASKED.findall(interrogative(question))
+    asks_each = wording.EACH.search(question) is not None
+    counters = wording.COUNTER_ASKED.findall(interrogative(question))
     counter = counters[-1] if counters else ""
-    asks_before = BEFORE_CHANGE.search(question) is not None
+    asks_before = wording.BEFORE_CHANGE.search(question) is not None
     asked_first = _modifiers(question)
     asks_whole = asks_for_whole(question)
-    asks_total = asks_whole or TOTAL.search(question) is not None or re.search("共", question) is not None
-    asks_duration = ASKS_YEARS.search(question) is not None
-    asks_difference = ASKS_DIFFERENCE.search(question) is not None
+    asks_total = asks_whole or wording.TOTAL.search(question) is not None or re.search("共", question) is not None
+    asks_duration = wording.ASKS_YEARS.search(question) is not None
+    asks_difference = wording.ASKS_DIFFERENCE.search(question) is not None
     dimensions = _dimensions_asked(question)
     return [
         lambda those: [one for one in those if asks_year == (_is_year(one) and not asks_duration)],
@@ -353,17 +291,17 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: those[1:] if not asks_total and _is_whole(those) else [],
         lambda those: [one for one in those if _mentions_year(one, said)],
         lambda those: [one for one in those if asks_before or _is_base(one) == asks_whole],
-        lambda those: [one for one in those if ASKS_MONEY.search(question) and _is_money(one)],
+        lambda those: [one for one in those if wording.ASKS_MONEY.search(question) and _is_money(one)],
         lambda those: [one for one in those if asks_each or not _is_rate(one)],
-        lambda those: [one for one in those if EACH_OF.search(question) and _is_rate(one)],
+        lambda those: [one for one in those if wording.EACH_OF.search(question) and _is_rate(one)],
         lambda those: [one for one in those if not LONE_ONE.match(one.text)],
-        lambda those: [one for one in those if TIMES.search(question) or not _is_multiplier(one)],
+        lambda those: [one for one in those if wording.TIMES.search(question) or not _is_multiplier(one)],
         lambda those: [one for one in those if negative and negations(_harmless(one.clause))],
         lambda those: [one for one in those if negative or not negations(_harmless(one.after))],
-        lambda those: [one for one in those if TOTAL.search(question) and TOTAL.search(one.clause)],
+        lambda those: [one for one in those if wording.TOTAL.search(question) and wording.TOTAL.search(one.clause)],
         lambda those: _concluding(those, question),
         lambda those: [one for one in those if one.start > one.clause.rfind("=")],
-        lambda those: [one for one in those if SOLVED.search(one.before) is not None],
+        lambda those: [one for one in those if wording.SOLVED.search(one.before) is not None],
         lambda those: _of_winner(those, question),
         lambda those: _asked_for(those, question),
         lambda those: _on_the_matter(those, words),
@@ -371,7 +309,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: _nearest(those, words),
         lambda those: _counted(those, words, noun_only=True),
         lambda those: _counted(those, words, noun_only=False),
-        lambda those: [one for one in those if CONCLUDING.search(one.clause)],
+        lambda those: [one for one in those if wording.CONCLUDING.search(one.clause)],
         lambda those: [one for one in those if _is_complement(one)],
         lambda those: [
             one
@@ -391,25 +329,25 @@ def _is_year(one: _Candidate) -> bool:
     return (
         one.text.endswith("年")
         or one.after.startswith("年")
-        or IN_A_YEAR.search(one.before) is not None
+        or wording.IN_A_YEAR.search(one.before) is not None
         or not re.match(r"\s?[A-Za-z\u3400-\u9fff]", one.after)
     )
 
 
 def _is_label(one: _Candidate, question: str) -> bool:
     """True if a number only names something, unless the question asks which: `step 3`, `第7题`, `the 3rd team`, `204室`."""
-    if ASKS_WHICH.search(question) is not None:
+    if wording.ASKS_WHICH.search(question) is not None:
         return False
     ordinal = re.search(r"\d(?:st|nd|rd|th)$", one.text) is not None and one.after.strip(" .") != ""
-    label = LABEL.search(one.before)
+    label = wording.LABEL.search(one.before)
     asked = label is not None and len(label[0]) > 3 and label[0].strip("# ").casefold() in question.casefold()
-    return ordinal or (label is not None and not asked) or LABELLED.match(one.after) is not None
+    return ordinal or (label is not None and not asked) or wording.LABELLED.match(one.after) is not None
 
 
 def _is_model(one: _Candidate) -> bool:
     """True for the number in the name of a product: `GPT-3`, `the Boeing 737`, `RTX 4090`, `Python 3.12`."""
-    model = None if PLACE.search(one.before) is not None else MODEL.search(one.before)
-    named = model is not None and model[0].strip(" -").split(" ")[-1].casefold() not in NOT_A_MODEL
+    model = None if wording.PLACE.search(one.before) is not None else wording.MODEL.search(one.before)
+    named = model is not None and model[0].strip(" -").split(" ")[-1].casefold() not in wording.NOT_A_MODEL
     return named or ("." in one.text and re.fullmatch(r"[A-Z][a-z]+\s", one.before) is not None)
 
 
@@ -419,12 +357,14 @@ def units_asked(question: str) -> list[str]:
     >>> units_asked("How many kilometres is it in a day?"), units_asked("温度是多少摄氏度？"), units_asked("百分之几？")
     (['kilometres'], ['摄氏度'], ['%'])
     """
-    names = [found[1] or found[2] for found in UNIT_ASKED.finditer(question[:MOST_CHARACTERS])]
+    names = [found[1] or found[2] for found in wording.UNIT_ASKED.finditer(question[:MOST_CHARACTERS])]
     for how in HOW_MANY.finditer(question[:MOST_CHARACTERS]):
         longest_first = (how[1][:size] for size in range(len(how[1]), 0, -1))
         names += [name for name in longest_first if read_unit(name) is not None][:1]
     names += ["kcal"] * any("calorie" in name for name in names)
-    return [name for name in names if read_unit(name) is not None] + ["%"] * (ASKS_SHARE.search(question) is not None)
+    return [name for name in names if read_unit(name) is not None] + ["%"] * (
+        wording.ASKS_SHARE.search(question) is not None
+    )
 
 
 def _with_unit(those: Sequence[_Candidate], units: Sequence[str]) -> list[_Candidate]:
@@ -435,20 +375,20 @@ def _with_unit(those: Sequence[_Candidate], units: Sequence[str]) -> list[_Candi
 
 def _leaves_unit_out(one: _Candidate, earlier: _Candidate) -> bool:
     noun = END_OF_NOUN.split(one.after, maxsplit=1)[0].strip(" .。")
-    bare = BARE.fullmatch(one.text) is not None and noun == "" and "=" not in one.clause
+    bare = wording.BARE.fullmatch(one.text) is not None and noun == "" and "=" not in one.clause
     return bare and earlier.order < one.order < earlier.order + 100
 
 
 def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
     quantity = read_quantity(tidy(one.text))
     kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
-    said = any(name in one.text + END_OF_NOUN.split(one.after[:NOUN], maxsplit=1)[0] for name in units)
+    said = any(name in one.text + END_OF_NOUN.split(one.after[: wording.NOUN], maxsplit=1)[0] for name in units)
     return said or (quantity is not None and quantity.unit.dimensions in kinds)
 
 
 def _concluding(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     """Return the amounts from the last clause on that concludes, unless it concludes something else than what is asked."""
-    concluding = [one for one in those if STATED_CONCLUSION.match(one.clause)]
+    concluding = [one for one in those if wording.STATED_CONCLUSION.match(one.clause)]
     if not concluding:
         return []
     last = [one for one in those if one.order >= concluding[-1].order]
@@ -466,10 +406,14 @@ def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     for one in those:
         others = [other.order % 100 for other in those if other.order // 100 == one.order // 100 and not other.vague]
         since = max((other + 1 for other in others if other < one.order % 100), default=0)
-        carried = [clause for clause in one.preceding[since:] if ELLIPTIC.search(clause) or SPAN.search(clause) is None]
+        carried = [
+            clause for clause in one.preceding[since:] if wording.ELLIPTIC.search(clause) or SPAN.search(clause) is None
+        ]
         evidence.append(
             Evidence(
-                " ".join([*carried, one.cell]), END_OF_NOUN.split(one.after[:NOUN], maxsplit=1)[0].strip(), one.lead
+                " ".join([*carried, one.cell]),
+                END_OF_NOUN.split(one.after[: wording.NOUN], maxsplit=1)[0].strip(),
+                one.lead,
             )
         )
     return [those[place] for place in leading(evidence, question)] if question else list(those)
@@ -477,36 +421,39 @@ def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
 
 def _of_winner(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     """Return the amounts before the verb of `A beat B` where a question asks for the winner's, those after it for the loser's."""
-    if not ASKS_WINNER.search(question) and not ASKS_LOSER.search(question):
+    if not wording.ASKS_WINNER.search(question) and not wording.ASKS_LOSER.search(question):
         return []
-    after = [DEFEATS.search(" ".join([*one.preceding, one.before])) is not None for one in those]
-    wanted = ASKS_LOSER.search(question) is not None
+    after = [wording.DEFEATS.search(" ".join([*one.preceding, one.before])) is not None for one in those]
+    wanted = wording.ASKS_LOSER.search(question) is not None
     return [one for one, later in zip(those, after, strict=True) if later == wanted] if any(after) else []
 
 
 def _is_base(one: _Candidate) -> bool:
     """True for what was there before, was expected, or of which the answer is a part: `of the 40 rooms`."""
     return (
-        SET_UP.search(one.before) is not None
-        or BASE.match(one.before) is not None
-        or OF_THEM.match(one.after) is not None
+        wording.SET_UP.search(one.before) is not None
+        or wording.BASE.match(one.before) is not None
+        or wording.OF_THEM.match(one.after) is not None
     )
 
 
 def _is_whole(those: Sequence[_Candidate]) -> bool:
     """True if the first amount is a total of which the others are parts: `合起来40颗，其中黑的26颗`."""
-    return WHOLE_SAID.search(those[0].before) is not None and all(
-        0 < one.order - those[0].order < 100 and not TOTAL.search(one.clause) for one in those[1:]
+    return wording.WHOLE_SAID.search(those[0].before) is not None and all(
+        0 < one.order - those[0].order < 100 and not wording.TOTAL.search(one.clause) for one in those[1:]
     )
 
 
 def _is_difference(one: _Candidate) -> bool:
-    return DIFFERENCE_BEFORE.search(one.before) is not None or DIFFERENCE_AFTER.match(one.after) is not None
+    return (
+        wording.DIFFERENCE_BEFORE.search(one.before) is not None
+        or wording.DIFFERENCE_AFTER.match(one.after) is not None
+    )
 
 
 def _dimensions_asked(question: str) -> object:
     """Return the dimensions of the unit in which what is asked can be given; None where the question does not tell."""
-    asked = HOW_BIG.search(interrogative(question)) if question else None
+    asked = wording.HOW_BIG.search(interrogative(question)) if question else None
     unit = read_unit("km" if asked["length"] else "kg") if asked is not None else None
     return None if unit is None else unit.dimensions
 
@@ -536,7 +483,7 @@ def _counted(those: Sequence[_Candidate], words: set[str], *, noun_only: bool) -
 
 def _modifiers(question: str) -> set[str]:
     """Return the words that narrow down what is counted: `gold` of `how many gold medals`."""
-    counted = HOW_MANY_OF.search(question[-MOST_CHARACTERS:])
+    counted = wording.HOW_MANY_OF.search(question[-MOST_CHARACTERS:])
     return echo(" ".join(counted[1].split()[:-1])) if counted is not None else set()
 
 
@@ -548,14 +495,14 @@ def _mentions_year(one: _Candidate, said: set[object]) -> bool:
 def _is_rate(one: _Candidate) -> bool:
     """True for an amount of each thing, which is no total: `2 wheels each`, `每圈400米`."""
     return (
-        RATE_BEFORE.search(one.before) is not None
-        or RATE_AFTER.match(one.after) is not None
-        or RATE_UNIT.search(one.text) is not None
+        wording.RATE_BEFORE.search(one.before) is not None
+        or wording.RATE_AFTER.match(one.after) is not None
+        or wording.RATE_UNIT.search(one.text) is not None
     )
 
 
 def _is_multiplier(one: _Candidate) -> bool:
-    return TIMES.match(one.after) is not None or re.search(r"times$|倍$", one.text) is not None
+    return wording.TIMES.match(one.after) is not None or re.search(r"times$|倍$", one.text) is not None
 
 
 def _is_money(one: _Candidate) -> bool:
@@ -565,7 +512,7 @@ def _is_money(one: _Candidate) -> bool:
 
 def _words(text: str) -> set[str]:
     """Return the words of a text that a question may share, those in Chinese also as pairs of characters."""
-    return (echo(text) - PRONOUNS) | set(HAN_PAIR.findall(text[:MOST_CHARACTERS]))
+    return (echo(text) - wording.PRONOUNS) | set(wording.HAN_PAIR.findall(text[:MOST_CHARACTERS]))
 
 
 def _harmless(text: str) -> str:
