@@ -25,9 +25,9 @@ NEGATION = compile_later(
     r"doubt(?:s|ed|ful)?|far from|anything but|by no means|in no way|under no circumstances|on no account|reject(?:s|ed|ing)?|dismiss(?:ed|ing)?|discard(?:ed|ing)?|"
     r"rul(?:e|es|ed|ing) (?:out|\w+ out)|exclud(?:e|es|ed|ing)|eliminat(?:e|es|ed|ing)|discount(?:ed|ing)?|cross(?:ed|ing)? (?:out|off)|strik(?:e|ing) (?:out|off)|"
     r"except(?:ing)?|besides|apart from|aside from|other than|rather than|instead of|refus(?:e|es|ed)|avoid(?:ed|ing)?|mistake|whether|if|unless|tempt(?:ed|ing)|"
-    r"(?:at first|first|initially|originally|once|previously)(?= (?:i|we|thought|considered|guessed|picked|chose|leaned))|(?:you|one|some|many|most)(?: (?:people|students|might|may|could|would)){0,2} (?:think|say|pick|choose|believe|expect|assume|be tempted)|"
+    r"(?:at first|first|initially|originally|once|previously)(?= (?:i|we|thought|considered|guessed|picked|chose|leaned))|thought (?:of|about)|(?:was|were) (?:leaning|inclined|drawn|torn)|toyed with|(?:you|one|some|many|most)(?: (?:people|students|might|may|could|would)){0,2} (?:think|say|pick|choose|believe|expect|assume|be tempted)|"
     r"(?:students?|people|classmates?|friends?|others|colleagues?|some(?:one|body)|everyone|they|he|she)(?: \w+)? (?:choose|chose|pick|picked|select|selected|say|says|said|think|thinks|thought|go|goes|went)|between|at first (?:glance|sight)|compare|consider|examine|evaluate|discuss|look(?:ing)? at)\b"
-    r"|不(?![难仅但])|(?<!出)没|并非|绝非|而非|[勿莫别未](?=[选是必会能])|排除|(?<!开)除了?(?!法)|剔除|淘汰|[去划]掉|舍弃|否定|难以|难道|怎么(?:会|可能)|岂|哪[能会里]|[误错]选|最初|起初|一开始|原以为|原本|如果|假如|若[选是]|假设|(?:同学|有人|别人|学生)[^，。]{0,4}选",
+    r"|不(?![难仅但])|(?<!出)没|并非|绝非|而非|[勿莫别未](?=[选是必会能])|排除|(?<!开)除了?(?!法)|剔除|淘汰|[去划]掉|舍弃|否定|难以|难道|怎么(?:会|可能)|岂|哪[能会里]|[误错]选|最初|起初|一开始|乍一?看|本来|想过|原以为|原本|如果|假如|若[选是]|假设|(?:同学|有人|别人|学生)[^，。]{0,4}选",
     re.IGNORECASE,
 )
 AFFIRMED = compile_later(  # a negation that affirms
@@ -63,7 +63,7 @@ WRONG_WITHIN = compile_later(
     re.IGNORECASE,
 )
 RIGHT_AFTER = compile_later(
-    r"[\"'”’*_`)\]】}]*\s*(?:(?:[.:、(（]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
+    r"[\"'”’*_`)\]】}]*\s*(?:(?:[.:、(（–—-]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
     r"|(?:(?:is|are|was|were|must be|should be|has to be|seems)\s(?:(?:both|all|also|indeed|\w+ly)\s)?(?:correct|right|true\b|valid|the\s(?:\w+\s)?(?:answer|option|choice|one\b)|supported)|holds?\b|fits?\b(?! with))"
     r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|都|均|也|为|全|无疑|才|显然)*(?:正确|成立|对的?(?![比应于])|符合|当选))",
     re.IGNORECASE,

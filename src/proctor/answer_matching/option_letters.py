@@ -117,6 +117,8 @@ def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
     guessed = {_each(one.letters) for one in mentions if one.said == "guessed"}
     chosen = _chosen(plain, mentions, options, group)
     denied = "".join(_each(one.letters) for one in mentions if one.said == "denied")
+    if chosen is None and denied and not guessed:
+        chosen = _left_over(mentions, denied)
     return ChosenLetters(chosen, guessed.pop() if chosen is None and len(guessed) == 1 else "", denied)
 
 
@@ -146,6 +148,13 @@ def _chosen(plain: str, mentions: Sequence[Mention], options: str, group: str) -
         return next(iter(starts))
     last = plain.rstrip().rpartition("\n")[2]
     return _only(last, group) or _only(plain, group) or _only(_REASON.split(last, maxsplit=1)[0], group)
+
+
+def _left_over(mentions: Sequence[Mention], denied: str) -> str | None:
+    """Return the one option that a reply names and does not deny, where it denies others."""
+    named = {_each(one.letters) for one in mentions if one.said in ("named", "right")}
+    letter = named.pop() if len(named) == 1 else ""
+    return letter if len(letter) == 1 and letter not in denied else None
 
 
 def _mentions(text: str, options: str, *, wrong_wanted: bool) -> list[Mention]:
