@@ -276,6 +276,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_total = asks_whole or wording.TOTAL.search(question) is not None or re.search("共", question) is not None
     asks_duration = wording.ASKS_YEARS.search(question) is not None
     asks_difference = wording.ASKS_DIFFERENCE.search(question) is not None
+    asks_rest = wording.ASKS_REST.search(question) is not None
     dimensions = _dimensions_asked(question)
     return [
         lambda those: [one for one in those if asks_year == (_is_year(one) and not asks_duration)],
@@ -287,6 +288,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         ],
         lambda those: [one for one in those if dimensions and _dimensions(one) == dimensions],
         lambda those: [one for one in those if _value(one.text) not in said],
+        lambda those: [one for one in those if asks_rest and wording.REST_BEFORE.search(one.before)],
         lambda those: [one for one in those if asks_difference == _is_difference(one)],
         lambda those: those[1:] if not asks_total and _is_whole(those) else [],
         lambda those: [one for one in those if _mentions_year(one, said)],

@@ -24,7 +24,7 @@ HAN_COUNTED = compile_later(
     r"(?:多少|几)([个名位只颗本张条辆棵座把支趟班次人页岁层架艘块件套份]?)([\u3400-\u9fff]{0,4})"
 )
 HAN_OF = compile_later(r"(?:^|，|在)([\u3400-\u9fff]{1,4}?)的(?!有?(?:多少|几))")
-HAN_MEASURE = compile_later(r"[长宽高深厚重](?=多少|几|是|为)")
+HAN_MEASURE = compile_later(r"[长宽高深厚重](?=多少|几|是|为)|(?<=多)[长宽高深厚重]")
 HAN_PREFIX = compile_later(r"[\d一二三四五六七八九十百]")
 FIRST_DIGIT = compile_later(r"\d")
 HAN_TIME = compile_later(

@@ -163,6 +163,8 @@ WHOLE_SAID = compile_later(r"合起来|加起来|[一总]?共有?|合计|总计|
 ONLY_ONE = compile_later(r"\b((?:just|only|exactly) )one\b(?! of\b)", re.IGNORECASE)
 DIVIDED = compile_later(r"=\s?(\d+)\s?(?:…{1,2}|\.{3,6}|余|[rR](?:emainder)?)\s?(\d+)")
 ASKS_REMAINDER = compile_later(r"余|remainder|left over", re.IGNORECASE)
+ASKS_REST = compile_later(r"剩|还有|\bleft\b|\bremain", re.IGNORECASE)
+REST_BEFORE = compile_later(r"(?:[剩余]下?了?|\b(?:leav(?:es|ing)|left with|remain(?:s|ing)?))\W*$", re.IGNORECASE)
 PARTICIPLE = compile_later(r"^(?:having|after|by|while) (?=\w+)", re.IGNORECASE)
 DIGITS = compile_later(r"\d+")
 ELLIPTIC = compile_later(r"%|比| more\b")

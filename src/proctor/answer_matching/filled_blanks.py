@@ -11,10 +11,12 @@ MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked f
 LONGEST_VALUE = 200
 _ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
 _ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
+_ORDINALS |= {name: place for place, name in enumerate(["one", "two", "three", "four", "five"], 1)}
+_ORDINALS |= {name: place for place, name in enumerate(["1st", "2nd", "3rd", "4th", "5th"], 1)}
 _ORDINALS |= {name: place for place, name in enumerate(["i", "ii", "iii", "iv", "v"], 1)}
 _MARK = (
-    r"(?:\((\d{1,2}|[一二三四五六七八九十])\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|\(?([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|([一二三四五六七八九十])空|blank\s?[#(]{0,2}(\d{1,2})\)?"
-    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)(?:\s(?:blank|one|space|gap|word|answer)(?=\W)|:|(?=\s(?:is|should|must|as)\b)))\s?(?:应?填[入写]?|应?该?[为是]|(?:should be|is|=|-(?=\s))\s?)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|\(?(iv|v|i{1,3})[.、)]|([①-⑳⑴-⒇]))(?:\s?(?::|=(?!=)|[-=]>|→))?"
+    r"(?:\((\d{1,2}|[一二三四五六七八九十])\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|\(?([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|([一二三四五六七八九十])空|(?:blank|gap)\s?[#(]{0,2}(\d{1,2}|one|two|three|four|five)\)?"
+    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th|5th)(?:\s(?:blank|one|space|gap|word|answer)(?=\W)|:|(?=\s(?:is|should|must|as)\b)))\s?(?:应?填[入写]?|应?该?[为是]|(?:should be|is|=|-(?=\s))\s?)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|\(?(iv|v|i{1,3})[.、)]|([①-⑳⑴-⒇]))(?:\s?(?::|=(?!=)|[-=]>|→))?"
 )
 _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
 _INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
@@ -25,6 +27,7 @@ _ALL_ALIKE = re.compile(
     re.IGNORECASE,
 )
 _SEPARATORS = (
+    r",?\s(?:and\s)?then\s",
     r"\s?(?:…{1,2}|\.{3,6})\s?",
     r",?\s+and\s+|,|、|[以和]?及|和",
     ",",
@@ -36,7 +39,8 @@ _SEPARATORS = (
 _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
 _OPENING = re.compile(
-    r"^(?:(?:先|再|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|(?:答案|[两三四五]个?空)?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*"
+    r"^(?:(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|(?:答案|[两三四五]个?空)?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
+    re.IGNORECASE,
 )
 _ANSWERS_ARE = re.compile(
     r"^(?:the|these|they)(?: [a-z]+){0,4} are:?,?\s+|^(?:the )?(?:correct |missing |right )?(?:answers?|words?|blanks?|terms?|values?|numbers?)(?: (?:for|in|to|that fill) the blanks?)? (?:are|is)(?:, in order)?(?: respectively)?:?,?\s+|^_{2,}\s*[=:]\s*",
