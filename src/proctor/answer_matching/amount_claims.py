@@ -291,6 +291,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: [one for one in those if asks_rest and wording.REST_BEFORE.search(one.before)],
         lambda those: [one for one in those if asks_difference == _is_difference(one)],
         lambda those: those[1:] if not asks_total and _is_whole(those) else [],
+        lambda those: [one for one in those if _is_of_year(one, said)],
         lambda those: [one for one in those if _mentions_year(one, said)],
         lambda those: [one for one in those if asks_before or _is_base(one) == asks_whole],
         lambda those: [one for one in those if wording.ASKS_MONEY.search(question) and _is_money(one)],
@@ -487,6 +488,12 @@ def _modifiers(question: str) -> set[str]:
     """Return the words that narrow down what is counted: `gold` of `how many gold medals`."""
     counted = wording.HOW_MANY_OF.search(question[-MOST_CHARACTERS:])
     return echo(" ".join(counted[1].split()[:-1])) if counted is not None else set()
+
+
+def _is_of_year(one: _Candidate, said: set[object]) -> bool:
+    """True if the year next to an amount is one that the question names: `18,000 in 2020`, `2021年5万台`."""
+    year = wording.OF_A_YEAR.match(one.after) or wording.YEAR_BEFORE.search(one.before)
+    return year is not None and _value(year[1]) in said
 
 
 def _mentions_year(one: _Candidate, said: set[object]) -> bool:

@@ -20,7 +20,7 @@ HOW_MANY_OF = compile_later(
     re.IGNORECASE,
 )
 ASKS_MONEY = compile_later(
-    r"\bhow much (?:\w+ ){1,4}?(?:pay|paid|cost|earn|spend|spent|charge|owe|save|receive|make)\w*\b|\b(?:price|cost)\b|多少钱|几[元块]|多少元|价格|花了多少",
+    r"\bhow much (?:\w+ ){1,4}?(?:pay|paid|cost|earn|spend|spent|charge|owe|save|receive|make)\w*\b|\b(?:price|cost)\b|多少钱|几[元块]|多少元|价格|花了多少|[工时日周月年][资薪]|售价",
     re.IGNORECASE,
 )
 RANK_OF_SCENE = compile_later(
@@ -35,7 +35,7 @@ CONTRASTED = compile_later(
 COUNTER_ASKED = compile_later(r"(?:多少|几)([\u3400-\u9fff])")
 OF_THEM = compile_later(r"[^，。,.\d]{0,8}(?:当?中|里[头面]?)(?:有|的|，|,|只|仅|\d|$)")  # 1200名学生中有36名
 EACH = compile_later(
-    r"\b(?:each|per|every|one \w+ (?:cost|weigh|last|have|has|hold)s?|an? (?:hour|day|week|minute|second|month|year|kg|kilo|litre|piece))\b|每|单价|速度|speed|rate",
+    r"\b(?:each|per|every|one \w+ (?:cost|weigh|last|have|has|hold)s?|an? (?:hour|day|week|minute|second|month|year|kg|kilo|litre|piece))\b|每|单价|速度|speed|rate|小时工资|[时日周月年]薪",
     re.IGNORECASE,
 )
 RATE_AFTER = compile_later(
@@ -118,7 +118,7 @@ STATED_CONCLUSION = compile_later(
     re.IGNORECASE,
 )
 VAGUE_BEFORE = compile_later(
-    rf"(?:几|(?<![均位众总个人系指分倍约余因公底])数|upwards of|突破|\b(?:between|from)\s\S{{1,12}}(?:\s\S{{1,12}})?\s(?:and|to)|(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|\b(?:{WORD_NUMBERS}|one)\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{{1,8}}[和与到至])\s?$",
+    rf"(?:几|(?<![均位众总个人系指分倍约余因公底])数|upwards of|突破|\b(?:between|from)\s\S{{1,12}}(?:\s\S{{1,12}})?\s(?:and|to)|(?<!\bin [12]\d\d\d)(?<=\d)\s?(?:or|to|-|–|—|~|至|到|或)|\b(?:{WORD_NUMBERS}|one)\s(?:or|to)|[一二三四五六七八九十]\s?(?:或|到|至)|介于.{{1,8}}[和与到至])\s?$",
     re.IGNORECASE,
 )
 VAGUE_AFTER = compile_later(
@@ -163,6 +163,8 @@ WHOLE_SAID = compile_later(r"合起来|加起来|[一总]?共有?|合计|总计|
 ONLY_ONE = compile_later(r"\b((?:just|only|exactly) )one\b(?! of\b)", re.IGNORECASE)
 DIVIDED = compile_later(r"=\s?(\d+)\s?(?:…{1,2}|\.{3,6}|余|[rR](?:emainder)?)\s?(\d+)")
 ASKS_REMAINDER = compile_later(r"余|remainder|left over", re.IGNORECASE)
+YEAR_BEFORE = compile_later(r"([12]\d{3})年(?!.*[12]\d{3}年)[^,，]{0,12}$")
+OF_A_YEAR = compile_later(r"\s(?:[a-z]+ ){0,2}in ([12]\d{3})\b")
 ASKS_REST = compile_later(r"剩|还有|\bleft\b|\bremain", re.IGNORECASE)
 REST_BEFORE = compile_later(r"(?:[剩余]下?了?|\b(?:leav(?:es|ing)|left with|remain(?:s|ing)?))\W*$", re.IGNORECASE)
 PARTICIPLE = compile_later(r"^(?:having|after|by|while) (?=\w+)", re.IGNORECASE)
