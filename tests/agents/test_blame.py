@@ -32,6 +32,8 @@ from proctor.core.errors import BadInput, Refused
 from proctor.core.trajectory import ToolStyle
 from proctor.registry import AGENTS
 
+pytestmark = pytest.mark.xdist_group("blame")  # a row and its library are then loaded by one worker, and not by each
+
 Ask = Callable[[str], str]  # takes an address
 
 OVERFLOW = {"error": {"message": "This model's maximum context length is 8 tokens", "code": "context_length_exceeded"}}
@@ -115,6 +117,11 @@ def address(server: str, cause: str) -> str:
     }.get(cause, f"http://{server}/{cause}")
 
 
+def patience(cause: str) -> float:
+    """Return the seconds to wait in the case of a cause, or of its address; only one of them is meant to take longer."""
+    return 0.2 if "timeout" in cause else 10.0
+
+
 class Each:
     """An agent that is another one for each sample."""
 
@@ -183,7 +190,7 @@ def outcome(agent: Any, **how: Any) -> str:
 
 
 def by_urllib(url: str) -> str:
-    with urllib.request.urlopen(urllib.request.Request(url, data=b"{}"), timeout=0.2) as reply:
+    with urllib.request.urlopen(urllib.request.Request(url, data=b"{}"), timeout=patience(url)) as reply:
         data: str = reply.read().decode()
     return checked(data)
 
@@ -198,7 +205,7 @@ def by_http_client(url: str) -> str:
     kind, _, rest = url.partition("://")
     host, _, path = rest.partition("/")
     made = http.client.HTTPSConnection if kind == "https" else http.client.HTTPConnection
-    with closing(made(host, timeout=0.2)) as connection:
+    with closing(made(host, timeout=patience(url))) as connection:
         connection.request("POST", f"/{path}", body=b"{}")
         reply = connection.getresponse()
         data = reply.read().decode()
@@ -210,7 +217,7 @@ def by_http_client(url: str) -> str:
 def by_requests(url: str) -> str:
     import requests
 
-    reply = requests.post(url, json={}, timeout=0.2)
+    reply = requests.post(url, json={}, timeout=patience(url))
     reply.raise_for_status()
     return str(reply.json())
 
@@ -218,7 +225,7 @@ def by_requests(url: str) -> str:
 def by_httpx(url: str) -> str:
     import httpx
 
-    reply = httpx.post(url, json={}, timeout=0.2)
+    reply = httpx.post(url, json={}, timeout=patience(url))
     reply.raise_for_status()
     return checked(reply.text)
 
@@ -227,7 +234,7 @@ def by_aiohttp(url: str) -> str:
     import aiohttp
 
     async def ask() -> str:
-        limit = aiohttp.ClientTimeout(total=0.2)
+        limit = aiohttp.ClientTimeout(total=patience(url))
         async with aiohttp.ClientSession(timeout=limit) as session, session.post(url, json={}) as reply:
             reply.raise_for_status()
             return checked(await reply.text())
@@ -239,7 +246,7 @@ def by_aiohttp(url: str) -> str:
 def openai_client(url: str) -> Any:
     from openai import OpenAI
 
-    return OpenAI(base_url=url, api_key="k", max_retries=0, timeout=0.2)
+    return OpenAI(base_url=url, api_key="k", max_retries=0, timeout=patience(url))
 
 
 def by_openai(url: str) -> str:
@@ -492,13 +499,13 @@ def test_a_program_that_breaks_after_it_has_handled_a_failed_request_is_to_blame
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_openai(cause: str, server: str) -> None:
-    options = {"base_url": address(server, cause), "timeout": 0.2, "retries": 0}
+    options = {"base_url": address(server, cause), "timeout": patience(cause), "retries": 0}
     assert outcome("openai:m", agent_options=options) == OF_A_MODEL[cause]
 
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_http(cause: str, server: str) -> None:
-    options = {"timeout": 0.2, "retries": 0}
+    options = {"timeout": patience(cause), "retries": 0}
     of_the_service = {"other_400": "undecided", "500": "undecided"}  # the agent's own code, or its model
     expected = of_the_service.get(cause, OF_A_MODEL[cause])
     assert outcome(f"http:{address(server, cause)}", agent_options=options) == expected
@@ -513,7 +520,7 @@ def of_openai_agents(url: str) -> Any:
     from agents import Agent as LibraryAgent
     from agents import OpenAIChatCompletionsModel
 
-    client = AsyncOpenAI(base_url=url, api_key="k", max_retries=0, timeout=0.2)
+    client = AsyncOpenAI(base_url=url, api_key="k", max_retries=0, timeout=patience(url))
     return LibraryAgent(name="a", model=OpenAIChatCompletionsModel("m", client))
 
 
@@ -523,14 +530,14 @@ def of_pydantic_ai(url: str) -> Any:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    client = AsyncOpenAI(base_url=url, api_key="k", max_retries=0, timeout=0.2)
+    client = AsyncOpenAI(base_url=url, api_key="k", max_retries=0, timeout=patience(url))
     return LibraryAgent(OpenAIChatModel("m", provider=OpenAIProvider(openai_client=client)))
 
 
 def of_smolagents(url: str) -> Any:
     from smolagents import OpenAIServerModel, ToolCallingAgent
 
-    how = {"max_retries": 0, "timeout": 0.2}
+    how = {"max_retries": 0, "timeout": patience(url)}
     model = OpenAIServerModel("m", api_base=url, api_key="k", client_kwargs=how, retry=False)
     return ToolCallingAgent(tools=[], model=model)
 

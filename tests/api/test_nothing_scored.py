@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,14 @@ from click.testing import CliRunner
 from web_site import AppSite
 
 import proctor
+from proctor.api.files import export as export_run
 from proctor.benchmarks.multi import tables
 from proctor.cli import app
 from proctor.compat.multi.evaluator import MultiAssertionEvaluator
 from proctor.compat.multi.inspecting import calculate_score
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.exports.summary import Summary, metrics
-from proctor.registry import BENCHMARKS
+from proctor.registry import BENCHMARKS, EXPORTS
 from proctor.web.failures import API
 
 BOUNDS = re.compile(
@@ -117,6 +119,26 @@ def lines_of(file: Path) -> object:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
+def members_of(file: Path) -> object:
+    with zipfile.ZipFile(file) as zipped:
+        return {name: json.loads(zipped.read(name)) for name in zipped.namelist()}
+
+
+def of_eval_sets(site: AppSite, folder: Path) -> object:
+    """The result files of a run of an eval set, which is the only kind that ADK has."""
+    words = {"parts": [{"text": "hi"}]}
+    case = {"eval_id": "c", "conversation": [{"user_content": words, "final_response": words}]}
+    file = folder / "s.evalset.json"
+    file.write_text(json.dumps({"eval_set_id": "s", "eval_cases": [case]}), encoding="utf-8")
+
+    def agent(_: str) -> str:
+        raise ProviderFailed("The endpoint failed with status 500.", kind="http_500")
+
+    run = proctor.evaluate(str(file), agent=agent, store=str(folder / "runs.db"), max_failed=1.0)
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in export_run(run, "adk", str(folder / "adk"))]
+    return [json.loads(one) if isinstance(one, str) else one for one in found]
+
+
 def tracked(site: AppSite, folder: Path) -> object:
     """What MLflow and Weights & Biases are sent."""
     run = proctor.open_run("a", store=site.store)
@@ -144,6 +166,8 @@ SHOWN: dict[str, Callable[[AppSite, Path], object]] = {
     "prometheus": export("prometheus", "a.prom"),
     "otel": export("otel", "a.jsonl", lines_of),
     "model-card": export("model-card", "a.md"),
+    "inspect": export("inspect", "a.eval", members_of),
+    "adk": of_eval_sets,
     "tracked": tracked,
     **{f"report.{end}": report(f"r.{end}") for end in ("md", "html", "json", "xml")},
     **{
@@ -173,6 +197,11 @@ def test_no_entry_point_and_no_file_shows_a_rate(name: str, site: AppSite, tmp_p
     found = SHOWN[name](site, tmp_path)
     assert found
     assert [*shown_rates(found)] == []
+
+
+def test_every_format_of_the_exports_is_looked_at() -> None:
+    elsewhere = {"table": "csv", "mlflow": "tracked", "wandb": "tracked"}
+    assert {elsewhere.get(name, name) for name in EXPORTS.names()} <= SHOWN.keys()
 
 
 @pytest.mark.parametrize(
