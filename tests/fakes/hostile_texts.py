@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from html.parser import HTMLParser
@@ -143,6 +144,7 @@ def in_markdown(text: str) -> list[str]:
 
 def in_csv(text: str) -> list[str]:
     """The cells that a spreadsheet would calculate."""
+    csv.field_size_limit(sys.maxsize)
     cells = (cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row)
     is_number = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?").fullmatch
     return [ascii(cell[:40]) for cell in cells if cell[:1] in tuple("=+-@\t\r") and not is_number(cell)][:3]

@@ -44,8 +44,10 @@ def send(run: Run, format: str, address: str, model: str | None = None, *, conte
 def is_sent(format: str, out: str | None) -> bool:
     """True if the format goes to a server: `out` is the address of one, or there is none and no usual file either."""
     part = registry.EXPORTS.find(format) if registry.EXPORTS.knows(format) else None
-    if part is None or part.send is None:
+    if part is None:
         return False
+    if part.send is None:  # which `send` then says, where an address is given
+        return out is not None and out.startswith(("http://", "https://"))
     return not part.suffix if out is None else "://" in out or out == "env"
 
 

@@ -22,6 +22,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Trial, Verdict
 from proctor.exports._trial_spans import SpanMaker
 from proctor.exports.summary import host_of
+from proctor.runtime.threads import within
 from proctor.transport.redact import redact
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 MOST_WAITING = 256  # trials; what comes while the queue is full is counted as lost
 AT_ONCE = 16  # trials in one request
 END_SECONDS = 5.0
+MOST_SECONDS = 30.0
 REASON_SECONDS = 0.2  # in which a sending that was given up says why
 ENVIRONMENT = "env"
 PATH = "/v1/traces"
@@ -62,13 +64,15 @@ class Collector:
         self.host = host_of(endpoint or _endpoint_of_variables())
 
     def send(self, spans: "Sequence[ReadableSpan]") -> str | None:
-        """Send spans and return None, or why they did not arrive; waits as long as the SDK does (10 s by default)."""
+        """Send spans and return None, or why they did not arrive; waits as long as the SDK does (10 s by default), but not for ever."""
         from opentelemetry.sdk.trace.export import SpanExportResult
 
         with self._noted:
             try:
-                if self._exporter.export(spans) is SpanExportResult.SUCCESS:
+                if within(_most_seconds(), lambda: self._exporter.export(spans)) is SpanExportResult.SUCCESS:
                     return None
+            except TimeoutError:
+                return "no reply in time"
             except Exception as error:  # noqa: BLE001 - whatever a collector does, the run goes on
                 return redact(f"{type(error).__name__}: {error}"[:500])
         return redact(_cause(self._noted.first)[:300]).strip(". ") or "no reply"
@@ -190,6 +194,13 @@ def wants_content(asked: bool, variables: Mapping[str, str] | None = None) -> bo
     """True if what was said is to be sent: asked for, or by the variable that instrumentations have for it."""
     found = (os.environ if variables is None else variables).get(CONTENT_VARIABLE, "")
     return asked or found.strip().lower() in ("true", "1", "span_only", "span_and_event")
+
+
+def _most_seconds() -> float:
+    """Return how long a sending may take in all: well above the SDK's limit, which bounds each wait for a byte."""
+    names = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
+    given = next((value for name in names if (value := os.environ.get(name))), "")
+    return MOST_SECONDS + (float(given) if given.replace(".", "", 1).isdigit() else 0.0)
 
 
 def _endpoint_of_variables() -> str:

@@ -21,13 +21,15 @@ from proctor.core.task import Store
 from proctor.evalsets.outcomes import CaseOutcome, MetricOutcome, outcomes
 from proctor.exports._writing import Options, writing
 from proctor.i18n import speak
+from proctor.runtime.threads import within
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 _CREDENTIALS = re.compile("//[^/@]*@")
 JOB = "veadk_eval_job"
-SECONDS = 30.0
+SECONDS = 30.0  # between two bytes
+MOST_SECONDS = 90.0  # for all of them
 URL_VARIABLE = "OBSERVABILITY_PROMETHEUS_PUSHGATEWAY_URL"
 USERNAME_VARIABLE = "OBSERVABILITY_PROMETHEUS_USERNAME"
 PASSWORD_VARIABLE = "OBSERVABILITY_PROMETHEUS_PASSWORD"  # noqa: S105 - the name of a variable
@@ -89,13 +91,16 @@ def push(figures: Figures, gateway: Gateway) -> None:
     from prometheus_client import push_to_gateway
 
     try:
-        push_to_gateway(
-            gateway.url,
-            job=JOB,
-            registry=registry,
-            grouping_key={"test_name": figures.test_name},
-            timeout=SECONDS,
-            handler=_handler(gateway),
+        within(
+            MOST_SECONDS,
+            lambda: push_to_gateway(
+                gateway.url,
+                job=JOB,
+                registry=registry,
+                grouping_key={"test_name": figures.test_name},
+                timeout=SECONDS,
+                handler=_handler(gateway),
+            ),
         )
     except (URLError, OSError, ValueError) as error:  # a status that is no success is an OSError too
         if isinstance(error, HTTPError):

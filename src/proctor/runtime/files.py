@@ -22,8 +22,10 @@ def draft_of(path: Path, *, durable: bool = False) -> Iterator[Path]:
         durable: only for a locked file: after a crash of the machine, too, it is the old one or the new one.
 
     Raises:
-        BadInput: the file cannot be written.
+        BadInput: the file cannot be written, or is an address.
     """
+    if path.parts[:1] in (("http:",), ("https:",)):  # it would become a folder of that name
+        raise BadInput("{path} is an address. Name a file.", path=path)
     with _written(path):
         if path.exists() and not path.is_file():  # such as /dev/stdout
             yield path

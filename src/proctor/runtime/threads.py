@@ -4,13 +4,16 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import Context, copy_context
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from proctor.core.declared import ScorerInfo, declared
 from proctor.core.errors import EnvironmentFailed
+
+T = TypeVar("T")
 
 
 def is_async(function: object) -> bool:
@@ -33,6 +36,30 @@ async def in_thread(function: Callable[[], Any]) -> Any:
     job = _Job.of(function)
     _start(job.run)
     return await job.result()
+
+
+def within(seconds: float, function: Callable[[], T]) -> T:
+    """Return what a blocking function returns; one that takes longer is left alone in its daemon thread.
+
+    For libraries whose own time limits begin anew with every byte that arrives.
+
+    Raises:
+        TimeoutError: it took longer.
+    """
+    done: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            done.set_result(function())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            done.set_exception(error)
+
+    _start(work)
+    with suppress(TimeoutError):
+        return done.result(seconds)
+    if done.done():
+        return done.result()
+    raise TimeoutError(f"no reply within {seconds:g} seconds")
 
 
 class OwnThread:
