@@ -28,7 +28,7 @@ OF_OTHERS = {
     "google",
     "agentdojo",
     "tau2",
-    "tool_manager",  # of API-Bank, and next of AgentBench: what only worker processes import
+    *("tool_manager", "apis"),  # of API-Bank, and next of AgentBench: what only worker processes import
     "alfworld",
     "textworld",
     "utils",
