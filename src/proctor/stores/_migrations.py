@@ -16,7 +16,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trial import Trial, Verdict
-from proctor.runtime.files import draft_of
+from proctor.runtime.files import NAME_CHARACTERS
 from proctor.stores import _plan
 from proctor.stores._accept import accept_one, append_verdict
 from proctor.stores._arrivals import prepare
@@ -48,18 +48,21 @@ def migrate(db: sqlite3.Connection, path: Path, version: int) -> None:
 
 def _backup(path: Path, version: int) -> Path:
     """Copy a store to `<name>.v<version>.bak` next to it, never over an existing file; one copy of the same content is enough."""
-    names = [path.with_name(f"{path.name}.v{version}.bak")]
-    while names[-1].exists():
-        names.append(path.with_name(f"{path.name}.v{version}.bak{len(names)}"))
-    with draft_of(names[-1], durable=True) as draft:
-        draft.unlink(missing_ok=True)
-        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(draft)) as copy:
-            copy.execute("PRAGMA journal_mode = OFF")  # a killed process leaves no file but the draft
-            source.backup(copy)
-    same = [name for name in names[:-1] if filecmp.cmp(name, names[-1], shallow=False)]
-    if same:  # of a migration that was killed
-        names[-1].unlink()
-    return (same or names[-1:])[0]
+    earlier: list[Path] = []
+    while (target := path.with_name(f"{path.name}.v{version}.bak{len(earlier) or ''}")).exists():
+        earlier.append(target)
+    draft = path.with_name(
+        f".{path.name[:NAME_CHARACTERS]}.v{version}.new"
+    )  # one name: only who has locked the store is here
+    draft.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(draft)) as copy:
+        copy.execute("PRAGMA journal_mode = OFF")  # a killed process leaves no file but the draft
+        source.backup(copy)
+    for copied in earlier:  # by a migration that was killed
+        if filecmp.cmp(copied, draft, shallow=False):
+            draft.unlink()
+            return copied
+    return draft.replace(target)
 
 
 def _from_1(db: sqlite3.Connection) -> None:
