@@ -62,3 +62,9 @@ async def test_nothing_else_becomes_an_image(source: str) -> None:
 async def test_what_needs_a_server_or_a_script_stays_out(body: str, left: str) -> None:
     page = await saved(body)
     assert page.partition("<body>")[2].partition("<footer>")[0] == left
+
+
+async def test_the_address_in_the_footer_hides_no_character() -> None:
+    page = await save("<html><body></body></html>", fetch, "from /runs/a/samples/\x1b[2J\u202e")
+    assert "\x1b" not in page
+    assert "⟨U+202E⟩" in page

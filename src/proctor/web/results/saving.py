@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from starlette.requests import Request
 
 from proctor.core.errors import BadInput
+from proctor.runtime.visible import visible
 from proctor.web.auth import session_of
 from proctor.web.users.roles import is_enough, role_needed
 
@@ -121,7 +122,7 @@ async def save(page: str, fetch: Fetch, footer: str) -> str:
         fetch: asks the app for a style or an image of the page.
         footer: a text that says where the file comes from.
     """
-    copy = _Copy(f"<footer>{escape(footer)}</footer>")
+    copy = _Copy(f"<footer>{escape(visible(footer))}</footer>")
     copy.feed(page)
     copy.close()
     styles = [(await fetch(path)).body.decode() for path in dict.fromkeys(copy.styles)]
