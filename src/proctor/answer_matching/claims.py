@@ -10,11 +10,9 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from proctor.answer_matching.amount_claims import Amount, read_amounts
-from proctor.answer_matching.amounts import YEAR, amount_spans, without_unit
+from proctor.answer_matching.amounts import YEAR, without_unit
 from proctor.answer_matching.asked import Asked, read_asked
-from proctor.answer_matching.claim_ranker import Ranking, rank
 from proctor.answer_matching.comparisons import read_comparison
-from proctor.answer_matching.contradictions import contradicts
 from proctor.answer_matching.dates import read_moments
 from proctor.answer_matching.extract import final_answer
 from proctor.answer_matching.han_clauses import answering_clause, weekday
@@ -25,19 +23,17 @@ from proctor.answer_matching.number_words import with_digits
 from proctor.answer_matching.numbers import read_number
 from proctor.answer_matching.plain_prose import plain_prose
 from proctor.answer_matching.quantities import read_quantity
-from proctor.answer_matching.question_words import MOST_CHARACTERS, PIECE_END, echo
+from proctor.answer_matching.question_words import MOST_CHARACTERS, echo
 from proctor.answer_matching.ranges import read_span
 from proctor.answer_matching.sentences import (
     CONCLUDES,
     COPULA,
     COURTESY,
     GUESS,
-    OTHERS_SAY,
     QUESTION,
     asked_clause,
     chosen,
     conclusion,
-    corrected,
     plain_statement,
     statements,
     without_guessing,
@@ -46,7 +42,7 @@ from proctor.answer_matching.solutions import read_solutions
 from proctor.answer_matching.stated_amounts import BRACKETED_UNIT, stated_amounts
 from proctor.answer_matching.stated_words import Words, read_words
 from proctor.answer_matching.syntax import read_tree
-from proctor.answer_matching.text import FENCED, negations, tidy
+from proctor.answer_matching.text import FENCED, tidy
 from proctor.answer_matching.truth import read_truth
 from proctor.answer_matching.unit_table import read_unit
 from proctor.runtime.patterns import compile_later
@@ -94,10 +90,7 @@ WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
 EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
-AND_ANOTHER = compile_later(r"(?:, [A-Z][\w .]{1,40})?,? (?:and|or|&) [A-Z]|、")
 MOST_READINGS = 2
-DENIES_WITHIN = (4, 12)  # characters before a part, in Chinese and in other languages
-SURE, MOST_UNLIKELY = 0.7, 0.05  # likelihoods; see docs/decisions/0091
 FEW_WORDS, FEW_CHARACTERS = 3, 8
 
 
@@ -138,53 +131,15 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     question = question if echo(question) else ""
     given = final_answer(reply)
     text = conclusion(reply) if given is None else given
+    if not text:
+        return Claims(None)
     if given is not None and _is_value(tidy(given)):
         return Claims(given, asks=QUESTION.search(given) is not None)
-    marked = given is not None and given != reply.strip()
-    if given is not None and marked:
+    if given is not None and given != reply.strip():
         text = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
     text = without_guessing(text) if guesses else text
-    readings = read_statements(text, question) if text else ()
-    if question and not marked and not is_guess(reply):
-        readings = settle(readings, reply, question)
+    readings = read_statements(text, question)
     return Claims(given, readings, MILD.search(text) is not None and not guesses, QUESTION.search(text) is not None)
-
-
-def settle(readings: tuple[Claim, ...], reply: str, question: str) -> tuple[Claim, ...]:
-    """Return what the rules read, or what the ranker of parts reads where it is sure of another part of the reply.
-
-    A claim of the rules that the ranker finds most unlikely is dropped.
-    """
-    if read_asked(question).kind == "truth" or any(claim.truth is not None for claim in readings):
-        return readings
-    best = rank(reply, question)
-    if best is None:
-        return readings
-    places = [
-        (found.start(), found.end())
-        for claim in readings
-        for form in claim.forms
-        for found in re.finditer(re.escape(form), best.text)
-    ]
-    if (readings and not places) or any(best.start < end and start < best.end for start, end in places):
-        return readings  # the same, or a value that the reply writes otherwise
-    if best.likelihood >= SURE and _is_said_outright(best, question):
-        return (Claim(tuple(dict.fromkeys([*best.forms, *map(with_digits, best.forms)]))),)
-    return () if len(readings) == 1 and best.likelihood_at(places) < MOST_UNLIKELY else readings
-
-
-def _is_said_outright(best: Ranking, question: str) -> bool:
-    """True unless a part is taken back, denied, about another, one of several, or an amount in a comparison: `at least 5`."""
-    if best.start < len(best.text) - len(corrected(best.text)) or AND_ANOTHER.match(best.text, best.end):
-        return False
-    start = max((found.end() for found in PIECE_END.finditer(best.text, 0, best.start)), default=0)
-    ends = PIECE_END.search(best.text, best.end)
-    clause = best.text[start : ends.start() if ends is not None else len(best.text)]
-    spans = amount_spans(clause, question)
-    sure = all(span.sure or span.end <= best.start - start or best.end - start <= span.start for span in spans)
-    before = clause[: best.start - start]
-    denied = negations(before[-DENIES_WITHIN[before.isascii()] :]) or OTHERS_SAY.search(clause)
-    return sure and not denied and not contradicts(clause, read_asked(question).clause)
 
 
 def is_guess(reply: str) -> bool:
