@@ -1,4 +1,4 @@
-"""A server that answers a byte at a time, for ever, holds up no command: the libraries' own limits begin anew with each byte."""
+"""A server that answers a byte at a time, for ever, holds up no command: the libraries' own limits begin again with each byte."""
 
 import gc
 import socket

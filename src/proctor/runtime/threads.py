@@ -41,7 +41,7 @@ async def in_thread(function: Callable[[], Any]) -> Any:
 def within(seconds: float, function: Callable[[], T]) -> T:
     """Return what a blocking function returns; one that takes longer is left alone in its daemon thread.
 
-    For libraries whose own time limits begin anew with every byte that arrives.
+    For libraries whose own time limits begin again with every byte that arrives.
 
     Raises:
         TimeoutError: it took longer.
