@@ -13,9 +13,10 @@ from memory_store import MemoryStore
 from stored_runs import a_record, fill
 
 from proctor.core.errors import BadInput
-from proctor.exports import otel, prometheus
+from proctor.exports import cozeloop, otel, prometheus
 from proctor.exports.prometheus import Figures, Gateway, push
 from proctor.runtime.files import write_whole
+from proctor.transport.retry import Policy
 
 
 @pytest.fixture
@@ -63,6 +64,17 @@ def test_a_gateway_is_not_waited_for_without_end(dripping: str, monkeypatch: pyt
     )
     with pytest.raises(BadInput, match=r"could not be pushed to .*: no reply within 0\.3 seconds"):
         push(figures, Gateway(url=dripping))
+
+
+async def test_an_upload_of_an_eval_set_is_not_waited_for_without_end(
+    dripping: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cozeloop, "SECONDS", 0.3)
+    monkeypatch.setattr(cozeloop, "POLICY", Policy(attempts=2, attempts_at_first=2, wait_seconds=0.01))
+    item = cozeloop.Item(key="k", case="a", turn=1, fields={"input": "?"})
+    to = cozeloop.Destination(workspace_id="7", evalset_id="42", api_key="secret", url=dripping)
+    (rejected,) = await cozeloop.upload([item], to, cozeloop.UploadState(tmp_path / "state", to.place))
+    assert "did not answer in time, tried 2 times" in str(rejected.reason)
 
 
 def test_an_address_is_no_folder_to_write_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ from proctor.transport.target import Target
 URL = "https://api.coze.cn"
 BATCH = 100
 CALLS_FIELD = "tool_calls"
+SECONDS = 30.0  # for a batch to be taken
 POLICY = Policy(attempts=5, attempts_at_first=3, longest_wait_seconds=10.0)
 NO_RIGHTS = (401, 403, 4100, 4101)  # codes of the API that come with status 200 too
 
@@ -122,6 +123,7 @@ async def upload(items: Sequence[Item], to: Destination, uploaded: "UploadState"
         headers={"Authorization": f"Bearer {to.api_key}", "Content-Type": "application/json"},
         advice=say("Check the API key, the workspace and the evaluation set."),
         policy=POLICY,
+        seconds=SECONDS,
     )
     async with Client(concurrency=1) as client:
         for start in range(0, len(todo), BATCH):
