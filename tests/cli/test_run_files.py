@@ -64,7 +64,7 @@ def test_a_question_column_that_is_not_understood_is_asked_for(
     questions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("run", questions, "--agent", "baseline:null", "--scorer", "exact") == 2
-    assert "--map COLUMN=question" in capsys.readouterr().err
+    assert "--map '题面=question'" in capsys.readouterr().err
 
 
 def test_a_mapping_goes_with_files_only(capsys: pytest.CaptureFixture[str]) -> None:

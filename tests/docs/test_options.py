@@ -83,7 +83,7 @@ def test_every_environment_variable_is_told(page: Path) -> None:
 
 def test_every_exit_code_is_told(page: Path) -> None:
     assert re.findall(r"^\| (\d+) \|", page.read_text(encoding="utf-8"), re.MULTILINE) == [
-        "0", "1", "2", "3", "70", "130",
+        "0", "1", "2", "3", "70", "130", "141",
     ]  # fmt: skip
 
 

@@ -155,7 +155,7 @@ class Connection:
             try:
                 async with Client(transport, message_handler=self._note) as client:
                     # The schema of a result is the server's: it may hold a pattern that never comes to an end.
-                    client.session.validate_tool_result = _as_it_came  # type: ignore[method-assign]
+                    vars(client.session).update(validate_tool_result=_as_it_came)
                     await self._list(client)
                     self._client = client
                     self._ready.set()

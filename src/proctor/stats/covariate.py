@@ -106,6 +106,7 @@ def adjust(
         clusters=clusters,
         of_suite=of_suite,
         added=fit.variance,
+        partial=plain.partial,
     )
     nothing_gained = say("nothing is gained")
     value, low, high = adjusted.value, adjusted.low, adjusted.high

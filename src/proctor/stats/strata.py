@@ -99,6 +99,7 @@ def estimate(
     clusters: int | None = None,
     of_suite: bool = False,
     added: float = 0.0,
+    partial: bool | None = None,
 ) -> Estimate:
     """Estimate the mean over the samples of the task, each stratum weighted by its size.
 
@@ -106,6 +107,7 @@ def estimate(
         clusters: how many clusters were scored in all, where some lie in several strata; default: none does.
         of_suite: the interval is about the very samples of the task, not about samples like these.
         added: variance of the value that comes from elsewhere.
+        partial: the values are points between nothing and all; by default, whether some here are.
     """
     parts = _parts(strata)
     tallies = [one.tally for one in strata]
@@ -124,6 +126,7 @@ def estimate(
         floor=floor,
         ceiling=ceiling,
         note=_note(strata) if parts else "",
+        partial=not all(one.all_or_nothing for one in tallies) if partial is None else partial,
     )
     return made if value is None else _with_interval(made, value, parts, clusters, of_suite, added)
 
@@ -253,12 +256,7 @@ def _with_interval(
         standard_error=error,
         degrees=degrees,
         loss_size=loss_size,
-        partial=_is_partial(parts),
     )
-
-
-def _is_partial(parts: Sequence[_Part]) -> bool:
-    return not all(part.tally.all_or_nothing for part in parts)
 
 
 def _sums(parts: Sequence[_Part], clusters: int) -> Sums:
@@ -298,7 +296,7 @@ def _from_spread(
     count = value * (1 - value) / variance
     in_clusters = not of_suite and made.clusters < sum(part.tally.samples for part in parts)
     interval = wilson(value, count, quantile=quantile)
-    if _is_partial(parts):
+    if made.partial:
         interval = allow_for_skewness(value, count, 1 / _concentration(parts, of_suite), quantile)
     return interval, math.sqrt(variance), max(degrees, 1.0) if in_clusters else None
 

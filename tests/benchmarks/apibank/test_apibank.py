@@ -87,11 +87,11 @@ def test_level_2_shows_only_the_search_until_a_response_is_asked_for(apibank_roo
 
 def test_the_oracle_meets_the_ceiling_and_null_earns_nothing(apibank_root: Path) -> None:
     value = figures(run("apibank/2", apibank_root, "baseline:oracle"))
-    assert value["rouge_l", "level=level-2"] == 1
+    assert value["official.rouge_l", "level=level-2"] == 1
     assert value["call_accuracy", "level=level-2"] == 125 / 135
     assert value["call_accuracy_without_search", "level=level-2"] == 80 / 90
     null = figures(run("apibank/2", apibank_root, "baseline:null"))
-    assert {null[name, "level=level-2"] for name in ("call_accuracy", "rouge_l")} == {0}
+    assert {null[name, "level=level-2"] for name in ("call_accuracy", "official.rouge_l")} == {0}
 
 
 REPLIES = {
@@ -207,7 +207,7 @@ def test_level_3_is_read_from_the_files_of_the_hub(apibank_root: Path, tmp_path:
     value = figures(found)
     assert value["call_accuracy", "level=level-3"] == 2 / 3
     assert value["sample_accuracy", "level=level-3"] == 49 / 50
-    assert value["rouge_l", "level=level-3"] == pytest.approx(1)
+    assert value["official.rouge_l", "level=level-3"] == pytest.approx(1)
     wrong = next(one.result for one in found.verdicts() if one.sample_id == "level-3/0/0" and one.scorer == "call")
     assert wrong.known.error_class == "MISMATCH"
     trials = [(found.store.sample(found.record.id, trial.sample_id), trial) for trial in found.trials()]

@@ -62,7 +62,8 @@ def test_an_agent_that_says_nothing_fails_and_a_random_one_is_scored(tau2_data: 
 
 def test_a_user_whose_model_says_nothing_is_no_fault_of_the_agent(tau2_data: Path, tmp_path: Path) -> None:
     (tmp_path / "user.jsonl").write_text('{"content": "  "}\n', encoding="utf-8")
-    run = _run("tau2/mock", "baseline:null", user=f"scripted:{tmp_path / 'user.jsonl'}")
+    user = {"user": f"scripted:{tmp_path / 'user.jsonl'}"}
+    run = api.evaluate("tau2/mock", agent="baseline:null", options=user, store=":memory:", seed=1, limit=4)
     trials = _trials(run).values()
     assert {(trial.outcome, trial.failure.kind) for trial in trials if trial.failure} == {("user_failed", "no_reply")}
 
