@@ -14,7 +14,12 @@ BROKEN = {  # parts of the task without which no trial has a result, by the outc
     "environment_failed": say("The environment"),
     "user_failed": say("The simulated user"),
 }
-OF_THE_MACHINE = ("machine", "internal", "worker_killed")  # kinds of failure that say nothing about the environment
+OF_OTHERS = (
+    "machine",
+    "internal",
+    "worker_killed",
+    "no_start",
+)  # kinds of failure that say nothing about the environment
 NO_WAY = ("connect", "dns", "tls")  # kinds of failure of the first sample that would meet all others
 NOT_ACCEPTED = ("http_400", "http_422")  # of the first sample; others may be accepted, but a parameter never is
 CANNOT_GO_ON = (*NO_WAY, "timeout", "not_http", "not_json")  # the same where the endpoint has never been of use
@@ -29,6 +34,7 @@ class FirstTrials:
         self._is_recorded = job.replies is not None
         self._is_usage_checked = False
         self._is_new = not status.done and not self._is_recorded
+        self._left_out = 0  # of the last trials that ended alike, those that failed for something else
         self._fatal = () if self._is_recorded else NO_WAY if status.done else CANNOT_GO_ON
 
     def check(self, trial: Trial, *, is_probe: bool) -> None:
@@ -62,15 +68,21 @@ class FirstTrials:
         """Stop a run, a resumed one too, whose environment or simulated user is broken and not only in single samples."""
         status, task = self._status, self._job.task
         part = BROKEN.get(trial.outcome)
-        if part is None or trial.failure is None or trial.failure.kind in OF_THE_MACHINE:
+        if status.in_a_row == 1:
+            self._left_out = 0
+        if part is None or trial.failure is None:
             return
+        if trial.failure.kind in OF_OTHERS:
+            self._left_out += 1
+            return
+        count = status.in_a_row - self._left_out
         is_played = task.environment is not None if trial.outcome == "environment_failed" else task.user is not None
         most = FIRST if status.here == status.in_a_row else max(FIRST, 2 * status.in_flight)
-        if is_played and status.in_a_row >= most:
+        if is_played and count >= most:
             raise BadInput(
                 "{part} failed in {count} trials in a row, so the rest was not run. Mend it, then continue with --retry-failed. {reason}",
                 part=part,
-                count=status.in_a_row,
+                count=count,
                 reason=trial.failure.reason,
             )
 
