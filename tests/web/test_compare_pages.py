@@ -230,15 +230,22 @@ def history(lab: Lab, right: Mapping[str, set[int]]) -> None:
         evaluate(task, agent=agent, store=lab.site.store, run_id=id)
 
 
-def test_a_trend_marks_the_run_that_fell_and_says_what_was_changed_before_it(lab: Lab) -> None:
-    history(lab, {"1a": set(range(30)), "1b": set(range(1, 31)), "2c": set(range(12)), "2d": set(range(13))})
+def test_a_trend_marks_the_run_that_fell(lab: Lab) -> None:
+    history(lab, {"1a": set(range(30)), "1b": set(range(1, 31)), "1c": set(range(12)), "1d": set(range(13))})
     html = lab.get("/trends")
     text = text_of(html)
-    assert "2c is worse than 1b: −45.0 points" in text
+    assert "1c is worse than 1b: −45.0 points" in text
     assert len(re.findall(r'class="dot worse"', html)) == 1
     assert len(re.findall(r'class="dot better"', html)) == 0
-    assert "task version" in text
     assert "All tests (3) are corrected by Holm together" in text
+
+
+def test_a_run_that_measures_otherwise_is_not_compared_and_what_changed_is_said(lab: Lab) -> None:
+    history(lab, {"1a": set(range(30)), "2b": set(range(12)), "2c": set(range(13))})
+    html = lab.get("/trends")
+    assert "task version" in text_of(html)
+    assert html.count(">measures otherwise</td>") == 1
+    assert 'class="dot worse"' not in html
 
 
 def test_a_trend_is_compared_with_a_named_baseline(lab: Lab) -> None:
