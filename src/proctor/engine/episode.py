@@ -21,9 +21,8 @@ from proctor.transport.redact import quoted
 MOST_TURNS = 1_000  # of a user who may have no limit of its own
 ENDS = ("step_limit", "time_limit", "task_limit", "waiting")
 
-_CAN_WAIT: dict[
-    type, bool
-] = {}  # whether calls of a session may wait, by its class, as the question costs what a sample does
+# Whether calls of a session may wait, by its class: the question costs what a sample does.
+_CAN_WAIT: dict[type, bool] = {}
 
 
 class Episode:
