@@ -42,7 +42,7 @@ def test_without_thresholds_every_trial_has_to_pass() -> None:
 def test_a_threshold_is_for_the_mean_and_the_pass_rate_for_trials() -> None:
     run = _run(half)
     assert _faults(run, thresholds=0.75, by="value") == []
-    told = "half 75.0%, interval 16.3% to 96.4%, at least 76.0% is wanted"
+    told = "half 75.0%, interval 17.9% to 96.4%, at least 76.0% is wanted"
     assert _faults(run, thresholds={"half": 0.76}, by="value") == [told]
     assert _faults(run, thresholds={"score": 0.7}, pass_rate=0.5, by="value") == []
     assert _faults(run, thresholds={"half": 0.4}, pass_rate=1, by="value") == []

@@ -319,7 +319,7 @@ async def test_intervals_cover_what_a_judge_with_bias_and_noise_says_on_average(
                 assert low is not None
                 assert high is not None
                 covered[name] += low <= value <= high
-    assert all(0.93 <= count / (3 * runs) <= 0.99 for count in covered.values()), covered  # points allow for skewness
+    assert all(0.93 <= count / (3 * runs) <= 0.97 for count in covered.values()), covered
 
 
 def _noisy(quality: int, source: random.Random) -> int:

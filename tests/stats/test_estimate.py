@@ -51,8 +51,9 @@ def test_points_get_t_over_samples() -> None:
     error = math.sqrt((0.3**2 + 0.1**2 + 0.4**2) / 6)
     assert one.method == "Wilson with t over samples"
     assert one.standard_error == pytest.approx(error)
-    quantile, relative = t_quantile(0.975, 2), math.sqrt(3) * error / 0.5  # the coefficient of variation
-    wider = 1 + 2.5 * relative**3 * (1 + 2 * quantile**2) / (6 * math.sqrt(3)) / quantile
+    quantile, spread = t_quantile(0.975, 2), math.sqrt(3) * error
+    skewness = min(2.5 * (spread / 0.5) ** 3, (0.5 - spread**2 / 0.5) / spread / 2)
+    wider = 1 + skewness * (1 + 2 * quantile**2) / (6 * math.sqrt(3)) / quantile
     expected = wilson(0.5, max(0.25 / error**2 / wider**2, 3), quantile=quantile)
     assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
 

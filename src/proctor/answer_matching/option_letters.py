@@ -231,7 +231,7 @@ def _group(options: str) -> str:
 
 
 def _alone(text: str, group: str) -> str | None:
-    """Letters and nothing else, but for brackets, marks and a full stop; here small letters count too. '' for `A or B`."""
+    """Return the letters of a text that holds nothing else but brackets, marks and a full stop, small ones too; '' for `A or B`."""
     if len(text) > 200:
         return None
     text = " ".join(text.upper().split())

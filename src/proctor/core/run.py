@@ -297,7 +297,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     where it was estimated from the spread of samples or clusters; with several attempts it is split into what comes
     `error_from_samples` and `error_from_attempts` (the squares add up). Where clusters differ in size, `loss_size` is the
     mean size of a cluster over the points lost, as a multiple of its mean over samples: below 1, mainly small clusters
-    lost. `partial` is true of points between nothing and all, whose bounds allow for skewness. A `share` is shown in percent, a `number` (such as steps or seconds) as it is.
+    lost. `partial` is true of points between nothing and all, whose bounds allow for skewness. A `share` is shown in percent, a
+    `number` (such as steps or seconds) as it is.
     """
 
     name: str
