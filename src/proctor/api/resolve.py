@@ -279,7 +279,7 @@ def benchmark(name: str) -> BenchmarkPart | None:
 
 
 def benchmarks() -> Iterator[tuple[str, BenchmarkPart]]:
-    """Yield every benchmark by name; one of an installed package that cannot be loaded is told where it is named."""
+    """Yield every benchmark by name; those of installed packages that cannot be loaded are left out until somebody names them."""
     with suppress(BadInput):
         yield from registry.BENCHMARKS.each()
 

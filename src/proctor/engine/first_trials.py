@@ -14,12 +14,7 @@ BROKEN = {  # parts of the task without which no trial has a result, by the outc
     "environment_failed": say("The environment"),
     "user_failed": say("The simulated user"),
 }
-OF_OTHERS = (
-    "machine",
-    "internal",
-    "worker_killed",
-    "no_start",
-)  # kinds of failure that say nothing about the environment
+OF_OTHERS = ("machine", "internal", "worker_killed", "no_start")  # kinds of failure that say nothing about the part
 NO_WAY = ("connect", "dns", "tls")  # kinds of failure of the first sample that would meet all others
 NOT_ACCEPTED = ("http_400", "http_422")  # of the first sample; others may be accepted, but a parameter never is
 CANNOT_GO_ON = (*NO_WAY, "timeout", "not_http", "not_json")  # the same where the endpoint has never been of use

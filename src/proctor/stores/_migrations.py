@@ -51,9 +51,8 @@ def _backup(path: Path, version: int) -> Path:
     earlier: list[Path] = []
     while (target := path.with_name(f"{path.name}.v{version}.bak{len(earlier) or ''}")).exists():
         earlier.append(target)
-    draft = path.with_name(
-        f".{path.name[:NAME_CHARACTERS]}.v{version}.new"
-    )  # one name: only who has locked the store is here
+    # One name, as only one client at a time has locked the store.
+    draft = path.with_name(f".{path.name[:NAME_CHARACTERS]}.v{version}.new")
     draft.unlink(missing_ok=True)
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(draft)) as copy:
         copy.execute("PRAGMA journal_mode = OFF")  # a killed process leaves no file but the draft

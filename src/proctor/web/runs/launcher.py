@@ -143,9 +143,7 @@ class Launcher:
         process = self._processes.get((store.url, run))
         if process is not None:
             return process.pid if process.poll() is None else None
-        last = self.last(
-            store, run
-        )  # of a server that was killed; soon the process has opened the run, which tells more
+        last = self.last(store, run)  # of a server that was killed; once the run is open, its store tells more
         if last is None or not last.pid or last.code is not None or time.time() - last.started > OPENING_SECONDS:
             return None
         return last.pid if is_alive(last.pid) else None

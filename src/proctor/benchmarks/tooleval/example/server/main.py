@@ -1,3 +1,3 @@
-"""What a model is told that imitates APIs, of the example that comes with Proctor."""
+"""Tell a model how to imitate an API, in the example that comes with Proctor."""
 
 system_prompt = """You imitate an API. Reply with JSON that fits its documentation and the examples: {"error": "", "response": "..."}"""

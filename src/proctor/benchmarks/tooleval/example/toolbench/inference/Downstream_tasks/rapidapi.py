@@ -1,4 +1,4 @@
-"""What an agent is told, of the example that comes with Proctor."""
+"""The request to an agent, in the example that comes with Proctor."""
 
 task_description = """Answer the request with the functions that you have, and end with the function Finish.
 The tools are:

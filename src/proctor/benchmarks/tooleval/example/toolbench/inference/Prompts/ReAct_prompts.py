@@ -1,4 +1,4 @@
-"""The frame of what an agent is told, of the example that comes with Proctor."""
+"""The frame of the prompt of an agent, in the example that comes with Proctor."""
 
 FORMAT_INSTRUCTIONS_SYSTEM_FUNCTION = """You call functions to do what a user asks.
 {task_description}"""
