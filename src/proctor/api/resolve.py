@@ -279,7 +279,7 @@ def benchmark(name: str) -> BenchmarkPart | None:
 
 
 def benchmarks() -> Iterator[tuple[str, BenchmarkPart]]:
-    """Yield every benchmark by name; those of installed packages that cannot be loaded are left out until somebody names them."""
+    """Yield every benchmark by name; those of installed packages that cannot be loaded are left out; naming one says why."""
     with suppress(BadInput):
         yield from registry.BENCHMARKS.each()
 
