@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -33,10 +33,8 @@ from proctor.core.parts import (
     UserPart,
 )
 from proctor.core.sentence import say
+from proctor.runtime.entry_points import EntryPoint, entry_points
 from proctor.runtime.telemetry import switch_off
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint, EntryPoints
 
 KNOWN_SHOWN = 40
 LOADED = "proctor_user_"  # how the names of modules begin that were loaded from a path
@@ -129,7 +127,7 @@ class Room(Generic[P]):
             return None
         return importlib.import_module(where)
 
-    def _of_entry_point(self, point: "EntryPoint") -> P:
+    def _of_entry_point(self, point: EntryPoint) -> P:
         found = _loaded(point)
         declared = vars(found).get("PART") if isinstance(found, ModuleType) else found
         if isinstance(declared, self._kind):
@@ -257,14 +255,11 @@ def path_of(module: str) -> str | None:
     return f"./{path.relative_to(here).as_posix()}" if path.is_relative_to(here) else str(path)
 
 
-def _entry_points(room: str, name: str | None = None) -> "EntryPoints":
-    from importlib.metadata import entry_points  # slow to import, and to look through
-
-    found = entry_points(group=f"proctor.{room}")
-    return found if name is None else found.select(name=name)
+def _entry_points(room: str, name: str | None = None) -> list[EntryPoint]:
+    return entry_points(f"proctor.{room}", name)
 
 
-def _loaded(point: "EntryPoint") -> object:
+def _loaded(point: EntryPoint) -> object:
     """Import what an entry point names; what it prints goes to standard error, as standard output is for results.
 
     Raises:
@@ -278,19 +273,14 @@ def _loaded(point: "EntryPoint") -> object:
             "The entry point '{name}' of {group}, by {owner}, raises when it is imported: {kind}: {error}",
             name=point.name,
             group=point.group,
-            owner=_owner(point),
+            owner=point.owner,
             kind=type(error).__name__,
             error=error,
         ) from error
 
 
-def _owners(points: "Iterable[EntryPoint]") -> str:
-    return ", ".join(map(_owner, points))
-
-
-def _owner(point: "EntryPoint") -> str:
-    """Return the package that an entry point is of, with its version."""
-    return f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
+def _owners(points: Iterable[EntryPoint]) -> str:
+    return ", ".join(point.owner for point in points)
 
 
 def _load_file(where: str) -> ModuleType:

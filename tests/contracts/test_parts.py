@@ -70,7 +70,7 @@ def entry_point(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
 
     def install(named: object) -> None:
         point = SimpleNamespace(
-            name="mine", value="my.package:thing", group="proctor.agents", dist=None, load=lambda: named
+            name="mine", value="my.package:thing", group="proctor.agents", owner="my-package 1", load=lambda: named
         )
         monkeypatch.setattr(
             registry, "_entry_points", lambda room, name=None: [point] if name in (None, "mine") else []

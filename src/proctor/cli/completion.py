@@ -91,7 +91,7 @@ def _named(start: str, names: Iterable[str]) -> list[CompletionItem]:
 
 def _parts(package: str) -> Iterator[str]:
     """Yield the parts of a package, without importing them, and those of entry points."""
-    from importlib.metadata import entry_points
+    from proctor.runtime.entry_points import entry_points
 
     for path in sorted((Path(__file__).parents[1] / package).iterdir()):
         file = path / "__init__.py" if path.is_dir() else path
