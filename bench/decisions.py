@@ -20,8 +20,8 @@ from bench.figure import Figure
 from proctor.engine.order import shuffle, visits
 from proctor.stats import looks as looking
 from proctor.stats.betting import BETS, STAKES
+from proctor.stats.distributions import beta_quantile
 from proctor.stats.looks import Question, looks
-from proctor.stats.rate import clopper_pearson
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 SUITES = 10_000
@@ -540,8 +540,8 @@ def measure() -> Iterator[Figure]:
 
 
 def _bound(suites: int) -> float:
-    """Return the greatest rate whose 95 % interval lies below what is allowed."""
+    """Return the greatest rate whose exact 95 % interval lies below what is allowed."""
     most = int(MOST * suites)
-    while most and clopper_pearson(most, suites).high > MOST:
+    while most and beta_quantile(0.975, most + 1, suites - most) > MOST:
         most -= 1
     return most / suites

@@ -7,7 +7,6 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.evalsets.parity import check_corpus
-from proctor.trajectory_matching.adk_rules import rouge_1_ascii
 
 CORPUS = Path(__file__).parents[1] / "data" / "adk_verdicts.jsonl"
 
@@ -18,12 +17,6 @@ def test_every_line_of_the_adk_corpus_agrees() -> None:
     assert [
         f"{line.id}: official {line.official}, ours {line.ours} ({line.rule})" for line in lines if not line.agrees
     ] == []
-
-
-def test_the_numbers_of_google_adk_1_are_ours_too() -> None:
-    for line in map(json.loads, CORPUS.read_text(encoding="utf-8").splitlines()):
-        if "score_ascii_tokenizer" in line:
-            assert rouge_1_ascii(line["response"], line["reference"]) == line["score_ascii_tokenizer"], line["id"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from proctor.benchmarks.bfcl import dataset, dataset_agentic, dataset_turns, prompt, task, tools
-from proctor.core.sample import Message, Sample, Text
+from proctor.core.sample import Message, Sample, Text, Tool
 
 pytestmark = pytest.mark.xdist_group("bfcl-data")
 
@@ -42,6 +42,11 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def as_chat_completions(tool: Tool) -> dict[str, Any]:
+    described = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": described | dict(tool.extra)}
+
+
 def as_json(messages: tuple[Message, ...]) -> list[dict[str, str]]:
     assert all(isinstance(part, Text) for message in messages for part in message.parts)
     return [{"role": message.role, "content": message.text} for message in messages]
@@ -58,7 +63,7 @@ def test_messages_and_tools_are_the_official_ones(shown: dict[str, Sample]) -> N
             differing.append((row["id"], "messages", row["system_chars"], len(messages[0]["content"])))
         meta = shown[row["id"]].meta  # in format sensitivity, tools are words only
         offered = turn.tools or tools.native_tools(tools.add_hints(meta["functions"], meta["category"]))
-        if digest(tools.openai_tools(offered)) != row["tools_sha256"]:
+        if digest([as_chat_completions(tool) for tool in offered]) != row["tools_sha256"]:
             differing.append((row["id"], "tools"))
     assert len(rows) == 1280
     assert not differing, differing[:5]

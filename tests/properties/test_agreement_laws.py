@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from proctor.core.run import Estimate
 from proctor.judges.probe import turned
 from proctor.judges.rubric import known, rubric
-from proctor.stats.agreement import Scale, cohen_kappa, fleiss_kappa, krippendorff_alpha, share_equal
+from proctor.stats.agreement import Scale, cohen_kappa, krippendorff_alpha, share_equal
 from proctor.stats.betting import STAKES, bet
-from proctor.stats.correction import Confusion, Labelled, ppi, rogan_gladen
+from proctor.stats.correction import Labelled, ppi
 from proctor.stats.ranking import Battle, bradley_terry
 
 points = st.integers(1, 5)
@@ -50,7 +50,6 @@ def test_kappa_is_the_same_either_way_round_and_within_its_bounds(
 def test_raters_who_always_say_the_same_agree_perfectly(said: list[int], scale: Scale) -> None:
     assert krippendorff_alpha([(one, one) for one in said], scale=scale).value == pytest.approx(1)
     assert cohen_kappa(said, said).value == pytest.approx(1)
-    assert fleiss_kappa([(one, one, one) for one in said]).value == pytest.approx(1)
 
 
 @given(pairs, st.integers(2, 9), st.integers(-3, 3))
@@ -73,16 +72,6 @@ def test_alpha_of_two_values_is_the_same_on_every_scale(rated: list[list[int | N
     )
     assert _near(nominal, ordinal)
     assert _near(nominal, interval)
-
-
-@given(st.integers(0, 50), st.integers(1, 50), st.integers(0, 40), st.integers(1, 40), shares)
-def test_a_corrected_rate_is_a_rate_or_says_why_not(
-    passed: int, total: int, failed: int, total_failed: int, share: float
-) -> None:
-    labels = Confusion(
-        passed=total, passed_by_both=min(passed, total), failed=total_failed, failed_by_both=min(failed, total_failed)
-    )
-    _check(rogan_gladen(round(share * 200), 200, labels))
 
 
 @given(st.lists(st.tuples(shares, shares), max_size=30), st.lists(shares, max_size=30))

@@ -19,7 +19,6 @@ from scipy.optimize import linear_sum_assignment
 from proctor.answer_matching.unit_table import _lines, read_unit
 from proctor.stats.agreement import Scale, krippendorff_alpha
 from proctor.stats.distributions import beta_cdf, beta_quantile, normal_cdf, normal_quantile, t_cdf, t_quantile
-from proctor.stats.multiple import benjamini_hochberg
 from proctor.stats.ranking import Battle, bradley_terry
 from proctor.text_measures.porter import stem
 from proctor.trajectory_matching.assignment import best
@@ -42,11 +41,6 @@ def test_t_and_the_normal_distribution_are_those_of_scipy(share: float, degrees:
     assert t_cdf(quantile, degrees) == pytest.approx(share, rel=1e-8)
     assert normal_quantile(share) == pytest.approx(stats.norm.ppf(share), rel=1e-9, abs=1e-9)
     assert normal_cdf(5 * share) == pytest.approx(stats.norm.cdf(5 * share), rel=1e-12)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
-def test_adjusted_p_values_are_those_of_scipy(p_values: list[float]) -> None:
-    assert benjamini_hochberg(p_values) == pytest.approx(list(stats.false_discovery_control(p_values)), abs=1e-12)
 
 
 @pytest.mark.parametrize("scale", get_args(Scale))

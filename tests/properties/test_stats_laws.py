@@ -10,7 +10,7 @@ from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
 from proctor.stats.distributions import beta_cdf, beta_quantile, t_cdf, t_quantile
 from proctor.stats.estimate import combine, estimate, metrics
-from proctor.stats.multiple import benjamini_hochberg, holm
+from proctor.stats.multiple import holm
 from proctor.stats.paired import Pair, compare, mcnemar_exact, mcnemar_mid_p, sign_flips
 from proctor.stats.passk import pass_at_k, pass_hat_k
 from proctor.stats.rate import wilson
@@ -124,10 +124,9 @@ def test_mid_p_is_below_the_exact_value_by_half_an_outcome_at_most(wins: int, lo
 
 
 @given(p_values)
-def test_corrected_p_values_are_ordered(asked: list[float]) -> None:
-    for p, found, bound in zip(asked, benjamini_hochberg(asked), holm(asked), strict=True):
-        assert p <= found * (1 + 1e-12)
-        assert found <= bound * (1 + 1e-12)
+def test_corrected_p_values_are_never_smaller(asked: list[float]) -> None:
+    for p, bound in zip(asked, holm(asked), strict=True):
+        assert p <= bound * (1 + 1e-12)
         assert bound <= 1
 
 

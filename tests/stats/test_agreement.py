@@ -8,7 +8,6 @@ from proctor.core.run import Estimate
 from proctor.stats.agreement import (
     Scale,
     cohen_kappa,
-    fleiss_kappa,
     krippendorff_alpha,
     share_equal,
 )
@@ -66,29 +65,6 @@ def test_weighted_kappa_of_two_categories_is_kappa() -> None:
         assert cohen_kappa(first, second, weights=weights).value == pytest.approx(0.4)
 
 
-def test_fleiss_kappa_of_the_first_example() -> None:
-    """Ten subjects, fourteen raters, five categories: 0.210 (Fleiss 1971 as given by Gwet)."""
-    table = [
-        [0, 0, 0, 0, 14],
-        [0, 2, 6, 4, 2],
-        [0, 0, 3, 5, 6],
-        [0, 3, 9, 2, 0],
-        [2, 2, 8, 1, 1],
-        [7, 7, 0, 0, 0],
-        [3, 2, 6, 3, 0],
-        [2, 5, 3, 2, 2],
-        [6, 5, 2, 1, 0],
-        [0, 2, 2, 3, 7],
-    ]
-    units = [[category for category, count in enumerate(row) for _ in range(count)] for row in table]
-    assert fleiss_kappa(units).value == pytest.approx(0.210, abs=5e-4)
-
-
-def test_fleiss_kappa_refuses_gaps() -> None:
-    with pytest.raises(BadInput, match="same number"):
-        fleiss_kappa([(1, 2, 3), (1, 2)])
-
-
 def test_the_share_that_says_the_same_has_wilsons_interval_for_two_raters() -> None:
     found = share_equal([(1, 1)] * 18 + [(1, 2)] * 2 + [(1, None)])
     assert (found.value, found.scored, found.planned) == (0.9, 20, 21)
@@ -110,7 +86,7 @@ def test_kappa_without_variation_is_undefined_and_says_so() -> None:
 
 
 def test_nothing_rated_twice_is_undefined_and_says_so() -> None:
-    for found in (krippendorff_alpha([(1, None), (None, 2)]), cohen_kappa([1, None], [None, 2]), fleiss_kappa([])):
+    for found in (krippendorff_alpha([(1, None), (None, 2)]), cohen_kappa([1, None], [None, 2])):
         assert found.value is None
         assert "rated by two" in str(found.note)
         assert found.scored == 0

@@ -4,77 +4,13 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
-from proctor.stats.correction import Confusion, Labelled, Stratum, ppi, rogan_gladen, stratified_ppi
+from proctor.stats.correction import Labelled, Stratum, ppi, stratified_ppi
 
 ROUNDS = 600
 PEOPLE = (1, 0, 1, 1, 0, 1, 0, 1)
 JUDGE = (0.9, 0.2, 0.8, 0.6, 0.4, 0.7, 0.1, 0.95)
 OTHERS = (0.5, 0.9, 0.3, 0.8, 0.7, 0.6, 0.2, 0.85, 0.75, 0.4)
 PAIRS = [Labelled(human=one, judge=other) for one, other in zip(PEOPLE, JUDGE, strict=True)]
-
-
-def test_the_published_demonstration_is_corrected_as_published() -> None:
-    """320 of 400 pass by the judge; people fail 40 (30 of them the judge too) and pass 80 (78 of them the judge too)."""
-    labels = Confusion(passed=80, passed_by_both=78, failed=40, failed_by_both=30)
-    assert (labels.specificity, labels.sensitivity) == (0.75, 0.975)
-    found = rogan_gladen(320, 400, labels)
-    assert found.value == pytest.approx(0.759, abs=5e-4)
-    assert [_low(found), _high(found)] == pytest.approx([0.680, 0.837], abs=1e-3)
-    assert (found.method, found.scored, found.planned) == ("Rogan-Gladen", 120, 400)
-
-
-def test_the_computed_vector_of_rogan_and_gladen() -> None:
-    labels = Confusion(passed=50, passed_by_both=45, failed=50, failed_by_both=42.5)
-    found = rogan_gladen(140, 200, labels)
-    assert found.value == pytest.approx(0.733333, abs=1e-6)
-    assert found.standard_error == pytest.approx(0.0625294, abs=1e-6)
-    assert [_low(found), _high(found)] == pytest.approx([0.610778, 0.855889], abs=1e-6)
-
-
-def test_labels_of_everything_judged_give_back_what_people_say() -> None:
-    labels = Confusion(passed=70, passed_by_both=60, failed=30, failed_by_both=25)
-    found = rogan_gladen(65, 100, labels, among=True)
-    assert found.value == pytest.approx(0.7)
-    assert found.standard_error == pytest.approx((0.7 * 0.3 / 100) ** 0.5)
-
-
-def test_a_correction_beyond_0_or_1_is_clipped() -> None:
-    labels = Confusion(passed=40, passed_by_both=36, failed=40, failed_by_both=36)
-    assert rogan_gladen(100, 100, labels).value == 1
-    assert rogan_gladen(0, 100, labels).value == 0
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        Confusion(passed=50, passed_by_both=26, failed=50, failed_by_both=26),  # 0.04 above chance
-        Confusion(passed=5, passed_by_both=3, failed=5, failed_by_both=3),  # 0.2, but of 10 labels
-        Confusion(passed=50, passed_by_both=10, failed=50, failed_by_both=10),  # worse than chance
-    ],
-)
-def test_a_judge_hardly_better_than_chance_is_not_corrected(labels: Confusion) -> None:
-    found = rogan_gladen(60, 100, labels)
-    assert found.value is None
-    assert "do not tell from chance" in str(found.note)
-
-
-def test_labels_of_one_kind_alone_do_not_correct() -> None:
-    found = rogan_gladen(60, 100, Confusion(passed=20, passed_by_both=18, failed=0, failed_by_both=0))
-    assert found.value is None
-    assert "that they fail" in str(found.note)
-
-
-def test_more_passed_than_judged_is_refused() -> None:
-    labels = Confusion(passed=20, passed_by_both=18, failed=20, failed_by_both=18)
-    for passed, judged in ((101, 100), (-1, 100), (0, 0)):
-        with pytest.raises(BadInput, match="cannot have passed"):
-            rogan_gladen(passed, judged, labels)
-
-
-def test_a_judge_that_never_erred_on_few_labels_is_not_taken_for_perfect() -> None:
-    found = rogan_gladen(90, 100, Confusion(passed=20, passed_by_both=20, failed=5, failed_by_both=5))
-    assert found.value == pytest.approx(0.9)
-    assert _high(found) - _low(found) > 0.12  # the judge alone would have 0.118
 
 
 def test_the_computed_vector_of_prediction_powered_inference() -> None:
@@ -141,27 +77,6 @@ def test_strata_with_hardly_a_label_are_laid_together() -> None:
     whole = Stratum(labelled=PAIRS * 3, judged=OTHERS * 3)
     lonely = Stratum(labelled=PAIRS[:1], judged=OTHERS)
     assert stratified_ppi({"a": whole, "b": lonely}) == ppi([*PAIRS * 3, PAIRS[0]], [*OTHERS * 3, *OTHERS])
-
-
-@pytest.mark.parametrize("among", [False, True])
-@pytest.mark.parametrize(
-    ("truth", "right", "wrong", "judged", "labelled"), [(0.5, 0.95, 0.7, 300, 100), (0.3, 0.8, 0.75, 300, 200)]
-)
-def test_the_corrected_pass_rate_is_covered(
-    truth: float, right: float, wrong: float, judged: int, labelled: int, among: bool
-) -> None:
-    """The judge's own rate covers hardly ever."""
-    source = random.Random(3)
-    plain = hits = 0
-    for _ in range(ROUNDS):
-        items = [_verdicts(source, truth, right, wrong) for _ in range(judged)]
-        labels = items[:labelled] if among else [_verdicts(source, truth, right, wrong) for _ in range(labelled)]
-        passed = sum(judge for _, judge in items)
-        found = rogan_gladen(passed, judged, _confusion(labels), among=among)
-        hits += _covers(found, truth)
-        plain += abs(passed / judged - truth) <= 1.96 * (passed / judged * (1 - passed / judged) / judged) ** 0.5
-    assert 0.93 <= hits / ROUNDS <= 0.975
-    assert plain / ROUNDS < 0.4
 
 
 @pytest.mark.parametrize(
@@ -239,13 +154,6 @@ def test_means_near_full_marks_are_covered(labelled: int) -> None:
     assert hits / ROUNDS >= 0.90
 
 
-def test_the_design_effect_widens_a_corrected_pass_rate() -> None:
-    labels = Confusion(passed=80, passed_by_both=78, failed=40, failed_by_both=30)
-    plain, clustered = rogan_gladen(320, 400, labels), rogan_gladen(320, 400, labels, design_effect=4.0)
-    assert plain.value == clustered.value
-    assert clustered.standard_error == pytest.approx(2 * (plain.standard_error or 0))
-
-
 def test_labels_of_one_cluster_correct_nothing() -> None:
     found = ppi([Labelled(human=one.human, judge=one.judge, cluster="a") for one in PAIRS * 3], OTHERS)
     assert (found.value, str(found.note)) == (None, "No correction: all labels are of one cluster.")
@@ -255,15 +163,6 @@ def _verdicts(source: random.Random, truth: float, right: float, wrong: float) -
     """What people say of an item, and what a judge says that is right with these chances."""
     human = source.random() < truth
     return human, source.random() < (right if human else 1 - wrong)
-
-
-def _confusion(labels: list[tuple[bool, bool]]) -> Confusion:
-    return Confusion(
-        passed=sum(human for human, _ in labels),
-        passed_by_both=sum(human and judge for human, judge in labels),
-        failed=sum(not human for human, _ in labels),
-        failed_by_both=sum(not human and not judge for human, judge in labels),
-    )
 
 
 def _covers(one: Estimate, truth: float) -> bool:

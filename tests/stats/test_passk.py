@@ -5,9 +5,10 @@ from itertools import combinations
 import pytest
 
 from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
 from proctor.stats.estimate import estimate
-from proctor.stats.passk import estimate_at_k, estimate_hat_k, pass_at_k, pass_hat_k
+from proctor.stats.passk import pass_at_k, pass_hat_k, tally_by
 
 
 def test_three_of_five_attempts_give_the_known_values() -> None:
@@ -52,37 +53,40 @@ def test_samples_of_their_own_and_in_clusters_are_added_up_alike(k: int) -> None
     plain = tally(
         Case(cluster=one.cluster, values=(pass_hat_k(3, int(sum(one.values)), k),), planned=1) for one in alone
     )
-    expected, made = estimate(f"pass^{k}", plain), estimate_hat_k(alone, k)
+    expected, made = estimate(f"pass^{k}", plain), _hat(alone, k)
     assert (made.value, made.low, made.high) == pytest.approx((expected.value, expected.low, expected.high))
-    assert estimate_hat_k([*alone, *pair], k).clusters == 21
+    assert _hat([*alone, *pair], k).clusters == 21
 
 
 def test_the_mean_over_samples_has_an_interval_over_samples() -> None:
     cases = [
         Case(cluster=str(i), values=values, planned=3) for i, values in enumerate([(1, 1, 0), (1, 1, 1), (0, 0, 0)])
     ]
-    at, hat = estimate_at_k(cases, 2), estimate_hat_k(cases, 2, slice="domain=retail")
+    at, hat = estimate("pass@2", tally_by(pass_at_k, cases, 2)), _hat(cases, 2)
     assert (at.name, at.method, at.scored) == ("pass@2", "Wilson", 3)
     assert at.value == pytest.approx(2 / 3)
     assert (hat.name, hat.method) == ("pass^2", "Wilson with t over samples")
     assert hat.value == pytest.approx((1 / 3 + 1) / 3)
-    assert hat.slice == "domain=retail"
 
 
 def test_a_reward_of_almost_one_is_a_success() -> None:
     cases = [Case(cluster="a", values=(1 - 1e-7,), planned=1), Case(cluster="b", values=(1 - 1e-5,), planned=1)]
-    assert estimate_hat_k(cases, 1).value == 0.5
+    assert _hat(cases, 1).value == 0.5
 
 
 def test_a_sample_with_too_few_scored_attempts_is_missing_and_not_wrong() -> None:
     cases = [Case(cluster="a", values=(1, 1), planned=2), Case(cluster="b", values=(1,), planned=2)]
-    hat = estimate_hat_k(cases, 2)
+    hat = _hat(cases, 2)
     assert (hat.value, hat.scored, hat.planned, hat.floor, hat.ceiling) == (1, 1, 2, 0.5, 1)
 
 
 def test_more_attempts_than_were_planned_are_refused() -> None:
     with pytest.raises(BadInput, match="3 attempts cannot be chosen out of 2"):
-        estimate_at_k([Case(cluster="a", values=(1, 1), planned=2)], 3)
+        tally_by(pass_at_k, [Case(cluster="a", values=(1, 1), planned=2)], 3)
+
+
+def _hat(cases: list[Case], k: int) -> Estimate:
+    return estimate(f"pass^{k}", tally_by(pass_hat_k, cases, k))
 
 
 def _expected(formula: Callable[[int, int], float], attempts: int, rate: float) -> float:

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.ranking import ELO_SCALE, Battle, Ranking, Rating, bradley_terry, mean_win_rates
+from proctor.stats.ranking import ELO_SCALE, Battle, Ranking, Rating, bradley_terry
 
 WON = {("a", "b"): (7, 3), ("a", "c"): (9, 1), ("b", "c"): (6, 4)}
 
@@ -16,7 +16,6 @@ def test_the_computed_vector_of_bradley_and_terry() -> None:
     assert [one.name for one in found.ratings] == ["a", "b", "c"]
     assert [one.strength for one in found.ratings] == pytest.approx([0.943606, -0.160161, -0.783445], abs=1e-6)
     assert [one.elo for one in found.ratings] == pytest.approx([1163.92, 972.18, 863.90], abs=5e-3)
-    assert found.ratings[0].beats(found.ratings[1]) == pytest.approx(0.750965, abs=1e-6)
     assert [(one.wins, one.battles) for one in found.ratings] == [(16, 20), (9, 20), (5, 20)]
 
 
@@ -173,20 +172,6 @@ def test_ratings_of_few_items_of_ties_and_of_gaps_are_covered(
             given += one.low is not None
             covered += one.low is not None and _has(one, truth[one.name])
     assert 0.925 - 0.02 <= covered / given <= 0.99
-
-
-def test_the_mean_win_rate_names_its_pool_and_depends_on_it() -> None:
-    table = {"maths": {"a": 0.9, "b": 0.5, "c": 0.5}, "law": {"a": 0.2, "b": 0.5, "c": 0.1}}
-    found = {one.slice: one for one in mean_win_rates(table)}
-    assert {name: one.value for name, one in found.items()} == {"a": 0.75, "b": 0.625, "c": 0.125}
-    assert str(found["a"].note) == "against b, c"
-    without = {one.slice: one for one in mean_win_rates({k: {n: v[n] for n in "ab"} for k, v in table.items()})}
-    assert (without["a"].value, str(without["a"].note)) == (0.5, "against b")
-
-
-def test_a_system_that_was_alone_in_every_scenario_has_no_win_rate() -> None:
-    [found] = mean_win_rates({"maths": {"a": 1.0}})
-    assert (found.value, found.scored, found.planned) == (None, 0, 1)
 
 
 def _battles(won: Mapping[tuple[str, str], tuple[int, int]]) -> list[Battle]:

@@ -32,7 +32,6 @@ class Outlier(msgspec.Struct, frozen=True, kw_only=True):
     points: float
     apart: float
     z: float
-    beyond_fence: bool
 
 
 class _Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,13 +89,8 @@ def outliers(items: Sequence[_Item]) -> list[Outlier]:
         z = (distance - centre) / deviation if deviation else 0.0
         beyond = reach > 0 and not lower - reach <= distance <= upper + reach
         if abs(z) > Z or beyond:
-            found.append(Outlier(sample=item.sample, judge=name, points=mean, apart=distance, z=z, beyond_fence=beyond))
+            found.append(Outlier(sample=item.sample, judge=name, points=mean, apart=distance, z=z))
     return sorted(found, key=lambda one: -abs(one.apart))
-
-
-def outliers_of(verdicts: Iterable[Verdict], judge: JudgeInfo) -> list[Outlier]:
-    """Return the outliers among stored verdicts."""
-    return outliers(_items(verdicts, judge)[0])
 
 
 def _items(

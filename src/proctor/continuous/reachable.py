@@ -5,7 +5,7 @@ needs 59 samples, however good the agent is.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from proctor.api.bars import check_bar
 from proctor.continuous.policy import LOWER_IS_BETTER, Policy, Rule
@@ -18,8 +18,6 @@ from proctor.core.tally import PREPARATION, Case, tally
 from proctor.registry import unknown
 from proctor.stats.bounds import one_sided
 from proctor.stats.estimate import estimate
-
-Clusters = Mapping[str, Sequence[str]]  # of the samples, by slice
 
 
 def check_policy(policy: Policy, record: RunRecord, *, has_official: bool) -> None:

@@ -17,11 +17,6 @@ Weights = Literal["linear", "quadratic"]
 SAME = 1e-12
 
 
-def beyond_chance(observed: float, chance: float) -> float | None:
-    """Return the agreement above chance as a share of the most possible; None where chance alone would reach it."""
-    return None if chance >= 1 - SAME else (observed - chance) / (1 - chance)
-
-
 def kappa(times: Mapping[Unit, int], weights: Weights | None) -> float | None:
     """Return 1 - the distance between the two raters, over the distance expected by chance."""
     count = sum(times.values())
@@ -157,18 +152,6 @@ def equal_by_chance(times: Mapping[Unit, int]) -> float:
     counts = _values(times)
     total = counts.total()
     return sum(often * (often - 1) for often in counts.values()) / (total * (total - 1))
-
-
-def fleiss_chance(times: Mapping[Unit, int]) -> float:
-    """Return the chance that two of all ratings are equal, drawn with replacement, as in Fleiss."""
-    counts = _values(times)
-    return sum(often * often for often in counts.values()) / counts.total() ** 2 if counts else 1.0
-
-
-def share_of_equal_pairs(times: Mapping[Unit, int]) -> float:
-    """Return the share of equal pairs within a unit, averaged over units."""
-    count = sum(times.values())
-    return math.fsum(often * equal_pairs(unit) for unit, often in times.items()) / count if count else 1.0
 
 
 def equal_pairs(unit: Unit) -> float:

@@ -11,7 +11,7 @@ hangs on a single item) it is Wilson's for the share that agrees, on the scale o
 as a whole. The bootstrap by item, and
 for Cohen's kappa the normal interval, are there on request.
 
-Sources: Cohen 1960 and 1968 (kappa, weighted); Fleiss, Cohen and Everitt 1969 (its standard error); Fleiss 1971; Krippendorff
+Sources: Cohen 1960 and 1968 (kappa, weighted); Fleiss, Cohen and Everitt 1969 (its standard error); Krippendorff
 2011, "Computing Krippendorff's Alpha-Reliability".
 """
 
@@ -31,21 +31,18 @@ from proctor.stats._coefficients import (
     Unit,
     Weights,
     alpha,
-    beyond_chance,
     equal_by_chance,
     equal_pairs,
-    fleiss_chance,
     kappa,
     kappa_chance,
     kappa_error,
-    share_of_equal_pairs,
 )
 from proctor.stats.bootstrap import RESAMPLES, Statistic, bootstrap, jackknife
 from proctor.stats.distributions import t_quantile
 from proctor.stats.estimate import estimate
 from proctor.stats.rate import Interval, checked_level, two_sided_z, wilson
 
-__all__ = ["Method", "Rating", "Scale", "Weights", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "share_equal"]
+__all__ = ["Method", "Rating", "Scale", "Weights", "cohen_kappa", "krippendorff_alpha", "share_equal"]
 
 Method = Literal["jackknife", "bootstrap", "normal"]
 
@@ -130,38 +127,6 @@ def krippendorff_alpha(
         planned=len(rated),
         chance=equal_by_chance,
         clusters=[clusters[place] for place in several] if clusters else (),
-        method=method,
-        level=level,
-        resamples=resamples,
-        seed=seed,
-    )
-
-
-def fleiss_kappa(
-    units: Iterable[Sequence[Rating | None]],
-    *,
-    method: Method = "jackknife",
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Estimate:
-    """Estimate the agreement of a fixed number of raters per item, who need not be the same people.
-
-    Raises:
-        BadInput: items with different numbers of ratings; `krippendorff_alpha` takes those.
-    """
-    rated = [_ratings(unit, "nominal") for unit in units]
-    sizes = {len(unit) for unit in rated}
-    if len(sizes) > 1 or sizes & {0, 1}:
-        raise BadInput(
-            "Fleiss' kappa needs the same number of ratings of every item, two or more. Krippendorff's alpha takes gaps."
-        )
-    return _agreement(
-        "kappa",
-        lambda times: beyond_chance(share_of_equal_pairs(times), fleiss_chance(times)),
-        rated,
-        planned=len(rated),
-        chance=fleiss_chance,
         method=method,
         level=level,
         resamples=resamples,

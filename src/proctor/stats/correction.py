@@ -1,12 +1,10 @@
 """Estimate the mean that human judgement would give, from many verdicts of a judge and a few human labels.
 
 `ppi` corrects any mean, a pass rate too, and asks that the labelled items were drawn at random (within strata, if there are
-some). `rogan_gladen` corrects a pass rate by how often the judge is right on what people pass and on what they fail; it may take
-its labels from anywhere, as long as the judge errs there as it does here, and from the same labels its intervals are 1.1 to 3.3
-times as wide as those of `ppi`.
+some).
 
-Sources: Rogan and Gladen 1978, with the variance of arXiv 2511.21140; prediction-powered inference, arXiv 2301.09633, with the
-power tuning of PPI++, arXiv 2311.01453, stratified after arXiv 2406.04291; when to leave it alone, arXiv 2411.12665.
+Sources: prediction-powered inference, arXiv 2301.09633, with the power tuning of PPI++, arXiv 2311.01453, stratified after
+arXiv 2406.04291; when to leave it alone, arXiv 2411.12665.
 """
 
 import math
@@ -22,39 +20,13 @@ from proctor.core.sentence import Sentence, say
 from proctor.stats.distributions import t_quantile
 from proctor.stats.rate import Interval, two_sided_z, wilson
 
-ROGAN_GLADEN = "Rogan-Gladen"
 PPI = "PPI"
 PPI_PLUS = "PPI++"
 LABELS_ALONE = "labels alone, t"
 LABELS_WILSON = "labels alone, Wilson"
 
-_LEAST_SKILL = 0.1  # of sensitivity + specificity - 1, below which dividing by it is no correction
 _FEW_LABELS = 10
 _SMALL = 1e-12
-
-
-class Confusion(msgspec.Struct, frozen=True, kw_only=True):
-    """The verdicts of a judge on the items that people labelled, as counts.
-
-    Attributes:
-        passed, passed_by_both: items that people pass, and those of them that the judge passes too.
-        failed, failed_by_both: items that people fail, and those of them that the judge fails too. Items may be weighted.
-    """
-
-    passed: float
-    passed_by_both: float
-    failed: float
-    failed_by_both: float
-
-    @property
-    def sensitivity(self) -> float:
-        """Return the share of what people pass that the judge passes."""
-        return self.passed_by_both / self.passed
-
-    @property
-    def specificity(self) -> float:
-        """Return the share of what people fail that the judge fails."""
-        return self.failed_by_both / self.failed
 
 
 class Labelled(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,78 +43,6 @@ class Stratum(msgspec.Struct, frozen=True, kw_only=True):
     labelled: Sequence[Labelled]
     judged: Sequence[float]
     clusters: Sequence[str] = ()
-
-
-def rogan_gladen(
-    judged_passed: int,
-    judged: int,
-    labels: Confusion,
-    *,
-    among: bool = False,
-    design_effect: float = 1.0,
-    level: float = 0.95,
-) -> Estimate:
-    """Estimate the pass rate by human standard.
-
-    No value where people passed, or failed, none of the labelled items, and where the judge tells one from the other
-    hardly better than chance (sensitivity + specificity - 1 below 0.1, or not above 0 beyond doubt).
-
-    Args:
-        among: the labelled items are among the judged ones, which makes the estimate surer; `ppi` is surer still then.
-        design_effect: of the clusters that the items come in, as `design_effect` finds it.
-
-    >>> labels = Confusion(passed=80, passed_by_both=78, failed=40, failed_by_both=30)
-    >>> round(rogan_gladen(320, 400, labels).value, 3)
-    0.759
-    """
-    if not 0 <= judged_passed <= judged or not judged:
-        raise BadInput("{passed} of {judged} cannot have passed.", passed=judged_passed, judged=judged)
-    count = round(labels.passed + labels.failed)
-    if not labels.passed or not labels.failed:
-        return _nothing(
-            ROGAN_GLADEN,
-            count,
-            judged,
-            level,
-            say("No correction: the labels need items that people pass and that they fail."),
-        )
-    right, wrong = labels.sensitivity, labels.specificity
-    spread_right = _spread(labels.passed_by_both, labels.passed)
-    spread_wrong = _spread(labels.failed_by_both, labels.failed)
-    skill = right + wrong - 1
-    of_skill = design_effect * (spread_right / labels.passed + spread_wrong / labels.failed)
-    sure = skill - two_sided_z(level) * math.sqrt(of_skill)
-    if skill < _LEAST_SKILL or sure <= 0:
-        note = say(
-            "No correction: the judge passes {right} of what people pass and fails {wrong} of what they fail, which {labels} labels do not tell from chance.",
-            right=f"{right:.0%}",
-            wrong=f"{wrong:.0%}",
-            labels=count,
-        )
-        return _nothing(ROGAN_GLADEN, count, judged, level, note)
-    share = judged_passed / judged
-    value = min(max((share + wrong - 1) / skill, 0.0), 1.0)
-    squares = (
-        _spread(judged_passed, judged) / judged
-        + (1 - value) ** 2 * spread_wrong / labels.failed
-        + value**2 * spread_right / labels.passed
-    )
-    if among:  # an item that is in both parts pulls them the same way
-        squares -= 2 / judged * (value * spread_right + (1 - value) * spread_wrong)
-    error = math.sqrt(max(squares * design_effect, 0.0)) / skill
-    return _estimate(ROGAN_GLADEN, value, error, two_sided_z(level), count, judged, level)
-
-
-def design_effect(values: Sequence[float], clusters: Sequence[str]) -> float:
-    """Return the factor by which clusters increase the variance of a mean; at least 1.
-
-    >>> design_effect([1, 1, 0, 0, 1, 1, 0, 0], ["a", "a", "b", "b", "c", "c", "d", "d"])
-    2.3333333333333335
-    """
-    if len(values) < 2 or len({*clusters}) < 2:
-        return 1.0
-    plain = variance(values) / len(values)
-    return max(_variance_of_mean(_pulls(values, clusters), values) / plain, 1.0) if plain > _SMALL else 1.0
 
 
 def ppi(
@@ -347,12 +247,6 @@ def _within_0_and_1(
         around = wilson(found.value, count, level)
         found = msgspec.structs.replace(found, low=around.low, high=around.high)
     return msgspec.structs.replace(found, clusters=clusters)
-
-
-def _spread(hits: float, count: float) -> float:
-    """Return p (1 - p); where all or none are hits, for a share a little inside."""
-    share = hits / count if 0 < hits < count else (hits + 1) / (count + 2)
-    return share * (1 - share)
 
 
 def _estimate(

@@ -21,24 +21,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Return adjusted p-values that bound the share of false findings among all findings: for exploring slices.
-
-    >>> [round(p, 6) for p in benjamini_hochberg([0.01, 0.04, 0.03])]
-    [0.03, 0.04, 0.04]
-
-    Source: Benjamini and Hochberg 1995.
-    """
-    adjusted = [0.0] * len(p_values)
-    most = 1.0
-    ascending = _ascending(p_values)
-    for rank in range(len(p_values), 0, -1):
-        place = ascending[rank - 1]
-        most = min(most, p_values[place] * len(p_values) / rank)
-        adjusted[place] = most
-    return adjusted
-
-
 def _ascending(p_values: Sequence[float]) -> list[int]:
     for p in p_values:
         if not 0 <= p <= 1:

@@ -13,9 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.core.run import Estimate
 from proctor.core.tally import Case, Tally, tally
-from proctor.stats.estimate import estimate
 
 _SUCCESS = 1 - 1e-6  # as tau2 does, which counts a reward of 1 give or take 1e-6
 
@@ -44,22 +42,6 @@ def pass_hat_k(attempts: int, successes: int, k: int) -> float:
     """
     _check(attempts, successes, k)
     return math.comb(successes, k) / math.comb(attempts, k)
-
-
-def estimate_at_k(cases: Iterable[Case], k: int, *, slice: str = "", level: float = 0.95) -> Estimate:
-    """Estimate `pass@k`, the mean over samples with its interval; `scored` and `planned` count samples.
-
-    A sample with fewer than k scored attempts is not scored, and widens floor and ceiling.
-
-    Raises:
-        BadInput: fewer than k attempts of a sample were planned.
-    """
-    return estimate(f"pass@{k}", tally_by(pass_at_k, cases, k), slice=slice, level=level)
-
-
-def estimate_hat_k(cases: Iterable[Case], k: int, *, slice: str = "", level: float = 0.95) -> Estimate:
-    """Estimate `pass^k`, as `estimate_at_k` does `pass@k`."""
-    return estimate(f"pass^{k}", tally_by(pass_hat_k, cases, k), slice=slice, level=level)
 
 
 def is_success(value: float) -> bool:

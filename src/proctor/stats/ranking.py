@@ -12,7 +12,7 @@ tie, and ratings that hang on that tie have no interval. Nor have those of syste
 by a decided battle: drawing such a handful again says little of others.
 
 Sources: Bradley and Terry 1952; Chiang et al. 2024, "Chatbot Arena", arXiv 2403.04132; style as covariates: the arena's style
-control of August 2024; mean win rate: HELM, arXiv 2211.09110.
+control of August 2024.
 """
 
 import math
@@ -23,17 +23,15 @@ from typing import TypeVar
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
-from proctor.stats._logistic import Fit, Row, chance_of, direction, fit, sigmoid
-from proctor.stats.bootstrap import RESAMPLES, bootstrap, draws, percentiles
+from proctor.stats._logistic import Fit, Row, chance_of, direction, fit
+from proctor.stats.bootstrap import RESAMPLES, draws, percentiles
 from proctor.stats.distributions import t_quantile
 from proctor.stats.rate import checked_level, two_sided_z
 
 T = TypeVar("T", str, int)
 
 BOOTSTRAP_BY_ITEM = "bootstrap over items"
-BOOTSTRAP_BY_SCENARIO = "bootstrap over scenarios"
 ELO_MEAN = 1000.0
 ELO_SCALE = 400 / math.log(10)
 _NO_WIDTH = 1e-9
@@ -63,10 +61,6 @@ class Rating(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     wins: float
     battles: int
-
-    def beats(self, other: "Rating") -> float:
-        """Return the chance to win against another."""
-        return sigmoid(self.strength - other.strength)
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,43 +149,6 @@ def bradley_terry(
         items=len(moves),
         note=note,
     )
-
-
-def mean_win_rates(
-    values_by_scenario: Mapping[str, Mapping[str, float]],
-    *,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> list[Estimate]:
-    """Return for each system the share of the others that it beats, averaged over the scenarios; equal values are half.
-
-    It depends on who else is in the table, so the note names the pool. A system counts where it has a value and another too.
-
-    >>> [(rate.slice, rate.value) for rate in mean_win_rates({"maths": {"a": 0.9, "b": 0.5, "c": 0.5}})]
-    [('a', 1.0), ('b', 0.25), ('c', 0.25)]
-    """
-    names = sorted({name for values in values_by_scenario.values() for name in values})
-    found = []
-    for name in names:
-        rates = [_beaten(name, values) for values in values_by_scenario.values() if name in values and len(values) > 1]
-        around = bootstrap(_mean, rates, level=level, resamples=resamples, seed=seed) if len(rates) > 1 else None
-        found.append(
-            Estimate(
-                name="mean win rate",
-                slice=name,
-                value=math.fsum(rates) / len(rates) if rates else None,
-                low=around.low if around else None,
-                high=around.high if around else None,
-                level=level,
-                method=BOOTSTRAP_BY_SCENARIO if around else "",
-                scored=len(rates),
-                planned=len(values_by_scenario),
-                clusters=len(rates),
-                note=say("against {pool}", pool=", ".join(other for other in names if other != name)),
-            )
-        )
-    return sorted(found, key=lambda rate: (-(rate.value if rate.value is not None else -1.0), rate.slice))
 
 
 def _check(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
@@ -304,15 +261,6 @@ def _moves(battles: Sequence[Battle], rows: Sequence[Row], fitted: Fit) -> dict[
         ]
         for item, pull in pulls.items()
     }
-
-
-def _beaten(name: str, values: Mapping[str, float]) -> float:
-    others = [value for other, value in values.items() if other != name]
-    return math.fsum((values[name] > value) + (values[name] == value) / 2 for value in others) / len(others)
-
-
-def _mean(times: Mapping[float, int]) -> float:
-    return math.fsum(count * value for value, count in times.items()) / sum(times.values())
 
 
 def _elo(strength: float) -> float:

@@ -5,7 +5,7 @@ import math
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.stats.distributions import beta_quantile, normal_quantile
+from proctor.stats.distributions import normal_quantile
 
 _LEAST = 1e-9  # effective samples, below which the interval is all there is
 
@@ -37,33 +37,6 @@ def wilson(rate: float, count: float, level: float = 0.95, *, quantile: float | 
     centre = (rate + z * z / (2 * count)) / scale
     half = z / scale * math.sqrt(max(rate * (1 - rate), 0.0) / count + z * z / (4 * count * count))
     return Interval(low=min(max(centre - half, 0.0), rate), high=max(min(centre + half, 1.0), rate))
-
-
-def clopper_pearson(successes: int, count: int, level: float = 0.95) -> Interval:
-    """Return the exact interval: it never covers less than its level, and is wider for that.
-
-    >>> interval = clopper_pearson(0, 20)
-    >>> interval.low, round(interval.high, 6)
-    (0.0, 0.168433)
-    """
-    tail = (1 - checked_level(level)) / 2
-    failures = count - successes
-    return Interval(
-        low=beta_quantile(tail, successes, failures + 1) if successes else 0.0,
-        high=beta_quantile(1 - tail, successes + 1, failures) if failures else 1.0,
-    )
-
-
-def beta_posterior(successes: int, count: int, level: float = 0.95) -> Interval:
-    """Return the central interval of the Beta posterior of a rate, from the uniform prior Beta(1, 1).
-
-    >>> interval = beta_posterior(18, 20)
-    >>> round(interval.low, 6), round(interval.high, 6)
-    (0.696226, 0.969511)
-    """
-    tail = (1 - checked_level(level)) / 2
-    a, b = successes + 1, count - successes + 1
-    return Interval(low=beta_quantile(tail, a, b), high=beta_quantile(1 - tail, a, b))
 
 
 def two_sided_z(level: float) -> float:

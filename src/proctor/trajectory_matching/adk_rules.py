@@ -7,7 +7,7 @@ Source: google/adk-python, src/google/adk/evaluation, trajectory_evaluator.py an
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
 import msgspec
@@ -85,12 +85,8 @@ def rouge_1(response: str, reference: str) -> float:
     >>> rouge_1("It costs 100.", "it costs 100"), rouge_1("你好", "你坏"), rouge_1("", "")
     (1.0, 0.5, 0.0)
     """
-    return _f(response, reference, tokens)
-
-
-def rouge_1_ascii(response: str, reference: str) -> float:
-    """Return ROUGE-1 as google-adk 1.x computes it: only ASCII letters and digits count, so Chinese text gives 0."""
-    return _f(response, reference, _plain)
+    ours, theirs = Counter(tokens(response)), Counter(tokens(reference))
+    return figures((ours & theirs).total(), ours.total(), theirs.total()).f
 
 
 def tokens(text: str) -> list[str]:
@@ -131,8 +127,3 @@ def _same(one: AdkCall, other: AdkCall) -> bool:
 def _plain(text: str) -> list[str]:
     found = (word for word in _NOT_PLAIN.split(text.lower()) if word)
     return [stem(word) if len(word) > 3 else word for word in found]
-
-
-def _f(response: str, reference: str, cut: Callable[[str], list[str]]) -> float:
-    ours, theirs = Counter(cut(response)), Counter(cut(reference))
-    return figures((ours & theirs).total(), ours.total(), theirs.total()).f

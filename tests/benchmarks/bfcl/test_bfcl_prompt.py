@@ -144,9 +144,3 @@ def test_types_are_converted_inside_items_two_levels_deep() -> None:
 def test_a_schema_without_a_type_or_description_does_not_raise() -> None:
     assert converted(a={}, b={"type": "float"}, c={"type": "array", "items": {}})["a"]["type"] == "string"
     assert shown("simple_java", a={})["a"]["type"] == "string"
-
-
-def test_tools_are_sent_in_the_style_of_chat_completions() -> None:
-    (tool,) = tools.openai_tools(tools.native_tools([document()]))
-    assert tool["type"] == "function"
-    assert tool["function"]["parameters"] == {"type": "object", "properties": {}, "required": []}

@@ -216,12 +216,3 @@ def _normal(value: str) -> str:
     if not text.startswith("[") and not text.endswith("]"):
         text = text.replace(",", "")
     return "0" if text.lower() in _NOTHING else text
-
-
-def hash_of(reply: str) -> str:
-    """Return the bare digest in a reply of the database, as the edition with functions compares it.
-
-    >>> hash_of("[('03b2eddd',)]")
-    '03b2eddd'
-    """
-    return reply.strip("[]()").split(",")[0].strip().strip("'")

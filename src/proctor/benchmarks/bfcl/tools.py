@@ -67,22 +67,6 @@ def native_tools(functions: Sequence[Document], *, dotted: bool = False) -> tupl
     )
 
 
-def openai_tools(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """Tools in the style of chat completions, as the official code sends them."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-                **tool.extra,
-            },
-        }
-        for tool in tools
-    ]
-
-
 def _as_string(schema: dict[str, Any], language: str) -> None:
     name = "Java" if language == "java" else "JavaScript"
     declared = schema.get("type", "any")

@@ -11,8 +11,6 @@ A run repeats how many samples of its plan have which tags, and how many of thos
 from collections.abc import Mapping
 
 VERSION = 3
-SCHEMA_NAME = "proctor"
-
 _SHARDS = """
 CREATE TABLE shards (
     run int NOT NULL,
