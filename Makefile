@@ -29,6 +29,7 @@ lint: style types
 style: $(VENV)/.dev-stamp
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
+	$(PY) .ci/dead_code.py $(wildcard src packages/*/src)
 
 types: $(VENV)/.dev-stamp
 	$(PY) -m mypy

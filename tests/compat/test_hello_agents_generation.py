@@ -525,9 +525,7 @@ def test_templates_have_the_dimensions_of_the_source() -> None:
     assert names["code"] == ["correctness", "robustness", "efficiency", "readability", "style_compliance"]
     assert EvaluationConfig().get_dimension_names() == ["correctness", "clarity", "completeness"]
     assert EvaluationConfig.from_names(["clarity", "wit"]).get_dimension_names() == ["clarity", "wit"]
-    custom = EvaluationConfig.custom(depth="Is it deep?")
-    dimension = custom.get_dimension("depth")
-    assert dimension is not None
+    [dimension] = EvaluationConfig.custom(depth="Is it deep?").dimensions
     assert (dimension.scale, dimension.description) == (5, "Is it deep?")
     with pytest.raises(BadInput, match="no template 'poetry'"):
         EvaluationConfig.load_template("poetry")

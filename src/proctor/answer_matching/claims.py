@@ -53,7 +53,6 @@ SENTENCE = compile_later(
 ANNOUNCED, HAN_ANNOUNCED = "The answer is {given}", "答案是{given}"
 FORMULA_START = compile_later(r"^|=|\b(?:is|are|get|gives?|obtain|equals?|to)\b|[是为得即故则]:?|[:：]")
 MATHEMATICAL = compile_later(r"[√π\\∪∞^<>≤≥{∈±!]|\d\s?[a-z(]|[a-z]\s?[+*/-]\s?[\da-z]|\([^()]*,")
-CATEGORY = compile_later(r"^(?:about|approximately|around|roughly|exactly|约|大约)\s*", re.IGNORECASE)
 MILD = compile_later(
     r"\b(?:i think|i suppose|as far as i (?:know|remember|recall)|if i (?:remember|recall) (?:correctly|right)|to my knowledge)\b|我?(?:印象中|记得好像)|据我所知|我想",
     re.IGNORECASE,

@@ -14,7 +14,6 @@ from proctor.answer_matching.question_words import echo, stem
 from proctor.answer_matching.text import negations
 from proctor.runtime.patterns import compile_later
 
-NOUN_PHRASE = r"[^,;:.()]{1,60}?"
 AMOUNT = r"(?=(?:a |an |about |exactly |only |just )?[-−+$€£¥]?\d)"
 HONOUR = (
     r"(?:title|distinction|hono(?:u?r|rs)|record|crown|top spot|first place|name|nickname|epithet|role|part|job|post|position|prize|award|"

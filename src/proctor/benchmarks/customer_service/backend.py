@@ -10,12 +10,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar, cast, get_args
+from typing import Any, Literal, TypeVar, cast
 
 Intent = Literal["order_status", "cancel", "refund", "change_address", "question", "complaint", "human", "other"]
 Topic = Literal["returns", "shipping"]
 Fault = Literal["once", "down", "garbled", "lost"]
-FAULTS: tuple[Fault, ...] = get_args(Fault)
 POLICIES: Mapping[Topic, str] = {
     "returns": "Refunds are possible up to 30 days after the delivery.",
     "shipping": "Shipping costs 5.90 per order.",

@@ -64,23 +64,9 @@ class EvaluationConfig:
         """Return the names, in order."""
         return [one.name for one in self.dimensions]
 
-    def get_dimension(self, name: str) -> EvaluationDimension | None:
-        """Return the dimension of that name."""
-        return next((one for one in self.dimensions if one.name == name), None)
-
     def to_dict(self) -> Dict:
         """Return all of it as a dict."""
         return {"dimensions": [one.to_dict() for one in self.dimensions], "num_dimensions": len(self.dimensions)}
-
-    @classmethod
-    def get_available_templates(cls) -> list[str]:
-        """Return the names of the templates."""
-        return list(TEMPLATES)
-
-    @classmethod
-    def get_template_dimensions(cls, template_name: str) -> dict[str, str]:
-        """Return the dimensions of a template with what they ask."""
-        return {one.name: one.description for one in _of_template(template_name)}
 
     def rubrics(self) -> list[Rubric]:
         """Return the same as rubrics: one for each scale.
