@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import click
 
 from proctor import __version__
-from proctor.cli import HELP_BY_COMMAND, app, words
+from proctor.cli import app, tree, words
 from proctor.cli.click_words import speak_as_click
 from proctor.cli.words import t
 
@@ -42,10 +42,10 @@ def page(lang: str, moment: int) -> str:
         f".SH {commands}",
     ]
     context = click.Context(app, info_name="proctor")
-    for one in HELP_BY_COMMAND:
-        command = app.get_command(context, one)
+    for path in tree.COMMANDS:
+        command = tree.find_command(path)
         assert command is not None
-        lines += _described(command, f"proctor {one}", context)
+        lines += _described(command, f"proctor {path}", context)
     lines += [f".SH {status}", _text(CODES[lang]), f".SH {files}", _text(FILES[lang])]
     return "\n".join(lines) + "\n"
 

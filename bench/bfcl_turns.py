@@ -20,7 +20,7 @@ from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 
-BATCH = 25  # as in `proctor parity`
+BATCH = 25  # as in `proctor data parity`
 PLAYED, AT_ONCE, REPLY_SECONDS = 200, 64, 0.05
 OFFICIAL = """
 import json, sys, time, types

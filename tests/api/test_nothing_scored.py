@@ -79,7 +79,7 @@ def export(
 ) -> Callable[[AppSite, Path], object]:
     def show(site: AppSite, folder: Path) -> object:
         file = folder / name
-        said = command("export", "a", "--format", format, "--out", str(file))(site, folder)
+        said = command("runs", "export", "a", "--format", format, "--out", str(file))(site, folder)
         return read(file) if file.exists() else said
 
     return show
@@ -87,7 +87,7 @@ def export(
 
 def report(name: str) -> Callable[[AppSite, Path], object]:
     def show(site: AppSite, folder: Path) -> object:
-        command("report", "a", "--out", str(folder / name))(site, folder)
+        command("runs", "report", "a", "--out", str(folder / name))(site, folder)
         return plain((folder / name).read_text())
 
     return show
@@ -150,14 +150,14 @@ SHOWN: dict[str, Callable[[AppSite, Path], object]] = {
     **{
         " ".join(words): command(*words)
         for line in (
-            *("show a", "runs", "samples a", "trends", "compare a b"),
-            *("gate a --policy {folder}/gate.toml", "explain-delta a b"),
+            *("show a", "runs", "runs samples a", "trends", "compare a b"),
+            *("ci gate a --policy {folder}/gate.toml", "ci delta a b"),
         )
         for words in (line.split(), [*line.split(), "--json"])
     },
-    "explain": command("explain", "a", "s0"),
-    "gate --for product": command("gate", "a", "--policy", "{folder}/gate.toml", "--for", "product"),
-    "gate --for user": command("gate", "a", "--policy", "{folder}/gate.toml", "--for", "user"),
+    "explain": command("runs", "explain", "a", "s0"),
+    "ci gate --for product": command("ci", "gate", "a", "--policy", "{folder}/gate.toml", "--for", "product"),
+    "ci gate --for user": command("ci", "gate", "a", "--policy", "{folder}/gate.toml", "--for", "user"),
     "csv": export("table", "a.csv"),
     "jsonl": export("table", "a.jsonl", lines_of),
     "xlsx": export("xlsx", "a.xlsx", cells_of),

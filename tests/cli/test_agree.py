@@ -44,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_people_are_compared_in_a_table(folder: Path) -> None:
-    done = _run("agree", "ann.json", "bob.json")
+    done = _run("judge", "agree", "ann.json", "bob.json")
     assert done.exit_code == 0
     assert "Between people: ann, bob" in done.stdout
     for word in (
@@ -59,13 +59,13 @@ def test_people_are_compared_in_a_table(folder: Path) -> None:
 
 
 def test_the_table_speaks_chinese(folder: Path) -> None:
-    done = _run("--lang", "zh", "agree", "ann.json", "bob.json")
+    done = _run("--lang", "zh", "judge", "agree", "ann.json", "bob.json")
     assert done.exit_code == 0
     assert "人工标注之间" in done.stdout
 
 
 def test_json_has_the_numbers_with_their_intervals(folder: Path) -> None:
-    told = json.loads(_run("agree", "ann.json", "bob.json", "--json").stdout)["agreement"]
+    told = json.loads(_run("judge", "agree", "ann.json", "bob.json", "--json").stdout)["agreement"]
     rows = {row["name"]: row for row in told["between_people"]}
     assert told["people"] == ["ann", "bob"]
     assert rows["correctness"]["alpha"]["value"] == 1
@@ -75,7 +75,7 @@ def test_json_has_the_numbers_with_their_intervals(folder: Path) -> None:
 
 
 def test_a_judged_file_is_held_against_people_at_once(folder: Path) -> None:
-    judge = ("judge", "items.json", "--rubric", "mine.toml", "--judge", "scripted:judge.jsonl", "--quiet")
+    judge = ("judge", "items", "items.json", "--rubric", "mine.toml", "--judge", "scripted:judge.jsonl", "--quiet")
     done = _run(*judge, "--run", "j", "--labels", "ann.json", "--labels", "bob.json")
     assert done.exit_code == 0, done.output
     assert "What people would say, from 20 labels among 30 judged items" in done.stdout
@@ -89,13 +89,24 @@ def test_a_judged_file_is_held_against_people_at_once(folder: Path) -> None:
 
 
 def test_a_run_is_held_against_people_afterwards(folder: Path) -> None:
-    _run("judge", "items.json", "--rubric", "mine.toml", "--judge", "scripted:judge.jsonl", "--quiet", "--run", "j")
+    _run(
+        "judge",
+        "items",
+        "items.json",
+        "--rubric",
+        "mine.toml",
+        "--judge",
+        "scripted:judge.jsonl",
+        "--quiet",
+        "--run",
+        "j",
+    )
     assert "uncalibrated" in _run("show", "j").stdout
-    done = _run("agree", "ann.json", "j", "-o", "page.md")
+    done = _run("judge", "agree", "ann.json", "j", "-o", "page.md")
     assert done.exit_code == 0
     assert "scripted:judge.jsonl against people" in done.stdout
     assert "not shown to reach 0.67" in _run("show", "j").stdout  # alpha is -0.48: labels alone calibrate nothing
-    assert _run("agree", "ann.json", "j", "--least", "2").exit_code == 2
+    assert _run("judge", "agree", "ann.json", "j", "--least", "2").exit_code == 2
     page = (folder / "page.md").read_text()
     assert page.startswith("# Agreement\n")
     assert "| Dimension |" in page
@@ -114,7 +125,7 @@ def test_a_run_is_held_against_people_afterwards(folder: Path) -> None:
     ],
 )
 def test_what_cannot_be_compared_is_refused_with_exit_code_2(folder: Path, given: tuple[str, ...], why: str) -> None:
-    done = _run("agree", *given)
+    done = _run("judge", "agree", *given)
     assert done.exit_code == 2
     assert why in " ".join(done.stderr.split())
 

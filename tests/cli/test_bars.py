@@ -84,7 +84,7 @@ def test_a_bar_that_nothing_can_meet_costs_no_call(project: Path, bar: str, said
 def test_a_tier_refuses_such_a_rule_before_the_first_call(project: Path, rule: str, said: str) -> None:
     (project / "gate.toml").write_text(f"[[rule]]\n{rule}\n")
     (project / "proctor.toml").write_text('[tiers.quick]\ntasks = ["./task.py:task"]\ngate = "gate.toml"\n')
-    done = typed("tier quick --agent ./agent.py:answer")
+    done = typed("ci tier quick --agent ./agent.py:answer")
     assert (done.exit_code, said in done.stderr) == (2, True), done.output
     assert not (project / "called").exists()
 
@@ -92,11 +92,11 @@ def test_a_tier_refuses_such_a_rule_before_the_first_call(project: Path, rule: s
 def test_a_rule_that_no_agent_can_meet_is_told_before_the_first_call(project: Path) -> None:
     (project / "gate.toml").write_text('[[rule]]\nmetric = "failed"\nat_most = 0.05\n')
     (project / "proctor.toml").write_text('[tiers.quick]\ntasks = ["./task.py:task"]\ngate = "gate.toml"\n')
-    done = typed("tier quick --agent ./agent.py:right --quiet")
+    done = typed("ci tier quick --agent ./agent.py:right --quiet")
     assert done.exit_code == 3
     assert "no agent can meet the rule about 'failed' with 20 samples; without one failure it takes 59" in done.stderr
     (project / "gate.toml").write_text('[[rule]]\nmetric = "failed"\nat_most = 0.05\nby = "value"\n')
-    again = typed("tier quick --agent ./agent.py:right --quiet")
+    again = typed("ci tier quick --agent ./agent.py:right --quiet")
     assert (again.exit_code, "no agent can meet" in again.stderr) == (0, False), again.output
     assert "Decided by the observed value alone" in again.stdout
 
@@ -106,7 +106,7 @@ def test_what_is_told_to_be_needed_is_what_decides(project: Path, count: int) ->
     assert least_samples(0.95, 0.05) == 59
     (project / "gate.toml").write_text('[[rule]]\nmetric = "accuracy"\nat_least = 0.95\n')
     assert typed(f"run ./task.py:task --set count={count} --agent ./agent.py:right --run r --quiet").exit_code == 0
-    assert typed("gate r --policy gate.toml").exit_code == (3 if count < 59 else 0)
+    assert typed("ci gate r --policy gate.toml").exit_code == (3 if count < 59 else 0)
 
 
 def test_a_value_does_not_decide_over_what_is_missing(project: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_value_does_not_decide_over_what_is_missing(project: Path) -> None:
         "    raise ProviderFailed('gone')\n"
     )
     typed("run ./task.py:task --agent ./lost.py:answer --run r --max-failed 1 --quiet")
-    assert typed("gate r --policy gate.toml").exit_code != 0
+    assert typed("ci gate r --policy gate.toml").exit_code != 0
 
 
 @pytest.mark.parametrize(("agent", "codes"), [("right", (0, 0)), ("wrong", (1, 1))])
@@ -125,15 +125,16 @@ def test_what_new_ci_writes_lets_a_perfect_agent_through_and_no_other(
     project: Path, agent: str, codes: tuple[int, int], count: int
 ) -> None:
     (project / "task.py").write_text(TASK.replace("count=20", f"count={count}"))
-    assert typed("new ci").exit_code == 0
+    assert typed("init ci").exit_code == 0
     assert (
-        tuple(typed(f"tier {name} --agent ./agent.py:{agent} --quiet").exit_code for name in ("quick", "full")) == codes
+        tuple(typed(f"ci tier {name} --agent ./agent.py:{agent} --quiet").exit_code for name in ("quick", "full"))
+        == codes
     )
 
 
 def test_a_gate_without_policy_and_baseline_says_what_to_name(project: Path) -> None:
     typed("run ./task.py:task --agent ./agent.py:right --run r --quiet")
-    done = typed("gate r")
+    done = typed("ci gate r")
     assert done.exit_code == 2
     assert "There is nothing to compare with" in done.stderr
     assert "gate.toml" not in done.stderr

@@ -1,4 +1,4 @@
-"""`proctor chat`: lines come in, answers and calls go out, conversations become cases."""
+"""`proctor adk chat`: lines come in, answers and calls go out, conversations become cases."""
 
 import os
 import pty
@@ -35,7 +35,7 @@ def answer(messages):
 def chat(folder: Path, said: str | bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
     (folder / "agent.py").write_text(AGENT, encoding="utf-8")
     given = said.encode() if isinstance(said, str) else said
-    command = [sys.executable, "-m", "proctor", "chat", "--agent", "./agent.py:answer", *words]
+    command = [sys.executable, "-m", "proctor", "adk", "chat", "--agent", "./agent.py:answer", *words]
     return subprocess.run(command, input=given, cwd=folder, capture_output=True, timeout=60, check=False)
 
 
@@ -142,7 +142,7 @@ def test_text_that_is_no_utf_8_is_not_the_end(tmp_path: Path) -> None:
 def test_a_person_at_a_terminal_may_go_on_after_a_mistake(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(AGENT, encoding="utf-8")
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "proctor", "chat", "--agent", "./agent.py:answer", *SAVE]
+    command = [sys.executable, "-m", "proctor", "adk", "chat", "--agent", "./agent.py:answer", *SAVE]
     with subprocess.Popen(
         command, cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

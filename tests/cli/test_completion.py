@@ -39,12 +39,13 @@ def complete(store: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("proctor comp", ["compare", "completion"]),
+        ("proctor comp", ["compare"]),
+        ("proctor ci t", ["tier", "trends"]),
         ("proctor show f", ["first"]),
         ("proctor compare first ", ["second", "first"]),
         ("proctor runs delete s", ["second"]),
-        ("proctor --lang zh gate f", ["first"]),
-        ("proctor gate first --against s", ["second"]),
+        ("proctor --lang zh ci gate f", ["first"]),
+        ("proctor ci gate first --against s", ["second"]),
         ("proctor run bfc", ["bfcl"]),
         ("proctor run bfcl --agent opena", ["openai:", "openai_agents:"]),
         ("proctor run bfcl --scorer keyw", ["keywords"]),
@@ -52,7 +53,7 @@ def complete(store: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         ("proctor run bfcl --time", ["--time-limit"]),
         ("proctor run ./ta", ["./ta"]),
         ("proctor show first --store runs", ["runs"]),
-        ("proctor report first --out re", ["re"]),
+        ("proctor runs report first --out re", ["re"]),
         ("proctor completion ", ["bash", "zsh", "fish"]),
     ],
 )

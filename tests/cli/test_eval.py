@@ -1,4 +1,4 @@
-"""`proctor eval`: the forms of VeADK and ADK, what is written, and exit codes."""
+"""`proctor adk eval`: the forms of VeADK and ADK, what is written, and exit codes."""
 
 import csv
 import json
@@ -36,7 +36,7 @@ root_agent = agent(says("fine"))
 
 def run(*words: object) -> int:
     with pytest.raises(SystemExit) as ended:
-        app.main(["eval", *(str(word) for word in words)])
+        app.main(["adk", "eval", *(str(word) for word in words)])
     return int(ended.value.code or 0)
 
 

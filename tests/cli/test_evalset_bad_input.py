@@ -76,7 +76,7 @@ def test_a_file_that_changed_while_it_was_edited_stays_as_the_other_left_it(
         return files.locked(file)
 
     monkeypatch.setattr(write, "locked", late)
-    assert run("evalset", words[0], path, *words[1:]) == 2
+    assert run("adk", "evalset", words[0], path, *words[1:]) == 2
     assert "was changed by someone else since it was read; nothing was written" in capsys.readouterr().err
     assert path.read_text(encoding="utf-8") == theirs
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
@@ -92,10 +92,10 @@ def test_validate_tells_of_every_file_whether_it_can_be_run(tmp_path: Path, caps
     }
     for name, text in texts.items():
         (tmp_path / f"{name}.evalset.json").write_text(text, encoding="utf-8")
-    assert run("evalset", "validate", tmp_path) == 2
+    assert run("adk", "evalset", "validate", tmp_path) == 2
     shown = capsys.readouterr()
     assert "good.evalset.json: 1 cases can be run (current)." in shown.out
     assert "bad.evalset.json, line 2: expected an object, got a whole number at $.eval_cases[0]" in shown.err
     assert "'a' has an empty conversation" in shown.err
     assert "none.evalset.json has no eval cases" in shown.err
-    assert run("evalset", "validate", tmp_path / "good.evalset.json") == 0
+    assert run("adk", "evalset", "validate", tmp_path / "good.evalset.json") == 0

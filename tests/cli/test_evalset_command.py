@@ -1,4 +1,4 @@
-"""`proctor evalset`: cases are listed, shown, added, changed and deleted, files migrated, merged and split."""
+"""`proctor adk evalset`: cases are listed, shown, added, changed and deleted, files migrated, merged and split."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from proctor.evalsets.read import read
 
 def run(*words: object) -> int:
     with pytest.raises(SystemExit) as ended:
-        app.main(["evalset", *(str(word) for word in words)])
+        app.main(["adk", "evalset", *(str(word) for word in words)])
     return int(ended.value.code or 0)
 
 
@@ -129,7 +129,7 @@ def test_a_case_that_is_half_given_is_refused(words: tuple[str, ...], tmp_path: 
 def test_parity_with_adk_is_checked_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     corpus = Path(__file__).parents[1] / "data" / "adk_verdicts.jsonl"
     with pytest.raises(SystemExit) as ended:
-        app.main(["parity", "adk", str(corpus)])
+        app.main(["data", "parity", "adk", str(corpus)])
     assert not ended.value.code
     assert "212 checked, 212 agree, 0 differ, 0 skipped" in capsys.readouterr().out
 
@@ -138,7 +138,7 @@ def test_a_run_of_a_set_is_exported_as_adk_keeps_results(tmp_path: Path, capsys:
     store = tmp_path / "store.db"
     for words in (
         ("run", _old(tmp_path), "--agent", "baseline:oracle", "--run", "r", "--quiet", "--store", store),
-        ("export", "r", "--format", "adk", "--out", tmp_path / "history", "--store", store),
+        ("runs", "export", "r", "--format", "adk", "--out", tmp_path / "history", "--store", store),
     ):
         with pytest.raises(SystemExit) as ended:
             app.main([str(word) for word in words])

@@ -1,4 +1,4 @@
-"""proctor explain-delta, as a person calls it."""
+"""proctor ci delta, as a person calls it."""
 
 import json
 from pathlib import Path
@@ -35,12 +35,12 @@ def call(*words: str) -> Result:
 
 
 def test_the_parts_are_shown_in_both_languages_and_as_data(folder: Path) -> None:
-    shown = call("explain-delta", "old", "new", "--by", "kind")
+    shown = call("ci", "delta", "old", "new", "--by", "kind")
     assert shown.exit_code == 0, shown.output
     assert "Why accuracy moved: 95.0% → 50.0% (−45.0 points)" in shown.stdout
     assert "Samples that only one run has" in shown.stdout
-    assert "为什么变了" in call("--lang", "zh", "explain-delta", "old", "new").stdout
-    found = json.loads(call("explain-delta", "old", "new", "--json").stdout)
+    assert "为什么变了" in call("--lang", "zh", "ci", "delta", "old", "new").stdout
+    found = json.loads(call("ci", "delta", "old", "new", "--json").stdout)
     assert sum(one["value"] for one in found["causes"]) == pytest.approx(found["after"] - found["before"])
     assert (found["first"]["id"], found["common"]) == ("old", 50)
     assert "\x1b" not in shown.stdout
@@ -48,7 +48,7 @@ def test_the_parts_are_shown_in_both_languages_and_as_data(folder: Path) -> None
 
 def test_pages_are_written_and_what_a_model_wrote_is_text(folder: Path) -> None:
     for name in ("why.html", "why.md", "why.json"):
-        assert call("explain-delta", "old", "new", "--by", "kind", "-o", name).exit_code == 0
+        assert call("ci", "delta", "old", "new", "--by", "kind", "-o", name).exit_code == 0
     page = (folder / "why.html").read_text()
     assert "<script>alert" not in page
     assert "The agent, by kind" in page
@@ -66,6 +66,6 @@ def test_pages_are_written_and_what_a_model_wrote_is_text(folder: Path) -> None:
     ],
 )
 def test_mistakes_are_named(words: list[str], message: str) -> None:
-    found = call("explain-delta", *words)
+    found = call("ci", "delta", *words)
     assert found.exit_code == 2
     assert message in found.stderr

@@ -1,4 +1,4 @@
-"""proctor generate, as a person types it: what it prints, which files it writes, how it ends."""
+"""proctor data generate, as a person types it: what it prints, which files it writes, how it ends."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ def agent(name: str = "write") -> str:
 
 
 def run(*words: str) -> Result:
-    return CliRunner().invoke(app, ["generate", *words])
+    return CliRunner().invoke(app, ["data", "generate", *words])
 
 
 def told(result: Result) -> dict[str, Any]:
@@ -191,6 +191,8 @@ def test_a_spent_budget_leaves_the_rest_and_ends_with_3() -> None:
 
 
 def test_it_speaks_chinese() -> None:
-    result = CliRunner().invoke(app, ["--lang", "zh", "generate", "aime", "-n", "1", "--agent", agent(), "-o", "out"])
+    result = CliRunner().invoke(
+        app, ["--lang", "zh", "data", "generate", "aime", "-n", "1", "--agent", agent(), "-o", "out"]
+    )
     assert "1 个条目中完成 1 个" in result.stderr
     CliRunner().invoke(app, ["--lang", "en", "list"])  # the language of the process is chosen anew

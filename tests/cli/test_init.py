@@ -41,7 +41,7 @@ def test_nothing_is_written_over(folder: Path) -> None:
     assert result.exit_code == 2
     assert "task.py" in result.stderr
     assert [path.name for path in folder.iterdir()] == ["task.py"]
-    assert CliRunner().invoke(app, ["init", "other"]).exit_code == 0
+    assert CliRunner().invoke(app, ["init", "project", "other"]).exit_code == 0
     assert (folder / "other" / "agent.py").is_file()
 
 
@@ -50,7 +50,7 @@ def test_the_step_that_new_ci_names_is_the_next_one(
     folder: Path, where: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a folder with nothing, too: the tiers name files that `init` writes."""
-    typed = CliRunner().invoke(app, ["new", "ci", *where]).stderr.strip().partition(": ")[2]
+    typed = CliRunner().invoke(app, ["init", "ci", *where]).stderr.strip().partition(": ")[2]
     for step in typed.split(" && "):
         words = shlex.split(step)
         if words[0] == "cd":
@@ -58,5 +58,5 @@ def test_the_step_that_new_ci_names_is_the_next_one(
         else:
             done = CliRunner().invoke(app, words[1:])
             assert done.exit_code == 0, done.output
-    again = CliRunner().invoke(app, ["new", "ci"]).stderr
-    assert again.rstrip().endswith("Next: proctor tier smoke"), "there is an agent now"
+    again = CliRunner().invoke(app, ["init", "ci"]).stderr
+    assert again.rstrip().endswith("Next: proctor ci tier smoke"), "there is an agent now"

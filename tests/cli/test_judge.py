@@ -1,4 +1,4 @@
-"""`proctor judge`: the items of a file by a rubric, as a run like any other; and judges beside other scorers."""
+"""`proctor judge items`: the items of a file by a rubric, as a run like any other; and judges beside other scorers."""
 
 import asyncio
 import json
@@ -73,7 +73,12 @@ def found(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 def test_a_file_is_judged_and_every_number_has_interval_denominator_and_its_mark(
     items: Path, judge: str, store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("judge", items, "--rubric", "math-problem", "--judge", judge, "--store", store, "--json", "--quiet") == 0
+    assert (
+        run(
+            "judge", "items", items, "--rubric", "math-problem", "--judge", judge, "--store", store, "--json", "--quiet"
+        )
+        == 0
+    )
     estimates = found(capsys)
     assert estimates["average"]["value"] == 4.5
     assert estimates["average"]["unit"] == "number"
@@ -91,7 +96,7 @@ def test_every_report_is_marked_as_uncalibrated(
     items: Path, judge: str, store: str, tmp_path: Path, kind: str, language: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / f"report{kind}"
-    asked = ("judge", items, "--rubric", "math-problem", "--judge", judge, "--store", store, "-o", out)
+    asked = ("judge", "items", items, "--rubric", "math-problem", "--judge", judge, "--store", store, "-o", out)
     assert run(*asked, "--lang", language) == 0
     mark = "uncalibrated" if language == "en" or kind == ".json" else "未校准"
     assert mark in out.read_text(encoding="utf-8")
@@ -101,12 +106,25 @@ def test_every_report_is_marked_as_uncalibrated(
 def test_what_is_stored_tells_the_judge_and_can_be_gone_on_with(
     items: Path, judge: str, store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    start = ("judge", items, "--rubric", "math-problem", "--judge", judge, "--store", store, "--run", "mine", "--quiet")
+    start = (
+        "judge",
+        "items",
+        items,
+        "--rubric",
+        "math-problem",
+        "--judge",
+        judge,
+        "--store",
+        store,
+        "--run",
+        "mine",
+        "--quiet",
+    )
     assert run(*start, "--budget", "requests=3", "--concurrency", "1") == 3
     record = api.open_run("mine", store=store).record
     assert (record.spec.judge, record.agent) == (judge, "recorded")
     assert record.provenance["judges"]["rubric:math-problem"]["model"] == judge
-    assert run("judge", "--run", "mine", "--store", store, "--budget", "requests=100", "--quiet") == 0
+    assert run("judge", "items", "--run", "mine", "--store", store, "--budget", "requests=100", "--quiet") == 0
     assert api.open_run("mine", store=store).outcomes == {"scored": 6}
     assert run(*start, "--budget", "requests=100") == 0
     assert run(*start, "--judge-set", "repeats=2") == 2
@@ -117,7 +135,7 @@ def test_what_passes_the_rubric_is_no_failure_in_reports_and_junit(
     items: Path, judge: str, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "junit.xml"
-    asked = ("judge", items, "--rubric", "math-problem", "--store", store, "--quiet", "--judge")
+    asked = ("judge", "items", items, "--rubric", "math-problem", "--store", store, "--quiet", "--judge")
     assert run(*asked, judge, "--run", "good", "-o", out) == 0
     assert 'failures="0"' in out.read_text(encoding="utf-8")
     poor = f"scripted:{lines(tmp_path / 'poor.jsonl', dict.fromkeys(GOOD, 2))}"
@@ -134,10 +152,10 @@ def test_another_judge_is_a_part_of_its_own_and_asked_again_only_when_that_is_wa
 ) -> None:
     poor = f"scripted:{lines(tmp_path / 'poor.jsonl', dict.fromkeys(GOOD, 2))}"
     for name, model in (("good", judge), ("poor", poor)):
-        asked = ("judge", items, "--rubric", "math-problem", "--judge", model, "--run", name)
+        asked = ("judge", "items", items, "--rubric", "math-problem", "--judge", model, "--run", name)
         assert run(*asked, "--store", store, "--quiet") == 0
     capsys.readouterr()
-    explain = ("explain-delta", "good", "poor", "--store", store, "--json", "--quiet")
+    explain = ("ci", "delta", "good", "poor", "--store", store, "--json", "--quiet")
     assert run(*explain) == 0
     found = json.loads(capsys.readouterr().out)
     assert {one["cause"] for one in found["causes"] if one["value"]} == {"unknown"}
@@ -157,7 +175,7 @@ def test_a_run_does_not_go_on_with_a_rubric_that_was_changed(
         '[en]\ntask = "Judge."\n[[dimensions]]\nname = "right"\n[dimensions.en]\ntext = "?"\n', encoding="utf-8"
     )
     judge = f"scripted:{lines(tmp_path / 'right.jsonl', {'right': 4})}"
-    asked = ("judge", items, "--rubric", mine, "--judge", judge, "--store", store, "--run", "mine", "--quiet")
+    asked = ("judge", "items", items, "--rubric", mine, "--judge", judge, "--store", store, "--run", "mine", "--quiet")
     assert run(*asked, "--budget", "requests=2", "--concurrency", "1") == 3
     mine.write_text(mine.read_text().replace('"?"', '"Is it?"'), encoding="utf-8")
     assert run(*asked) == 2
@@ -169,14 +187,14 @@ def test_a_stored_run_is_judged(judge: str, store: str, tmp_path: Path, capsys: 
     assert run("run", questions, "--agent", "baseline:oracle", "--run", "answers", "--store", store, "--quiet") == 0
     capsys.readouterr()
     answers = f"scripted:{lines(tmp_path / 'answers.jsonl', ANSWERED)}"
-    asked = ("judge", "--run", "answers", "--rubric", "answer-quality", "--judge", answers, "--store", store)
+    asked = ("judge", "items", "--run", "answers", "--rubric", "answer-quality", "--judge", answers, "--store", store)
     assert run(*asked, "--json", "--quiet") == 0
     estimates = found(capsys)
     assert estimates["rubric:answer-quality.average"]["value"] == 4
     assert estimates["answer.accuracy"]["note"] == ""
     assert run("show", "answers", "--store", store) == 0
     assert "uncalibrated" in capsys.readouterr().out
-    assert run("explain", "answers", "2", "--store", store) == 0
+    assert run("runs", "explain", "answers", "2", "--store", store) == 0
     assert "rubric:answer-quality: judged by" in capsys.readouterr().out
 
 
@@ -185,7 +203,7 @@ def test_runs_that_were_judged_say_so_when_they_are_compared(
 ) -> None:
     other = f"scripted:{lines(tmp_path / 'other.jsonl', {**GOOD, 'clarity': 1})}"
     for name, model in (("one", judge), ("two", other)):
-        asked = ("judge", items, "--rubric", "math-problem", "--judge", model, "--store", store, "--run", name)
+        asked = ("judge", "items", items, "--rubric", "math-problem", "--judge", model, "--store", store, "--run", name)
         assert run(*asked, "--quiet") == 0
     capsys.readouterr()
     assert run("compare", "one", "two", "--store", store) == 0
@@ -218,7 +236,7 @@ def test_a_rubric_is_a_scorer_beside_others_and_in_files(
 def test_the_judge_comes_from_the_environment_or_the_settings_of_the_project(
     items: Path, judge: str, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = ("judge", items, "--rubric", "math-problem", "--store", store, "--quiet", "--run")
+    asked = ("judge", "items", items, "--rubric", "math-problem", "--store", store, "--quiet", "--run")
     monkeypatch.chdir(tmp_path)
     assert run(*asked, "none") == 2
     (tmp_path / "proctor.toml").write_text(f'judge = "{judge}"\n[judge_options]\nrepeats = 2\n', encoding="utf-8")
@@ -233,7 +251,7 @@ def test_the_judge_comes_from_the_environment_or_the_settings_of_the_project(
 
 
 def test_three_judges_are_a_jury(items: Path, judge: str, store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ("judge", items, "--rubric", "math-problem", "--store", store, "--json", "--quiet")
+    asked = ("judge", "items", items, "--rubric", "math-problem", "--store", store, "--json", "--quiet")
     assert run(*asked, *("--judge", judge) * 3) == 0
     estimates = json.loads(capsys.readouterr().out)["estimates"]
     names = {one["name"] for one in estimates}
@@ -252,7 +270,17 @@ def test_examples_of_a_reference_set_are_shown_the_same_ones_again(items: Path, 
         f"    return {json.dumps(json.dumps(GOOD))}\nmodel = ScriptedModel(say)\n",
         encoding="utf-8",
     )
-    asked = ("judge", items, "--rubric", "math-problem", "--judge", f"{tmp_path}/spy.py:model", "--store", store)
+    asked = (
+        "judge",
+        "items",
+        items,
+        "--rubric",
+        "math-problem",
+        "--judge",
+        f"{tmp_path}/spy.py:model",
+        "--store",
+        store,
+    )
     for _ in range(2):
         assert run(*asked, "--reference", reference, "--seed", "7", "--quiet") == 0
     from proctor import registry
@@ -284,7 +312,7 @@ def test_a_file_that_cannot_be_judged_is_refused_before_a_model_is_asked(
 ) -> None:
     path = tmp_path / "items.json"
     path.write_text(content, encoding="utf-8")
-    assert run("judge", path, "--rubric", "math-problem", "--judge", "openai:never", "--store", store) == 2
+    assert run("judge", "items", path, "--rubric", "math-problem", "--judge", "openai:never", "--store", store) == 2
     shown = capsys.readouterr().err
     assert words in shown
     assert "items.json" in shown
@@ -296,12 +324,12 @@ def test_columns_are_understood_in_english_and_chinese_or_said(
     path = tmp_path / "items.csv"
     path.write_text("题目,答案,解答,主题\n1+1?,2,因为。,算术\n", encoding="utf-8")
     asked = ("--rubric", "math-problem", "--judge", judge, "--store", store, "--json", "--quiet")
-    assert run("judge", path, *asked) == 0
+    assert run("judge", "items", path, *asked) == 0
     assert any(one["slice"] == "topic=算术" for one in json.loads(capsys.readouterr().out)["estimates"])
     path.write_text("Aufgabe,Lösung\n1+1?,2\n", encoding="utf-8")
-    assert run("judge", path, *asked) == 2
-    assert run("judge", path, *asked, "--map", "Aufgabe=question", "--map", "Lösung=answer") == 0
-    assert run("judge", path, *asked, "--map", "Aufgabe=questoin") == 2
+    assert run("judge", "items", path, *asked) == 2
+    assert run("judge", "items", path, *asked, "--map", "Aufgabe=question", "--map", "Lösung=answer") == 0
+    assert run("judge", "items", path, *asked, "--map", "Aufgabe=questoin") == 2
     assert "Did you mean 'question'" in capsys.readouterr().err
 
 
@@ -319,7 +347,7 @@ def test_columns_are_understood_in_english_and_chinese_or_said(
 def test_wrong_words_are_told(
     items: Path, words: tuple[str, ...], told: str, store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("judge", items, "--store", store, *words) == 2
+    assert run("judge", "items", items, "--store", store, *words) == 2
     assert told in capsys.readouterr().err
 
 
@@ -330,7 +358,7 @@ def test_a_reference_set_that_is_the_same_is_refused(
     same.write_text(
         json.dumps([{**one, "id": n} for n, one in enumerate(json.loads(items.read_text()))]), encoding="utf-8"
     )
-    asked = ("judge", items, "--rubric", "math-problem", "--judge", judge, "--store", store)
+    asked = ("judge", "items", items, "--rubric", "math-problem", "--judge", judge, "--store", store)
     assert run(*asked, "--reference", same) == 2
     assert "the same as the items" in capsys.readouterr().err
 
@@ -347,7 +375,19 @@ def test_a_judge_that_answers_in_prose_leaves_a_run_without_numbers_and_code_3(
     items: Path, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     prose = f"scripted:{lines(tmp_path / 'prose.jsonl', 'Lovely! 5/5.')}"
-    asked = ("judge", items, "--rubric", "math-problem", "--judge", prose, "--store", store, "--json", "--quiet")
+    asked = (
+        "judge",
+        "items",
+        items,
+        "--rubric",
+        "math-problem",
+        "--judge",
+        prose,
+        "--store",
+        store,
+        "--json",
+        "--quiet",
+    )
     assert run(*asked) == 3
     average = found(capsys)["average"]
     assert (average["value"], average["scored"], average["floor"], average["ceiling"]) == (None, 0, 1, 5)
@@ -379,7 +419,7 @@ def test_a_budget_in_money_needs_the_price_of_the_judge(
     items: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = ("judge", items, "--rubric", "math-problem", "--judge", "openai:costly", "--store", store)
+    asked = ("judge", "items", items, "--rubric", "math-problem", "--judge", "openai:costly", "--store", store)
     assert run(*asked, "--budget", "money=1") == 2
     assert 'prices."costly"' in capsys.readouterr().err
 
@@ -442,14 +482,14 @@ def test_a_stopped_judgement_tells_how_it_goes_on(
         raise api.Stopped("r")
 
     monkeypatch.setattr(api, "rescore", stopped)
-    assert run("judge", "--run", "r", "--rubric", "code", "--judge", "openai:j", "--quiet") == 130
+    assert run("judge", "items", "--run", "r", "--rubric", "code", "--judge", "openai:j", "--quiet") == 130
     assert "the same command and --run r" in capsys.readouterr().err
 
 
 def test_labels_that_cannot_be_read_are_told_before_anything_is_judged(
     items: Path, judge: str, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ("judge", items, "--rubric", "math-problem", "--judge", judge, "--store", store)
+    asked = ("judge", "items", items, "--rubric", "math-problem", "--judge", judge, "--store", store)
     assert run(*asked, "--labels", tmp_path / "none.json") == 2
     assert "none.json cannot be read" in capsys.readouterr().err
     assert api.runs(store=store) == []

@@ -40,7 +40,7 @@ def told(*words: str) -> dict[str, Any]:
     return found
 
 
-RUBRIC = ("judge", "mine.json", "--rubric", "answer-quality", "--judge", "scripted:judge.jsonl")
+RUBRIC = ("judge", "items", "mine.json", "--rubric", "answer-quality", "--judge", "scripted:judge.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_a_dry_run_prints_the_prompt_in_full_and_asks_nobody(folder: Path) -> No
 
 def test_a_jury_and_its_members_are_counted() -> None:
     judges = ("--judge", "scripted:judge.jsonl") * 3
-    assert told("judge", "mine.json", "--rubric", "answer-quality", *judges)["requests"] == 9
+    assert told("judge", "items", "mine.json", "--rubric", "answer-quality", *judges)["requests"] == 9
 
 
 def test_the_answers_of_a_stored_run_are_rehearsed() -> None:
     assert run(*RUBRIC, "--run", "j", "--quiet").exit_code == 0
-    again = told("judge", "--run", "j", "--rubric", "creative-writing", "--judge", "scripted:judge.jsonl")
+    again = told("judge", "items", "--run", "j", "--rubric", "creative-writing", "--judge", "scripted:judge.jsonl")
     assert again["requests"] == 3
-    assert told("judge", "--run", "j")["requests"] == 3
+    assert told("judge", "items", "--run", "j")["requests"] == 3
 
 
 def test_both_orders_of_every_pair_are_counted() -> None:
-    pairs = ("winrate", "mine.json", "theirs.json", "--judge", "scripted:judge.jsonl")
+    pairs = ("judge", "winrate", "mine.json", "theirs.json", "--judge", "scripted:judge.jsonl")
     found = told(*pairs, "--repeats", "2")
     assert found["requests"] == 12
     first, second = (json.dumps(one["prompt"]) for one in found["asked"][:2])
@@ -85,14 +85,24 @@ def test_both_orders_of_every_pair_are_counted() -> None:
 
 def test_a_probe_is_counted_with_the_opinions_that_probes_share() -> None:
     found = told(
-        "probe", "scripted:judge.jsonl", "--limit", "2", "--probe", "length", "--probe", "style", "--kind", "points"
+        "judge",
+        "probe",
+        "scripted:judge.jsonl",
+        "--limit",
+        "2",
+        "--probe",
+        "length",
+        "--probe",
+        "style",
+        "--kind",
+        "points",
     )
     assert found["requests"] == 2 * (1 + 1 + 1)
 
 
 def test_explain_shows_what_a_judge_was_asked_and_said() -> None:
     assert run(*RUBRIC, "--run", "j", "--quiet").exit_code == 0
-    done = run("explain", "j", "0")
+    done = run("runs", "explain", "j", "0")
     assert "rubric:answer-quality, scripted:judge.jsonl was asked (1 of 1):" in done.stdout
     assert "mine 0" in done.stdout
     assert "rubric:answer-quality, reply 1 of 1:" in done.stdout
@@ -101,19 +111,32 @@ def test_explain_shows_what_a_judge_was_asked_and_said() -> None:
 
 def test_explain_says_when_the_prompt_cannot_be_made_again(folder: Path) -> None:
     Path("mine.toml").write_text('[en]\ntask = "Judge."\n[[dimensions]]\nname = "clarity"\nen = { text = "Clear?" }\n')
-    words = ("judge", "mine.json", "--rubric", "mine.toml", "--judge", "scripted:judge.jsonl", "--run", "m", "--quiet")
+    words = (
+        "judge",
+        "items",
+        "mine.json",
+        "--rubric",
+        "mine.toml",
+        "--judge",
+        "scripted:judge.jsonl",
+        "--run",
+        "m",
+        "--quiet",
+    )
     assert run(*words).exit_code == 0
     Path("mine.toml").write_text('[en]\ntask = "Other."\n[[dimensions]]\nname = "clarity"\nen = { text = "Clear?" }\n')
-    assert "has changed since" in run("explain", "m", "0").stdout
+    assert "has changed since" in run("runs", "explain", "m", "0").stdout
     Path("mine.toml").unlink()
-    assert "mine.toml" in run("explain", "m", "0").stdout
+    assert "mine.toml" in run("runs", "explain", "m", "0").stdout
 
 
 def test_two_orders_are_explained_with_both_replies() -> None:
     assert (
-        run("winrate", "mine.json", "theirs.json", "--judge", "scripted:judge.jsonl", "--run", "w", "--quiet").exit_code
+        run(
+            "judge", "winrate", "mine.json", "theirs.json", "--judge", "scripted:judge.jsonl", "--run", "w", "--quiet"
+        ).exit_code
         == 0
     )
-    done = run("explain", "w", "0")
+    done = run("runs", "explain", "w", "0")
     assert "was asked (2 of 2)" in done.stdout
     assert "reply 2 of 2" in done.stdout

@@ -46,8 +46,19 @@ def proctor(*words: str) -> Result:
     return CliRunner().invoke(app, [*words, "--store", "runs.db", "--quiet"])
 
 
-JUDGED = ("judge", "items.json", "--rubric", "mine.toml", "--judge", "./mine.py:model", "--run", "j")
-COMPARED = ("winrate", "items.json", "other.json", "--rubric", "mine.toml", "--judge", "./mine.py:model", "--run", "j")
+JUDGED = ("judge", "items", "items.json", "--rubric", "mine.toml", "--judge", "./mine.py:model", "--run", "j")
+COMPARED = (
+    "judge",
+    "winrate",
+    "items.json",
+    "other.json",
+    "--rubric",
+    "mine.toml",
+    "--judge",
+    "./mine.py:model",
+    "--run",
+    "j",
+)
 
 
 @pytest.mark.parametrize("command", [JUDGED, COMPARED])
@@ -60,7 +71,7 @@ def test_a_changed_judge_is_told_before_numbers_are_shown(
     if file == "mine.toml":
         text = text.replace("Is it clear?", "Is it very clear?")
     (folder / file).write_text(text, encoding="utf-8")
-    for again in (command, (command[0], "--run", "j")):
+    for again in (command, (*command[:2], "--run", "j")):
         refused = proctor(*again)
         assert refused.exit_code == 2
         assert f"'j' was made with other code: {file}" in refused.stderr
@@ -88,7 +99,7 @@ def test_a_run_that_was_judged_later_goes_on(folder: Path) -> None:
     )
     command = ("run", "data.jsonl", "--agent", "baseline:null", "--run", "r")
     assert proctor(*command).exit_code == 0
-    judged = proctor("judge", "--run", "r", "--rubric", "mine.toml", "--judge", "./mine.py:model")
+    judged = proctor("judge", "items", "--run", "r", "--rubric", "mine.toml", "--judge", "./mine.py:model")
     assert judged.exit_code == 0, judged.output
     scored = proctor("score", "--run", "r", "--scorer", "./own.py:short")
     assert scored.exit_code == 0, scored.output

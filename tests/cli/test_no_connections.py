@@ -27,13 +27,13 @@ for room in [one for one in vars(registry).values() if isinstance(one, registry.
 assert not asked, asked
 
 for words in (
-    ["init", "started"],
+    ["init", "project", "started"],
     ["run", "q.jsonl", "--agent", "./a.py:agent", "--run", "one"],
     ["run", "q.jsonl", "--agent", "baseline:oracle", "--run", "two"],
-    ["show", "one", "--failures"], ["samples", "one"], ["explain", "one", "b"], ["compare", "one", "two"], ["explain-delta", "one", "two"],
-    ["gate", "one", "--against", "two"], ["trends"], ["runs"], ["runs", "check"], ["list"], ["demo", "--help"],
-    *(["report", "one", "--out", f"one{suffix}"] for suffix in (".html", ".md", ".json", ".xml")),
-    *(["export", "one", "--format", name] for name in ("table", "junit", "parquet", "xlsx", "otel", "inspect")),
+    ["show", "one", "--failures"], ["runs", "samples", "one"], ["runs", "explain", "one", "b"], ["compare", "one", "two"], ["ci", "delta", "one", "two"],
+    ["ci", "gate", "one", "--against", "two"], ["ci", "trends"], ["runs"], ["runs", "check"], ["list"], ["demo", "--help"],
+    *(["runs", "report", "one", "--out", f"one{suffix}"] for suffix in (".html", ".md", ".json", ".xml")),
+    *(["runs", "export", "one", "--format", name] for name in ("table", "junit", "parquet", "xlsx", "otel", "inspect")),
 ):
     done = CliRunner().invoke(app, words)
     assert done.exit_code in (0, 1, 3), (words, done.output, done.exception)

@@ -1,4 +1,4 @@
-"""proctor parity: lines of a kind that newer corpora have are skipped and named; the others are compared."""
+"""proctor data parity: lines of a kind that newer corpora have are skipped and named; the others are compared."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ def run(name: str, *lines: dict[str, object], folder: Path) -> int:
     path = folder / "corpus.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     with pytest.raises(SystemExit) as ended:
-        app.main(["parity", name, str(path)])
+        app.main(["data", "parity", name, str(path)])
     return int(ended.value.code or 0)
 
 

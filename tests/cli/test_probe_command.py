@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_fair_judge_is_acquitted_with_exit_code_0(folder: Path) -> None:
-    done = _run("probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES)
+    done = _run("judge", "probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES)
     assert done.exit_code == 0, done.output
     assert "Probes of scripted:fair.jsonl, by judge" in done.stdout
     assert done.stdout.count("no bias above 15%") == 5
@@ -38,7 +38,7 @@ def test_a_fair_judge_is_acquitted_with_exit_code_0(folder: Path) -> None:
 
 
 def test_a_biased_judge_gives_exit_code_1_and_a_page(folder: Path) -> None:
-    done = _run("probe", "scripted:first.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES, "-o", "page.md")
+    done = _run("judge", "probe", "scripted:first.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES, "-o", "page.md")
     assert done.exit_code == 1
     assert "biased" in done.stdout
     assert "100.0%" in done.stdout
@@ -46,18 +46,20 @@ def test_a_biased_judge_gives_exit_code_1_and_a_page(folder: Path) -> None:
 
 
 def test_few_items_give_exit_code_3(folder: Path) -> None:
-    done = _run("probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", "--limit", "3", *PROBES)
+    done = _run("judge", "probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", "--limit", "3", *PROBES)
     assert done.exit_code == 3
     assert "not enough evidence" in done.stdout
 
 
 def test_a_smaller_margin_asks_for_more(folder: Path) -> None:
-    probe = ("probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES)
+    probe = ("judge", "probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES)
     assert _run(*probe, "--margin", "0.05").exit_code == 3
 
 
 def test_json_has_every_finding(folder: Path) -> None:
-    done = _run("probe", "scripted:first.jsonl", "--rubric", "judge.toml", "--quiet", "--kind", "pairs", "--json")
+    done = _run(
+        "judge", "probe", "scripted:first.jsonl", "--rubric", "judge.toml", "--quiet", "--kind", "pairs", "--json"
+    )
     told = json.loads(done.stdout)
     position = told["findings"][0]
     assert (told["judge"], told["rubric"]) == ("scripted:first.jsonl", "judge")
@@ -68,12 +70,23 @@ def test_json_has_every_finding(folder: Path) -> None:
 
 
 def test_the_table_speaks_chinese(folder: Path) -> None:
-    done = _run("--lang", "zh", "probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES)
+    done = _run("--lang", "zh", "judge", "probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES)
     assert "没有超过 15% 的偏向" in done.stdout
 
 
 def test_a_run_of_probes_goes_on_and_asks_nothing_again(folder: Path) -> None:
-    probe = ("probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", "--json", "--run", "mine", *PROBES)
+    probe = (
+        "judge",
+        "probe",
+        "scripted:fair.jsonl",
+        "--rubric",
+        "judge.toml",
+        "--quiet",
+        "--json",
+        "--run",
+        "mine",
+        *PROBES,
+    )
     once = json.loads(_run(*probe).stdout)
     (folder / "fair.jsonl").write_text('"I am gone."\n')
     assert "fair.jsonl" in _run(*probe).stderr  # a changed judge is told first
@@ -82,7 +95,7 @@ def test_a_run_of_probes_goes_on_and_asks_nothing_again(folder: Path) -> None:
 
 def test_the_judge_of_the_settings_is_probed_when_none_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROCTOR_JUDGE", "scripted:fair.jsonl")
-    assert _run("probe", "--rubric", "judge.toml", "--quiet", *PROBES).exit_code == 0
+    assert _run("judge", "probe", "--rubric", "judge.toml", "--quiet", *PROBES).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -100,7 +113,7 @@ def test_what_cannot_be_probed_gives_exit_code_2(
     folder: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], why: str
 ) -> None:
     monkeypatch.delenv("PROCTOR_JUDGE", raising=False)
-    done = _run("probe", *given, "--quiet", "--limit", "1")
+    done = _run("judge", "probe", *given, "--quiet", "--limit", "1")
     assert done.exit_code == 2
     assert why in " ".join(done.stderr.split())
 

@@ -1,4 +1,4 @@
-"""`proctor review` on the command line: bad input, statistics, and the terminal mode."""
+"""`proctor judge review` on the command line: bad input, statistics, and the terminal mode."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from proctor.review.queue import Review
 
 
 def run(*words: object, typed: str = "") -> Result:
-    return CliRunner().invoke(app, ["review", *(str(word) for word in words)], input=typed)
+    return CliRunner().invoke(app, ["judge", "review", *(str(word) for word in words)], input=typed)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_without_the_extra_the_page_says_how_to_install_it_and_the_terminal_work
 import sys
 sys.modules["starlette"] = sys.modules["uvicorn"] = None
 from proctor.cli import main
-sys.argv = ["proctor", "review", {str(data)!r}, *sys.argv[1:]]
+sys.argv = ["proctor", "judge", "review", {str(data)!r}, *sys.argv[1:]]
 main()
 """
 

@@ -69,21 +69,23 @@ def test_help_and_version_are_words_too() -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_trend_is_found_by_what_was_typed_to_run_it() -> None:
     ask("run", "capitals.jsonl", "--agent", "baseline:oracle", "--run", "a")
-    assert ask("trends", "capitals.jsonl") == ask("trends", "capitals")
-    assert "Did you mean 'table'?" in ask("export", "a", "--format", "csv", code=2)
+    assert ask("ci", "trends", "capitals.jsonl") == ask("ci", "trends", "capitals")
+    assert "Did you mean 'table'?" in ask("runs", "export", "a", "--format", "csv", code=2)
 
 
 @pytest.mark.usefixtures("folder")
 def test_an_imported_log_is_compared_after_the_command_that_is_named() -> None:
     ask("run", "capitals.jsonl", "--agent", "baseline:null", "--run", "own", "--scorer", "exact:contains")
-    shown = ask("import", "cut.eval", "--run", "cut")
+    shown = ask("runs", "import", "cut.eval", "--run", "cut")
     assert "Go on with it" not in shown, "it cannot be resumed"
     for words in (["cut", "own"], ["own", "cut"]):
         said = ask("compare", *words, code=2)
         assert "proctor score --run cut --scorer exact:contains" in said
     ask("score", "--run", "cut", "--scorer", "exact:contains")
     assert "exact:contains" in ask("compare", "cut", "own", "--json")
-    assert "Scored / planned" not in ask("import", "empty.eval", "--run", "empty"), "a table without rows is left out"
+    assert "Scored / planned" not in ask("runs", "import", "empty.eval", "--run", "empty"), (
+        "a table without rows is left out"
+    )
 
 
 @pytest.mark.parametrize(

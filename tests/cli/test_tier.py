@@ -1,4 +1,4 @@
-"""proctor tier and proctor new ci: as a person calls them, and as the jobs that are written call them."""
+"""proctor ci tier and proctor init ci: as a person calls them, and as the jobs that are written call them."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def proctor(*words: str) -> Result:
 
 def test_what_new_ci_writes_runs_as_it_is(project: Path) -> None:
     (project / "gate.toml").write_text('[[rule]]\nmetric = "accuracy"\nat_least = 0.8\n')
-    written = proctor("new", "ci")
+    written = proctor("init", "ci")
     assert written.exit_code == 0, written.output
     names = [
         "proctor.toml",
@@ -57,12 +57,12 @@ def test_what_new_ci_writes_runs_as_it_is(project: Path) -> None:
         ".pre-commit-config.yaml",
     ]
     assert written.stdout.split() == names
-    assert proctor("tier").stdout.splitlines()[0] == "smoke: ./task.py:task (5)"
+    assert proctor("ci", "tier").stdout.splitlines()[0] == "smoke: ./task.py:task (5)"
     github: Any = yaml.safe_load((project / ".github" / "workflows" / "proctor.yml").read_text())
     gitlab: Any = yaml.safe_load((project / ".gitlab" / "proctor.yml").read_text())["proctor"]
     hook: Any = yaml.safe_load((project / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"][0]
     assert proctor(*shlex.split(hook["entry"])[1:]).exit_code == 0
-    [step] = [one["run"] for one in github["jobs"]["tier"]["steps"] if "proctor tier" in one.get("run", "")]
+    [step] = [one["run"] for one in github["jobs"]["tier"]["steps"] if "proctor ci tier" in one.get("run", "")]
     assert gitlab["script"][1:] == step.splitlines(), "both do the same"
     assert gitlab["artifacts"]["reports"]["junit"] == ".proctor/tier.xml"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -75,11 +75,11 @@ def test_what_new_ci_writes_runs_as_it_is(project: Path) -> None:
 def test_new_ci_writes_over_nothing_and_shows_what_to_add(project: Path) -> None:
     (project / "proctor.toml").write_text('agent = "./agent.py:answer"\n')
     (project / ".pre-commit-config.yaml").write_text("repos: []\n")
-    written = proctor("new", "ci")
+    written = proctor("init", "ci")
     assert (project / "proctor.toml").read_text() == 'agent = "./agent.py:answer"\n'
     assert "[tiers.quick]" in written.stderr
-    assert "entry: proctor tier smoke --quiet" in written.stderr
-    again = proctor("new", "ci", str(project))
+    assert "entry: proctor ci tier smoke --quiet" in written.stderr
+    again = proctor("init", "ci", str(project))
     assert again.stdout == ""
 
 
@@ -92,12 +92,12 @@ def test_a_tier_decides_and_leaves_with_the_code_of_the_gate(
         '[tiers.quick]\ntasks = ["./task.py:task"]\nlimit = 40\ngate = "gate.toml"\n'
         '[tiers.plain]\ntasks = ["./task.py:task"]\nlimit = 4\n'
     )
-    done = proctor("tier", "quick", "--agent", f"./agent.py:{agent}", "--json", "--quiet", "-o", "page.html")
+    done = proctor("ci", "tier", "quick", "--agent", f"./agent.py:{agent}", "--json", "--quiet", "-o", "page.html")
     assert done.exit_code == code, done.output
     found = json.loads(done.stdout)
     assert (found["tier"], found["decision"], found["runs"][0]["gate"]["decision"]) == ("quick", decision, decision)
     assert "Tier quick" in (project / "page.html").read_text()
-    plain = proctor("tier", "plain", "--agent", f"./agent.py:{agent}", "--quiet", "--json")
+    plain = proctor("ci", "tier", "plain", "--agent", f"./agent.py:{agent}", "--quiet", "--json")
     assert (plain.exit_code, json.loads(plain.stdout)["decision"]) == (0, None)
     assert sum(json.loads(plain.stdout)["runs"][0]["taken_over"].values()) == 4
 
@@ -105,9 +105,9 @@ def test_a_tier_decides_and_leaves_with_the_code_of_the_gate(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("tier quik --agent ./agent.py:answer", "Did you mean 'quick'"),
-        ("tier quick", "--agent"),
-        ("tier quick --agent ./agent.py:answer -o tier.pdf", "tier.pdf"),
+        ("ci tier quik --agent ./agent.py:answer", "Did you mean 'quick'"),
+        ("ci tier quick", "--agent"),
+        ("ci tier quick --agent ./agent.py:answer -o tier.pdf", "tier.pdf"),
     ],
 )
 def test_a_mistake_is_found_before_anything_is_run(project: Path, words: str, said: str) -> None:

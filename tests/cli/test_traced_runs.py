@@ -35,7 +35,10 @@ def test_a_run_is_traced_and_then_sent_again_under_the_same_ids(capsys: pytest.C
         ids = {span["spanId"] for span in receiver.spans}
         assert "Capital" not in str(receiver.spans)
         capsys.readouterr()
-        assert run("--lang", "zh", "export", "r", "--store", "runs.db", "--format", "otel", "--out", receiver.url) == 0
+        assert (
+            run("--lang", "zh", "runs", "export", "r", "--store", "runs.db", "--format", "otel", "--out", receiver.url)
+            == 0
+        )
         assert "3 条 trace" in capsys.readouterr().out
         assert len(receiver.spans) == 12
         assert {span["spanId"] for span in receiver.spans} == ids

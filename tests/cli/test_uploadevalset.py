@@ -1,4 +1,4 @@
-"""`proctor uploadevalset`: exit codes, what is told, and going on; the interface itself is in tests/exports."""
+"""`proctor adk uploadevalset`: exit codes, what is told, and going on; the interface itself is in tests/exports."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(*words: object) -> int:
     with pytest.raises(SystemExit) as ended:
-        app.main(["uploadevalset", *(str(word) for word in words)])
+        app.main(["adk", "uploadevalset", *(str(word) for word in words)])
     return int(ended.value.code or 0)
 
 

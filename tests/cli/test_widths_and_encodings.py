@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from proctor import Sample, Task, evaluate
 from proctor.api import at, compare, open_run
-from proctor.cli import HELP_BY_COMMAND, app, words
+from proctor.cli import app, tree, words
 from proctor.reports.samples import SampleFilter, select_samples
 from proctor.reports.verdicts import Row
 from proctor.reports.words import Words
@@ -63,9 +63,9 @@ def _shown(store: str) -> list[list[str]]:
         ["runs", *where],
         ["show", LONG_ID, *where],
         ["show", LONG_ID, "--failures", *where],
-        ["samples", LONG_ID, *where],
-        ["samples", LONG_ID, "--json", *where],
-        ["explain", LONG_ID, "capital-of-Italy", *where],
+        ["runs", "samples", LONG_ID, *where],
+        ["runs", "samples", LONG_ID, "--json", *where],
+        ["runs", "explain", LONG_ID, "capital-of-Italy", *where],
         ["compare", LONG_ID, "b", *where],
         ["compare", LONG_ID, "b", "--json", *where],
         ["list", "scorers"],
@@ -84,7 +84,7 @@ def english_again() -> object:
 def test_every_command_can_be_read_in_every_encoding(
     encoding: str, language: str, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for arguments in [*_shown(store), *([name, "--help"] for name in HELP_BY_COMMAND), ["--help"]]:
+    for arguments in [*_shown(store), *([*path.split(), "--help"] for path in tree.COMMANDS), ["--help"]]:
         said = _say(["--lang", language, *arguments], monkeypatch, encoding=encoding)
         assert "\x1b" not in said
         if "--json" in arguments:
@@ -169,7 +169,9 @@ def test_a_sample_that_was_not_drawn_is_said_to_be_so(store: str, capsys: pytest
     evaluate(_capitals(), agent=lambda asked: "Rome", run_id="part", store=store, first=1)
     for run_id, said in (("part", "took 1 samples of its task, and this was not among them"), ("b", "")):
         with pytest.raises(SystemExit):
-            app.main(["--lang", "en", "explain", run_id, "capital-of-Spain", "--store", store], prog_name="proctor")
+            app.main(
+                ["--lang", "en", "runs", "explain", run_id, "capital-of-Spain", "--store", store], prog_name="proctor"
+            )
         told = capsys.readouterr().err
         assert said in told
         assert ("not among them" in told) == bool(said)

@@ -1,4 +1,4 @@
-"""`proctor winrate`: sets of items against each other."""
+"""`proctor judge winrate`: sets of items against each other."""
 
 import json
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_items_with_the_same_id_meet_and_the_rates_sum_to_1(
     tmp_path: Path, longer: str, store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine, theirs = items(tmp_path / "mine.json", 9, 9, 5, 1), items(tmp_path / "theirs.json", 2, 3, 5, 7)
-    assert run("winrate", mine, theirs, "--judge", longer, "--store", store, "--json", "--quiet") == 0
+    assert run("judge", "winrate", mine, theirs, "--judge", longer, "--store", store, "--json", "--quiet") == 0
     found = summary(capsys)
     rates = [found[name]["value"] for name in ("win_rate", "tie_rate", "loss_rate")]
     assert rates == [0.5, 0.25, 0.25]
@@ -78,7 +78,20 @@ def test_sets_without_a_common_id_meet_by_lot_and_the_lot_is_the_same_again(
         items(tmp_path / "mine.json", *range(5, 15), ids="m"),
         items(tmp_path / "real.json", *range(8, 12), ids="r"),
     )
-    asked = ("winrate", mine, real, "--judge", longer, "--store", store, "--references", "2", "--json", "--quiet")
+    asked = (
+        "judge",
+        "winrate",
+        mine,
+        real,
+        "--judge",
+        longer,
+        "--store",
+        store,
+        "--references",
+        "2",
+        "--json",
+        "--quiet",
+    )
     values = []
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         assert run(*asked, "--seed", seed, "--run", name) == 0
@@ -96,7 +109,7 @@ def test_a_judge_that_always_says_a_gives_no_win_and_a_warning(
 ) -> None:
     (tmp_path / "a.jsonl").write_text(names("Problem A") + "\n", encoding="utf-8")
     mine, real = items(tmp_path / "mine.json", *range(5, 25)), items(tmp_path / "real.json", *range(6, 26))
-    asked = ("winrate", mine, real, "--judge", f"scripted:{tmp_path}/a.jsonl", "--store", store, "--quiet")
+    asked = ("judge", "winrate", mine, real, "--judge", f"scripted:{tmp_path}/a.jsonl", "--store", store, "--quiet")
     assert run(*asked, "--json") == 0
     found = summary(capsys)
     assert (found["win_rate"]["value"], found["decisive_win_rate"]["value"], found["tie_rate"]["value"]) == (0, 0, 1)
@@ -114,7 +127,7 @@ def test_more_than_two_sets_are_ranked_together_with_intervals(
         items(tmp_path / f"{name}.json", *(max(1, round(source.gauss(middle, 6))) for _ in range(40)))
         for name, middle in (("low", 10), ("mid", 14), ("top", 18))
     ]
-    asked = ("winrate", *sets, "--judge", longer, "--store", store, "--json", "--quiet")
+    asked = ("judge", "winrate", *sets, "--judge", longer, "--store", store, "--json", "--quiet")
     assert run(*asked) == 0
     found = summary(capsys)
     strengths = [found[f"strength system={name}"] for name in ("low", "mid", "top")]
@@ -137,7 +150,7 @@ def test_two_stored_runs_are_compared_on_their_answers(
     for agent in ("echo", "oracle"):
         assert run("run", questions, "--agent", f"baseline:{agent}", "--run", agent, "--store", store, "--quiet") == 0
     capsys.readouterr()
-    assert run("winrate", "echo", "oracle", "--judge", longer, "--store", store, "--json", "--quiet") == 0
+    assert run("judge", "winrate", "echo", "oracle", "--judge", longer, "--store", store, "--json", "--quiet") == 0
     assert summary(capsys)["win_rate"]["value"] == 1
 
 
@@ -176,9 +189,9 @@ def test_a_solution_is_compared_only_where_both_sets_have_one(tmp_path: Path, st
 
 def test_a_stored_comparison_goes_on(tmp_path: Path, longer: str, store: str) -> None:
     mine, theirs = items(tmp_path / "mine.json", *range(2, 12)), items(tmp_path / "theirs.json", *range(3, 13))
-    asked = ("winrate", mine, theirs, "--judge", longer, "--store", store, "--run", "mine", "--quiet")
+    asked = ("judge", "winrate", mine, theirs, "--judge", longer, "--store", store, "--run", "mine", "--quiet")
     assert run(*asked, "--budget", "requests=4", "--concurrency", "1") == 3
-    assert run("winrate", "--run", "mine", "--store", store, "--budget", "requests=1000", "--quiet") == 0
+    assert run("judge", "winrate", "--run", "mine", "--store", store, "--budget", "requests=1000", "--quiet") == 0
     assert api.open_run("mine", store=store).outcomes == {"scored": 10}
     assert run(*asked, "--budget", "requests=1000", "--pair", "random") == 2
 
@@ -212,5 +225,5 @@ def test_sets_that_cannot_be_compared_are_refused(
     items(tmp_path / "other.json", 3, 4, ids="o")
     items(tmp_path / "third.json", 5, 6, ids="t")
     (tmp_path / "empty.json").write_text("[]", encoding="utf-8")
-    assert run("winrate", *words, "--judge", "openai:never", "--store", store) == 2
+    assert run("judge", "winrate", *words, "--judge", "openai:never", "--store", store) == 2
     assert told in capsys.readouterr().err

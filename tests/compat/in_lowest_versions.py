@@ -46,7 +46,7 @@ def test_a_run_is_made_and_reported(tmp_path: Path) -> None:
     store = ("--store", str(tmp_path / "runs.db"))
     made = _proctor(tmp_path, "run", "sums.csv", "--agent", "./sums.py:answer", "--run", "sums", *store)
     assert "100.0%" in made
-    _proctor(tmp_path, "report", "sums", "--out", "sums.html", *store)
+    _proctor(tmp_path, "runs", "report", "sums", "--out", "sums.html", *store)
     assert "100.0%" in (tmp_path / "sums.html").read_text(encoding="utf-8")
 
 

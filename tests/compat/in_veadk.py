@@ -353,7 +353,8 @@ def test_results_are_what_adk_reads(served: Served, folder: Path) -> None:
 
     with pytest.raises(SystemExit) as ended:
         app.main(
-            ["eval", "--agent-dir", str(package), "--evalset-file", file, "--evaluator", "adk"], prog_name="proctor"
+            ["adk", "eval", "--agent-dir", str(package), "--evalset-file", file, "--evaluator", "adk"],
+            prog_name="proctor",
         )
     assert ended.value.code == 1
     [written] = (package / ".adk" / "eval_history").glob("*.evalset_result.json")
@@ -377,7 +378,7 @@ def test_the_deepeval_form_of_the_command(served: Served, folder: Path, monkeypa
 
     with pytest.raises(SystemExit) as ended:
         app.main(
-            ["eval", "--agent-dir", str(package), "--evalset-file", file, "--evaluator", "deepeval"],
+            ["adk", "eval", "--agent-dir", str(package), "--evalset-file", file, "--evaluator", "deepeval"],
             prog_name="proctor",
         )
     assert ended.value.code == 0

@@ -240,11 +240,11 @@ def test_the_command_prints_one_object(tmp_path: Path, monkeypatch: pytest.Monke
         "    return Task(name='coins', samples=[Sample.ask(str(n), 'Toss?', target='heads') for n in range(50)], scorers=['exact'])\n"
     )
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["plan", "./coins.py:task", "--detect", "0.3", "--json", "--store", "runs.db"])
+    done = CliRunner().invoke(app, ["ci", "plan", "./coins.py:task", "--detect", "0.3", "--json", "--store", "runs.db"])
     assert done.exit_code == 0, done.output
     shown = json.loads(done.stdout)
     assert shown["total"] == 50
     assert shown["choices"][0]["samples"] > 10
     assert all(isinstance(one, str) for one in shown["assumed"])
-    done = CliRunner().invoke(app, ["plan", "./coins.py:task", "--detect", "3", "--store", "runs.db"])
+    done = CliRunner().invoke(app, ["ci", "plan", "./coins.py:task", "--detect", "3", "--store", "runs.db"])
     assert done.exit_code == 2

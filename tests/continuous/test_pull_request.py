@@ -39,7 +39,7 @@ def job(host: CodeHost, kind: str, folder: Path, token: str = TOKEN) -> dict[str
 def comment(folder: Path, environment: dict[str, str], text: str, *words: str) -> Result:
     (folder / "tier.md").write_text(text, encoding="utf-8")
     for_others = dict.fromkeys(("CI_MERGE_REQUEST_IID", "GITHUB_EVENT_PATH", "GITHUB_TOKEN", "PROCTOR_GITLAB_TOKEN"))
-    return CliRunner().invoke(app, ["comment", str(folder / "tier.md"), *words], env=for_others | environment)
+    return CliRunner().invoke(app, ["ci", "comment", str(folder / "tier.md"), *words], env=for_others | environment)
 
 
 @HOSTS
@@ -84,7 +84,7 @@ def test_other_jobs_have_no_request_to_write_on(host: CodeHost, tmp_path: Path) 
 def test_mistakes_are_said_and_leave_with_2(host: CodeHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = job(host, "github", tmp_path)
     assert comment(tmp_path, environment, "# GO", "--name", "-->").exit_code == 2
-    assert CliRunner().invoke(app, ["comment", str(tmp_path / "none.md")], env=environment).exit_code == 2
+    assert CliRunner().invoke(app, ["ci", "comment", str(tmp_path / "none.md")], env=environment).exit_code == 2
     assert host.asked == []
 
 

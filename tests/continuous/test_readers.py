@@ -137,10 +137,12 @@ def test_the_developer_gets_commands_that_work(folder: Path) -> None:
         if isinstance(block, Code)
         for line in block.text.splitlines()
     ]
-    explain, again = (next(one for one in commands if one.startswith(f"proctor {word}")) for word in ("explain", "run"))
+    explain, again = (
+        next(one for one in commands if one.startswith(f"proctor {word}")) for word in ("runs explain", "run ")
+    )
     assert "boom" in texts(page)
     words = shlex.split(explain)
-    assert words[:2] == ["proctor", "explain"]
+    assert words[:3] == ["proctor", "runs", "explain"]
     assert CliRunner().invoke(app, words[1:]).exit_code == 0
     words = shlex.split(again)
     found = CliRunner().invoke(app, [*words[1:2], "--store=again.db", *words[2:]])
@@ -154,14 +156,14 @@ def test_pages_are_written_for_each_reader_and_what_a_model_wrote_is_text(folder
     make("new", range(150))
     (folder / "gate.toml").write_text('against = "old"\n[[rule]]\nmetric = "accuracy"\nnot_worse_by = 0.05\n')
     for reader in ("developer", "product", "user"):
-        for number, words in enumerate((["report", "new"], ["compare", "old", "new"], ["gate", "new"])):
+        for number, words in enumerate((["runs", "report", "new"], ["compare", "old", "new"], ["ci", "gate", "new"])):
             for suffix in ("html", "md"):
                 name = f"{number}-{reader}.{suffix}"
                 call = [*words, "--for", reader, "--store", "runs.db", "-o", name]
                 found = CliRunner().invoke(app, call)
-                assert found.exit_code == (1 if words[0] == "gate" else 0), found.output
+                assert found.exit_code == (1 if words[:2] == ["ci", "gate"] else 0), found.output
                 page = (folder / name).read_text()
                 assert "<script>alert" not in page
                 assert "\x1b" not in page + found.stdout
-    refused = CliRunner().invoke(app, ["report", "new", "--for", "user", "-o", "x.xml", "--store", "runs.db"])
+    refused = CliRunner().invoke(app, ["runs", "report", "new", "--for", "user", "-o", "x.xml", "--store", "runs.db"])
     assert (refused.exit_code, "x.xml" in refused.stderr) == (2, True)

@@ -241,5 +241,5 @@ def test_a_mistake_in_a_tier_is_named(folder: Path, lines: str, said: str) -> No
 
 
 def test_without_tiers_the_way_to_some_is_shown(folder: Path) -> None:
-    with pytest.raises(BadInput, match="proctor new ci"):
+    with pytest.raises(BadInput, match="proctor init ci"):
         find_tier("quick")

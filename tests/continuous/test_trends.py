@@ -45,7 +45,7 @@ def make(store: str) -> Make:
 
 
 def call(store: str, *words: str) -> Result:
-    return CliRunner().invoke(app, ["trends", *words, "--store", store])
+    return CliRunner().invoke(app, ["ci", "trends", *words, "--store", store])
 
 
 def test_a_fall_is_named_with_the_run_it_began_with(make: Make, store: str, tmp_path: Path) -> None:

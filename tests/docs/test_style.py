@@ -88,7 +88,7 @@ print("loaded:", *sorted(set(sys.modules) - before))
 """
     loaded = _python(script, cwd=tmp_path).rpartition("loaded:")[2].split()
     ours = {"", ".i18n", ".core", ".core.errors", ".core.project", ".core.sentence", ".cli"}
-    ours |= {f".cli.{name}" for name in ("click_words", "encoding", "words")}
+    ours |= {f".cli.{name}" for name in ("click_words", "encoding", "tree", "words")}
     assert set(loaded) <= {f"proctor{name}" for name in ours} | {"click._textwrap", "gc", "locale", "_locale"}
 
 

@@ -65,6 +65,7 @@ def test_an_export_scores_as_the_run_did(folder: Path, mode: str) -> None:
     ]
     before = values(proctor(*run))
     proctor(
+        "runs",
         "export",
         "r",
         "--format",
@@ -94,17 +95,17 @@ def test_parity_says_how_many_agree_and_fails_on_one_that_differs(folder: Path) 
         lines = [json.loads(line) for _, line in zip(range(50), file, strict=False)]
     good = folder / "good.jsonl"
     good.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
-    checked = proctor("parity", "bfcl", str(good)).splitlines()[-1]
+    checked = proctor("data", "parity", "bfcl", str(good)).splitlines()[-1]
     assert checked.startswith("50 checked, ")
     assert ", 0 differ, " in checked
     mine = next(line for line in lines if line["category"] == "simple_python" or "multi" not in line["category"])
     mine["valid"] = not mine["valid"]
     good.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
-    out = proctor("parity", "bfcl", str(good), code=1)
+    out = proctor("data", "parity", "bfcl", str(good), code=1)
     assert "1 differ" in out
     assert mine["id"] in out
     (folder / "empty.jsonl").write_text("", encoding="utf-8")
-    proctor("parity", "bfcl", str(folder / "empty.jsonl"), code=1)
+    proctor("data", "parity", "bfcl", str(folder / "empty.jsonl"), code=1)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +117,9 @@ def test_parity_says_how_many_agree_and_fails_on_one_that_differs(folder: Path) 
         (["run", "bfcl/simple_python", "--agent", "local:smolm2"], "smollm2-135m"),
         (["run", "bfcl/simple_python", "--agent", "local:./agent.gguf"], "agent.gguf"),
         (["score", "bfcl", "--replies", "."], "result"),
-        (["parity", "bfc", "x.jsonl"], "bfcl"),
+        (["data", "parity", "bfc", "x.jsonl"], "bfcl"),
         (["data", "pull", "bfc"], "bfcl"),
-        (["models", "pull", "smollm"], "smollm2-135m"),
+        (["data", "models", "pull", "smollm"], "smollm2-135m"),
     ],
 )
 def test_what_a_person_gets_wrong_is_named(arguments: list[str], message: str) -> None:

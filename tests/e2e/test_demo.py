@@ -74,5 +74,5 @@ def test_a_real_model_acts_in_a_conversation_of_several_turns() -> None:
     summary = json.loads(result.stdout)
     assert summary["outcomes"] == {"scored": 1}
     assert summary["usage"]["requests"] >= 1
-    shown = CliRunner().invoke(app, ["explain", "turns", "multi_turn_base_3"])
+    shown = CliRunner().invoke(app, ["runs", "explain", "turns", "multi_turn_base_3"])
     assert "expected: calls" in shown.stdout

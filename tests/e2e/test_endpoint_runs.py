@@ -214,6 +214,6 @@ def test_requests_of_a_judge_that_fail_count_in_a_budget_of_requests_and_are_in_
         )
         assert result.exit_code == 3, result.stderr
     assert (len(endpoint.requests), json.loads(result.stdout)["usage"]["requests"]) == (4, 4)
-    shown = CliRunner().invoke(app, ["explain", "j", "0"])
+    shown = CliRunner().invoke(app, ["runs", "explain", "j", "0"])
     assert shown.output.count("asked again after http_500: broken") == 2
     assert shown.output.count("not asked again after") == 1

@@ -66,7 +66,7 @@ def test_steps_are_shown_as_a_number_without_a_plot_also_from_the_store(folder: 
     assert "%" not in shown
     assert "●" not in shown
     for suffix in ("md", "html"):
-        proctor("report", "r", "--out", f"r.{suffix}")
+        proctor("runs", "report", "r", "--out", f"r.{suffix}")
         assert "390" not in (folder / f"r.{suffix}").read_text(encoding="utf-8")
     assert "| 3.9 | 2.71–5.09 | 10 / 10 |" in (folder / "r.md").read_text(encoding="utf-8")
     html = (folder / "r.html").read_text(encoding="utf-8")
@@ -88,7 +88,7 @@ def test_the_partial_match_stands_beside_the_official_number() -> None:
 
 def test_an_export_has_a_line_for_each_question_and_a_guide(folder: Path) -> None:
     proctor("run", "gaia", *EXAMPLE, "--agent", "baseline:oracle", "--run", "r", "--quiet")
-    proctor("export", "r", "--format", "gaia", "--out", "out", "--model", "org/model")
+    proctor("runs", "export", "r", "--format", "gaia", "--out", "out", "--model", "org/model")
     lines = [json.loads(line) for line in (folder / "out" / "gaia_result.jsonl").read_text("utf-8").splitlines()]
     assert len(lines) == 10
     assert lines[4] == {
@@ -107,7 +107,7 @@ def test_the_test_split_runs_and_exports_and_stays_unscored(folder: Path) -> Non
     found = run("--set", "data=mine", "--set", "split=test", "--run", "r", agent="baseline:echo")
     assert values(found)["accuracy"] is None
     assert values(found)["steps_of_correct"] is None
-    proctor("export", "r", "--format", "gaia", "--out", "out")
+    proctor("runs", "export", "r", "--format", "gaia", "--out", "out")
     assert json.loads((folder / "out" / "gaia_result.jsonl").read_text("utf-8"))["task_id"] == "t"
     assert "none 1" in proctor("data", "stats", "gaia", "--set", "data=mine", "--set", "split=test")
 
@@ -124,7 +124,7 @@ def test_data_are_counted_as_a_table_and_as_json() -> None:
 
 
 def test_a_set_of_ones_own_is_started_checked_and_run(folder: Path) -> None:
-    written = proctor("new", "gaia-set", "mine").splitlines()
+    written = proctor("init", "gaia-set", "mine").splitlines()
     assert str(Path("mine", "2023", "validation", "metadata.jsonl")) in written
     assert "3 questions, 0 wrong, 1 notes" in proctor("data", "check", "gaia", "mine")
     assert values(run("--set", "data=mine"))["accuracy"] == 1
@@ -139,7 +139,7 @@ def test_a_set_of_ones_own_is_started_checked_and_run(folder: Path) -> None:
 
 
 def test_the_check_speaks_chinese_and_hostile_names_are_shown_harmless(folder: Path) -> None:
-    proctor("new", "gaia-set", "mine")
+    proctor("init", "gaia-set", "mine")
     metadata = folder / "mine" / "2023" / "validation" / "metadata.jsonl"
     with metadata.open("a", encoding="utf-8") as file:
         file.write(json.dumps({"task_id": "\x1b[31mx", "Question": "?", "Level": 1, "Final answer": "y"}) + "\n")
@@ -151,8 +151,8 @@ def test_the_check_speaks_chinese_and_hostile_names_are_shown_harmless(folder: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["new", "gaia_set", "x"], "gaia-set"),
-        (["new", "gaia-set", "."], "is not empty"),
+        (["init", "gaia_set", "x"], "gaia-set"),
+        (["init", "gaia-set", "."], "is not empty"),
         (["data", "check", "giaa", "x"], "gaia"),
         (["data", "check", "gaia", "nowhere"], "is no GAIA folder"),
         (["data", "stats", "bfcl"], "gaia"),

@@ -1,4 +1,4 @@
-"""proctor race and proctor run --until, as a person calls them; killed, and resumed."""
+"""proctor ci race and proctor run --until, as a person calls them; killed, and resumed."""
 
 import json
 import signal
@@ -51,7 +51,7 @@ def call(*words: str) -> Result:
 
 
 def race(*words: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "proctor", "race", *words, "--quiet", "--json"]
+    command = [sys.executable, "-m", "proctor", "ci", "race", *words, "--quiet", "--json"]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -90,20 +90,20 @@ def test_ctrl_c_says_how_to_resume_a_race(folder: Path) -> None:
     while process.poll() is None and sum(calls().values()) < 20:
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
-    assert "proctor race --run r-a" in process.communicate(timeout=20)[1].decode()
+    assert "proctor ci race --run r-a" in process.communicate(timeout=20)[1].decode()
     assert process.returncode == 130
     assert {open_run(f"r-{letter}").record.state for letter in "ab"} == {"stopped"}
 
 
 def test_the_exit_code_says_what_was_decided(folder: Path) -> None:
     agents = ("--agent", "./count.py:old", "--agent", "./count.py:bad")
-    shown = call("race", "./count.py:task", *agents, "-o", "race.md")
+    shown = call("ci", "race", "./count.py:task", *agents, "-o", "race.md")
     assert (shown.exit_code, "./count.py:old is better than ./count.py:bad." in shown.stdout) == (0, True)
     assert "./count.py:old is better" in Path("race.md").read_text(encoding="utf-8")
-    assert call("race", "./count.py:task", *agents, "--margin", "0.05").exit_code == 1
-    assert call("race", "./count.py:task", *agents, "--limit", "4").exit_code == 3
-    assert call("race", "--run", "nothing").exit_code == 2
-    assert call("race", "./count.py:task", "--agent", "./count.py:old").exit_code == 2
+    assert call("ci", "race", "./count.py:task", *agents, "--margin", "0.05").exit_code == 1
+    assert call("ci", "race", "./count.py:task", *agents, "--limit", "4").exit_code == 3
+    assert call("ci", "race", "--run", "nothing").exit_code == 2
+    assert call("ci", "race", "./count.py:task", "--agent", "./count.py:old").exit_code == 2
 
 
 def test_until_ends_a_run_with_the_exit_code_of_its_decision(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`proctor review` in a real browser: score, comment, keys, two at once, reload, hostile items, a phone, Chinese."""
+"""`proctor judge review` in a real browser: score, comment, keys, two at once, reload, hostile items, a phone, Chinese."""
 
 import json
 import signal
@@ -20,10 +20,10 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "is_mobile":
 
 
 class Server:
-    """A running `proctor review`."""
+    """A running `proctor judge review`."""
 
     def __init__(self, data: Path, *words: str) -> None:
-        command = [sys.executable, "-m", "proctor", "review", str(data), "--json", "--no-open", *words]
+        command = [sys.executable, "-m", "proctor", "judge", "review", str(data), "--json", "--no-open", *words]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

@@ -103,7 +103,7 @@ def test_the_table_the_failures_and_one_story_are_harmless_and_in_both_languages
     done = proctor("run", "./capitals.py:capitals", "--agent", "./agent.py:answer", "--run", "first")
     assert done.returncode == 0, done.stderr
     assert "50.0%" in done.stdout
-    for arguments in (("show", "first", "--failures"), ("explain", "first", "it")):
+    for arguments in (("show", "first", "--failures"), ("runs", "explain", "first", "it")):
         for lang, word in (("en", "Expected"), ("zh", "期望")):
             shown = proctor(*arguments, "--lang", lang)
             assert shown.returncode == 0, shown.stderr
@@ -114,7 +114,7 @@ def test_the_table_the_failures_and_one_story_are_harmless_and_in_both_languages
 def test_reports_are_written_by_suffix_and_hold_no_script_but_their_own(folder: Path) -> None:
     run("--run", "first")
     for name in ("r.html", "r.md", "r.json", "r.xml"):
-        done = proctor("report", "first", "--out", name, "--lang", "zh")
+        done = proctor("runs", "report", "first", "--out", name, "--lang", "zh")
         assert done.returncode == 0, done.stderr
         text = (folder / name).read_text(encoding="utf-8")
         if name == "r.html":
@@ -123,7 +123,7 @@ def test_reports_are_written_by_suffix_and_hold_no_script_but_their_own(folder: 
             assert "script-src" not in text.replace("script-src 'sha256-", "", 1)
             assert re.findall(r"<script\b([^>]*)", text) == [' type="application/json" id="data"', ""]
         assert "\x1b" not in text
-    refused = proctor("report", "first", "--out", "r.pdf")
+    refused = proctor("runs", "report", "first", "--out", "r.pdf")
     assert refused.returncode == 2
     assert ".html" in refused.stderr
 

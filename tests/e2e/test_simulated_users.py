@@ -176,7 +176,7 @@ def test_failures_of_users_are_counted_by_kind() -> None:
     run("--concurrency", "1", "--max-failed", "1", code=0)
     shown = proctor("show", "r").output
     assert "simulated user failed" in shown
-    listed = proctor("samples", "r", "--outcome", "user_failed").output
+    listed = proctor("runs", "samples", "r", "--outcome", "user_failed").output
     assert "spoke as the assistant" in listed
     assert "said nothing" in listed
 

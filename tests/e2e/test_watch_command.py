@@ -1,4 +1,4 @@
-"""proctor watch as it runs: killed in the middle, started again, its alerts delivered to a web hook and by mail."""
+"""proctor ci watch as it runs: killed in the middle, started again, its alerts delivered to a web hook and by mail."""
 
 import json
 import os
@@ -104,7 +104,7 @@ def test_a_watch_that_is_killed_resumes_its_run_once_and_alerts_once(
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     environment = os.environ | {"ALERTS": f"{hook[0]} {mail[0]}", "XDG_DATA_HOME": str(tmp_path / "data")}
-    command = [sys.executable, "-m", "proctor", "watch", "--store", "runs.db"]
+    command = [sys.executable, "-m", "proctor", "ci", "watch", "--store", "runs.db"]
     calls = tmp_path / "calls.txt"
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -149,7 +149,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text.replace('channels = ["ALERTS"]', ""))
     environment = os.environ | {"XDG_DATA_HOME": str(tmp_path / "data")}
-    command = [sys.executable, "-m", "proctor", "watch", "--store", "runs.db", "--now", "nightly"]
+    command = [sys.executable, "-m", "proctor", "ci", "watch", "--store", "runs.db", "--now", "nightly"]
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as watch:
         wait_for_calls(tmp_path / "calls.txt")
         watch.send_signal(signal.SIGTERM)

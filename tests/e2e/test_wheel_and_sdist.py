@@ -93,12 +93,12 @@ def test_the_installed_wheel_runs_compares_and_reports(python: Path, tmp_path: P
 def test_what_init_and_new_ci_write_works_together(walk: Walk, project: Path, lang: str) -> None:
     """The scaffolds, the tier, the test and the jobs, as a person walks them."""
     done = walk(
-        "proctor init && proctor new ci && proctor tier quick && python -m pytest -q -p no:cacheprovider",
+        "proctor init && proctor init ci && proctor ci tier quick && python -m pytest -q -p no:cacheprovider",
         PROCTOR_LANG=lang,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
-    job = next(one for one in _steps(project) if "proctor tier" in one)
+    job = next(one for one in _steps(project) if "proctor ci tier" in one)
     (project / "agent.py").write_text('def answer(question: str) -> str:\n    return "nowhere"\n', encoding="utf-8")
     found = walk(job, TIER="quick", PROCTOR_STORE=".proctor/runs.db", PROCTOR_LANG=lang)
     assert found.returncode == 1, found.stdout + found.stderr  # a share of 0 meets nothing
@@ -106,7 +106,7 @@ def test_what_init_and_new_ci_write_works_together(walk: Walk, project: Path, la
 
 
 def test_the_jobs_install_this_wheel(python: Path, walk: Walk, project: Path) -> None:
-    assert walk("proctor new ci").returncode == 0
+    assert walk("proctor init ci").returncode == 0
     assert _steps(project)[0] == "pip install -r requirements.txt"
     _install(python, "--force-reinstall", "-r", str(project / "requirements.txt"))
     assert walk("proctor --version").returncode == 0

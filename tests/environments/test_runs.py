@@ -338,8 +338,8 @@ def _running(text: str) -> list[str]:
 
 
 def test_the_template_runs_and_writes_nothing_over(folder: Path) -> None:
-    assert command("new", "environment", "mine").exit_code == 0
-    assert command("new", "environment", "mine").exit_code == 2
+    assert command("init", "environment", "mine").exit_code == 0
+    assert command("init", "environment", "mine").exit_code == 2
     os.chdir(folder / "mine")
     agent = ("--agent", "../agent.py:answer", "--quiet")
     done = command("--lang", "zh", "run", "./task.py:task", *agent, "--json")

@@ -191,7 +191,7 @@ def test_the_command_takes_the_consent_and_writes_results_that_google_adk_reads(
     from google.adk.evaluation.eval_result import EvalSetResult
 
     criteria(metric_info={"metric_name": "mine", **WIDE, "description": "d"})
-    words = ["eval", "--agent", "./agent.py:answer", "shop/s.evalset.json", "--results", "out", "--quiet"]
+    words = ["adk", "eval", "--agent", "./agent.py:answer", "shop/s.evalset.json", "--results", "out", "--quiet"]
     with pytest.raises(SystemExit) as ended:
         app.main(words)
     assert ended.value.code == 2
@@ -208,7 +208,7 @@ def test_the_command_takes_the_consent_and_writes_results_that_google_adk_reads(
 
 def test_a_set_with_code_is_valid_and_none_of_it_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:
     criteria()
-    app.main(["evalset", "validate", "shop/s.evalset.json"], standalone_mode=False)
+    app.main(["adk", "evalset", "validate", "shop/s.evalset.json"], standalone_mode=False)
     assert "1 cases can be run" in capsys.readouterr().out
     assert "metrics_of_shop" not in sys.modules
 

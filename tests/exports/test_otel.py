@@ -253,7 +253,7 @@ def test_a_collector_in_trouble_neither_slows_nor_ends_a_run(
     assert run.record.state == "finished"
     assert len(heard) == 1
     assert heard[0].startswith("20 of 20 traces did not reach 127.0.0.1:")
-    assert "proctor export r --format otel" in heard[0]
+    assert "proctor runs export r --format otel" in heard[0]
     assert reason in heard[0]
     assert "hunter2" not in heard[0]
     assert not capfd.readouterr().err

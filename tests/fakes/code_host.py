@@ -1,4 +1,4 @@
-"""A code host as `proctor comment` sees it: the comments of one request, by the API of GitHub and by that of GitLab.
+"""A code host as `proctor ci comment` sees it: the comments of one request, by the API of GitHub and by that of GitLab.
 
 Paths, methods and fields are those of the REST API of GitHub (version 2022-11-28) and of GitLab (v4).
 """

@@ -154,7 +154,7 @@ def write(prompt):
 def test_a_run_that_was_killed_goes_on_and_asks_for_nothing_twice(tmp_path: Path) -> None:
     fakes = str(Path(__file__).parents[1] / "fakes")
     (tmp_path / "agent.py").write_text(AGENT.format(fakes=fakes), encoding="utf-8")
-    command = [sys.executable, "-m", "proctor", "generate"]
+    command = [sys.executable, "-m", "proctor", "data", "generate"]
     begun = ["aime", "-n", "7", "--agent", "./agent.py:write", "--concurrency", "1", "--run", "mine", "-o", "out"]
     environment = {**os.environ, "PROCTOR_STORE": str(tmp_path / "runs.db")}
     killed = subprocess.run([*command, *begun], cwd=tmp_path, env={**environment, "DIE": "1"}, check=False)

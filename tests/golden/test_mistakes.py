@@ -103,42 +103,42 @@ proctor score --run r0 --scorer exat
 proctor show
 proctor show nope
 proctor show r0 --min accuracy=0.5=
-proctor explain r0
-proctor explain r0 frr
-proctor explain r0 fr --attempt 3
+proctor runs explain r0
+proctor runs explain r0 frr
+proctor runs explain r0 fr --attempt 3
 proctor compare r0
 proctor compare r0 nope
 proctor compare r0 r0 --fail-if-worse two
 proctor compare r0 r0 --out page.docx
-proctor report nope
-proctor report r0 --out page.docx
-proctor export r0 --format excl
+proctor runs report nope
+proctor runs report r0 --out page.docx
+proctor runs export r0 --format excl
 proctor runs delete r0
 proctor runs delete nope
 proctor runs copy r0
 proctor runs copy r0 --store gone.db --to x.db
 proctor runs --store gone.db
 proctor runs merge gone.db --into x.db
-proctor import gone.eval
-proctor import .
-proctor import empty.jsonl
-proctor import questions.jsonl
-proctor import questions.jsonl --format lm-evl
-proctor import questions.jsonl --scale f1=1
-proctor gate r0 -o page.docx
-proctor race questions.jsonl --agent ./agent.py:answer --agent baseline:null -o page.docx
-proctor comment gone.md
+proctor runs import gone.eval
+proctor runs import .
+proctor runs import empty.jsonl
+proctor runs import questions.jsonl
+proctor runs import questions.jsonl --format lm-evl
+proctor runs import questions.jsonl --scale f1=1
+proctor ci gate r0 -o page.docx
+proctor ci race questions.jsonl --agent ./agent.py:answer --agent baseline:null -o page.docx
+proctor ci comment gone.md
 proctor completion bsh
 proctor list agent
 proctor data pull nope
-proctor models pull nope
-proctor new gaia
-proctor new cii
-proctor new environment
-proctor parity nope corpus.jsonl
+proctor data models pull nope
+proctor init gaia
+proctor init cii
+proctor init environment
+proctor data parity nope corpus.jsonl
 proctor show r0 --store gone.db
 proctor --lang fr list
-proctor init .
+proctor init project .
 """
 FILES = {
     "questions.jsonl": '{"id": "fr", "question": "France?", "target": "Paris"}\n{"id": "no", "question": "Norway?", "target": "Oslo"}\n',

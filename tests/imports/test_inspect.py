@@ -77,7 +77,7 @@ def test_an_imported_run_is_scored_again_compared_and_never_resumed(store: Store
     assert again.estimate("match.accuracy").value == pytest.approx(2 / 3)
     elsewhere = only(LOGS / "inspect.json", store, run_id="third", how=Reading(task="sums")).run
     for one, other, task in ((first, elsewhere, first.record.task), (elsewhere, first, "sums")):
-        with pytest.raises(BadInput, match=f"again under the name .* proctor import FILE --task {task}"):
+        with pytest.raises(BadInput, match=f"again under the name .* proctor runs import FILE --task {task}"):
             compare(one, other)
     with pytest.raises(BadInput, match="was imported"):
         resumable("first", store)

@@ -31,7 +31,7 @@ async def test_a_server_is_asked_at_its_own_address_without_the_key_of_another(
 
 
 def test_a_model_has_to_be_named() -> None:
-    with pytest.raises(BadInput, match="proctor models list"):
+    with pytest.raises(BadInput, match="proctor data models list"):
         model("ollama:")
 
 
@@ -86,6 +86,6 @@ async def test_a_server_that_wants_its_key_is_found_too(monkeypatch: pytest.Monk
 def test_the_command_says_that_none_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
     monkeypatch.setenv("VLLM_BASE_URL", "http://127.0.0.1:1/v1")
-    result = CliRunner().invoke(app, ["models", "list"])
+    result = CliRunner().invoke(app, ["data", "models", "list"])
     assert result.exit_code == 0
     assert "Neither Ollama nor vLLM answers" in result.output

@@ -59,7 +59,7 @@ def proctor(*words: str) -> tuple[int, str, str]:
 
 def test_a_damaged_record_is_named_with_what_to_do(store: Path, tmp_path: Path) -> None:
     damage(store, "s7")
-    code, _, said = proctor("samples", "r", "--store", str(store))
+    code, _, said = proctor("runs", "samples", "r", "--store", str(store))
     assert code == 2
     assert "'s7'" in said
     assert "--skip-damaged" in said
@@ -69,11 +69,11 @@ def test_a_damaged_record_is_named_with_what_to_do(store: Path, tmp_path: Path) 
 @pytest.mark.parametrize("table", ["trials", "contents"])
 def test_what_is_damaged_is_left_out_on_demand(store: Path, table: str) -> None:
     damage(store, "s7", table)
-    code, lines, said = proctor("samples", "r", "--jsonl", "--skip-damaged", "--store", str(store))
+    code, lines, said = proctor("runs", "samples", "r", "--jsonl", "--skip-damaged", "--store", str(store))
     assert code == 0, said
     assert {json.loads(line)["sample"] for line in lines.splitlines()} >= {f"s{n}" for n in range(40) if n != 7}
     code, _, said = proctor(
-        "report", "r", "--skip-damaged", "--store", str(store), "--out", str(store.parent / "r.html")
+        "runs", "report", "r", "--skip-damaged", "--store", str(store), "--out", str(store.parent / "r.html")
     )
     assert (code, "s7" in said) == (0, True), said
 

@@ -244,7 +244,7 @@ def assert_said_in_every_report(stage: Stage, word: str) -> None:
     """Each kind of report of the run holds this word."""
     for suffix in ("html", "md", "json", "xml"):
         path = stage.folder / f"report.{suffix}"
-        done = stage.run(["report", RUN, "--out", str(path)])
+        done = stage.run(["runs", "report", RUN, "--out", str(path)])
         assert done.code == 0, done.error
         assert word in path.read_text(encoding="utf-8").lower(), suffix
 

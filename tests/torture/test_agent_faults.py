@@ -116,7 +116,7 @@ def test_an_agent_that_blocks_the_loop_is_named_and_the_run_goes_on(stage: Stage
     assert done.error.count("'answer' (agents.py:") == 1
     assert "plain 'def'" in done.error
     assert_sound(stage, values=dict.fromkeys(affected(stage), 1.0))
-    stage.run(["report", RUN, "--out", "report.md"])
+    stage.run(["runs", "report", RUN, "--out", "report.md"])
     assert "held up all samples" in (stage.folder / "report.md").read_text(encoding="utf-8")
 
 

@@ -121,9 +121,9 @@ def test_verdicts_of_two_versions_of_a_scorer_are_named(stored: Stage) -> None:
     "half an import is never read; imported again it is whole",
 )
 def test_half_an_import_is_never_taken_for_a_run(stored: Stage, long: bool) -> None:
-    assert stored.run(["export", RUN, "--format", "inspect", "--out", "log.eval"]).code == 0
+    assert stored.run(["runs", "export", RUN, "--format", "inspect", "--out", "log.eval"]).code == 0
     store, draw = stored.folder / "imported.db", random.Random(9)
-    command = ["import", "log.eval", "--run", RUN, "--store", str(store)]
+    command = ["runs", "import", "log.eval", "--run", RUN, "--store", str(store)]
     for _ in range(12 if long else 1):
         if not kill_after(stored, command, lambda: rows(store, "runs") > 0, draw.random() * 0.3):
             store.unlink()
@@ -143,12 +143,12 @@ def test_half_an_import_is_never_taken_for_a_run(stored: Stage, long: bool) -> N
     [
         pytest.param(name, words, id=name, marks=pytest.mark.fault(f"kill -9 while {name} is written", "SIGKILL at 10 random moments", "the file is the old one or the new one, whole"))
         for name, words in (
-            ("report.html", ["report", RUN, "--out"]),
-            ("table.csv", ["export", RUN, "--format", "table", "--out"]),
-            ("table.xlsx", ["export", RUN, "--format", "xlsx", "--out"]),
-            ("table.parquet", ["export", RUN, "--format", "parquet", "--out"]),
-            ("log.eval", ["export", RUN, "--format", "inspect", "--out"]),
-            ("spans.jsonl", ["export", RUN, "--format", "otel", "--out"]),
+            ("report.html", ["runs", "report", RUN, "--out"]),
+            ("table.csv", ["runs", "export", RUN, "--format", "table", "--out"]),
+            ("table.xlsx", ["runs", "export", RUN, "--format", "xlsx", "--out"]),
+            ("table.parquet", ["runs", "export", RUN, "--format", "parquet", "--out"]),
+            ("log.eval", ["runs", "export", RUN, "--format", "inspect", "--out"]),
+            ("spans.jsonl", ["runs", "export", RUN, "--format", "otel", "--out"]),
         )
     ],
 )  # fmt: skip
@@ -176,12 +176,12 @@ def test_a_file_is_the_old_one_or_the_new_one(stored: Stage, name: str, words: S
 def test_a_full_disk_leaves_old_files_and_says_which(stored: Stage, long: bool) -> None:
     limited = ["sh", "-c", 'ulimit -f 40; exec "$@"', "sh"]
     written = (
-        ("table.csv", ["export", RUN, "--format", "table", "--out"]),
-        ("table.xlsx", ["export", RUN, "--format", "xlsx", "--out"]),
-        ("spans.jsonl", ["export", RUN, "--format", "otel", "--out"]),
-        ("table.parquet", ["export", RUN, "--format", "parquet", "--out"]),
-        ("report.html", ["report", RUN, "--out"]),
-        ("log.eval", ["export", RUN, "--format", "inspect", "--out"]),
+        ("table.csv", ["runs", "export", RUN, "--format", "table", "--out"]),
+        ("table.xlsx", ["runs", "export", RUN, "--format", "xlsx", "--out"]),
+        ("spans.jsonl", ["runs", "export", RUN, "--format", "otel", "--out"]),
+        ("table.parquet", ["runs", "export", RUN, "--format", "parquet", "--out"]),
+        ("report.html", ["runs", "report", RUN, "--out"]),
+        ("log.eval", ["runs", "export", RUN, "--format", "inspect", "--out"]),
     )
     for name, words in written if long else written[1:2]:
         file = stored.folder / name

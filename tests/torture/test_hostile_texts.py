@@ -29,9 +29,19 @@ from proctor.web.site import operations, pages
 SLOWER = 12  # times a plain text of the same length, at most
 LEAST_SECONDS = 1.0  # what is quicker says nothing about the text
 FILLED = {"RUN": "hostile", "A": "hostile", "B": "again", "[RUN]...": "hostile"}
-ABOUT_RUNS = {"explain", "baseline set", "runs", "trends", "agree"}  # that are asked by hand below, or for no RUN alone
+ABOUT_RUNS = {
+    "runs explain",
+    "ci baseline set",
+    "runs list",
+    "ci trends",
+    "judge agree",
+}  # that are asked by hand below, or for no RUN alone
 CHANGES = {"runs delete", "runs copy"}
-OPTIONS = {"gate": ["--against", "again"], "report": ["--out", "page.html"], "export": ["--format", "junit"]}
+OPTIONS = {
+    "ci gate": ["--against", "again"],
+    "runs report": ["--out", "page.html"],
+    "runs export": ["--format", "junit"],
+}
 SUFFIXES = (".html", ".md", ".json", ".xml")
 
 
@@ -88,7 +98,16 @@ def about_runs() -> Iterator[tuple[str, click.Command, list[str]]]:
 
 def test_every_command_that_is_given_runs_is_walked() -> None:
     walked = {name for name, _, _ in about_runs()}
-    assert {"show", "samples", "report", "export", "compare", "explain-delta", "gate", "runs check"} <= walked
+    assert {
+        "show",
+        "runs samples",
+        "runs report",
+        "runs export",
+        "compare",
+        "ci delta",
+        "ci gate",
+        "runs check",
+    } <= walked
     named = {
         name
         for name, command in commands()
@@ -110,7 +129,7 @@ def test_a_command_steers_no_terminal_and_writes_files_that_harm_nobody(name: st
         said(*words, flag)
     for word in {"--search"} & options:
         said(*words, word, NAME)
-    for suffix in SUFFIXES if "--out" in options and name != "export" else ():
+    for suffix in SUFFIXES if "--out" in options and name != "runs export" else ():
         for audience in ("developer", "user") if "--for" in options and suffix == ".html" else ("",):
             path = folder / f"{name}{audience}{suffix}"
             said(*words, "--out", str(path), *(["--for", audience] if audience else []))
@@ -121,12 +140,12 @@ def test_the_story_of_every_sample_is_told(folder: Path) -> None:
     with closing(proctor.open_run("hostile", store=str(folder / "runs.db")).store) as store:
         ids = [trial.sample_id for trial in store.trials("hostile")]
     for id in ids:
-        assert said("explain", "hostile", "--", id).exit_code == 0, id
-    said("trends"), said("runs"), said("baseline", "set", NAME, "hostile"), said("baseline", "list")
+        assert said("runs", "explain", "hostile", "--", id).exit_code == 0, id
+    said("ci", "trends"), said("runs"), said("ci", "baseline", "set", NAME, "hostile"), said("ci", "baseline", "list")
     assert not in_json(said("runs", "--json").stdout)
 
 
-@pytest.mark.parametrize("words", [["show"], ["run"], ["run", "bfcl", "--agent"], ["export", "hostile", "--format"], ["list"], [], ["report", "hostile", "--out"]])  # fmt: skip
+@pytest.mark.parametrize("words", [["show"], ["run"], ["run", "bfcl", "--agent"], ["runs", "export", "hostile", "--format"], ["list"], [], ["runs", "report", "hostile", "--out"]])  # fmt: skip
 @pytest.mark.parametrize("key", ["clipboard", "turned", "rich"])
 def test_a_hostile_name_is_refused_visibly(words: list[str], key: str) -> None:
     assert said(*words, TEXTS[key]).exit_code == 2
@@ -141,7 +160,7 @@ def test_an_export_stays_in_its_place_and_is_what_it_promises(
     place.mkdir()
     others = {"x.csv", "x.jsonl", "x.json"} if request.config.getoption("--torture") or format == "table" else set()
     for out in {f"x{part.suffix}", *others}:
-        said("export", "hostile", "--format", format, "--out", str(place / out))
+        said("runs", "export", "hostile", "--format", format, "--out", str(place / out))
     for file in place.rglob("*"):
         own = file.name == f"x{part.suffix}" or out_of_folder(file, place)
         if file.is_file() and (own or format in ("table", "otel")):
@@ -224,7 +243,7 @@ def test_no_text_takes_much_longer_than_a_plain_one(words: list[str]) -> None:
         return time.perf_counter() - start
 
     alone = [word for word in words if word not in ("again", "--against")]
-    if words[0] in ("compare", "explain-delta", "gate"):
+    if words[0] == "compare" or words[:2] in (["ci", "delta"], ["ci", "gate"]):
         plain = seconds(*[{"hostile": "plain", "again": "plain"}.get(word, word) for word in words])
     else:
         plain = seconds(*[{"hostile": "plain"}.get(word, word) for word in alone])

@@ -33,12 +33,12 @@ def test_keys_of_an_agent_are_stored_and_shown_nowhere(stage: Stage, monkeypatch
     said = [done.out, done.error]
     for suffix in ("html", "md", "json", "xml"):
         path = stage.folder / f"report.{suffix}"
-        stage.run(["report", RUN, "--out", str(path)])
+        stage.run(["runs", "report", RUN, "--out", str(path)])
         said.append(path.read_text(encoding="utf-8"))
-    stage.run(["export", RUN, "--format", "table", "--out", "run.csv"])
+    stage.run(["runs", "export", RUN, "--format", "table", "--out", "run.csv"])
     said.append((stage.folder / "run.csv").read_text(encoding="utf-8"))
     said.append(stage.run(["show", RUN, "--failures"]).out)
-    said.append(stage.run(["explain", RUN, "s7"]).out)
+    said.append(stage.run(["runs", "explain", RUN, "s7"]).out)
     with closing(sqlite3.connect(stage.store)) as database:
         records = [unpack(data).decode() for (data,) in database.execute("SELECT data FROM records")]
     assert any("[hidden]" in record for record in records)

@@ -90,7 +90,7 @@ def test_an_answer_is_cut_to_a_page_and_says_so() -> None:
 
 async def test_the_program_speaks_over_standard_input_and_output(site: AppSite, tmp_path: Path) -> None:
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "proctor", "mcp", "--store", site.store], cwd=tmp_path
+        command=sys.executable, args=["-m", "proctor", "team", "mcp", "--store", site.store], cwd=tmp_path
     )
     async with Client(stdio_client(server)) as client:
         result = await client.call_tool("get_estimates", {"run": "first"})

@@ -252,7 +252,7 @@ def test_no_code_of_a_run_is_run_to_show_its_judge(tmp_path: Path) -> None:
     ran.unlink()
     workspace = open_workspace([str(tmp_path / "runs.db")])
     [one] = list_judge_requests(workspace, SampleAttempt(run="own", sample="fr"))
-    assert "proctor explain own fr --attempt 1" in str(one.why_not)
+    assert "proctor runs explain own fr --attempt 1" in str(one.why_not)
     assert not ran.exists()
     workspace.close()
 

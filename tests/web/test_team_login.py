@@ -478,5 +478,5 @@ def test_users_and_their_log_are_with_the_first_store_or_nowhere(oidc: OidcProvi
 
 def test_who_asks_the_log_for_what_is_no_text_is_shown_nothing(tmp_path: Path) -> None:
     InFile(str(tmp_path / "runs.db.team")).close()
-    asked = CliRunner().invoke(app, ["audit", f"--store={tmp_path / 'runs.db'}", "--by=\udcff", "--run=\udcff"])
+    asked = CliRunner().invoke(app, ["team", "audit", f"--store={tmp_path / 'runs.db'}", "--by=\udcff", "--run=\udcff"])
     assert (asked.exit_code, asked.stderr) == (0, "The audit log has no such entry.\n")

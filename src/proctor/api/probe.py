@@ -92,7 +92,7 @@ def how_to_probe(
     name, _ = judge_of(judge, judge_options, None)
     if name is None:
         raise BadInput(
-            "Name the model to probe: proctor probe openai:MODEL, the variable PROCTOR_JUDGE, or judge in proctor.toml."
+            "Name the model to probe: proctor judge probe openai:MODEL, the variable PROCTOR_JUDGE, or judge in proctor.toml."
         )
     options = {"probes": list(probes), "kinds": list(kinds), "items": limit}
     return f"{TASK}:{items}" if items else TASK, msgspec.structs.replace(

@@ -1,4 +1,4 @@
-"""The command line: one file per command, imported when called.
+"""The command line: a tree of commands (`tree`), one file per command, imported when called.
 
 Exit codes: 0 fine, 1 a gate, threshold or parity failed, 2 bad input or usage, 3 inconclusive, 70 an internal
 error, 130 stopped by Ctrl-C, 141 where whoever read the output has gone.
@@ -10,13 +10,12 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import click
 import click.formatting
 
-from proctor.cli import words
+from proctor.cli import tree, words
 from proctor.cli.click_words import speak_as_click
 from proctor.cli.encoding import write_any_character
 from proctor.cli.words import t
@@ -25,49 +24,8 @@ from proctor.core.errors import BadInput, ProctorError, Stopped
 SELDOM = 5_000  # objects until the next look for garbage; a short command makes hardly any, but imports a lot
 READER_GONE = 141  # as a shell has it for a program that SIGPIPE ended
 FULL = (errno.ENOSPC, errno.EDQUOT)
-JUDGING = ("score", "judge", "winrate", "probe")  # go on only with what they were given
-HELP_BY_COMMAND = {
-    "demo": "See a real run in two to four minutes: a local model on BFCL, with a report.",
-    "init": "Write an agent, a task and a gate to start from.",
-    "plan": "Say how many samples and attempts a question takes, and what they cost; nothing is run.",
-    "run": "Run a task with an agent and show the numbers.",
-    "race": "Race agents over the same samples, and stop as soon as it is decided which is better.",
-    "score": "Score recorded replies; no agent is called.",
-    "judge": "Judge the items of a file, or of a stored run, by a rubric.",
-    "winrate": "Compare sets of items blind, in both orders: who wins how often.",
-    "agree": "How far people and judges agree, and what a judge's numbers are worth.",
-    "probe": "Probe a judge for bias: position, length, style, orders in the answer.",
-    "generate": "Have an agent write data, and say how good it is.",
-    "runs": "List, delete, copy or merge stored runs.",
-    "show": "Show the numbers of a run, or its failures.",
-    "samples": "List the samples of a run, with answer, reference answer and scores.",
-    "explain": "Tell the whole story of one sample of a run.",
-    "compare": "Compare two runs on the same samples.",
-    "explain-delta": "Say why a number moved between two runs: parts in points that sum to the difference.",
-    "gate": "Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3).",
-    "tier": "Run a tier of proctor.toml, such as quick or full, and decide by its gates; without a name, list the tiers.",
-    "comment": "Keep one comment with a page in Markdown on the pull request (GitHub) or merge request (GitLab) of a CI job.",
-    "baseline": "Name runs that others are compared with; the names are kept in the store.",
-    "trends": "Show the number of an agent on a task over time: when it changed, and what was changed then.",
-    "watch": "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor new watch.",
-    "mcp": "Serve an assistant that speaks MCP, over standard input and output: it starts runs, reads figures, compares, and explains failures.",
-    "web": "Look at runs, compare them, and write eval sets by talking with an agent, in the browser.",
-    "audit": "Show who changed what in the web app of a team, the newest first.",
-    "review": "Review the items of a data file by hand: scores, a status and comments, in the browser.",
-    "import": "Import a log of another evaluation program as a stored run, with its scores.",
-    "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",
-    "export": "Write a run as files for other programs.",
-    "eval": "Evaluate an agent on eval-set files, as veadk eval and adk eval do; exit code 1 when a case fails.",
-    "uploadevalset": "Upload the cases of an eval-set file to CozeLoop.",
-    "chat": "Talk with an agent in the terminal, and keep the conversation as a case of an eval set.",
-    "evalset": "Look at eval-set files (ADK), change them, and bring old ones to the current shape.",
-    "parity": "Check our verdicts against recorded official ones.",
-    "list": "List the tasks, agents, scorers, simulated users or environments there are.",
-    "data": "Fetch, count or check the data of a benchmark.",
-    "new": "Write a set of questions, tools with a state, a gate, a watch, or tiers for CI to start from.",
-    "models": "Fetch a local model.",
-    "completion": "Print the script with which bash, zsh or fish completes commands, options, runs, tasks, agents and scorers.",
-}
+PATH = "proctor.path"  # where a context's meta keeps the command that was named, such as "ci gate"
+JUDGING = ("score", "judge items", "judge winrate", "judge probe")  # go on only with what they were given
 
 
 class UserError(click.ClickException):
@@ -82,34 +40,59 @@ class UserError(click.ClickException):
 
 
 class Commands(click.Group):
-    """Finds a command's module when it is called, so that help and errors cost nothing."""
+    """A group of the tree. It finds a command's module when it is called, so that help and errors cost nothing."""
+
+    def __init__(self, name: str | None = None, *arguments: Any, path: str = "", **settings: Any) -> None:
+        super().__init__(name, *arguments, **settings)
+        self.path = path
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*HELP_BY_COMMAND]  # the name `list` is that of a command's module here
+        return tree.names_in(self.path)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in HELP_BY_COMMAND:
-            return None
-        command: click.Command = import_module(f"proctor.cli.{cmd_name.replace('-', '_')}").command
-        if "_PROCTOR_COMPLETE" in os.environ:
+        path = f"{self.path} {cmd_name}".strip()
+        if path in tree.GROUPS:
+            return Commands(cmd_name, path=path, help=t(tree.GROUPS[path]), no_args_is_help=path not in tree.USUAL)
+        command = tree.find_command(path)
+        if command is not None and "_PROCTOR_COMPLETE" in os.environ:
             from proctor.cli.completion import complete_values
 
             complete_values(command)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        usual = tree.USUAL.get(self.path)
+        if usual is not None and not {*args} & {*ctx.help_option_names, *self.list_commands(ctx)}:
+            args = [usual, *args] if all(word.startswith("-") for word in args[:1]) else args
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in HELP_BY_COMMAND and not args[0].startswith("-"):
-            from proctor.registry import unknown
-
-            near = unknown("command", args[0], [*HELP_BY_COMMAND], paths=False, most=0)
-            raise UserError(t(near.sentence) + t(" All of them: proctor --help"))
-        return super().resolve_command(ctx, args)
+        command = None if args[0].startswith("-") else self.get_command(ctx, args[0])
+        if command is None and not args[0].startswith("-"):
+            sentence = t(tree.not_found(self.path, args[0]).sentence)
+            raise UserError(
+                sentence + t(" All of them: {command}", command=f"proctor {self.path} --help".replace("  ", " "))
+            )
+        ctx.meta[PATH] = f"{self.path} {args[0]}".strip()
+        return (args[0], command, args[1:]) if command is not None else super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(t("Commands")):
-            formatter.write_dl([(name, t(text)) for name, text in HELP_BY_COMMAND.items()])
+            formatter.write_dl(
+                [(name, t(tree.COMMANDS[f"{self.path} {name}"].sentence)) for name in self.list_commands(ctx)]
+            )
+
+
+class Program(Commands):
+    """The program itself: the language, its groups under headings, and what a failure looks like."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.list_commands(ctx)))
+        for title, names in tree.HEADINGS.values():
+            with formatter.section(t(title)):
+                formatter.write_dl([(name.ljust(width), _described(name)) for name in names])
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
         given = [*(sys.argv[1:] if args is None else args)]
@@ -158,11 +141,18 @@ class Commands(click.Group):
         return result
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 @click.version_option(package_name="proctor", message="proctor %(version)s")
 @click.option("--lang", metavar="en|zh", expose_value=False, help="en | zh")
 def app() -> None:
-    """Group the commands; their texts are in `HELP_BY_COMMAND`."""
+    """Group the commands of `tree`."""
+
+
+def _described(name: str) -> str:
+    """Return what a command does, or the question of a group with the names in it."""
+    if name in tree.GROUPS:
+        return f"{t(tree.GROUPS[name])} {', '.join(tree.names_in(name))}"
+    return t(tree.COMMANDS[name].sentence)
 
 
 def _width_of_help() -> int | None:
@@ -214,7 +204,8 @@ def _how_to_resume(error: BaseException, ctx: click.Context) -> list[str]:
     run_id = next(filter(None, ids), None)
     if run_id is None:
         return []
-    if ctx.invoked_subcommand == "tier":
+    path = ctx.meta.get(PATH)
+    if path == "ci tier":
         return [t("Stopped; everything finished is kept. Go on with the same command.")]
     import shlex
 
@@ -224,9 +215,9 @@ def _how_to_resume(error: BaseException, ctx: click.Context) -> list[str]:
         run_id = f"{run_id} --shard {shlex.quote(ctx.meta[SHARD])}"
     if STORE in ctx.meta:  # as it has to be named again
         run_id = f"{run_id} --store {shlex.quote(ctx.meta[STORE])}"
-    if ctx.invoked_subcommand == "race":
-        return [t("Stopped; everything finished is kept. Go on with: proctor race --run {run}", run=run_id)]
-    if ctx.invoked_subcommand in JUDGING:
+    if path == "ci race":
+        return [t("Stopped; everything finished is kept. Go on with: proctor ci race --run {run}", run=run_id)]
+    if path in JUDGING:
         return [t("Stopped; everything finished is kept. Go on with the same command and --run {run}", run=run_id)]
     return [t("Stopped; everything finished is kept. Go on with: proctor run --run {run}", run=run_id)]
 

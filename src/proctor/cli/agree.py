@@ -1,4 +1,4 @@
-"""proctor agree: how far people and judges say the same, and what a judge's numbers are worth."""
+"""proctor judge agree: how far people and judges say the same, and what a judge's numbers are worth."""
 
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,7 @@ def command(
     from proctor.reports.words import Words
 
     if not sources:
-        raise BadInput("Name verification files, or runs, or both: proctor agree mine_verifications.json RUN")
+        raise BadInput("Name verification files, or runs, or both: proctor judge agree mine_verifications.json RUN")
     found = agree(sources, scorer=scorer, scale=scale_of(scale), least=least, store=store)
     if as_json:
         output.print_json({"agreement": output.with_english(found)})

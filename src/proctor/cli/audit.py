@@ -1,4 +1,4 @@
-"""proctor audit: who changed what in the web app."""
+"""proctor team audit: who changed what in the web app."""
 
 import os
 from contextlib import closing
@@ -12,14 +12,14 @@ from proctor.config import settings, store_url
 from proctor.core.errors import needs
 
 
-@click.command(help=t("Show who changed what in the web app of a team, the newest first."))
+@click.command()
 @options.store
 @click.option("--by", "name", metavar="USER", default="", help=t("Only what this user did."))
 @click.option("--run", metavar="RUN", default="", help=t("Only what was done to this run."))
 @click.option("--last", "most", type=click.IntRange(1, 1_000), default=50, help=t("How many lines (default 50)."))
 @options.as_json
 def command(store: str | None, name: str, run: str, most: int, as_json: bool) -> None:
-    with needs("web", "proctor audit"):
+    with needs("web", "proctor team audit"):
         from proctor.web.users.database import open_database
         from proctor.web.users.ledger import Ledger
     from proctor.reports.words import Words

@@ -1,4 +1,4 @@
-"""proctor baseline: names for runs that others are compared with."""
+"""proctor ci baseline: names for runs that others are compared with."""
 
 import click
 
@@ -6,9 +6,9 @@ from proctor.cli import options, output
 from proctor.cli.words import t
 
 
-@click.group(help=t("Name runs that others are compared with; the names are kept in the store."))
+@click.group()
 def command() -> None:
-    """Group the commands."""
+    pass
 
 
 @command.command("set", help=t("Make a run the baseline of a name, in place of the one that was it."))
@@ -40,7 +40,7 @@ def list_(store: str | None, as_json: bool) -> None:
         output.print_json({"baselines": named})
         return
     if not named:
-        output.message(t("No baseline has a name yet: proctor baseline set NAME RUN"))
+        output.message(t("No baseline has a name yet: proctor ci baseline set NAME RUN"))
         return
     records = {record.id: record for record in opened.runs()}
     rows = [

@@ -1,4 +1,4 @@
-"""proctor chat: talk with any agent in the terminal, and keep the conversation as a case of an eval set."""
+"""proctor adk chat: talk with any agent in the terminal, and keep the conversation as a case of an eval set."""
 
 import asyncio
 import sys
@@ -23,7 +23,7 @@ FILE = click.Path(path_type=Path)
 SHOWN_CHARACTERS = 500
 
 
-@click.command(help=t("Talk with an agent in the terminal, and keep the conversation as a case of an eval set."))
+@click.command()
 @click.option("--agent", help=t("The agent to talk with: adk:DIR, a2a:URL, openai:MODEL, ./agent.py:object …"))
 @options.agent_set
 @options.base_url
@@ -52,7 +52,7 @@ def command(
     }
     name = agent or found.agent
     if name is None:
-        raise BadInput("Name the agent to talk with: proctor chat --agent ./agent.py:answer")
+        raise BadInput("Name the agent to talk with: proctor adk chat --agent ./agent.py:answer")
     if save is not None and save.exists():
         read(save)  # a fault of the file is reported before anything is said
     made, _ = resolve.agent(name, given)
@@ -171,7 +171,7 @@ class Chat:
 
         if self._file is None:
             raise BadInput(
-                "There is no file to save to; begin with: proctor chat --agent AGENT --save shop.evalset.json"
+                "There is no file to save to; begin with: proctor adk chat --agent AGENT --save shop.evalset.json"
             )
         played = self._heard.played if self._heard is not None else []
         case = case_of(name or f"chat_{time.strftime('%Y%m%d%H%M%S')}", played, self._begin)

@@ -1,4 +1,4 @@
-"""The files that `proctor new ci` writes: tiers, a gate, requirements, a GitHub workflow, a GitLab job, and a hook for pre-commit."""
+"""The files that `proctor init ci` writes: tiers, a gate, requirements, a GitHub workflow, a GitLab job, and a hook for pre-commit."""
 
 import json
 import re
@@ -81,13 +81,13 @@ jobs:
       # {codes}
       - run: |
           mkdir -p .proctor && rm -f .proctor/tier.*
-          proctor tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
+          proctor ci tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
       - if: always()
         run: if [ -f .proctor/tier.md ]; then cat .proctor/tier.md >> "$GITHUB_STEP_SUMMARY"; fi
       - if: always() && github.event_name == 'pull_request'
         env:
           GITHUB_TOKEN: ${{{{ github.token }}}}
-        run: if [ -f .proctor/tier.md ]; then proctor comment .proctor/tier.md; fi
+        run: if [ -f .proctor/tier.md ]; then proctor ci comment .proctor/tier.md; fi
       - if: always()
         uses: actions/cache/save@v4
         with:
@@ -121,10 +121,10 @@ proctor:
     - pip install -r requirements.txt  # {requirements}
     - mkdir -p .proctor && rm -f .proctor/tier.*
     # {codes}
-    - proctor tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
+    - proctor ci tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
   after_script:
     # {comment}
-    - if [ -f .proctor/tier.md ]; then proctor comment .proctor/tier.md; fi
+    - if [ -f .proctor/tier.md ]; then proctor ci comment .proctor/tier.md; fi
   artifacts:
     when: always
     paths: [.proctor/tier.md]
@@ -138,8 +138,8 @@ repos:
   - repo: local
     hooks:
       - id: proctor
-        name: proctor tier smoke
-        entry: proctor tier smoke --quiet
+        name: proctor ci tier smoke
+        entry: proctor ci tier smoke --quiet
         language: system
         pass_filenames: false
         stages: [pre-commit]
@@ -160,7 +160,7 @@ def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) ->
     texts: Mapping[str, str] = {
         "proctor.toml": TIERS.format(
             agent=t("the system under test, unless --agent names another"),
-            tiers=t("The stages of testing: proctor tier NAME"),
+            tiers=t("The stages of testing: proctor ci tier NAME"),
             nested=t(
                 "The samples of a small tier are among those of a larger one, and are not run again within a day."
             ),
@@ -202,7 +202,7 @@ def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) ->
             output.message(text)
     is_bare = not (folder / "task.py").exists() and not (folder / "agent.py").exists()  # which the tiers name
     steps = [f"cd {shlex.quote(str(folder))}"] if folder != Path() else []
-    steps += ["proctor init", "proctor tier smoke"] if is_bare else ["proctor tier smoke"]
+    steps += ["proctor init", "proctor ci tier smoke"] if is_bare else ["proctor ci tier smoke"]
     output.message(t("Next: {run}", run=" && ".join(steps)))
 
 
@@ -255,4 +255,4 @@ def _has_it(path: Path) -> bool:
     if path.name == "proctor.toml":
         found = project_table(str(path.parent))
         return found is not None and "tiers" in found[1]
-    return "proctor tier" in path.read_text(encoding="utf-8", errors="replace")
+    return "proctor ci tier" in path.read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""proctor comment: one summary on a pull request."""
+"""proctor ci comment: one summary on a pull request."""
 
 from pathlib import Path
 
@@ -11,11 +11,7 @@ from proctor.runtime.files import reading
 MOST_BYTES = 1_000_000
 
 
-@click.command(
-    help=t(
-        "Keep one comment with a page in Markdown on the pull request (GitHub) or merge request (GitLab) of a CI job."
-    )
-)
+@click.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
     "--name",

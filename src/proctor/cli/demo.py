@@ -14,7 +14,7 @@ MODEL = "smollm2-135m"
 CATEGORIES = {"simple_python": 20, "irrelevance": 10}
 
 
-@click.command(help=t("See a real run in two to four minutes: a local model on BFCL, with a report."))
+@click.command()
 @click.option(
     "--out", "-o", metavar="FILE", default="proctor-demo.html", show_default=True, help=t("Where the report goes.")
 )

@@ -1,4 +1,4 @@
-"""proctor eval: an agent on eval-set files, as `veadk eval` and `adk eval` do it; a case that fails is exit code 1."""
+"""proctor adk eval: an agent on eval-set files, as `veadk eval` and `adk eval` do it; a case that fails is exit code 1."""
 
 import os
 import sys
@@ -134,7 +134,7 @@ def _plan(places: Sequence[str], given: Mapping[str, Any]) -> Plan:
     files = [*given["files"], *(places if named else places[1:])]
     if not files:
         raise BadInput(
-            "Name an eval-set file, for example: proctor eval --agent-dir shop --evalset-file shop/simple.evalset.json"
+            "Name an eval-set file, for example: proctor adk eval --agent-dir shop --evalset-file shop/simple.evalset.json"
         )
     if given["agent_a2a_url"]:
         agent = f"a2a:{given['agent_a2a_url']}"

@@ -1,4 +1,4 @@
-"""proctor evalset: look at eval-set files, change them, and bring old ones to the current shape."""
+"""proctor adk evalset: look at eval-set files, change them, and bring old ones to the current shape."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SHOWN_CHARACTERS = 60
 SHOWN_REASONS = 20
 
 
-@click.group(help=t("Look at eval-set files (ADK), change them, and bring old ones to the current shape."))
+@click.group()
 def command() -> None:
     pass
 

@@ -1,4 +1,4 @@
-"""proctor explain: one sample of a run."""
+"""proctor runs explain: one sample of a run."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from proctor.api import Run
 
 
-@click.command(help=t("Tell the whole story of one sample of a run."))
+@click.command()
 @click.argument("run_id", metavar="RUN")
 @click.argument("sample_id", metavar="SAMPLE")
 @click.option("--attempt", type=click.IntRange(min=0), default=1, help=t("Which attempt, counted from 1 (default 1)."))

@@ -1,4 +1,4 @@
-"""proctor export: a run as files for other programs."""
+"""proctor runs export: a run as files for other programs."""
 
 import click
 
@@ -6,7 +6,7 @@ from proctor.cli import options, output
 from proctor.cli.words import t
 
 
-@click.command(help=t("Write a run as files for other programs."))
+@click.command()
 @click.argument("run_id", metavar="RUN")
 @click.option(
     "--format",

@@ -1,4 +1,4 @@
-"""proctor gate: may this run ship?"""
+"""proctor ci gate: may this run ship?"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 
 
-@click.command(help=t("Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3)."))
+@click.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--against", metavar="RUN|NAME", help=t("The baseline: a run, or a name given by proctor baseline set."))
+@click.option(
+    "--against", metavar="RUN|NAME", help=t("The baseline: a run, or a name given by proctor ci baseline set.")
+)
 @click.option(
     "--policy",
     metavar="FILE",
-    help=t("The rules, as proctor new gate writes them (default: ./gate.toml, else not worse by more than 5 points)."),
+    help=t("The rules, as proctor init gate writes them (default: ./gate.toml, else not worse by more than 5 points)."),
 )
 @options.decision
 @click.option(

@@ -1,4 +1,4 @@
-"""proctor generate: an agent writes data, and one report says how good it is; each half alone, too."""
+"""proctor data generate: an agent writes data, and one report says how good it is; each half alone, too."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,7 +134,7 @@ def _plan(generator: str | None, data: str | None, given: dict[str, object]) -> 
         if given["run_id"] is not None:
             return None
         raise BadInput(
-            "Say what to generate: proctor generate aime --agent openai:MODEL. Known: {known}, or a file of your own, ./mine.toml.",
+            "Say what to generate: proctor data generate aime --agent openai:MODEL. Known: {known}, or a file of your own, ./mine.toml.",
             known=", ".join(known()),
         )
     values = {name: given[name] for name in PLANNED if given[name] not in (None, ())}
@@ -167,7 +167,9 @@ def _generate(ctx: click.Context, plan: "Plan | None", given: dict[str, Any]) ->
             raise
         if isinstance(error, BadInput):
             output.message(t("Error: {message}", message=t(error.sentence)))
-        output.message(t("Stopped; everything finished is kept. Go on with: proctor generate --run {run}", run=run_id))
+        output.message(
+            t("Stopped; everything finished is kept. Go on with: proctor data generate --run {run}", run=run_id)
+        )
         ctx.exit(130 if isinstance(error, Stopped) else 2)
 
 

@@ -1,4 +1,4 @@
-"""proctor import: logs of other evaluation programs as stored runs."""
+"""proctor runs import: logs of other evaluation programs as stored runs."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from proctor.api.importing import Imported
 
 
-@click.command(help=t("Import a log of another evaluation program as a stored run, with its scores."))
+@click.command()
 @click.argument("file", metavar="FILE")
 @click.option(
     "--format",
@@ -104,7 +104,7 @@ def _show(one: "Imported") -> None:
         )
     output.message(t("Imported from {format}: {run}", format=one.format, run=one.run.id))
     output.message(
-        t("Score it again: proctor score --run {run} --scorer NAME; then: proctor agree {run}", run=one.run.id)
+        t("Score it again: proctor score --run {run} --scorer NAME; then: proctor judge agree {run}", run=one.run.id)
     )
 
 

@@ -1,12 +1,18 @@
-"""proctor init: an agent, a task and a gate to start from."""
+"""proctor init: files to start from."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from proctor.cli import output
+from proctor.cli import output, templates
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+from proctor.runtime.visible import visible
+
+PROJECT = "project"
+ENVIRONMENT = "environment"
+ENDING = "-set"
 
 AGENT = """# {agent}
 def answer(question: str) -> str:
@@ -50,9 +56,57 @@ def test_the_agent_is_good_enough(proctor):
 """
 
 
-@click.command(help=t("Write an agent, a task and a gate to start from."))
-@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(file_okay=False, path_type=Path))
-def command(folder: Path) -> None:
+@click.command(
+    help=t(
+        "Write files to start from. KIND is project (an agent, a task and a gate for pytest; the default), ci (tiers and jobs), gate, watch, environment (tools with a state), or gaia-set (questions); the last two need a folder."
+    )
+)
+@click.argument("kind", default=PROJECT)
+@click.argument("folder", metavar="[DIR]", type=click.Path(file_okay=False, path_type=Path), required=False)
+def command(kind: str, folder: Path | None) -> None:
+    from proctor import registry
+    from proctor.api import resolve
+
+    if kind in KINDS:
+        KINDS[kind](folder or Path())
+        return
+    part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
+    own = None if part is None else part.own
+    if own is None and kind != ENVIRONMENT:
+        if "/" in kind or kind.startswith("."):
+            raise BadInput(
+                "Name what to write, then the folder: proctor init {kind} {folder}", kind=PROJECT, folder=kind
+            )
+        sets = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
+        raise registry.unknown("template", kind, [*KINDS, ENVIRONMENT, *sets], paths=False)
+    if folder is None:
+        raise BadInput("Name the folder to write to: proctor init {kind} DIR", kind=kind)
+    if own is None:
+        templates.write_environment(folder)
+        return
+    for path in own.write_template(folder):
+        output.line(visible(str(path)))
+    benchmark = kind.removesuffix(ENDING)
+    output.message(
+        t("Fill it in, then check it: proctor data check {benchmark} {folder}", benchmark=benchmark, folder=folder)
+    )
+
+
+def _write_gate(folder: Path) -> None:
+    templates.write_file(folder, "gate.toml", templates.gate_text(), "proctor ci gate RUN --policy {path}")
+
+
+def _write_watch(folder: Path) -> None:
+    templates.write_file(folder, "watch.toml", templates.watch_text(), "proctor ci watch --file {path} --now nightly")
+
+
+def _write_ci(folder: Path) -> None:
+    from proctor.cli.ci_files import write_ci
+
+    write_ci(folder, templates.gate_text, at_least=templates.AT_LEAST)
+
+
+def _write_project(folder: Path) -> None:
     texts = {
         "agent.py": AGENT.format(
             agent=t("The system under test: from a question to an answer. Put your own here."),
@@ -71,7 +125,7 @@ def command(folder: Path) -> None:
     there = [name for name in texts if (folder / name).exists()]
     if there:
         raise BadInput(
-            "{folder} has {names} already, and nothing is written over. Name another folder: proctor init DIR",
+            "{folder} has {names} already, and nothing is written over. Name another folder: proctor init project DIR",
             folder=folder,
             names=", ".join(there),
         )
@@ -88,3 +142,11 @@ def command(folder: Path) -> None:
             gate="pytest test_agent.py",
         )
     )
+
+
+KINDS: "dict[str, Callable[[Path], None]]" = {
+    PROJECT: _write_project,
+    "ci": _write_ci,
+    "gate": _write_gate,
+    "watch": _write_watch,
+}

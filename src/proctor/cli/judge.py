@@ -1,4 +1,4 @@
-"""proctor judge: the items of a file, or the answers of a stored run, by a rubric."""
+"""proctor judge items: the items of a file, or the answers of a stored run, by a rubric."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,9 @@ def command(
         same = {name: given[name] for name in ("limit", "first", "seed")}
         how = replace(how, scorers=chosen, options=_task_options(given, reference), **same)
     elif run_id is None:
-        raise BadInput("Name a file to judge, or a stored run: proctor judge FILE --rubric NAME --judge openai:MODEL")
+        raise BadInput(
+            "Name a file to judge, or a stored run: proctor judge items FILE --rubric NAME --judge openai:MODEL"
+        )
     if dry_run:
         _show_plan(how, file, chosen, as_json=as_json)
         return

@@ -22,7 +22,7 @@ ROOM_BY_WORD = {
 }
 
 
-@click.command(help=t("List the tasks, agents, scorers, simulated users or environments there are."))
+@click.command()
 @click.argument("what", type=click.Choice(sorted(ROOM_BY_WORD)), required=False)
 @options.as_json
 def command(what: str | None, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""proctor mcp: runs as tools of an assistant, by the Model Context Protocol."""
+"""proctor team mcp: runs as tools of an assistant, by the Model Context Protocol."""
 
 import asyncio
 from contextlib import closing
@@ -7,23 +7,19 @@ from pathlib import Path
 import click
 
 from proctor.cli import options
-from proctor.cli.words import lang, t
+from proctor.cli.words import lang
 from proctor.core.errors import needs
 from proctor.runtime.garbage import gc_paused
 
 
-@click.command(
-    help=t(
-        "Serve an assistant that speaks MCP, over standard input and output: it starts runs, reads figures, compares, and explains failures."
-    )
-)
+@click.command()
 @options.workspace
 @options.read_only
 def command(stores: tuple[str, ...], agents: Path | None, evalsets: Path | None, read_only: bool) -> None:
     with gc_paused():
-        with needs("mcp", "proctor mcp"):
+        with needs("mcp", "proctor team mcp"):
             import mcp  # noqa: F401 - the extra
-        with needs("web", "proctor mcp"):
+        with needs("web", "proctor team mcp"):
             from proctor.web.mcp_server import serve
             from proctor.web.workspace import open_workspace
     with closing(open_workspace(stores or (None,), agents=agents, evalsets=evalsets, read_only=read_only)) as workspace:

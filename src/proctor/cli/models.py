@@ -1,4 +1,4 @@
-"""proctor models: fetch a local model, and find the servers that run here."""
+"""proctor data models: fetch a local model, and find the servers that run here."""
 
 import click
 
@@ -6,7 +6,7 @@ from proctor.cli import output
 from proctor.cli.words import t
 
 
-@click.group(help=t("Fetch a local model, or find the model servers that run here."))
+@click.group()
 def command() -> None:
     pass
 

@@ -161,7 +161,7 @@ def print_run(run: "Run", *, as_json: bool, more: Mapping[str, object] | None = 
 
 def look_closer(run: "Run") -> None:
     """Print which commands show more of a run."""
-    message(t("Run {run}. Look closer: proctor samples {run} · proctor report {run}", run=run.id))
+    message(t("Run {run}. Look closer: proctor runs samples {run} · proctor runs report {run}", run=run.id))
 
 
 def print_few_samples(run: "Run") -> None:

@@ -1,4 +1,4 @@
-"""proctor parity: our verdicts against recorded official ones."""
+"""proctor data parity: our verdicts against recorded official ones."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""proctor plan: how many samples and attempts decide a question, and what they cost."""
+"""proctor ci plan: how many samples and attempts decide a question, and what they cost."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from proctor.cli import options, output
 from proctor.cli.words import lang, t
 
 
-@click.command(help=t("Say how many samples and attempts a question takes, and what they cost; nothing is run."))
+@click.command()
 @click.argument("task")
 @click.option(
     "--detect",
@@ -21,7 +21,7 @@ from proctor.cli.words import lang, t
 @click.option(
     "--against",
     metavar="RUN|NAME",
-    help=t("The baseline, which is not run again: a run, or a name given by proctor baseline set."),
+    help=t("The baseline, which is not run again: a run, or a name given by proctor ci baseline set."),
 )
 @click.option("--power", type=float, default=0.8, show_default=True, help=t("The chance that the question is decided."))
 @click.option("--error", type=float, default=0.05, show_default=True, help=t("The chance of a wrong finding."))

@@ -1,4 +1,4 @@
-"""proctor probe: does something sway a judge that must not count?"""
+"""proctor judge probe: does something sway a judge that must not count?"""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""proctor race: which of several agents is better, with no more samples than that takes."""
+"""proctor ci race: which of several agents is better, with no more samples than that takes."""
 
 import sys
 from contextlib import redirect_stdout
@@ -12,7 +12,7 @@ from proctor.cli.words import lang, t
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 
 
-@click.command(help=t("Race agents over the same samples, and stop as soon as it is decided which is better."))
+@click.command()
 @click.argument("task", required=False)
 @click.option(
     "--agent",

@@ -1,4 +1,4 @@
-"""proctor report: a run as a page."""
+"""proctor runs report: a run as a page."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""proctor review: people look at the items of a data file, score them and say what becomes of them."""
+"""proctor judge review: people look at the items of a data file, score them and say what becomes of them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from proctor.review.queue import Review
 
 
-@click.command(help=t("Review the items of a data file by hand: scores, a status and comments, in the browser."))
+@click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--reviewer",
@@ -97,7 +97,7 @@ def command(
 
 
 def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None, as_json: bool) -> None:
-    with needs("web", "proctor review"):
+    with needs("web", "proctor judge review"):
         from proctor.web.app import app
         from proctor.web.reviewing.item_pages import Pages
         from proctor.web.users.ledger import Person

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 
 
-@click.command(help=t("Run a task with an agent and show the numbers."))
+@click.command()
 @click.argument("task", required=False)
 @click.option(
     "--agent",

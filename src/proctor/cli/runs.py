@@ -15,25 +15,14 @@ if TYPE_CHECKING:
     from proctor.core.task import Store
 
 
-@click.group(invoke_without_command=True, help=t("List, delete, copy or merge stored runs."))
-@options.store
-@options.as_json
-@click.pass_context
-def command(ctx: click.Context, store: str | None, as_json: bool) -> None:
-    ctx.obj = store
-    if ctx.invoked_subcommand is None:
-        _list(store, as_json=as_json)
-
-
-@command.command("delete", help=t("Delete runs with all their trials."))
+@click.command()
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
 @click.option("--yes", "-y", is_flag=True, help=t("Do not ask."))
 @options.store
-@click.pass_context
-def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str | None) -> None:
+def delete(run_ids: tuple[str, ...], yes: bool, store: str | None) -> None:
     from proctor.api.prepare import open_existing
 
-    opened = open_existing(store or ctx.obj)
+    opened = open_existing(store)
     for record in [opened.run(run_id) for run_id in run_ids]:
         output.message(
             t(
@@ -53,32 +42,30 @@ def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str |
         output.message(t("Deleted {run}.", run=run_id))
 
 
-@command.command("copy", help=t("Copy runs to another store."))
+@click.command()
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
 @click.option("--to", "target", metavar="URL", required=True, help=t("The store to copy to: a file or an address."))
 @options.skip_damaged
 @options.store
-@click.pass_context
-def copy(ctx: click.Context, run_ids: tuple[str, ...], target: str, skip_damaged: bool, store: str | None) -> None:
+def copy(run_ids: tuple[str, ...], target: str, skip_damaged: bool, store: str | None) -> None:
     from proctor.api import copy_run
     from proctor.api.prepare import open_existing
 
-    source = open_existing(store or ctx.obj, skip_damaged=skip_damaged)
+    source = open_existing(store, skip_damaged=skip_damaged)
     for run_id in run_ids:
         copy_run(run_id, source, target)
         output.message(t("Copied {run} to {target}.", run=run_id, target=target))
     output.name_damaged(source)
 
 
-@command.command("check", help=t("Check that every record of runs can be read and agrees with the table of scores."))
+@click.command()
 @click.argument("run_ids", metavar="[RUN]...", nargs=-1)
 @options.store
-@click.pass_context
-def check(ctx: click.Context, run_ids: tuple[str, ...], store: str | None) -> None:
+def check(run_ids: tuple[str, ...], store: str | None) -> None:
     from proctor.api.prepare import open_existing
     from proctor.stores.check import check_file, check_run
 
-    opened = open_existing(store or ctx.obj)
+    opened = open_existing(store)
     faults = check_file(opened)
     for fault in faults:
         output.line(t(fault))
@@ -98,7 +85,7 @@ def check(ctx: click.Context, run_ids: tuple[str, ...], store: str | None) -> No
         sys.exit(1)
 
 
-@command.command("merge", help=t("Put the shards of a run together: one run of another store."))
+@click.command()
 @click.argument("stores", metavar="STORE...", nargs=-1, required=True)
 @click.option("--into", "target", metavar="URL", required=True, help=t("The store that gets the whole run."))
 @click.option("--run", "run_id", metavar="ID", help=t("Which run, where the stores have shards of several."))
@@ -120,7 +107,10 @@ def merge(stores: tuple[str, ...], target: str, run_id: str | None) -> None:
     )
 
 
-def _list(store: str | None, *, as_json: bool) -> None:
+@click.command()
+@options.store
+@options.as_json
+def listed(store: str | None, as_json: bool) -> None:
     import msgspec
 
     from proctor.api import runs

@@ -1,4 +1,4 @@
-"""proctor samples: every sample of a run with its answer and scores."""
+"""proctor runs samples: every sample of a run with its answer and scores."""
 
 import json
 
@@ -10,7 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.trial import OUTCOMES
 
 
-@click.command(help=t("List the samples of a run, with answer, reference answer and scores."))
+@click.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--outcome", type=click.Choice(OUTCOMES), help=t("Only trials that ended so."))
 @options.several("--tag", "tags", t("Only samples with this tag; may be given several times."))
@@ -79,7 +79,7 @@ def command(
     of = f"{sum(run.outcomes.values()):,}"
     output.message(
         t(
-            "{count} of {total} trials. One in full: proctor explain {run} SAMPLE",
+            "{count} of {total} trials. One in full: proctor runs explain {run} SAMPLE",
             count=f"{count:,}",
             total=of,
             run=run.id,

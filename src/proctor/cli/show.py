@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from proctor.api.check import By
 
 
-@click.command(help=t("Show the numbers of a run, or its failures."))
+@click.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--failures", is_flag=True, help=t("Show what went wrong, sample by sample."))
 @options.given
@@ -33,7 +33,7 @@ def command(
 
     run = open_run(run_id, store=store, given=given)
     if not as_json:
-        output.message(t("Every sample: proctor samples {run}", run=run.id))
+        output.message(t("Every sample: proctor runs samples {run}", run=run.id))
     if not failures:
         ctx.exit(minimum.print_compared(run, minimum.minima(least), min_by, as_json=as_json))
     from proctor.reports import terminal

@@ -1,4 +1,4 @@
-"""proctor tier: run the tasks of a stage of testing, and decide."""
+"""proctor ci tier: run the tasks of a stage of testing, and decide."""
 
 import sys
 from contextlib import redirect_stdout
@@ -11,11 +11,7 @@ from proctor.cli.gate import CODES
 from proctor.cli.words import lang, t
 
 
-@click.command(
-    help=t(
-        "Run a tier of proctor.toml, such as quick or full, and decide by its gates; without a name, list the tiers."
-    )
-)
+@click.command()
 @click.argument("name", required=False)
 @click.option("--agent", help=t("The system under test, as for proctor run (else agent in proctor.toml)."))
 @options.agent_set

@@ -1,4 +1,4 @@
-"""proctor trends: the number of an agent over time."""
+"""proctor ci trends: the number of an agent over time."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from proctor.cli.words import lang, t
 ROWS = 15
 
 
-@click.command(help=t("Show the number of an agent on a task over time: when it changed, and what was changed then."))
+@click.command()
 @click.argument("task", default="")
 @click.option("--agent", default="", help=t("The agent, as `proctor runs` names it (default: that of the newest run)."))
 @click.option(

@@ -1,4 +1,4 @@
-"""proctor uploadevalset: the cases of an eval-set file to CozeLoop, as `veadk uploadevalset` does it."""
+"""proctor adk uploadevalset: the cases of an eval-set file to CozeLoop, as `veadk uploadevalset` does it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PREFIX = "OBSERVABILITY_OPENTELEMETRY_COZELOOP_"
 
 
-@click.command(help=t("Upload the cases of an eval-set file to CozeLoop."))
+@click.command()
 @click.option("--file", metavar="FILE", type=click.Path(path_type=Path), required=True, help=t("The eval-set file."))
 @click.option(
     "--cozeloop-workspace-id",

@@ -1,4 +1,4 @@
-"""proctor watch: run agents when it is time or something changed, and tell people what they should know."""
+"""proctor ci watch: run agents when it is time or something changed, and tell people what they should know."""
 
 import signal
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command(
     help=t(
-        "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor new watch."
+        "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor init watch."
     )
 )
 @click.option("--file", metavar="FILE", default="watch.toml", show_default=True, help=t("What is run, and when."))

@@ -13,7 +13,7 @@ from proctor.cli.words import is_chosen, lang, t
 from proctor.core.errors import BadInput, needs
 
 
-@click.command(help=t("Look at runs, compare them, and write eval sets by talking with an agent, in the browser."))
+@click.command()
 @options.workspace
 @click.option(
     "--demo", is_flag=True, help=t("Look around in a small store of real runs, with an agent and an eval set.")

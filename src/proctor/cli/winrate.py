@@ -1,4 +1,4 @@
-"""proctor winrate: sets of items against each other, blind and in both orders."""
+"""proctor judge winrate: sets of items against each other, blind and in both orders."""
 
 from typing import Any
 
@@ -75,7 +75,7 @@ def command(
         same = {name: given[name] for name in ("limit", "seed")}
         how = replace(how, scorers=scorers, options=_task_options(sets, given), **same)
     elif run_id is None:
-        raise BadInput("Name the sets to compare: proctor winrate mine.json theirs.json --judge openai:MODEL")
+        raise BadInput("Name the sets to compare: proctor judge winrate mine.json theirs.json --judge openai:MODEL")
     if dry_run:
         from proctor.api.rehearse import rehearse
         from proctor.cli.dry_run import show_judging

@@ -47,7 +47,7 @@ def addresses(variables: Sequence[str]) -> dict[str, str]:
     """
     if not variables:
         return {}
-    with needs("watch", "proctor watch"):
+    with needs("watch", "proctor ci watch"):
         import apprise
     found = {}
     for variable in variables:

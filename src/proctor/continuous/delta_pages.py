@@ -88,8 +88,8 @@ def sections(delta: Delta, words: Words, runs: tuple[Run, Run] | None = None) ->
         columns = [t("Sample"), t("Part"), "A", "B"]
         commands = t(
             "The whole story of a sample: {first} or {second}",
-            first=f"proctor explain {delta.first.id} {t('SAMPLE')}",
-            second=f"proctor explain {delta.second.id} {t('SAMPLE')}",
+            first=f"proctor runs explain {delta.first.id} {t('SAMPLE')}",
+            second=f"proctor runs explain {delta.second.id} {t('SAMPLE')}",
         )
         yield Section(t("Examples"), [Table(columns, shown), Paragraph(commands)])
     if delta.changes:

@@ -132,7 +132,7 @@ def _measure(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence
     if rule.compares and against is None:
         if not rule.metric:
             raise BadInput(
-                "There is nothing to compare with: name a baseline (--against RUN), or a policy with thresholds (--policy FILE; proctor new gate writes one)."
+                "There is nothing to compare with: name a baseline (--against RUN), or a policy with thresholds (--policy FILE; proctor init gate writes one)."
             )
         raise BadInput("the rule compares with a baseline, and none is named: --against RUN or NAME.")
     if rule.metric in AMOUNTS:

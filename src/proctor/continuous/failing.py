@@ -112,7 +112,7 @@ def _of_samples(run: Run, keys: Sequence[tuple[str, int]], words: Words, ids: Se
         lines.append(t("{sample}: {question} → {made} (expected: {expected})", **values))
     yield Bullets(lines)
     shows = [
-        _command("explain", *([f"--attempt={attempt + 1}"] if attempt else []), *_store(run), "--", run.id, id)
+        _command("runs", "explain", *([f"--attempt={attempt + 1}"] if attempt else []), *_store(run), "--", run.id, id)
         for id, attempt in keys
     ]
     yield Code("\n".join([*shows, *_again(run, ids or [id for id, _ in keys])]))

@@ -167,7 +167,7 @@ def _remarks(plan: Plan, words: Words) -> Iterator[str]:
     if plan.threshold is None:
         yield t("The test of proctor compare errs in at most {error}, on both sides.", error=words.percent(plan.error))
     else:
-        yield t("The bound of proctor gate errs in at most {error}.", error=words.percent(plan.error))
+        yield t("The bound of proctor ci gate errs in at most {error}.", error=words.percent(plan.error))
     if plan.threshold is None and plan.against is None:
         yield t("Trials, and all they take, are those of both runs together.")
     if plan.best is not None:

@@ -117,7 +117,7 @@ def run_race(
     if task is None:
         if stored is None:
             raise BadInput(
-                "Name the task and at least two agents, for example: proctor race bfcl/simple_python --agent openai:A --agent openai:B. Or a stored race with --run."
+                "Name the task and at least two agents, for example: proctor ci race bfcl/simple_python --agent openai:A --agent openai:B. Or a stored race with --run."
             )
         if agents or (margin, better_by, error) != (None, None, None) or metric:
             raise BadInput(

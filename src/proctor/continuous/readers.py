@@ -164,7 +164,7 @@ def _decision(gate: Gate | None, words: Words) -> Iterator[Section]:
     """Yield the decision of the gate with its rules, and what would decide it."""
     t = words.t
     if gate is None:
-        text = t("No policy says what is good enough, so nothing is decided: proctor new gate writes one.")
+        text = t("No policy says what is good enough, so nothing is decided: proctor init gate writes one.")
         yield Section(t("Decision"), [Paragraph(text, tone="open")])
         return
     rules, *rest = gate_pages.sections(gate, words)

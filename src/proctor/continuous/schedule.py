@@ -26,7 +26,7 @@ class Schedule:
 
     def after(self, moment: float) -> float:
         """Return the next time after a moment, in Unix seconds."""
-        with needs("watch", "proctor watch"):
+        with needs("watch", "proctor ci watch"):
             from cronsim import CronSim, CronSimError
         local = datetime.fromtimestamp(moment, self._zone)  # without a zone, in that of the machine
         try:

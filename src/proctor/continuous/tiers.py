@@ -116,7 +116,7 @@ def find_tier(name: str, path: str | Path | None = None) -> Tier:
     tiers = read_tiers(path)
     if not tiers:
         raise BadInput(
-            "There are no tiers: proctor.toml has no [tiers.NAME]. `proctor new ci` writes some to start from."
+            "There are no tiers: proctor.toml has no [tiers.NAME]. `proctor init ci` writes some to start from."
         )
     if name not in tiers:
         raise unknown("tier", name, list(tiers), paths=False)
@@ -154,7 +154,7 @@ def run_tier(
     if usual.agent is None:
         raise BadInput(
             "Name the agent to evaluate: {example}, or agent in proctor.toml.",
-            example=f"proctor tier {tier.name} --agent openai:MODEL",
+            example=f"proctor ci tier {tier.name} --agent openai:MODEL",
         )
     hours = 0.0 if fresh else tier.reuse_hours
     policies = [_policy(task, opened) for task in tier.tasks]

@@ -97,7 +97,7 @@ def changed_names(changes: Sequence[Change]) -> str:
 def about(trend: Trend, words: Words) -> Iterator[str]:
     """Say how changes and runs are tested."""
     yield words.t(
-        "Changes are looked for after each of the newest {count} runs, on the samples they share with the runs since the last change; where nothing changes, a fall is found at most once in {runs} runs on average, and so is a rise. What moves all samples of a run at once, such as a bad day of the endpoint, is found as a change too: controls (proctor watch) show whether it was one.",
+        "Changes are looked for after each of the newest {count} runs, on the samples they share with the runs since the last change; where nothing changes, a fall is found at most once in {runs} runs on average, and so is a rise. What moves all samples of a run at once, such as a bad day of the endpoint, is found as a change too: controls (proctor ci watch) show whether it was one.",
         count=words.count(trend.tested),
         runs=f"{trend.runs_per_alarm:g}",
     )

@@ -116,7 +116,7 @@ def read_watch_file(path: str | Path) -> WatchFile:
         data = path.read_bytes()
         table = tomllib.loads(data.decode()) if len(data) <= MOST_BYTES else {}
     except FileNotFoundError:
-        raise BadInput("There is no {path}. `proctor new watch` writes one to start from.", path=path) from None
+        raise BadInput("There is no {path}. `proctor init watch` writes one to start from.", path=path) from None
     except (OSError, ValueError) as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
     found = converted(table, _Table, str(path))

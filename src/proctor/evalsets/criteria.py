@@ -208,7 +208,7 @@ def _custom(name: str, given: object, threshold: float, where: str, *, allow_cod
         )
     if not allow_code:
         raise BadInput(
-            "{where}: '{name}' runs code that the file names: {function}. Look at it, then allow it: --allow-code in proctor eval, --set allow_code=true elsewhere, allow_code=True in Python.",
+            "{where}: '{name}' runs code that the file names: {function}. Look at it, then allow it: --allow-code in proctor adk eval, --set allow_code=true elsewhere, allow_code=True in Python.",
             where=where,
             name=name,
             function=function,

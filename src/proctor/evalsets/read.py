@@ -26,7 +26,7 @@ from proctor.runtime.files import reading
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".evalset.json", ".test.json", ".json")
-GENERATED_KEYS = ("id", "topic", "generated_at", "generation")  # of an item of `proctor generate`
+GENERATED_KEYS = ("id", "topic", "generated_at", "generation")  # of an item of `proctor data generate`
 Shape = Literal["current", "mixed", "nested list", "flat list", "spans"]
 
 
@@ -68,7 +68,7 @@ def parse(data: bytes, path: FilePath) -> Loaded:
     if data.startswith(codecs.BOM_UTF8):
         shape = "mixed" if shape == "current" else shape
         twice.append(
-            say("the file begins with a byte order mark, which ADK cannot read: proctor evalset migrate drops it.")
+            say("the file begins with a byte order mark, which ADK cannot read: proctor adk evalset migrate drops it.")
         )
     return Loaded(eval_set=eval_set, shape=shape, notes=(*notes, *nameless, *twice), digest=digest_bytes(data))
 
@@ -148,7 +148,7 @@ def set_id(path: FilePath) -> str:
 
 
 def _without_generated(scenario: object) -> object:
-    """Return a scenario without what `proctor generate scenario` writes beside it."""
+    """Return a scenario without what `proctor data generate scenario` writes beside it."""
     if not isinstance(scenario, Mapping):
         return scenario
     return {key: value for key, value in scenario.items() if key not in GENERATED_KEYS}

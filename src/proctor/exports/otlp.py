@@ -121,7 +121,7 @@ class LiveTraces:
         if self._sent == self._given:
             return None
         return say(
-            "{lost} of {count} traces did not reach {host}: {reason}. The run has all trials; to send them: proctor export {run} --format otel --out URL",
+            "{lost} of {count} traces did not reach {host}: {reason}. The run has all trials; to send them: proctor runs export {run} --format otel --out URL",
             lost=self._given - self._sent,
             count=self._given,
             host=self._collector.host,

@@ -67,7 +67,7 @@ def next_steps(found: Quality) -> Iterator[Sentence]:
     needs_labels = any(check.needs == "labels" for check in found.checks)
     if people < (found.items if needs_labels else min(WANTED_LABELS, found.items)):
         yield say(
-            "Have people verify items: proctor review {path} ({labelled} of {items} are done; about {wanted} give corrected figures that are narrow enough to use).",
+            "Have people verify items: proctor judge review {path} ({labelled} of {items} are done; about {wanted} give corrected figures that are narrow enough to use).",
             path=found.data,
             labelled=people,
             items=found.items,
@@ -75,7 +75,7 @@ def next_steps(found: Quality) -> Iterator[Sentence]:
         )
     if found.judged is None:
         yield say(
-            "Judge the items: proctor generate {generator} --evaluate {path} --judge openai:MODEL",
+            "Judge the items: proctor data generate {generator} --evaluate {path} --judge openai:MODEL",
             generator=found.wish.generator,
             path=found.data,
         )
@@ -88,7 +88,7 @@ def next_steps(found: Quality) -> Iterator[Sentence]:
             checks=_listed(undecided),
         )
     for run in (part.run for part in (found.judged, found.compared, found.solved) if part is not None):
-        yield say("Look at single verdicts: proctor show {run} · proctor report {run}", run=run)
+        yield say("Look at single verdicts: proctor show {run} · proctor runs report {run}", run=run)
     if found.verdict == "met":
         yield say("The data can be used; keep this report beside it.")
 

@@ -89,7 +89,7 @@ def written(
         earlier = [*earlier, *accepted_of(stored)]
     if plan is None or options.agent is None:
         raise BadInput(
-            "Say what to generate and by which agent, for example: proctor generate aime --agent openai:MODEL"
+            "Say what to generate and by which agent, for example: proctor data generate aime --agent openai:MODEL"
         )
     made = task(plan, earlier=earlier)
     run_id = options.run_id or new_id(f"generate-{made.name}")

@@ -87,7 +87,7 @@ def make_served(kind: str, argument: str, options: Mapping[str, object], base: s
     checked = converted(options, Options, kind)
     if not (argument or checked.model):
         raise BadInput(
-            "Name the model: {kind}:MODEL. The command 'proctor models list' shows those of servers on this machine.",
+            "Name the model: {kind}:MODEL. The command 'proctor data models list' shows those of servers on this machine.",
             kind=kind,
         )
     if checked.batch:

@@ -39,7 +39,7 @@ def _advice(run: RunRecord, task: str) -> Sentence | str:
     if not run.is_imported:
         return ""
     return say(
-        " Where the samples are the same, import the log of '{run}' again under the name of the other's task: proctor import FILE --task {task}",
+        " Where the samples are the same, import the log of '{run}' again under the name of the other's task: proctor runs import FILE --task {task}",
         run=run.id,
         task=task,
     )

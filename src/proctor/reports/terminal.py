@@ -68,7 +68,7 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
         console.print()
         show(sections(report.noise[:1], words, is_short=True), lang, console)
         if len(report.noise) > 1:
-            more = "Where the noise of the other scorers comes from is in the report: proctor report {run}"
+            more = "Where the noise of the other scorers comes from is in the report: proctor runs report {run}"
             console.print(styled(f"  {words.t(more, run=record.id)}", "dim"))
     if (len(report.sections) > 1 or report.noise) and report.headline:  # the table may be longer than the screen
         console.print()

@@ -2,7 +2,7 @@
 
     {"task": "click-test", "seed": 7, "done": true, "raw_reward": 1.0, "reward": 0.93, "reason": null, "actions": []}
 
-`actions` are those of the agent, `[name, arguments]`; with them `proctor parity` can play the episode again.
+`actions` are those of the agent, `[name, arguments]`; with them `proctor data parity` can play the episode again.
 """
 
 import json
@@ -23,7 +23,7 @@ NAME = "episodes.jsonl"
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True):
-    """A line; `utterance` and `dom` are compared by `proctor parity` where they are there."""
+    """A line; `utterance` and `dom` are compared by `proctor data parity` where they are there."""
 
     task: str
     seed: int

@@ -309,7 +309,7 @@ def criteria_of(metrics: Sequence[Metric]) -> dict[str, Any]:
 
 
 async def _evaluate(place: Place, task: str, chosen: Mapping[str, Any], store: str) -> list[dict[str, Any]]:
-    """Run `proctor eval` in a process of its own, and return the results of the cases.
+    """Run `proctor adk eval` in a process of its own, and return the results of the cases.
 
     Raises:
         BadInput: what the command says when it cannot run.
@@ -317,7 +317,16 @@ async def _evaluate(place: Place, task: str, chosen: Mapping[str, Any], store: s
     with tempfile.TemporaryDirectory(prefix="proctor-eval-") as folder:
         config, made = Path(folder, criteria.FILE), Path(folder, "results")
         await in_thread(partial(write_whole, config, json.dumps({"criteria": chosen}).encode()))
-        words = ["eval", "--agent", place.choice.target, "--evalset-file", task, "--config-file-path", str(config)]
+        words = [
+            "adk",
+            "eval",
+            "--agent",
+            place.choice.target,
+            "--evalset-file",
+            task,
+            "--config-file-path",
+            str(config),
+        ]
         words += ["--results", str(made), "--store", store, "--quiet"]
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "proctor", *words),

@@ -223,7 +223,7 @@ class _Pages:
             by=found.by,
             tags=[("", "–"), *((tag, tag) for tag in found.tags)],
             versions=found.versions,
-            command=f"proctor explain-delta {found.first.id} {found.second.id}",
+            command=f"proctor ci delta {found.first.id} {found.second.id}",
             link=_linker(request),
         )
 

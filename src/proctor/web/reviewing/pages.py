@@ -134,7 +134,7 @@ class ReviewingPages:
 
 
 class _Items:
-    """The items of every queue, for those who review it: each queue has the pages of `proctor review` below its address."""
+    """The items of every queue, for those who review it: each queue has the pages of `proctor judge review` below its address."""
 
     def __init__(self, workspace: Workspace, access: Access) -> None:
         self._workspace = workspace

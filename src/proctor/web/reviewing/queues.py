@@ -1,7 +1,7 @@
 """Queues of answers for people to judge, drawn from runs, without the verdicts: what is scored next to a judge is blind to it.
 
 A queue is a folder next to the store, `runs.db.reviews/NAME`: `items.jsonl` with what people see, the labels next to it as
-`proctor review` writes them, and `queue.json` with the run and the sample that each item is of, which no reviewer is shown.
+`proctor judge review` writes them, and `queue.json` with the run and the sample that each item is of, which no reviewer is shown.
 """
 
 import random

@@ -300,7 +300,7 @@ def list_judge_requests(workspace: Workspace, given: SampleAttempt) -> tuple[Jud
 def _not_from_here(given: SampleAttempt) -> Sentence:
     return say(
         "This scorer is code of yours, which the server does not run. In a terminal: {command}",
-        command=f"proctor explain {given.run.partition('@')[0]} {given.sample} --attempt {given.attempt + 1}",
+        command=f"proctor runs explain {given.run.partition('@')[0]} {given.sample} --attempt {given.attempt + 1}",
     )
 
 

@@ -1,20 +1,13 @@
-"""proctor new: files to start from."""
+"""The files that `proctor init` writes besides a whole project."""
 
 from collections.abc import Mapping
 from pathlib import Path
-
-import click
 
 from proctor.cli import output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 from proctor.runtime.visible import visible
 
-ENDING = "-set"
-ENVIRONMENT = "environment"
-GATE = "gate"
-CI = "ci"
-WATCH = "watch"
 TOOLS = '''# {tools}
 class Shop:
     def __init__(self, stock: dict[str, int] | None = None) -> None:
@@ -144,46 +137,6 @@ failures = 2
 """
 
 
-@click.command(
-    help=t(
-        "Write files to start from. KIND is ci (tiers and jobs), gate, watch, environment (tools with a state), or gaia-set (questions); the last two need a folder."
-    )
-)
-@click.argument("kind")
-@click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
-def command(kind: str, folder: Path | None) -> None:
-    from proctor import registry
-    from proctor.api import resolve
-
-    if kind == GATE:
-        _write_file(folder or Path(), f"{GATE}.toml", gate_text(), "proctor gate RUN --policy {path}")
-        return
-    if kind == WATCH:
-        _write_file(folder or Path(), f"{WATCH}.toml", _watch_text(), "proctor watch --file {path} --now nightly")
-        return
-    if kind == CI:
-        from proctor.cli.ci_files import write_ci
-
-        write_ci(folder or Path(), gate_text, at_least=AT_LEAST)
-        return
-    part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
-    own = None if part is None else part.own
-    if own is None and kind != ENVIRONMENT:
-        known = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
-        raise registry.unknown("template", kind, [CI, ENVIRONMENT, GATE, WATCH, *known], paths=False)
-    if folder is None:
-        raise BadInput("Name the folder to write to: proctor new {kind} DIR", kind=kind)
-    if own is None:
-        _write_environment(folder)
-        return
-    for path in own.write_template(folder):
-        output.line(visible(str(path)))
-    benchmark = kind.removesuffix(ENDING)
-    output.message(
-        t("Fill it in, then check it: proctor data check {benchmark} {folder}", benchmark=benchmark, folder=folder)
-    )
-
-
 def gate_text(*, by_value: bool = False) -> str:
     """Return a policy to start from.
 
@@ -195,12 +148,12 @@ def gate_text(*, by_value: bool = False) -> str:
         at_least=AT_LEAST,
         by=f'\nby = "value"  # {only}' if by_value else "",
         value=t("by what was observed; by its bounds it takes 59 samples without a failure to show 5 %"),
-        what=t("What a run has to meet before it ships: proctor gate RUN --policy gate.toml"),
+        what=t("What a run has to meet before it ships: proctor ci gate RUN --policy gate.toml"),
         codes=t(
             "GO (exit code 0): every rule is shown to hold. NO-GO (1): one is shown to be broken. Else INCONCLUSIVE (3)."
         ),
         error=t("The greatest chance of a wrong GO, and of a wrong NO-GO; a rule may have its own."),
-        against=t("The baseline of rules that compare: a run, or a name given by proctor baseline set NAME RUN."),
+        against=t("The baseline of rules that compare: a run, or a name given by proctor ci baseline set NAME RUN."),
         threshold=t(
             "A threshold: accuracy is the main number, that of the first scorer; or another number that proctor show RUN lists. Shares are 0 to 1."
         ),
@@ -215,9 +168,9 @@ def gate_text(*, by_value: bool = False) -> str:
     )
 
 
-def _watch_text() -> str:
+def watch_text() -> str:
     return WATCH_FILE.format(
-        what=t("What is run when, and what people are alerted about: proctor watch"),
+        what=t("What is run when, and what people are alerted about: proctor ci watch"),
         secrets=t(
             "Environment variables with addresses of apprise (mailto://, feishu://, dingtalk://, wecombot://, slack://, json://): several in one with spaces between."
         ),
@@ -233,7 +186,7 @@ def _watch_text() -> str:
     )
 
 
-def _write_file(folder: Path, name: str, text: str, run: str) -> None:
+def write_file(folder: Path, name: str, text: str, run: str) -> None:
     path = folder / name
     if path.exists():
         raise BadInput("{folder} has {names} already, and nothing is written over.", folder=folder, names=path.name)
@@ -243,7 +196,7 @@ def _write_file(folder: Path, name: str, text: str, run: str) -> None:
     output.message(t("Next: {run}", run=run.format(path=path)))
 
 
-def _write_environment(folder: Path) -> None:
+def write_environment(folder: Path) -> None:
     texts: Mapping[str, str] = {
         "shop.py": TOOLS.format(
             tools=t(

@@ -1,4 +1,4 @@
-"""proctor explain-delta: why a number moved between two runs."""
+"""proctor ci delta: why a number moved between two runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
