@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from proctor.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from proctor.api import Run as Run

@@ -4,7 +4,8 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,26 @@ def test_parameters_of_tests_are_the_same_in_every_process() -> None:
     assert not found, "give gzip.compress mtime=0, and draw or sort with a fixed seed"
 
 
+def test_no_imports_go_round_in_a_circle_lazy_ones_and_those_for_types_included() -> None:
+    files = {_module(path): path for path in (ROOT / "src").rglob("*.py")}
+    imports = {name: {*_imported(path, files)} - {name} for name, path in files.items()}
+    assert len(imports["proctor.api.prepare"]) > 20
+    list(TopologicalSorter(imports).static_order())  # raises CycleError, which names the circle
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imported(path: Path, known: Collection[str]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module in known:
+            parts = [f"{node.module}.{one.name}" for one in node.names]
+            yield from (part if part in known else str(node.module) for part in parts)
+
+
 def _changing(tree: ast.Module) -> Iterator[int]:
     for function in ast.walk(tree):
         for decorator in getattr(function, "decorator_list", ()):
@@ -87,7 +108,7 @@ app(["--help"], standalone_mode=False)
 print("loaded:", *sorted(set(sys.modules) - before))
 """
     loaded = _python(script, cwd=tmp_path).rpartition("loaded:")[2].split()
-    ours = {"", ".i18n", ".core", ".core.errors", ".core.project", ".core.sentence", ".cli"}
+    ours = {"", ".i18n", ".core", ".core.errors", ".core.project", ".core.sentence", ".core.version", ".cli"}
     ours |= {f".cli.{name}" for name in ("click_words", "encoding", "tree", "words")}
     assert set(loaded) <= {f"proctor{name}" for name in ours} | {"click._textwrap", "gc", "locale", "_locale"}
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-import proctor
 from proctor.api import rescore, resolve
 from proctor.api.loop import run_in_loop
 from proctor.api.names import check_run_id, make_slug
@@ -20,6 +19,7 @@ from proctor.core.run import RunRecord
 from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer, Store
+from proctor.core.version import __version__
 from proctor.imports import ForeignRun, Reading, read
 from proctor.imports.keeping import keep, original_name
 from proctor.runtime.garbage import gc_relaxed
@@ -134,7 +134,7 @@ def _import(
 ) -> Imported:
     if record is None:
         with gc_relaxed():
-            record = run_in_loop(lambda _: keep(found, store, name, version=proctor.__version__))
+            record = run_in_loop(lambda _: keep(found, store, name, version=__version__))
     run, figures = Run(record, store), tuple(_figures(found, record, store))
     if not scorers:
         return Imported(run=run, format=found.format, figures=figures)

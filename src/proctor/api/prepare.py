@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-import proctor
 from proctor.api import numbers, resolve
 from proctor.api.bars import check_bars
 from proctor.api.baselines import find_against
@@ -33,6 +32,7 @@ from proctor.core.main_number import check_names
 from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata, Until
 from proctor.core.shard import shard_of
 from proctor.core.task import Agent, ShardedStore, Store, Summarise, Task
+from proctor.core.version import __version__
 from proctor.engine import ray_cluster
 from proctor.engine.job import Job
 from proctor.engine.scoring import BoundScorer
@@ -211,7 +211,7 @@ def _record(parts: _Parts, options: RunOptions, strata: Strata | None) -> RunRec
         scorers=scorers,
         main=next(iter(scorers), ""),
         created=time.time(),
-        proctor_version=proctor.__version__,
+        proctor_version=__version__,
         provenance=with_judges(_provenance(parts), parts.judges),
         strata=strata,
         official=official,

@@ -17,9 +17,9 @@ from mcp import types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
-from proctor import __version__
 from proctor.api import Run
 from proctor.core.errors import ProctorError
+from proctor.core.version import __version__
 from proctor.i18n import speak
 from proctor.registry import unknown
 from proctor.web.comparing import comparison, gating, leaderboard, why

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from proctor import __version__
+from proctor.core.version import __version__
 from proctor.web.failures import API, Failure
 from proctor.web.operations import IN_QUERY, Operation, path_fields
 

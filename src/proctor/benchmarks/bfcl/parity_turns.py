@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from proctor import registry
 from proctor.agents.openai import ChatAgent
 from proctor.benchmarks.bfcl import dataset, tools
 from proctor.benchmarks.bfcl.agentic_checker import check_answer
@@ -81,11 +82,9 @@ class Player:
         return checked
 
     async def _loaded(self, line: RecordedVerdict) -> "_Loaded":
-        from proctor.benchmarks.bfcl import task
-
         mode = "auto" if line.messages_sha256 else _mode(line)
         if (line.category, mode) not in self._tasks:
-            loaded = _Loaded(task(line.category, data=self._source, mode=mode))
+            loaded = _Loaded(registry.BENCHMARKS.find("bfcl").task(line.category, data=self._source, mode=mode))
             await loaded.enter()
             self._tasks[line.category, mode] = loaded
         return self._tasks[line.category, mode]

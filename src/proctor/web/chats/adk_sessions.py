@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from proctor import __version__
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
+from proctor.core.version import __version__
 from proctor.evalsets.noun import camel
 from proctor.i18n import speak
 from proctor.runtime.threads import in_thread

@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from proctor import __version__
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
+from proctor.core.version import __version__
 from proctor.i18n import speak
 from proctor.reports.build import NOT_ENDED
 from proctor.reports.render import run_values

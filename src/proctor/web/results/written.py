@@ -5,9 +5,9 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proctor import __version__
 from proctor.api import Run
 from proctor.core.digest import digest_bytes
+from proctor.core.version import __version__
 from proctor.reports.folder import zipped
 from proctor.web.comparing.background import Background
 from proctor.web.samples.side import Side, file_name

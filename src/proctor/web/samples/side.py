@@ -15,9 +15,9 @@ from typing import TypeVar
 
 import msgspec
 
-from proctor import __version__
 from proctor.core.digest import digest_bytes
 from proctor.core.task import Store
+from proctor.core.version import __version__
 from proctor.web.workspace import Found, Workspace
 
 T = TypeVar("T")
