@@ -58,27 +58,6 @@ def _expected_distance(times: Mapping[Unit, int], weights: Weights | None) -> fl
     return distance / count**2
 
 
-def kappa_error(times: Mapping[Unit, int], weights: Weights | None) -> float:
-    """Return the standard error of Fleiss, Cohen and Everitt, in distances instead of weights."""
-    count = sum(times.values())
-    first, second = _column(times, 0), _column(times, 1)
-    expected = _expected_distance(times, weights)
-    value = kappa(times, weights)
-    if value is None:
-        return 0.0
-    row = {a: _mean_distance(a, second, weights) for a in first}
-    column = {b: _mean_distance(b, first, weights) for b in second}
-    squares = math.fsum(
-        often * (_distance(a, b, weights) - (row[a] + column[b]) * (1 - value)) ** 2 for (a, b), often in times.items()
-    )
-    variance = squares / count - (expected * (1 - value)) ** 2
-    return math.sqrt(max(variance, 0.0) / count) / expected
-
-
-def _mean_distance(rating: Rating, others: Counter[Rating], weights: Weights | None) -> float:
-    return math.fsum(often * _distance(rating, other, weights) for other, often in others.items()) / others.total()
-
-
 def _column(times: Mapping[Unit, int], place: int) -> Counter[Rating]:
     counts: Counter[Rating] = Counter()
     for unit, often in times.items():

@@ -8,17 +8,14 @@ The interval is the jackknife over items on Fisher's scale with Student's t, whi
 to 200 items where the bootstrap covered 85 to 95 %. Of two ratings, such as pass and fail, it is joined with Wilson's (below): where
 90 % pass, the jackknife alone covered 73 to 89 % (10 to 20 items), both together 96 to 99 %. Where the jackknife has nothing to go by (perfect agreement, or a value that
 hangs on a single item) it is Wilson's for the share that agrees, on the scale of the coefficient. Clusters of items are left out
-as a whole. The bootstrap by item, and
-for Cohen's kappa the normal interval, are there on request.
+as a whole.
 
-Sources: Cohen 1960 and 1968 (kappa, weighted); Fleiss, Cohen and Everitt 1969 (its standard error); Krippendorff
-2011, "Computing Krippendorff's Alpha-Reliability".
+Sources: Cohen 1960 and 1968 (kappa, weighted); Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability".
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Literal
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
@@ -35,20 +32,15 @@ from proctor.stats._coefficients import (
     equal_pairs,
     kappa,
     kappa_chance,
-    kappa_error,
 )
-from proctor.stats.bootstrap import RESAMPLES, Statistic, bootstrap, jackknife
+from proctor.stats.bootstrap import Statistic, jackknife
 from proctor.stats.distributions import t_quantile
 from proctor.stats.estimate import estimate
-from proctor.stats.rate import Interval, checked_level, two_sided_z, wilson
+from proctor.stats.rate import Interval, checked_level, wilson
 
-__all__ = ["Method", "Rating", "Scale", "Weights", "cohen_kappa", "krippendorff_alpha", "share_equal"]
-
-Method = Literal["jackknife", "bootstrap", "normal"]
+__all__ = ["Rating", "Scale", "Weights", "cohen_kappa", "krippendorff_alpha", "share_equal"]
 
 JACKKNIFE = "jackknife over items"
-BOOTSTRAP = "bootstrap over items"
-NORMAL = "normal"
 WILSON_MAPPED = "Wilson on the share that agrees"
 
 _MOST_RATIOS = 500  # different values on a ratio scale, whose pairs are all looked at
@@ -59,11 +51,8 @@ def cohen_kappa(
     second: Sequence[Rating | None],
     *,
     weights: Weights | None = None,
-    method: Method = "jackknife",
     clusters: Sequence[str] = (),
     level: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Estimate:
     """Estimate the agreement of two raters; with weights, numbers that are close count as partly equal.
 
@@ -86,12 +75,8 @@ def cohen_kappa(
         pairs,
         planned=len(first),
         chance=lambda times: kappa_chance(times, weights),
-        method=method,
-        normal=lambda value: _normal(value, kappa_error(Counter(pairs), weights), level),
         clusters=[clusters[place] for place in both] if clusters else (),
         level=level,
-        resamples=resamples,
-        seed=seed,
     )
 
 
@@ -99,11 +84,8 @@ def krippendorff_alpha(
     units: Iterable[Sequence[Rating | None]],
     *,
     scale: Scale = "nominal",
-    method: Method = "jackknife",
     clusters: Sequence[str] = (),
     level: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Estimate:
     """Estimate the agreement of any number of raters, with gaps; an item with fewer than two ratings is ignored.
 
@@ -127,10 +109,7 @@ def krippendorff_alpha(
         planned=len(rated),
         chance=equal_by_chance,
         clusters=[clusters[place] for place in several] if clusters else (),
-        method=method,
         level=level,
-        resamples=resamples,
-        seed=seed,
     )
 
 
@@ -161,17 +140,11 @@ def _agreement(
     *,
     planned: int,
     chance: Callable[[Mapping[Unit, int]], float],
-    method: Method,
     level: float,
-    resamples: int,
-    seed: int,
     clusters: Sequence[str] = (),
-    normal: Callable[[float], Interval] | None = None,
 ) -> Estimate:
     if not clusters:
         items = sorted(items, key=lambda unit: [(isinstance(rating, str), rating) for rating in unit])
-    elif method != "jackknife":
-        raise BadInput("Only the jackknife knows clusters of items.")
     times = Counter(items)
     value = statistic(times)
     note: str | Sentence = ""
@@ -181,10 +154,6 @@ def _agreement(
     checked_level(level)
     if value is None:
         note = _why_undefined(items)
-    elif method == "bootstrap" and value < 1 - SAME:
-        how, interval = BOOTSTRAP, bootstrap(statistic, items, level=level, resamples=resamples, seed=seed)
-    elif method == "normal" and normal is not None and value < 1 - SAME:
-        how, interval = NORMAL, normal(value)
     else:
         how, interval, error = _jackknife_interval(statistic, items, clusters, value, chance(times), level)
     if value is not None and interval is None:
@@ -244,11 +213,6 @@ def _wilson_interval(value: float, chance: float, count: int, level: float) -> I
     around = wilson(share, count, level)
     ends = [(end - chance) / (1 - chance) for end in (around.low, around.high)]
     return Interval(low=min(max(ends[0], -1.0), value), high=max(min(ends[1], 1.0), value))
-
-
-def _normal(value: float, error: float, level: float) -> Interval:
-    half = two_sided_z(level) * error
-    return Interval(low=max(value - half, -1.0), high=min(value + half, 1.0))
 
 
 def _both(a: Rating | None, b: Rating | None) -> bool:

@@ -40,15 +40,6 @@ def draws(items: Sequence[T], *, resamples: int = RESAMPLES, seed: int = 0) -> l
     return [Counter(source.choices(items, k=len(items))) for _ in range(resamples)]
 
 
-def bootstrap(
-    statistic: Statistic[T], items: Sequence[T], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
-) -> Interval | None:
-    """Return the percentile interval; None where fewer than half of the resamples have a value."""
-    found = [statistic(drawn) for drawn in draws(items, resamples=resamples, seed=seed)] if items else []
-    values = [value for value in found if value is not None]
-    return percentiles(values, level) if values and len(values) * 2 >= resamples else None
-
-
 def percentiles(values: Sequence[float], level: float = 0.95) -> Interval:
     """Return the ends of the middle part of the values, with linear interpolation.
 
