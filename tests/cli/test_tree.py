@@ -1,5 +1,6 @@
 """The tree of commands: few names at the top, a question for each group, and an answer to every mistyped name."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,12 +9,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proctor.cli import app, tree
+from proctor.cli.long_help import LongCommand
 
-MOST_NAMES = 14  # at the top level; this only falls
+MOST_NAMES = 14  # at the top level; this and the others only fall
+MOST_OPTIONS = 15  # in the help of a command
+MOST_LINES = 40
 
 
 def call(*words: str) -> Result:
-    return CliRunner(env={"COLUMNS": "80"}).invoke(app, ["--lang", "en", *words], prog_name="proctor")
+    return CliRunner(env={"COLUMNS": "80"}).invoke(
+        app, [*([] if "--lang" in words else ["--lang", "en"]), *words], prog_name="proctor"
+    )
 
 
 def test_few_names_stand_at_the_top_and_each_once() -> None:
@@ -103,3 +109,29 @@ def test_a_package_adds_a_command_by_an_entry_point(tmp_path: Path, monkeypatch:
     assert call("ci", "hello").output == "hello\n"
     assert call("hello").exit_code == 2
     sys.modules.pop("added")
+
+
+def every_command() -> list[tuple[str, click.Command]]:
+    found = [(path, tree.find_command(path)) for path in tree.COMMANDS]
+    nested = [
+        (f"{path} {name}", child)
+        for path, one in found
+        if isinstance(one, click.Group)
+        for name, child in one.commands.items()
+    ]
+    return [(path, one) for path, one in [*found, *nested] if one is not None]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_help_is_one_screen_of_the_most_used_options(lang: str) -> None:
+    """Of commands with more options than fit; all of them are shown by --help-all, each once."""
+    for path, command in every_command():
+        names = {max(one.opts, key=len) for one in command.params if isinstance(one, click.Option)}
+        shown = call("--lang", lang, *path.split(), "--help").output
+        listed = [line for line in shown.rpartition("\n\n")[2].splitlines() if line.startswith("  -")]
+        assert isinstance(command, LongCommand) == (len(names) > MOST_OPTIONS), path
+        if isinstance(command, LongCommand):
+            assert len(listed) <= MOST_OPTIONS, path
+            assert len(shown.splitlines()) <= MOST_LINES, path
+            everything = call("--lang", lang, *path.split(), "--help-all").output
+            assert all(re.search(rf"^  (-\w, )?{name}\b", everything, re.MULTILINE) for name in names), path

@@ -12,6 +12,7 @@ import msgspec
 
 from proctor.cli import options, output
 from proctor.cli.adk_flags import adk_flags, follow
+from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 
@@ -34,7 +35,20 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     sets: Sequence[str]
 
 
-@click.command(
+@long_command(
+    "--agent-dir",
+    "--evalset-file",
+    "--agent",
+    "--config-file-path",
+    "--evaluator",
+    "--judge",
+    "--tool-score-threshold",
+    "--response-match-score-threshold",
+    "--num-runs",
+    "--print-detailed-results",
+    "--results",
+    "--junit",
+    "--json",
     context_settings={"token_normalize_func": lambda name: name.replace("_", "-")},  # ADK writes --config_file_path
     help=t("Evaluate an agent on eval-set files, as veadk eval and adk eval do; exit code 1 when a case fails."),
 )

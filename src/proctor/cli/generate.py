@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli import options, output
+from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 
@@ -19,10 +20,23 @@ PLANNED = ("count", "reference", "topics", "tries", "examples", "near", "meaning
 EXITS = {"met": 0, "missed": 1, "open": 3}
 
 
-@click.command(
+@long_command(
+    "--agent",
+    "--count",
+    "--reference",
+    "--topic",
+    "--judge",
+    "--rubric",
+    "--evaluate",
+    "--solver",
+    "--labels",
+    "--out",
+    "--budget",
+    "--dry-run",
+    "--json",
     help=t(
         "Have an agent write data (aime, code, dialogue, document, scenario, or a generator file of your own); with --judge, say how good it is. With --evaluate: only look at data that exists."
-    )
+    ),
 )
 @click.argument("generator", required=False)
 @click.option("--count", "-n", type=options.AT_LEAST_ONE, help=t("How many items (default 30)."))

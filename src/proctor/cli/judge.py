@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli import options, output
+from proctor.cli.long_help import long_command
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
@@ -12,7 +13,22 @@ if TYPE_CHECKING:
     from proctor.api import RunOptions
 
 
-@click.command(help=t("Judge the items of a file by a rubric. With --run and no file: the answers of a stored run."))
+@long_command(
+    "--rubric",
+    "--judge",
+    "--judge-set",
+    "--repeats",
+    "--run",
+    "--limit",
+    "--labels",
+    "--map",
+    "--scorer",
+    "--out",
+    "--budget",
+    "--dry-run",
+    "--json",
+    help=t("Judge the items of a file by a rubric. With --run and no file: the answers of a stored run."),
+)
 @click.argument("file", required=False)
 @click.option(
     "--rubric",

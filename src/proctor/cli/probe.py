@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli import options, output
+from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
@@ -17,10 +18,23 @@ JUDGED = {"pairs": "in pairs", "points": "by points"}
 PROBES = "position, length, style, self, stability, labels, injection"
 
 
-@click.command(
+@long_command(
+    "--rubric",
+    "--judge-set",
+    "--probe",
+    "--kind",
+    "--limit",
+    "--margin",
+    "--items",
+    "--concurrency",
+    "--budget",
+    "--run",
+    "--out",
+    "--dry-run",
+    "--json",
     help=t(
         "Probe a judge for bias: position, length, style, its own answers, repetition, labels, orders in the answer."
-    )
+    ),
 )
 @click.argument("judge", required=False)
 @click.option("--rubric", metavar="NAME|FILE", help=t("What it judges by (default: answer-quality)."))

@@ -7,12 +7,27 @@ from pathlib import Path
 import click
 
 from proctor.cli import options, output
+from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
 
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 
 
-@click.command()
+@long_command(
+    "--agent",
+    "--limit",
+    "--margin",
+    "--better-by",
+    "--metric",
+    "--set",
+    "--scorer",
+    "--judge",
+    "--concurrency",
+    "--budget",
+    "--run",
+    "--out",
+    "--json",
+)
 @click.argument("task", required=False)
 @click.option(
     "--agent",

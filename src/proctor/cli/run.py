@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli import minimum, options, output
+from proctor.cli.long_help import long_command
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
@@ -16,7 +17,21 @@ if TYPE_CHECKING:
 CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 
 
-@click.command()
+@long_command(
+    "--agent",
+    "--limit",
+    "--attempts",
+    "--set",
+    "--agent-set",
+    "--scorer",
+    "--judge",
+    "--min",
+    "--concurrency",
+    "--budget",
+    "--run",
+    "--dry-run",
+    "--json",
+)
 @click.argument("task", required=False)
 @click.option(
     "--agent",

@@ -9,11 +9,26 @@ from typing import Any
 import click
 
 from proctor.cli import options, output, serving, team_options
+from proctor.cli.long_help import long_command
 from proctor.cli.words import is_chosen, lang, t
 from proctor.core.errors import BadInput, needs
 
 
-@click.command()
+@long_command(
+    "--store",
+    "--agents",
+    "--evalsets",
+    "--demo",
+    "--read-only",
+    "--port",
+    "--host",
+    "--open",
+    "--trusted-header",
+    "--oidc",
+    "--grant",
+    "--url",
+    "--json",
+)
 @options.workspace
 @click.option(
     "--demo", is_flag=True, help=t("Look around in a small store of real runs, with an agent and an eval set.")

@@ -5,14 +5,30 @@ from typing import Any
 import click
 
 from proctor.cli import options, output
+from proctor.cli.long_help import long_command
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 TASK = "judged-pairs:"
 
 
-@click.command(
-    help=t("Compare sets of items (files, or stored runs) blind and in both orders; more than two are ranked together.")
+@long_command(
+    "--rubric",
+    "--judge",
+    "--judge-set",
+    "--repeats",
+    "--pair",
+    "--control",
+    "--limit",
+    "--map",
+    "--run",
+    "--out",
+    "--budget",
+    "--dry-run",
+    "--json",
+    help=t(
+        "Compare sets of items (files, or stored runs) blind and in both orders; more than two are ranked together."
+    ),
 )
 @click.argument("sets", nargs=-1)
 @click.option("--rubric", metavar="NAME|FILE", help=t("Whose dimensions say what is better (default: answer-quality)."))
