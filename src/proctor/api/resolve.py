@@ -12,6 +12,7 @@ import msgspec
 from proctor import registry
 from proctor.agents import function
 from proctor.api.sources import files_of, is_file
+from proctor.api.task_kinds import JUDGED, is_plain_benchmark, kind_of
 from proctor.config import unknown_option
 from proctor.core.declared import ScorerInfo, checked, own_name
 from proctor.core.digest import digest_file
@@ -32,7 +33,6 @@ from proctor.scorers.prediction_functions import adapted, refuse_other_orders, t
 from proctor.users import function as users
 
 TaskLike = str | Task | Callable[..., Task]
-JUDGED = ("judged-items", "judged-pairs", "judge-probes")  # tasks of texts that exist
 AgentLike = object  # a name, a function, an object with .run, or an Agent
 UserLike = object  # a name, a function, or a User
 
@@ -183,7 +183,7 @@ def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
         return function.wrap(found, name=given), _named_users(given, found)
-    if _is_plain_benchmark(given):
+    if is_plain_benchmark(given):
         raise BadInput("{name} is a task: proctor run {name} --agent AGENT, such as --agent openai:MODEL.", name=given)
     known: list[str] = []
     with suppress(BadInput):  # a package that cannot be loaded, which nobody named
@@ -284,76 +284,47 @@ def benchmarks() -> Iterator[tuple[str, BenchmarkPart]]:
         yield from registry.BENCHMARKS.each()
 
 
-def is_file_of_samples(name: str) -> bool:
-    """True if the name of a task is an eval set, a folder of them, or a data file; a benchmark takes precedence over a folder."""
-    if _is_plain_benchmark(name):
-        return False
-    from proctor.datasets import files
-
-    if name.partition(":")[0] in JUDGED:
-        return False
-    if files.is_data_file(name):
-        return True
-    from proctor.evalsets.task import is_evalset
-
-    return not _is_benchmark(name) and (is_evalset(name) or files.is_data(name))
-
-
 def summarise_of(spec: RunSpec) -> Summarise | None:
     """Return what makes the official aggregates of a task, where that needs neither its data nor code of the user."""
     if spec.task.partition(":")[0] == "judged-pairs":
         from proctor.judging import pairs
 
         return pairs.summary(**spec.task_options)
-    if needs_task(spec) or is_file_of_samples(spec.task):
-        return None
-    part = benchmark(spec.task)
+    part = benchmark(spec.task) if kind_of(spec.task) == "benchmark" else None
     return None if part is None else part.summarise
 
 
 def needs_task(spec: RunSpec) -> bool:
     """True if only the task itself, made by code of the user, can say what its official aggregates are."""
-    if spec.task.partition(":")[0] in JUDGED or is_file_of_samples(spec.task):
-        return False
-    return _is_users(spec.task) or not registry.BENCHMARKS.knows(spec.task.partition("/")[0])
-
-
-def _is_plain_benchmark(name: str) -> bool:
-    """True if a name can mean nothing but a benchmark, which is seen without loading what reads files."""
-    is_file = "." in name or ":" in name or Path(name).exists()
-    return not is_file and registry.BENCHMARKS.knows(name.partition("/")[0])
-
-
-def _is_benchmark(name: str) -> bool:
-    return Path(name).is_dir() and registry.BENCHMARKS.knows(name)
+    kind = kind_of(spec.task)
+    return kind == "code" or (kind == "benchmark" and not registry.BENCHMARKS.knows(spec.task.partition("/")[0]))
 
 
 def _task_by_name(name: str) -> tuple[object, tuple[str, ...]]:
-    if _is_plain_benchmark(name):
-        folder, slash, rest = name.partition("/")
-        return registry.BENCHMARKS.find(folder).task, (rest,) if slash else ()
-    from proctor.datasets import files
+    kind = kind_of(name)
+    room, _, rest = name.partition(":")
+    if kind == "data":
+        from proctor.datasets.files import task_from_file
 
-    kind, _, rest = name.partition(":")
-    if kind not in JUDGED and files.is_data_file(name) and not Path(name).is_dir():
-        return files.task_from_file, (name,)
-    from proctor.evalsets import task as eval_set_files  # slow to load
+        return task_from_file, (name,)
+    if kind == "evalset":
+        from proctor.evalsets.task import task_of
 
-    if kind in JUDGED:
+        return task_of, (name,)
+    if kind == "judged":
         from proctor.judging import items, pairs, probes
 
-        return dict(zip(JUDGED, (items.task, pairs.task, probes.task), strict=True))[kind], (rest,)
-    if eval_set_files.is_evalset(name) and not _is_benchmark(name):
-        return eval_set_files.task_of, (name,)
-    if files.is_data_file(name) or (files.is_data(name) and not _is_benchmark(name)):
-        return files.task_from_file, (name,)
-    files.check_kind(name)
-    if rest and registry.AGENTS.knows(kind.replace("-", "_")) and not Path(f"{kind}.py").is_file():
+        return dict(zip(JUDGED, (items.task, pairs.task, probes.task), strict=True))[room], (rest,)
+    if not is_plain_benchmark(name):
+        from proctor.datasets.files import check_kind
+
+        check_kind(name)
+    if rest and registry.AGENTS.knows(room.replace("-", "_")) and not Path(f"{room}.py").is_file():
         raise BadInput(
             "{name} is an agent, and a task comes first: proctor run TASK --agent {name}. `proctor list tasks` shows what there is.",
             name=name,
         )
-    if registry.is_path(name) or ":" in name:
+    if kind == "code":
         return registry.load_object(name, "task"), ()
     folder, slash, rest = name.partition("/")
     return registry.BENCHMARKS.find(folder).task, (rest,) if slash else ()

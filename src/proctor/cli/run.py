@@ -130,7 +130,7 @@ def command(
 
 
 def _check_columns(task: str, given: dict[str, object]) -> None:
-    from proctor.datasets.files import is_data
+    from proctor.api.task_kinds import kind_of
 
-    if given["columns"] and not is_data(task):
+    if given["columns"] and kind_of(task) != "data":
         raise BadInput("--map goes with a file of questions, not with '{task}'.", task=task)
