@@ -44,7 +44,6 @@ class Waiting:
 
     @property
     def approvals(self) -> tuple[Approval, ...]:
-        """Return what waits now."""
         return tuple(one.approval for one in self._open.values())
 
     def take(self, event: "Event") -> Iterator[Step]:

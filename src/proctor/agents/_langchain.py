@@ -209,7 +209,6 @@ class Record:
             self._events.append(tool)
 
     def end_tool(self, run: Any, output: Any, *, is_error: bool = False) -> None:
-        """Note what a tool returned, or raised."""
         with self._lock:
             tool = self._tool_by_run.get(run)
             if tool is not None:
@@ -339,7 +338,6 @@ def to_message(message: Any) -> Message:
 
 
 def usage_of(message: Any) -> Usage:
-    """Return the tokens of one reply."""
     used = getattr(message, "usage_metadata", None) or {}
     cache = used.get("input_token_details") or {}
     return Usage(
@@ -353,7 +351,6 @@ def usage_of(message: Any) -> Usage:
 
 
 def stop_of(message: Any) -> Stop:
-    """Return why the model stopped."""
     told = getattr(message, "response_metadata", None) or {}
     reason = told.get("finish_reason") or told.get("stop_reason")
     return STOP_BY_REASON.get(reason, "done") if isinstance(reason, str) else "done"

@@ -148,7 +148,6 @@ def reply_message(text: str, *, thoughts: Sequence[str] = (), calls: Sequence[To
 
 
 def result_message(name: str, value: object, *, id: str = "", is_error: bool = False) -> Message:
-    """Return the result of a tool as a message."""
     content = ToolResult(name=name, content=clean(as_text(value)), id=id, is_error=is_error)
     return Message(role="tool", parts=(content,))
 

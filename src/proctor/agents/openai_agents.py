@@ -161,7 +161,6 @@ def _approval_of(item: Any) -> Approval:
 
 
 def usage_of(used: Any) -> Usage:
-    """Return the usage of a reply or of a whole run."""
     return Usage(
         input_tokens=used.input_tokens or 0,
         output_tokens=used.output_tokens or 0,

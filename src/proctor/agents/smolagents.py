@@ -272,7 +272,6 @@ def _reply_step(step: Any, author: str, calls: Sequence[ToolCall], started: floa
 
 
 def _plan_step(step: Any, author: str) -> Step:
-    """Return a plan is what the agent thinks."""
     message = reply_message("", thoughts=[step.plan])
     seconds = step.timing.duration or 0.0
     return Step(

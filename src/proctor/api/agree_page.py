@@ -13,7 +13,6 @@ MOST_SHOWN = 5
 
 
 def sections(found: Agreement, words: Words) -> list[Section]:
-    """Return the agreement as parts of a page."""
     shown: list[Section] = []
     if found.between_people:
         heading = words.t("Between people: {names}", names=", ".join(found.people))

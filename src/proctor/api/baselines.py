@@ -25,7 +25,6 @@ def set_baseline(store: Store, name: str, run_id: str, *, by: str = "") -> None:
 
 
 def baselines(store: Store) -> dict[str, str]:
-    """Return the run of each baseline, by name."""
     found = {one.name: one.run_id for one in store.annotations(kind="baseline")}  # of two set at once the newer counts
     return dict(sorted(found.items()))
 

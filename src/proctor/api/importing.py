@@ -38,7 +38,6 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_equal(self) -> bool:
-        """True if both are the same number."""
         return self.here is not None and abs(self.here - self.log) < 1e-6
 
 

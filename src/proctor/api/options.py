@@ -176,7 +176,6 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def environments(self) -> tuple[str, ...]:
-        """Return the names of the environments."""
         return (self.environment,) if isinstance(self.environment, str) else tuple(self.environment or ())
 
     def check(self) -> None:

@@ -301,7 +301,6 @@ def no_judge() -> BadInput:
 
 
 def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, JudgeInfo]) -> dict[str, Any]:
-    """Add the judges to a provenance."""
     known = {**provenance.get(PROVENANCE, {}), **msgspec.to_builtins(judges)}
     return {**provenance, PROVENANCE: known} if known else dict(provenance)
 

@@ -53,7 +53,6 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     bound: float
 
     def __str__(self) -> str:
-        """Return the rule as it is written."""
         match self.kind:
             case "at_least" | "at_most":
                 return f"{self.metric} {'>=' if self.kind == 'at_least' else '<='} {self.bound:g}"

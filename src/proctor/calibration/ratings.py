@@ -24,7 +24,6 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
     high: float = 5.0
 
     def points(self, share: float) -> float:
-        """Return a share of the scale in points."""
         return self.low + share * (self.high - self.low)
 
     def share(self, points: float) -> float:

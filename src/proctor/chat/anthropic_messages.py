@@ -103,7 +103,6 @@ _change = msgspec.json.Decoder(Reply)
 
 
 def to_body(fixed: Json, request: Request) -> Json:
-    """Return a request in the words of the API."""
     body = dict(fixed)
     system, messages = to_messages(request.messages, request.names)
     if system:
@@ -220,7 +219,6 @@ class MessageStream:
         return self._is_over
 
     def whole(self, body: bytes) -> None:
-        """Add a reply that is not a stream."""
         self._whole = read(body)
 
     def done(self) -> TimedReply:

@@ -64,12 +64,9 @@ class Dialect(Protocol):
         """Return the base URL, and the environment variable with the key."""
         ...
 
-    def url(self, base: str, model: str) -> str:
-        """Return the address of replies."""
-        ...
+    def url(self, base: str, model: str) -> str: ...
 
     def stream_url(self, base: str, model: str) -> str:
-        """Return the address of streams."""
         return self.url(base, model)
 
     def headers(self, key: str) -> Mapping[str, str]:
@@ -80,9 +77,7 @@ class Dialect(Protocol):
         """Return the fields of a request that are always the same."""
         ...
 
-    def body(self, fixed: Json, request: Request) -> Json:
-        """Return a request."""
-        ...
+    def body(self, fixed: Json, request: Request) -> Json: ...
 
     def read(self, data: bytes) -> ModelReply:
         """Return what a reply says; raises `Fault` or `msgspec.DecodeError` for one that cannot be used."""
@@ -112,7 +107,6 @@ def url_of(base: str, path: str) -> str:
 
 
 def without_none(fields: Mapping[str, Any]) -> Json:
-    """Return the fields that have a value."""
     return {name: value for name, value in fields.items() if value is not None}
 
 

@@ -81,7 +81,6 @@ _reply = msgspec.json.Decoder(Reply)
 
 
 def to_body(fixed: Json, request: Request) -> Json:
-    """Return a request in the words of the API."""
     body = dict(fixed)
     config: Json = dict(body.get("generationConfig", {}))
     system = [message.text for message in request.messages if message.role == "system"]
@@ -143,7 +142,6 @@ def to_reply(reply: Reply) -> ModelReply:
 
 
 def to_usage(tokens: Tokens | None) -> Usage:
-    """Return the tokens of a request."""
     if tokens is None:
         return Usage(requests=1)
     thought = count_of(tokens.thoughts_token_count)
@@ -180,7 +178,6 @@ class ContentStream:
         return False
 
     def whole(self, body: bytes) -> None:
-        """Add a reply that is not a stream."""
         self._whole = _reply.decode(body)
         self._parts, self._texts = [], []
         self._reason = "whole"

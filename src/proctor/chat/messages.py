@@ -162,7 +162,6 @@ def sent_names(tools: Sequence[Tool]) -> Mapping[str, str]:
 
 
 def to_tools(tools: Sequence[Tool], names: Mapping[str, str]) -> list[Json]:
-    """Return the tools of a request."""
     return [
         {
             "type": "function",
@@ -230,7 +229,6 @@ def to_stop(choice: ChoiceReply, reply: MessageReply, message: Message) -> Stop:
 
 
 def to_usage(usage: UsageReply | None) -> Usage:
-    """Return the tokens of one request."""
     if usage is None:
         return Usage(requests=1)
     cached, written, thought = usage.prompt_cache_hit_tokens, None, None

@@ -81,7 +81,6 @@ _kind = msgspec.json.Decoder(Event)
 
 
 def to_body(fixed: Json, request: Request) -> Json:
-    """Return a request in the words of the API."""
     body = dict(fixed)
     ids = CallIds()
     body["input"] = [item for message in request.messages for item in _items(message, request.names, ids)]
@@ -131,7 +130,6 @@ def to_reply(reply: Reply) -> ModelReply:
 
 
 def to_usage(tokens: Tokens | None) -> Usage:
-    """Return the tokens of a request."""
     if tokens is None:
         return Usage(requests=1)
     cached, thought = tokens.input_tokens_details, tokens.output_tokens_details
@@ -167,7 +165,6 @@ class ResponseStream:
         return self._said is not None
 
     def whole(self, body: bytes) -> None:
-        """Add a reply that is not a stream."""
         self._said, self._is_whole = read(body), True
 
     def done(self) -> TimedReply:

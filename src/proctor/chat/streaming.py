@@ -107,7 +107,6 @@ class Stream:
         return False
 
     def whole(self, body: bytes) -> None:
-        """Add a reply that is not a stream."""
         self._whole = _decoded(body)
 
     def done(self) -> TimedReply:

@@ -54,7 +54,6 @@ def page(delta: Delta, lang: str, runs: tuple[Run, Run] | None = None) -> Page:
 
 
 def sections(delta: Delta, words: Words, runs: tuple[Run, Run] | None = None) -> Iterator[Section]:
-    """Yield the parts of the page."""
     t = words.t
     points = t("Points [95% interval]")
     rows = [

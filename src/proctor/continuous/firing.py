@@ -66,7 +66,6 @@ class Child:
         self._process.stdin.flush()
 
     def wait(self) -> Fired:
-        """Return its report."""
         assert self._process.stdout is not None
         answer = self._process.stdout.read()
         code = self._process.wait()
@@ -76,7 +75,6 @@ class Child:
             return Fired(error=say("its process ended with code {code} and no report", code=code))
 
     def stop(self) -> None:
-        """Withdraw the order."""
         assert self._process.stdin is not None
         self._process.stdin.close()
 

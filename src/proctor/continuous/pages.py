@@ -35,7 +35,6 @@ MOST_CHANGES = 20
 
 
 def page(gate: Gate, lang: str) -> Page:
-    """Return the decision as a page."""
     words = Words(lang)
     t = words.t
     facts = {t("Run"): f"{gate.run.id} · {gate.run.agent}", t("Task"): gate.run.task}
@@ -120,7 +119,6 @@ def rule_text(one: Ruling, words: Words) -> str:
 
 
 def as_json(gate: Gate) -> str:
-    """Return the decision as JSON."""
     return json_text(as_data(gate))
 
 
@@ -130,7 +128,6 @@ def json_text(data: object) -> str:
 
 
 def as_data(gate: Gate) -> dict[str, object]:
-    """Return the decision as plain data."""
     plain = msgspec.to_builtins(gate)
     rulings = [
         {

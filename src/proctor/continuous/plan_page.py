@@ -12,7 +12,6 @@ FEW = 100  # samples of a pilot, up to which it promises too much in one case of
 
 
 def page(plan: Plan, lang: str) -> Page:
-    """Return the plan as a page."""
     words = Words(lang)
     t = words.t
     facts = {t("Task"): plan.task, t("Samples"): words.count(plan.total)}

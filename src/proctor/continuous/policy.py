@@ -93,7 +93,6 @@ class Rule(RuleTable, frozen=True, kw_only=True):
 
     @property
     def bound(self) -> float:
-        """Return the threshold or the margin."""
         return self.given[self.kind] or 0.0
 
     @property

@@ -386,7 +386,6 @@ class Field:
         return replace(found, decision=decision, value=None, low=None, high=None, saved=self._saved[number])
 
     def result(self, runs: tuple[Run, ...]) -> Race:
-        """Return the race as it ended."""
         decision: Decision | None = None
         winner = self._winner() if self.is_decided else None
         if self._count == 2:

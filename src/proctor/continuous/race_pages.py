@@ -17,7 +17,6 @@ from proctor.reports.words import Words
 
 
 def page(race: Race, lang: str) -> Page:
-    """Return the race as a page."""
     words = Words(lang)
     t = words.t
     first = race.runs[0].record
@@ -56,7 +55,6 @@ def sections(race: Race, words: Words) -> list[Section]:
 
 
 def conclusion(race: Race, words: Words) -> str:
-    """Say in a sentence how the race ended."""
     t = words.t
     names = [run.record.agent for run in race.runs]
     match race.decision:
@@ -79,7 +77,6 @@ def conclusion(race: Race, words: Words) -> str:
 
 
 def as_json(race: Race) -> str:
-    """Return the race as JSON."""
     shown = {
         "decision": decision_of(race),
         "winner": None if race.winner is None else race.runs[race.winner].id,

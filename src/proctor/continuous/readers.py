@@ -72,7 +72,6 @@ def run_page(run: Run, reader: Reader, lang: str, gate: Gate | None = None) -> P
 
 
 def comparison_page(comparison: Comparison, runs: tuple[Run, Run], reader: Reader, lang: str) -> Page:
-    """Return a comparison of two runs for a reader."""
     words = Words(lang)
     verdict = _verdict(comparison, words, is_short=reader != "user")
     match reader:
@@ -90,7 +89,6 @@ def comparison_page(comparison: Comparison, runs: tuple[Run, Run], reader: Reade
 
 
 def gate_page(gate: Gate, run: Run, against: Run | None, reader: Reader, lang: str) -> Page:
-    """Return the decision of a gate for a reader."""
     words = Words(lang)
     match reader:
         case "developer":

@@ -30,7 +30,6 @@ def page(result: TierResult, lang: str) -> WholePage:
 
 
 def as_json(result: TierResult) -> str:
-    """Return the result as JSON."""
     runs = [
         {
             "id": run.id,

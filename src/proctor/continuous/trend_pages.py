@@ -146,7 +146,6 @@ def chart(trend: Trend, words: Words, address: Callable[[str], str] = lambda _: 
 
 
 def as_json(trend: Trend) -> str:
-    """Return the trend as JSON."""
     return json.dumps(msgspec.to_builtins(trend), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 

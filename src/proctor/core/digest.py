@@ -18,11 +18,9 @@ def digest(value: object) -> str:
 
 
 def digest_bytes(data: bytes) -> str:
-    """Return the fingerprint of bytes."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def digest_file(path: Path) -> str:
-    """Return the fingerprint of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

@@ -148,7 +148,6 @@ class Perturb(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def share(self) -> float:
-        """Return the share of calls with a fault."""
         return self.errors + self.lost + self.delays + self.cuts
 
 

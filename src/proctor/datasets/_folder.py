@@ -37,7 +37,6 @@ def files_in(path: Path, reading: Reading) -> Sequence[Path]:
 
 
 def known_kinds() -> str:
-    """List the formats of data files, for a message."""
     return f"{', '.join(READERS)} ({', '.join(PACKED)} also with .gz)"
 
 

@@ -190,7 +190,6 @@ class _Hub:
         return HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=self.token or False)  # False: no token out of a file
 
     def commit(self, revision: str) -> str:
-        """Return the commit that a revision points to."""
         api = self._api
         with self._explained():
             sha = api.dataset_info(self.name, revision=revision, expand=["sha"]).sha

@@ -58,7 +58,6 @@ class Acting:
 
     @property
     def tools(self) -> Sequence[Tool]:
-        """Return the tools that it has now."""
         return declared(EnvironmentInfo, self.environment).tools
 
     async def call(self, call: ToolCall) -> ToolResult:

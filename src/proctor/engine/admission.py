@@ -101,7 +101,6 @@ class Admission:
             self._wake(len(self._waiting) if self.is_over or not self.in_flight else max(1, self.room - self.in_flight))
 
     def close(self) -> None:
-        """Admit no further sample."""
         self._is_closed = True
         self._wake(len(self._waiting))
 

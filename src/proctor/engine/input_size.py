@@ -47,7 +47,6 @@ class InputSize(msgspec.Struct):
             self._add_text(msgspec.json.encode(tool).decode(), self.requests)
 
     def sentence(self) -> Sentence:
-        """Return the counts in words."""
         return say(
             "Input: {requests} requests or more, {characters} characters (about {tokens} tokens), {images} images, {files} other files; replies and tool results come on top.",
             **{name: f"{count:,}" for name, count in msgspec.structs.asdict(self).items()},

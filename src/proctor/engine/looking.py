@@ -58,12 +58,10 @@ class Between(NamedTuple):
     high: float
 
     def less(self, other: "Between") -> "Between":
-        """Return the difference of both."""
         return Between(self.low - other.high, self.high - other.low)
 
     @staticmethod
     def mean(parts: Sequence["Between"]) -> "Between":
-        """Return the mean of several."""
         return Between(*(math.fsum(ends) / len(parts) for ends in zip(*parts, strict=True)))
 
 
@@ -107,7 +105,6 @@ class Steps:
         self.complete = 0
 
     def __len__(self) -> int:
-        """Return how many steps are planned."""
         return len(self._ids)
 
     @property
@@ -167,7 +164,6 @@ class Decider:
 
     @property
     def method(self) -> str:
-        """Return the name of the method."""
         return self._low.method
 
     @property
@@ -176,7 +172,6 @@ class Decider:
         return len(self._fed)
 
     def add(self, step: Between, weight: float = 1.0) -> None:
-        """Take the next step."""
         if self._question.binary and not {step.low, step.high} <= {self._question.low, 0.0, self._question.high}:
             self._question = replace(self._question, binary=False)
             self._begin_again()

@@ -25,7 +25,6 @@ class Processes:
         self._command = command
 
     async def hire(self, variables: Mapping[str, str], *, is_spare: bool) -> "Process":
-        """Start a process."""
         ours, theirs = socket.socketpair()
         killed_before = kills_for_memory()
         with theirs:

@@ -18,8 +18,6 @@ class Report(NamedTuple):
 
 
 def host_class() -> type[Any]:
-    """Make the class of the actors."""
-
     class Host:
         """Starts one worker process in the project that was sent, and ends with it."""
 

@@ -38,7 +38,6 @@ class Played(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Return the sample id and the attempt."""
         return self.trial.sample_id, self.trial.attempt
 
 

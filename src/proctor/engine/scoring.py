@@ -56,7 +56,6 @@ class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
     def verdict(
         self, trial: Trial, result: Score | Unscored, usage: Usage | None = None, seconds: float = 0.0
     ) -> Verdict:
-        """Return the verdict of this scorer on a trial."""
         return Verdict(
             run_id=trial.run_id,
             sample_id=trial.sample_id,

@@ -269,7 +269,6 @@ def _followed(samples: Read, ids: Collection[str], asked: Collection[int]) -> Se
 
 
 def _samples_at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
-    """Yield the samples at these ascending positions."""
     source = samples()
     if isinstance(source, Sequence):
         yield from map(source.__getitem__, places)

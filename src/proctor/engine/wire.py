@@ -157,7 +157,6 @@ class Outbox:
         writer.transport.set_write_buffer_limits(high=0)  # else uvloop sends nothing before the end of the turn
 
     def send(self, message: FromParent | FromWorker) -> None:
-        """Queue a message for sending."""
         if not self._queued:
             asyncio.get_running_loop().call_soon(self.flush)
         data = _encoder.encode(message)

@@ -32,7 +32,6 @@ def refusal(call: ToolCall, reason: object) -> ToolResult:
 
 
 def raised(call: ToolCall, error: BaseException) -> ToolResult:
-    """Return the result of a call whose tool raised."""
     return refusal(call, f"{type(error).__name__}: {quoted(error)}")
 
 

@@ -181,7 +181,6 @@ def _complete(schema: dict[str, Any], parameter: inspect.Parameter, hint: Any, t
 
 
 def _schema_of(kind: type) -> dict[str, Any]:
-    """Return the schema of a type of Pydantic."""
     make = getattr(kind, "model_json_schema", None)
     if make is None:
         raise TypeError(f"{kind.__module__}.{kind.__qualname__}")

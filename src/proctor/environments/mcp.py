@@ -182,7 +182,6 @@ class McpEnvironment:
         await self._left.__aexit__(kind, error, trace)
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Let the server run the call."""
         if call.raw is not None:
             return refusal(call, "The arguments are no JSON object.")
         if call.name in self._hidden:

@@ -166,7 +166,6 @@ class ProcessEnvironment:
             await self._programs.give_back(self._program, self._stack)
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Let the program run the call."""
         if call.raw is not None:
             return refusal(call, "The arguments are no JSON object.")
         self._was_called = True
@@ -183,7 +182,6 @@ class ProcessEnvironment:
         return result_of(call, text_of_value(answer.result))
 
     async def state(self) -> Mapping[str, object]:
-        """Return what the program says of its state."""
         return (await self._ask("state")).state or {}
 
     async def _ask(

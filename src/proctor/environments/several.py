@@ -95,7 +95,6 @@ class Several:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Return the tools of all."""
         return tuple(replace(tool, name=name) for name, (_, tool) in self._by_name().items())
 
     async def __aenter__(self) -> Self:

@@ -52,16 +52,13 @@ class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def model_validate_json(cls, text: str | bytes) -> Self:
-        """Return the noun of a JSON text."""
         return cls.model_validate(json.loads(text))
 
     def model_dump(self, **_: object) -> dict[str, Any]:
-        """Return plain data."""
         plain: dict[str, Any] = as_json(self)
         return plain
 
     def model_dump_json(self, *, indent: int | None = None, **_: object) -> str:
-        """Return JSON text."""
         return json.dumps(as_json(self), indent=indent, ensure_ascii=False)
 
 

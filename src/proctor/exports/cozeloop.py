@@ -86,7 +86,6 @@ def items_of(eval_set: EvalSet, calls_field: str = CALLS_FIELD) -> tuple[list[It
 
 
 def body_of(items: Sequence[Item], workspace_id: str) -> dict[str, object]:
-    """Return the body of a request."""
     return {
         "workspace_id": workspace_id,
         "is_allow_partial_add": True,

@@ -62,7 +62,6 @@ def suggestions(found: Quality, lang: str) -> list[Sentence]:
 
 
 def next_steps(found: Quality) -> Iterator[Sentence]:
-    """Yield what to do now, in order."""
     people = found.people.labelled if found.people is not None else 0
     needs_labels = any(check.needs == "labels" for check in found.checks)
     if people < (found.items if needs_labels else min(WANTED_LABELS, found.items)):

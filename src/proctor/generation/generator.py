@@ -52,11 +52,9 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the whole file."""
         return digest(self)
 
     def id(self, number: int) -> str:
-        """Return what the item of that number is called."""
         return self.ids.format(name=self.name, number=number)
 
     def asked(self, *, topic: str, example: Mapping[str, Any] | None) -> str:
@@ -134,7 +132,6 @@ def generator(name: str) -> Generator:
 
 
 def known() -> list[str]:
-    """Return the names of the bundled generators."""
     return sorted(path.stem for path in _FOLDER.glob("*.toml"))
 
 

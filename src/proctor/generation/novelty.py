@@ -115,7 +115,6 @@ class Novelty:
         return None
 
     def extend(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Add several texts, each with its id."""
         for id, text in texts:
             self.add(id, text)
 

@@ -49,7 +49,6 @@ class Source:
 
     @cached_property
     def is_zip(self) -> bool:
-        """True if the file is a zip."""
         with self._open() as file:
             return file.read(4) == b"PK\x03\x04"
 
@@ -113,7 +112,6 @@ class Source:
 
     @cached_property
     def is_list(self) -> bool:
-        """True if the file is one JSON list."""
         with self._open() as file:
             return file.read(PIECE).lstrip().startswith(b"[")
 
@@ -230,7 +228,6 @@ class Source:
             ) from None
 
     def too_large(self, where: str) -> BadInput:
-        """Return the error of a record that is too large."""
         return BadInput(
             "{path}, {where}: it is larger than {limit} MB.",
             path=self.path,
@@ -239,7 +236,6 @@ class Source:
         )
 
     def unreadable(self, error: Exception) -> BadInput:
-        """Return the error of a file that cannot be read."""
         return BadInput("{path} cannot be read: {error}.", path=self.path, error=in_words(error))
 
 

@@ -65,12 +65,10 @@ class _Latest(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def knows(source: Source) -> bool:
-    """True if a file is a test run of DeepEval."""
     return "testRunData" in source.head or {"testCases", "metricsScores"} <= source.head.keys()
 
 
 def read(source: Source, how: Reading) -> list[ForeignRun]:
-    """Return the run of a file."""
     run = source.document(_Latest).test_run_data if "testRunData" in source.head else source.document(_TestRun)
     parameters = run.hyperparameters or {}
     return [

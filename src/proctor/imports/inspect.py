@@ -111,7 +111,6 @@ class _Document(_Header, frozen=True):
 
 
 def knows(source: Source) -> bool:
-    """True if a file is a log of Inspect."""
     if source.is_zip:
         return "header.json" in source.members or "_journal/start.json" in source.members
     return {"eval", "status", "plan"} <= source.head.keys() or {"eval", "samples", "version"} <= source.head.keys()

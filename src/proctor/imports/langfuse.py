@@ -39,7 +39,6 @@ class _Download(msgspec.Struct, frozen=True):
 
 
 def knows(source: Source) -> bool:
-    """True if a file holds traces of Langfuse."""
     head: Mapping[str, Any] = source.head
     return (
         _is_trace(head)

@@ -68,7 +68,6 @@ def knows(source: Source) -> bool:
 
 
 def read(source: Source, how: Reading) -> list[ForeignRun]:
-    """Return the run of a file."""
     named = None if source.is_csv else next(source.records(_Row), None)
     return [
         ForeignRun(

@@ -44,7 +44,6 @@ class _Record(msgspec.Struct, frozen=True):
 
 
 def knows(source: Source) -> bool:
-    """True if a file is an experiment of Phoenix."""
     return {"example_id", "repetition_number", "annotations"} <= source.head.keys()
 
 

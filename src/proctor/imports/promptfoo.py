@@ -67,7 +67,6 @@ class _File(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def knows(source: Source) -> bool:
-    """True if a file holds results of promptfoo."""
     return {"evalId", "results"} <= source.head.keys() or {"promptIdx", "testCase", "success"} <= source.head.keys()
 
 

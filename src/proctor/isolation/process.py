@@ -112,7 +112,6 @@ class Process(asyncio.SubprocessProtocol):
 
     @property
     def is_closed(self) -> bool:
-        """True if nothing is left of it."""
         return self._closed.done()
 
     def drop(self, id: int) -> None:

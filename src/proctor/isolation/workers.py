@@ -110,7 +110,6 @@ class Workers:
         return chosen
 
     def next_id(self) -> int:
-        """Return a number for a request."""
         return next(self._ids)
 
 

@@ -45,12 +45,10 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def characters(self) -> int:
-        """Return the length of all texts."""
         return sum(len(text) for _, text in (*self.context, *self.judged))
 
     @property
     def is_empty(self) -> bool:
-        """True if there is nothing to judge."""
         return not any(text.strip() for _, text in self.judged)
 
 

@@ -135,7 +135,6 @@ class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the whole rubric."""
         return digest(self)
 
 
@@ -155,7 +154,6 @@ def rubric(name: str, folder: Path | None = None) -> Rubric:
 
 
 def known() -> list[str]:
-    """Return the names of the bundled rubrics."""
     return sorted(path.stem for path in BUNDLED.glob(f"*{SUFFIX}"))
 
 

@@ -61,7 +61,6 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
 
     def read(self) -> Iterator[Item]:
-        """Return every item, in order."""
         return (_item(row, self.fields) for row in rows(self.path))
 
     @property

@@ -42,7 +42,6 @@ class CacheFile:
             raise
 
     def get(self, key: str) -> bytes | None:
-        """Return the data under a key."""
         row = self._db.execute("SELECT data, used FROM replies WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
@@ -65,11 +64,9 @@ class CacheFile:
                 break
 
     def remove(self, key: str) -> None:
-        """Remove the data under a key."""
         self._db.execute("DELETE FROM replies WHERE key = ?", (key,))
 
     def close(self) -> None:
-        """Close the file."""
         self._db.close()
 
     def _begin(self) -> None:

@@ -268,7 +268,6 @@ class Batches:
         return left
 
     async def _results(self, batch: str) -> Mapping[str, Line]:
-        """Return the results of a batch, once it is over."""
         wait = min(1.0, LONGEST_WAIT_SECONDS)
         async with Client(policy=PATIENT, most_reply_bytes=MOST_RESULT_BYTES) as client:
             while (lines := self._over.get(batch) or await self._api.results(client, batch)) is None:

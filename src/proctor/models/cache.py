@@ -141,7 +141,6 @@ class Cache:
 
     @cached_property
     def path(self) -> Path:
-        """The path of the file."""
         from proctor.folders import cache_folder
 
         return self._path or cache_folder() / FILE
@@ -151,16 +150,13 @@ class Cache:
         return self.get(key)
 
     def get(self, key: str) -> Answer | None:
-        """Return the answer under a key."""
         return _unpacked(key, self.read(key))
 
     def put(self, key: str, answer: Answer) -> None:
-        """Keep an answer."""
         data = key.encode() + b"\n" + msgspec.json.encode(answer)
         self.write(key, zlib.compress(data, 1))  # with a checksum, as SQLite has none
 
     def forget(self, key: str) -> None:
-        """Remove the answer under a key."""
         self.write(key, None)
 
     def read(self, key: str) -> bytes | None:
@@ -296,7 +292,6 @@ def used() -> Iterator[list[Place]]:
 
 
 def offered() -> Cache | None:
-    """Return the open cache."""
     return _offered.get()
 
 
@@ -307,7 +302,6 @@ def hits() -> int:
 
 
 def attempt() -> int:
-    """Return the number of the attempt under way."""
     use = _use.get()
     return use.attempt if use is not None else 0
 

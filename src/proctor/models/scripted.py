@@ -58,7 +58,6 @@ class ScriptedModel:
         *,
         response_format: Mapping[str, object] | None = None,
     ) -> Step:
-        """Return the next reply."""
         self.asked.append(tuple(messages))
         self.offered.append(tuple(tools))
         said = self._reply(messages, tools)

@@ -154,7 +154,6 @@ def _notes(estimate: Estimate, words: Words) -> Iterator[str]:
 
 
 def methods(report: Report, words: Words) -> str:
-    """Return the methods of the intervals, each once."""
     used = (one.method for section in report.sections for one in section.estimates if one.low is not None)
     return ", ".join(words.t(method) for method in dict.fromkeys(used) if method)
 
@@ -170,7 +169,6 @@ class Links:
         return f"class-{self._numbers.get((error_class, error_type), 0)}"
 
     def error(self, error_class: str, error_type: str) -> str:
-        """Return the address of the trials with an error."""
         return f"#{self.class_id(error_class, error_type)}"
 
     def outcome(self, name: str) -> str:
@@ -182,7 +180,6 @@ class Links:
         return ""
 
     def sample(self, sample_id: str, attempt: int) -> str:
-        """Return the address of a trial."""
         return ""
 
     def shown(self, key: str, rows: Sequence[Line]) -> Sequence[Line]:

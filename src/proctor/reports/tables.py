@@ -37,7 +37,6 @@ def new_table(*titles: str, right: Collection[int] = (), heading: str = "") -> "
 
 
 def add_rows(table: "Table", rows: "Iterable[Sequence[str]]", style: str = "") -> None:
-    """Add rows of plain texts."""
     for row in rows:
         table.add_row(*(styled(cell, style) for cell in row))
 

@@ -64,12 +64,10 @@ class Program:
 
     @property
     def alive(self) -> bool:
-        """True while it runs."""
         return self._process.returncode is None
 
     @property
     def code(self) -> int | None:
-        """The code that it ended with."""
         return self._process.returncode
 
     async def write(self, line: bytes) -> None:
@@ -88,7 +86,6 @@ class Program:
             self._process.stdin.write(data)
 
     def close_input(self) -> None:
-        """End its standard input."""
         assert self._process.stdin is not None
         self._process.stdin.close()
 

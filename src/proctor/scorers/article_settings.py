@@ -142,8 +142,6 @@ def _at(position: Position | None, scorer: Scorer) -> Scorer:
 
 
 def _whole(scorer: Scorer) -> Scorer:
-    """Return all or nothing."""
-
     def whole(sample: Sample, trajectory: Trajectory) -> Any:
         score = scorer(sample, trajectory)
         if not isinstance(score, Score):

@@ -134,5 +134,4 @@ def equal_by_chance(times: Mapping[Unit, int]) -> float:
 
 
 def equal_pairs(unit: Unit) -> float:
-    """Return the share of equal pairs of a unit."""
     return sum(n * (n - 1) for n in Counter(unit).values()) / (len(unit) * (len(unit) - 1))

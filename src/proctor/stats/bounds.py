@@ -85,7 +85,6 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> float:
-        """Return the difference."""
         return self.won - self.lost
 
     def bounds(self, error: float) -> Interval | None:

@@ -179,7 +179,6 @@ _DIRECTIONS: tuple[Direction, ...] = ("down", "up")
 
 
 def _means(before: Sequence[Units], after: Sequence[Units]) -> tuple[float, float]:
-    """Return the means of the units that are in both."""
     means = []
     for runs in (before, after):
         known: dict[str, list[float]] = {}

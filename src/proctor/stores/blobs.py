@@ -57,7 +57,6 @@ def pack(data: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> bytes:
-    """Undo `pack`."""
     return zlib.decompress(data) if data[:1] == _COMPRESSED else data
 
 

@@ -62,5 +62,4 @@ def planned_sample(name: str, cluster: str | None, tags: str, data: bytes | None
 
 @lru_cache(maxsize=1_000)
 def tags_of(tags: str) -> Mapping[str, str]:
-    """Decode a set of tags."""
     return msgspec.json.decode(tags, type=dict[str, str])

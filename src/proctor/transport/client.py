@@ -114,7 +114,6 @@ class Client:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close every connection."""
         for endpoint in self._endpoints.values():
             endpoint.close()
         self._senders.clear()

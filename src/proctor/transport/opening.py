@@ -60,7 +60,6 @@ class Opener:
             raise Fault("connect", say("it took too long")) from None
 
     def close(self) -> None:
-        """Stop looking names up."""
         for _, task in self._known.values():
             task.cancel()
         self._known.clear()

@@ -26,7 +26,6 @@ class Pool:
         return lane
 
     async def aclose(self) -> None:
-        """Close every connection."""
         self._opener.close()
         for lane in self._lane_by_route.values():
             lane.close()

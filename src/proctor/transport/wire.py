@@ -95,7 +95,6 @@ class Reply:
 
     @property
     def status(self) -> int:
-        """The status."""
         return self._parser.status
 
     @property

@@ -121,7 +121,6 @@ def _read(path: Path) -> Mapping[str, Script]:
 
 
 def _values(text: str) -> Iterator[object]:
-    """Yield one JSON value, or those of JSON lines."""
     try:
         yield msgspec.json.decode(text)
     except msgspec.DecodeError:

@@ -113,7 +113,6 @@ class Access:
         return self.ledger.issue("session", _pass_of(person, csrf=secrets.token_urlsafe(24)))
 
     def close_session(self, headers: Headers) -> None:
-        """End the session of a browser."""
         self.ledger.take("session", cookies_of(headers).get(self.cookie, ""))
 
     def role(self, name: str, groups: Sequence[str], most: Role = "admin") -> Role | None:
@@ -165,7 +164,6 @@ def bearer(headers: Headers) -> str | None:
 
 
 def session_of(request: Request) -> Session:
-    """Return the session of a request."""
     session: Session = request.state.session
     return session
 

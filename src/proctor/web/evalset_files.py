@@ -121,7 +121,6 @@ class History:
 
     @classmethod
     def of(cls, workspace: Workspace) -> "History":
-        """Return an empty history."""
         del workspace
         return cls()
 

@@ -196,7 +196,6 @@ def _cut_text(text: str, most: int) -> str:
 
 
 def _tool(operation: Operation) -> types.Tool:
-    """Describe an operation as a tool."""
     summary, _, more = inspect.cleandoc(operation.call.__doc__ or "").partition("\n")
     text = re.split(r"^(?:Args|Raises|Returns|Attributes):", more, maxsplit=1, flags=re.MULTILINE)[0].strip()
     schema: dict[str, Any] = {"type": "object", "properties": {}}

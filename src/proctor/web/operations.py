@@ -58,7 +58,6 @@ class Operation(NamedTuple):
 
     @property
     def returns(self) -> Any:
-        """Return the type of what it returns."""
         return _hints(self.call)["return"]
 
     @property
@@ -77,7 +76,6 @@ def path_fields(path: str) -> Sequence[str]:
 
 
 def api_routes(workspace: Workspace, operations: Sequence[Operation]) -> list[Route]:
-    """Return the routes that answer programs."""
     return [_route(workspace, one) for one in operations]
 
 

@@ -74,7 +74,6 @@ def operations() -> Sequence[Operation]:
 
 
 def pages(workspace: Workspace) -> Sequence[BaseRoute]:
-    """Return the routes of all pages."""
     rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = [
         authoring.routes,
         chats.routes,

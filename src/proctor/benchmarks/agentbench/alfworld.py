@@ -52,13 +52,9 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 class Household(Protocol):
     """A game of one attempt."""
 
-    async def reset(self) -> Seen:
-        """Begin the game."""
-        ...
+    async def reset(self) -> Seen: ...
 
-    async def step(self, action: str) -> Seen:
-        """Do an action."""
-        ...
+    async def step(self, action: str) -> Seen: ...
 
 
 class AlfworldPart:

@@ -70,11 +70,9 @@ class Game:
         self._path = path
 
     async def reset(self) -> Seen:
-        """Begin the game."""
         return await self._call("reset")
 
     async def step(self, action: str) -> Seen:
-        """Do an action."""
         return await self._call("step", action=action)
 
     async def _call(self, name: str, **given: object) -> Seen:

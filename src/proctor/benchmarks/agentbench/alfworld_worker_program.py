@@ -15,11 +15,9 @@ class Game:
         self._game = textworld.start(path, wanted, wrappers=[lambda game: AlfredDemangler(game, shuffle=False)])
 
     def reset(self) -> dict[str, Any]:
-        """Begin the game."""
         return _shown(self._game.reset(), done=False)
 
     def step(self, action: str) -> dict[str, Any]:
-        """Do an action."""
         state, _, done = self._game.step(action)
         return _shown(state, done=bool(done))
 

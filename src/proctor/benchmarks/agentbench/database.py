@@ -37,7 +37,6 @@ class Table:
         return reply
 
     async def digest(self) -> str:
-        """Return the digest of the table as it is now."""
         digest: str = await self._instance.call("digest")
         return digest
 

@@ -82,7 +82,6 @@ class Table:
         return self.execute(digest_query(self._name, self._columns))
 
     def close(self) -> None:
-        """Drop the database."""
         self._session.close()
 
 
@@ -126,7 +125,6 @@ class Server:
             _try(cursor, f"KILL {number}")
 
     def connect(self, user: str, database: str | None = None) -> Any:
-        """Return a new connection."""
         import pymysql
 
         where: dict[str, Any] = {"unix_socket": self._where} if isinstance(self._where, str) else {"host": LOOPBACK, "port": self._where}  # fmt: skip

@@ -57,9 +57,7 @@ class Base(Protocol):
         """Return the relations that lead away from what a program finds."""
         ...
 
-    async def find(self, program: str) -> Sequence[str]:
-        """Return what a program finds."""
-        ...
+    async def find(self, program: str) -> Sequence[str]: ...
 
 
 class Ontology:
@@ -101,7 +99,6 @@ class Walk:
         }
 
     async def get_relations(self, variable: Variable | str) -> tuple[None, str]:
-        """Return the relations of a variable or an entity."""
         if isinstance(variable, Variable):
             found = await self._base.relations_of_all(variable.program)
         else:
@@ -285,7 +282,6 @@ class KnowledgePart:
         self._rounds = rounds
 
     async def __call__(self, sample: Sample, history: History) -> Loop:
-        """Play a question."""
         question, entities = (sample.meta["item"][name] for name in ("question", "entities"))
         asked = f"A new question: {question}\nEntities: [{', '.join(entities)}]"
         history += [*self._opening, Message.of("user", asked)]

@@ -66,7 +66,6 @@ class SparqlBase:
         )
 
     async def find(self, program: str) -> Sequence[str]:
-        """Return what a program finds."""
         return await self._select(await self._query(program))
 
     async def _query(self, program: str) -> str:

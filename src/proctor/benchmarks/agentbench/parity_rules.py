@@ -47,7 +47,6 @@ async def _replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[E
 
 
 def sha256(text: str) -> str:
-    """Return the digest by which a line names a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

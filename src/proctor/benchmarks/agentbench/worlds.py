@@ -51,7 +51,6 @@ class World:
         await self._stack.aclose()
 
     def __call__(self, sample: Sample, history: History) -> Loop:
-        """Play a sample."""
         assert self._play is not None, "the part was not entered"
         return self._play(sample, history)
 

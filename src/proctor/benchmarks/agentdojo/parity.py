@@ -223,7 +223,6 @@ def digest(value: object) -> str:
 
 
 def sha256(text: str) -> str:
-    """Return SHA-256 in hex."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -108,7 +108,6 @@ class World:
         self._before = _plain(self.environment)
 
     def task(self, name: str) -> Any:
-        """Return a user task or an injection task."""
         return (self.suite.injection_tasks if name.startswith("injection") else self.suite.user_tasks)[name]
 
     def call(self, calls: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

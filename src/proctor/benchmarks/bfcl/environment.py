@@ -157,7 +157,6 @@ class OfficialClasses:
         await self._opened().close()
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call."""
         results = await self.call_all([call])
         return (
             results[0]

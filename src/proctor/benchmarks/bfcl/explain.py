@@ -99,7 +99,6 @@ def _key(fault: Fault, what: str) -> str:
 
 
 def _value(name: str, key: str, fault: Fault) -> object:
-    """Return the value of a field of a sentence."""
     match name, key:
         case "got", "wrong_count":
             return _names(fault.got)

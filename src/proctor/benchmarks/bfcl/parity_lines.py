@@ -40,5 +40,4 @@ class RecordedVerdict(msgspec.Struct, frozen=True):
 
 
 def verdict(valid: bool, error_type: str | None) -> str:
-    """Return a verdict in one word."""
     return "valid" if valid else (error_type or "invalid")

@@ -40,7 +40,6 @@ class Player:
         self._memories: dict[tuple[str, str, str, str], Any] = {}  # as the last conversation of a scenario left it
 
     async def check(self, lines: Sequence[RecordedVerdict]) -> list[Checked]:
-        """Return what came of each line, in their order."""
         checked: dict[int, Checked] = {}
         verdicts: dict[_Loaded, list[int]] = {}
         for index, line in enumerate(lines):

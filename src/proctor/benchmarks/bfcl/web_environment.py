@@ -57,7 +57,6 @@ class WebSearch:
         self._functions = WebSearchAPI(web, shows_snippets=shows_snippets)
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call."""
         text = await self._result(call)
         return ToolResult(name=call.name, content=text, id=call.id, is_error=text.startswith(FAILED))
 

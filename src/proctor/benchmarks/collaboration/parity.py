@@ -47,7 +47,6 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
 
 
 def figures(line: Line) -> dict[str, Any]:
-    """Return all figures of a transcript."""
     _, trajectory = transcript(line.transcript)
     sample = Sample(id=line.id, turns=(), meta={KEY: line.scenario})
     whole = collaboration(sample, trajectory)

@@ -32,7 +32,6 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def statistics(samples: Iterable[Sample]) -> Statistics:
-    """Count the questions of a task."""
     every = list(samples)
     by_level: dict[int, list[Sample]] = {}
     for sample in every:

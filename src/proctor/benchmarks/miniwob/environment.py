@@ -158,7 +158,6 @@ class Instruction:
         self._episode = episode
 
     def open(self, sample: Sample, environment: Environment | None) -> "Instruction":
-        """Return the one of an episode."""
         environment = environment.environment if isinstance(environment, Acting) else environment
         assert isinstance(environment, Episode)
         return Instruction(environment)

@@ -63,7 +63,6 @@ def names(folder: Path) -> tuple[str, ...]:
 
 
 def page(folder: Path, name: str) -> Path:
-    """Return the page of a task."""
     if name.startswith(FLIGHT):
         return folder / "html" / name.replace(".", "/") / "wrapper.html"
     return folder / "html" / "miniwob" / f"{name}.html"

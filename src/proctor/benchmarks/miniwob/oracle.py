@@ -40,7 +40,6 @@ class ScriptedAgent:
 
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
-        """Yield the session of one episode."""
         assert isinstance(environment, Acting)
         yield _Solving(environment)
 

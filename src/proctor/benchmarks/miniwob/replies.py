@@ -38,7 +38,6 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Return the id of its sample."""
         return f"{self.task}/{self.seed}"
 
 

@@ -30,7 +30,6 @@ class Success:
         self._threshold = threshold
 
     def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        """Score one trajectory."""
         state = trajectory.state or {}
         if "episode" not in sample.meta or not isinstance(state.get("done"), bool):
             why: WhyUnscored = "no_evidence" if "episode" in sample.meta else "not_applicable"

@@ -43,7 +43,6 @@ class Stage:
         self.unread = [0] * len(self.scene.names)
 
     def step(self, actions: list[Action]) -> None:
-        """Play a turn."""
         self.done.append(actions)
         self.episode.step(actions)
 
@@ -175,7 +174,6 @@ class Playing:
         return None
 
     async def _action_of(self, index: int) -> Action:
-        """Return what a player does in this turn."""
         stage = self._stage
         if index == stage.seat or not stage.episode.may_act[index]:
             return self._chosen if index == stage.seat and self._chosen is not None else SILENCE

@@ -69,7 +69,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the players, in their order."""
         return tuple(profile.name for profile in self.profiles)
 
     def background(self, viewer: int | None = None) -> str:

@@ -40,7 +40,6 @@ class SotopiaScorer(AsksModel):
         return self.with_model(judge, "sotopia", {"temperature": 0.0})
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        """Return the score, or why there is none."""
         scene, seat, rules = scene_of(sample)
         state = trajectory.state or {}
         details = {name: state[name] for name in ("ended", "asked", "unread") if name in state}

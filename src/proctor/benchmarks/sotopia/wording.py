@@ -27,13 +27,11 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def official() -> Words:
-    """Return the official texts."""
     data = (files("proctor.benchmarks.sotopia") / "official.json").read_bytes()
     return msgspec.json.decode(data, type=Words)
 
 
 def ask_player(name: str, history: Sequence[str], turn: int, available: Sequence[str], edition: Edition) -> str:
-    """Return what a player is asked in a turn."""
     return _filled(
         official().player,
         agent=name,

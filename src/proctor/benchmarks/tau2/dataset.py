@@ -102,7 +102,6 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def actions(self) -> Sequence[Action]:
-        """Return the expected actions."""
         return (self.evaluation_criteria.actions if self.evaluation_criteria else None) or ()
 
     @property

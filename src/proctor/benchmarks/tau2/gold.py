@@ -22,7 +22,6 @@ class GoldModel:
     async def complete(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), *, response_format: object = None
     ) -> Step:
-        """Return the next call or words of the user."""
         while self._left:
             of_user, agent_follows = self._left[0]
             if of_user:

@@ -70,7 +70,6 @@ class Corpus:
         await self.upstream.__aexit__(None, None, None)
 
     def task(self, domain: str, id: str) -> Mapping[str, Any]:
-        """Return a task of any split."""
         if domain not in self._tasks:
             self._tasks[domain] = {task["id"]: task for task in dataset.raw_tasks(self.upstream.root, domain, None)}
         if id not in self._tasks[domain]:
@@ -79,14 +78,12 @@ class Corpus:
         return task
 
     async def check_all(self, path: Path, lines: Sequence[tuple[int, Line]]) -> list[Checked]:
-        """Check some lines at once."""
         for _, line in lines:
             if "judge_reply" in line and "messages" in line:
                 self._said[line["id"]] = line["messages"]
         return await run_together(*(self.check(path, number, line) for number, line in lines))
 
     async def check(self, path: Path, number: int, line: Line) -> Checked:
-        """Check one line of any corpus."""
         kinds = {"agent_system_sha256": self._inputs, "script": self._transcript, "judge_reply": self._judged, "messages": self._verdict}  # fmt: skip
         if not {"id", "domain", "task_id"} <= line.keys():
             raise BadInput("{path}, line {line}: no line of a corpus of tau2.", path=path, line=number)

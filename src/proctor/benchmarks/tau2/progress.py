@@ -36,7 +36,6 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rules_of(sample: Sample) -> Rules:
-    """Return the rules that a sample is played by."""
     return msgspec.convert(sample.meta.get("rules", {}), Rules)
 
 

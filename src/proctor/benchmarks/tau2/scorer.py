@@ -54,7 +54,6 @@ class RewardScorer(AsksModel):
         return self.with_model(judge, "tau2 nl_assertions", {"temperature": 0.0})
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        """Return the reward, or why there is none."""
         raw, rules, recorded = sample.meta["task"], rules_of(sample), trajectory.state or {}
         task = parsed(raw)
         ended = ended_of(task, carried_out(trajectory), rules, self._upstream.words.greeting)

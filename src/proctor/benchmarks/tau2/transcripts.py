@@ -46,7 +46,6 @@ class Script:
         self._solo = solo
 
     def model(self, who: str) -> ScriptedModel:
-        """Return the model of the agent or the user."""
         return ScriptedModel(lambda messages, tools: self._answer(who, messages, tools), name=who)
 
     def _answer(self, who: str, messages: Sequence[Message], tools: Sequence[Tool]) -> Message:

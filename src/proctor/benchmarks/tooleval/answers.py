@@ -105,7 +105,6 @@ def names_are_offered(details: object, offered: Collection[str]) -> bool:
 
 
 def costs(answer: Answer, offered: Collection[str]) -> Costs:
-    """Return what an answer took."""
     made = [node["message"] for node in nodes(answer["answer_details"]) if node["role"] == "tool" and isinstance(node["message"], dict)]  # fmt: skip
     calls = [one for one in made if one.get("name") != FINISH]
     return Costs(

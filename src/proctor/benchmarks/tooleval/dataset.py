@@ -75,7 +75,6 @@ class Clone:
         self.root = root
 
     def wording(self, evaluator: Evaluator = "default") -> Wording:
-        """Return the questions of an evaluator."""
         return _wording(self.root / "toolbench/tooleval/evaluators" / f"tooleval_gpt-3.5-turbo_{evaluator}")
 
     def correctness_prompt(self) -> str:
@@ -119,12 +118,10 @@ class Clone:
         return [one for one in found if str(one.query_id) in wanted]
 
     def ids(self, name: str) -> list[str]:
-        """Return the ids over which a set is counted."""
         found = read_json(self.query_file(name).parents[1] / "test_query_ids" / f"{name}.json")
         return [str(one) for one in found]
 
     def query_file(self, name: str) -> Path:
-        """Return the file with the queries of a set."""
         for below in _QUERIES:
             path = self.root / below / "test_instruction" / f"{name}.json"
             if path.is_file():

@@ -137,7 +137,6 @@ class Apis:
         self._nodes += bool(message.text)
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call as a message of its own."""
         return (await self.call_all([call]))[0]
 
     async def call_all(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult]:

@@ -39,7 +39,6 @@ class WebArenaScorer(AsksModel):
         return self.with_model(judge, "webarena", judging.DEFAULTS)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        """Return 1 or 0, or why there is neither."""
         config = config_of(sample)
         if config is None:
             return Unscored(why="not_applicable", reason=say("The sample is none of WebArena."))

@@ -9,7 +9,6 @@ MODULE_BY_COMMAND = {"bfcl": "bfcl_script", "run_complete_evaluation": "complete
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one of the scripts."""
     return run_script("proctor.compat.hello_agents", MODULE_BY_COMMAND, arguments)
 
 

@@ -52,7 +52,6 @@ class JudgingEvaluator:
         self._model = model_of(llm, self.judge_model)
 
     def export_results(self, results: Mapping[str, Any], output_path: str | Path) -> None:
-        """Write results as JSON."""
         text = json.dumps(results, ensure_ascii=False, indent=2, default=str)
         tell(say("✅ Results written: {path}", path=write(Path(output_path), text, replace=True)))
 

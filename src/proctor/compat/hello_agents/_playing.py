@@ -105,7 +105,6 @@ class Questions(ABC):
         """Read and check the questions."""
 
     def get_sample(self, index: int) -> dict[str, Any]:
-        """Return the question at an index."""
         return self._loaded()[index]
 
     def __len__(self) -> int:
@@ -154,7 +153,6 @@ class QuestionEvaluator(ABC):
 
 
 def write_lines(path: str | Path, lines: Iterable[Mapping[str, object]]) -> Path:
-    """Write JSON lines."""
     return write(Path(path), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), replace=True)
 
 

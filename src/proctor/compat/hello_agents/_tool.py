@@ -33,7 +33,6 @@ class ToolParameter(msgspec.Struct, frozen=True, kw_only=True):
     default: Any = None
 
     def dict(self) -> dict[str, object]:
-        """Return the parameter as a dict."""
         return msgspec.structs.asdict(self)
 
     def model_dump(self) -> Any:
@@ -58,7 +57,6 @@ class Tool(ABC):
         return all(one.name in parameters for one in self.parameters if one.required)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the tool as a dict."""
         listed = [one.dict() for one in self.parameters]
         return {"name": self.name, "description": self.description, "parameters": listed}
 

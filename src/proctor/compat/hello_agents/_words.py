@@ -17,7 +17,6 @@ NOTHING = math.nan  # no rate: it is formatted as `nan%`, no threshold is met by
 
 
 def tell(sentence: Sentence | str = "", indent: int = 0) -> None:
-    """Print a line."""
     print(" " * indent + visible(speak(sentence, language())))
 
 

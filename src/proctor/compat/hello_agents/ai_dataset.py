@@ -67,11 +67,9 @@ class AIDataset:
         return self.problems
 
     def get_problem(self, problem_id: str) -> dict[str, object] | None:
-        """Return the problem with this id."""
         return next((one for one in self.problems if one["problem_id"] == problem_id), None)
 
     def get_problems_by_topic(self, topic: str) -> list[dict[str, object]]:
-        """Return the problems of a topic."""
         return [one for one in self.problems if one["topic"] == topic]
 
     def get_problems_by_difficulty(self, min_diff: float, max_diff: float) -> list[dict[str, object]]:

@@ -7,7 +7,6 @@ from proctor.compat.hello_agents.bfcl_tool import BFCLEvaluationTool
 
 
 def add_flags(flags: argparse.ArgumentParser) -> None:
-    """Add the flags of the original."""
     flags.add_argument("--category", default="simple_python", help="category of BFCL v4 (default: %(default)s)")
     flags.add_argument("--samples", type=int, default=5, help="questions to ask; 0 is all (default: %(default)s)")
     flags.add_argument("--model-name", help="name to file official results under; LLM_MODEL_ID when not given")

@@ -6,7 +6,6 @@ from proctor.compat.hello_agents.generation import run_complete_evaluation
 
 
 def add_flags(flags: argparse.ArgumentParser) -> None:
-    """Add the arguments of the original."""
     flags.add_argument("num_problems", type=int, nargs="?", default=30, help="problems to write (default: %(default)s)")
     flags.add_argument(
         "delay_seconds", type=float, nargs="?", default=3.0, help="seconds between requests (default: %(default)s)"

@@ -64,7 +64,6 @@ class GAIADataset(Questions):
         return self.data
 
     def get_by_level(self, level: int | str) -> list[dict[str, Any]]:
-        """Return the questions of a level."""
         return [item for item in self._loaded() if item["level"] == level_of(level)]
 
     def get_level_distribution(self) -> dict[int, int]:

@@ -36,7 +36,6 @@ class GAIAMetrics:
 
     @staticmethod
     def compute_metrics(results: Results) -> dict[str, Any]:
-        """Return all figures."""
         rows = _rows(results)
         scored, whole, levels = _scored(rows), rates(rows), _levels(rows)
         right = [row["steps"] for row in scored if row["exact_match"] and row.get("steps")]

@@ -59,7 +59,6 @@ class LLMJudgeEvaluator(JudgingEvaluator):
 
     @property
     def dimensions(self) -> list[str]:
-        """The dimensions that are judged."""
         return list(self._highs)
 
     def evaluate_single(self, problem: Problem, reference: Problem | None = None) -> Dict:

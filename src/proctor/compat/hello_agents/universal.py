@@ -30,7 +30,6 @@ class EvaluationDimension(msgspec.Struct):
     prompt_instruction: str | None = None
 
     def to_dict(self) -> Dict:
-        """Return the dimension as a dict."""
         return msgspec.structs.asdict(self)
 
 
@@ -61,11 +60,9 @@ class EvaluationConfig:
         return cls([EvaluationDimension(name, text) for name, text in kwargs.items()])
 
     def get_dimension_names(self) -> list[str]:
-        """Return the names, in order."""
         return [one.name for one in self.dimensions]
 
     def to_dict(self) -> Dict:
-        """Return all of it as a dict."""
         return {"dimensions": [one.to_dict() for one in self.dimensions], "num_dimensions": len(self.dimensions)}
 
     def rubrics(self) -> list[Rubric]:

@@ -26,7 +26,6 @@ class HumanVerificationUI:
 
     @property
     def problems(self) -> list[Item]:
-        """The problems of the file."""
         return self._review.items
 
     @property

@@ -19,7 +19,6 @@ MODULES = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one of the scripts."""
     return run_script("proctor.compat.multi", MODULES, arguments)
 
 

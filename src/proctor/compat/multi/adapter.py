@@ -31,7 +31,6 @@ class Adapter:
         self.name = name
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
-        """Open a session for one question."""
         return nullcontext(_Asked(self._generate, sample))
 
 

@@ -21,7 +21,6 @@ _NOTHING = ("无", "无。")
 
 
 def add_flags(flags: argparse.ArgumentParser) -> None:
-    """Add the flags."""
     flags.add_argument("--image_dir", required=True, help="the folder 'images' of the data")
     flags.add_argument("--ocr", action="store_true", help="only the text in the images, its lines joined with 、")
     flags.add_argument("--output", help="csv file; captions_MODEL.csv or ocr_MODEL.csv next to the folder if not given")

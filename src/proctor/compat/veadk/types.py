@@ -19,7 +19,6 @@ class Record(msgspec.Struct, kw_only=True):
     """Made with keywords and changed at will, as there."""
 
     def model_dump(self, **_: object) -> dict[str, object]:
-        """Return the fields as plain data."""
         plain: dict[str, object] = msgspec.to_builtins(self, enc_hook=_foreign)
         return plain
 
@@ -33,7 +32,6 @@ class Record(msgspec.Struct, kw_only=True):
         return msgspec.convert(value, cls, from_attributes=True)
 
     def model_dump_json(self, **_: object) -> str:
-        """Return JSON text."""
         return msgspec.json.encode(self, enc_hook=_foreign).decode()
 
 

@@ -16,7 +16,6 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    r"""Undo `escape`."""
     if "\\" not in text:
         return text
     return "\\".join(part.replace("\\0", "\0") for part in text.split("\\\\"))

@@ -90,7 +90,6 @@ Problems = Mapping[str, Sentence]
 
 
 def form_of(case: EvalCase) -> CaseForm:
-    """Return the form of a case."""
     scenario, session = case.conversation_scenario, case.session_input
     persona = scenario.user_persona if scenario is not None else None
     return CaseForm(

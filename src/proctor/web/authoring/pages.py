@@ -81,7 +81,6 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    """Return the routes of the pages."""
     pages = _Pages(workspace)
     return [
         Route("/evalsets", pages.sets),

@@ -102,7 +102,6 @@ class AdkEvals:
         self._workspace = workspace
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the route of each path."""
         return [
             Route(f"{prefix}/apps/{{app}}/{path}", handler, methods=[method])
             for prefix in ("/dev", "")
@@ -390,5 +389,4 @@ def _person(request: Request) -> str:
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    """Return the routes of the paths."""
     return AdkEvals(workspace).routes()

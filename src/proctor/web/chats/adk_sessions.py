@@ -121,7 +121,6 @@ class AdkSessions:
         self._workspace = workspace
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the route of each path."""
         return [
             Route("/health", self.health),
             Route("/version", self.version),
@@ -137,11 +136,9 @@ class AdkSessions:
         ]
 
     async def health(self, _: Request) -> Response:
-        """Say that the server is up."""
         return JSONResponse({"status": "ok"})
 
     async def version(self, _: Request) -> Response:
-        """Say which server it is."""
         language = {"language": "python", "language_version": platform.python_version()}
         return JSONResponse({"version": __version__, **language})
 
@@ -168,7 +165,6 @@ class AdkSessions:
 
     @answered
     async def create(self, request: Request) -> Response:
-        """Create a session."""
         new = await body(request, NewSession)
         return await self._create(request, new.session_id or str(uuid.uuid4()), new.state or {}, new.events or ())
 
@@ -179,12 +175,10 @@ class AdkSessions:
 
     @answered
     async def get(self, request: Request) -> Response:
-        """Return a session with its events."""
         return JSONResponse(session_json(self._session(request)))
 
     @answered
     async def change_state(self, request: Request) -> Response:
-        """Change the state of a session."""
         chat, change = self._session(request), await body(request, StateChange)
         if chat.running is not None:
             raise Refused(409, "a reply is under way")
@@ -294,5 +288,4 @@ def _text(content: Event) -> str:
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    """Return the routes of the paths."""
     return AdkSessions(workspace).routes()

@@ -114,7 +114,6 @@ class Chats:
                 pass
 
     async def close(self) -> None:
-        """Close every session."""
         for chat in list(self._queues):
             self._end(chat)
         if self._tasks:

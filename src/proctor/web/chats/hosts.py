@@ -58,7 +58,6 @@ class AgentHost:
 
     @asynccontextmanager
     async def open(self, begin: Open) -> AsyncIterator[Talk]:
-        """Open a session of its own."""
         start = {"app_name": begin.app, "user_id": begin.user, "session_id": begin.session, "state": dict(begin.state)}
         async with self.agent.open(Sample(id="chat", turns=(), meta={"session": start}), None) as session:
             if isinstance(session, Resumes):

@@ -44,7 +44,6 @@ class Pages:
         self._workspace = workspace
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the route of each page."""
         return [
             Route("/chat", self.choose),
             Route("/chat", self.begin, methods=["POST"]),
@@ -63,7 +62,6 @@ class Pages:
         return await self._choose(request, {"agent": request.query_params.get("agent", "")})
 
     async def begin(self, request: Request) -> Response:
-        """Begin a chat."""
         given = await form(request)
         try:
             new = service.NewChat(
@@ -77,7 +75,6 @@ class Pages:
         return RedirectResponse(f"/chat/{chat.id}", 303)
 
     async def chat(self, request: Request) -> Response:
-        """Show a chat."""
         return await self._chat(request, self._find(request))
 
     async def send(self, request: Request) -> Response:
@@ -93,13 +90,11 @@ class Pages:
         return _back(request, chat)
 
     async def stop(self, request: Request) -> Response:
-        """Stop the reply."""
         chat = self._find(request)
         service.chats_of(self._workspace).stop(chat)
         return _back(request, chat)
 
     async def delete(self, request: Request) -> Response:
-        """Delete a chat."""
         service.chats_of(self._workspace).forget(self._find(request))
         return RedirectResponse("/chat", 303)
 
@@ -301,7 +296,6 @@ def describe(event: Mapping[str, Any]) -> str:
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    """Return the routes of the pages."""
     return Pages(workspace).routes()
 
 

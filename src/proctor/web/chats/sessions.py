@@ -232,7 +232,6 @@ class Chats:
         return sorted(self._chats.values(), key=lambda chat: -chat.changed)
 
     def find(self, id: str) -> Chat | None:
-        """Return the chat of an id."""
         return self._chats.get(id)
 
     def session(self, app: str, user: str, session: str) -> Chat | None:
@@ -347,7 +346,6 @@ class Chats:
         asyncio.get_running_loop().call_later(STOP_SECONDS, end)
 
     def forget(self, chat: Chat) -> None:
-        """Delete a chat."""
         self.stop(chat)
         if chat.process is not None:
             chat.process.send(Forget(chat=chat.id))

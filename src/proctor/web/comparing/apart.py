@@ -52,7 +52,6 @@ class Process:
         return answered
 
     def close(self) -> None:
-        """End the process."""
         self._process.kill()
 
 

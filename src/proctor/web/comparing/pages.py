@@ -56,7 +56,6 @@ GROUP_NAMES: Mapping[str, Sentence] = {
 
 
 def routes(workspace: Workspace) -> list[BaseRoute]:
-    """Return the routes of these pages."""
     pages = _Pages(workspace)
     return [
         Route("/compare", pages.compare),

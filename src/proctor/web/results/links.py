@@ -25,7 +25,6 @@ class RunLinks(Links):
         return ""
 
     def error(self, error_class: str, error_type: str) -> str:
-        """Return the address of the trials with an error."""
         if error_type == FOLDED:
             return ""
         return self.samples(error_class=error_class or NO_CLASS, error_type=error_type)
@@ -39,7 +38,6 @@ class RunLinks(Links):
         return self.samples(tag=slice) if slice else ""
 
     def sample(self, sample_id: str, attempt: int) -> str:
-        """Return the address of a trial."""
         return sample_address(self.reference, sample_id, attempt)
 
     def shown(self, key: str, rows: Sequence[Line]) -> Sequence[Line]:

@@ -50,8 +50,6 @@ NO_PAGES = (API, "/save", "/enter", "/static/")
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    """Return the routes of the pages about one run."""
-
     def show_run(request: Request) -> Response:
         asked = read_filter(request, RunPage)
         found = workspace.find_run(asked.run)

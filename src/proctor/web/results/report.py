@@ -39,7 +39,6 @@ class Latest:
         self.by_run: dict[str, Gathered] = {}
 
     def close(self) -> None:
-        """Forget them."""
         self.by_run.clear()
 
 

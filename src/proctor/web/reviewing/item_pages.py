@@ -54,7 +54,6 @@ class Pages:
         self._base = base
 
     def routes(self) -> list[Route]:
-        """Return the route of each page."""
         return [
             Route("/", self.home),
             Route("/items", self.items),

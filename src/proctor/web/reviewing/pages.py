@@ -38,7 +38,6 @@ DEFAULT_COUNT = 50
 
 
 def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
-    """Return the routes of all pages about reviews."""
     pages = ReviewingPages(workspace, access)
     return [
         Route("/review", pages.queues),

@@ -47,7 +47,6 @@ class Refusals:
         return self._by_key.get(key)
 
     def close(self) -> None:
-        """Forget them."""
         self._by_key.clear()
 
 

@@ -37,7 +37,6 @@ STATES = (
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    """Return the routes of the pages about runs."""
     pages = _Pages(workspace)
     return [
         Route("/runs", pages.list, methods=["GET"]),

@@ -258,7 +258,6 @@ class Watches:
         return known[reference]
 
     def close(self) -> None:
-        """Forget them."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._watch_by_reference.clear()
 

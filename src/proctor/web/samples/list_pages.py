@@ -61,8 +61,6 @@ class _Links:
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    """Return the route of the list."""
-
     def show_list(request: Request) -> Response:
         given = read_filter(request, SampleFilter)
         if "" in request.query_params.values():  # from the form; an address to paste has no empty fields

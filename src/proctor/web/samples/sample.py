@@ -199,7 +199,6 @@ class Attempt:
         self.annotations = [one for one in said if one.attempt == given.attempt]
 
     def conversation(self) -> Conversation:
-        """Return its entries."""
         return Conversation(self.sample, self.trial.trajectory, [one.result.known for one in self.verdicts])
 
 

@@ -62,7 +62,6 @@ class Place(SampleStep, frozen=True, kw_only=True):
 
 
 def routes(workspace: Workspace) -> list[BaseRoute]:
-    """Return the routes of these pages."""
     pages = SamplePages(workspace)
     return [
         Route("/runs/{run}/samples/{sample:path}", pages.show),

@@ -38,7 +38,6 @@ class NewToken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
-    """Return the routes of the pages about users."""
     pages = _Pages(workspace, access)
     return [
         Route("/account", pages.account),
@@ -107,7 +106,6 @@ class _Pages:
         return RedirectResponse("/account", 303)
 
     async def log_out(self, request: Request) -> Response:
-        """End this session."""
         await run_in_threadpool(self._access.close_session, request.headers)
         gone = page(request, "message.html.jinja", said=say("You are signed out."))
         gone.delete_cookie(self._access.cookie, path="/", secure=self._access.is_secure, httponly=True)

@@ -206,7 +206,6 @@ class Ledger:
         self._database.rows("SELECT 1")
 
     def close(self) -> None:
-        """Close the database."""
         self._database.close()
 
 
