@@ -25,6 +25,7 @@ OWN = {
     "base_url",
     "batch",
     "columns",
+    "help_all",
 }  # of the command, or a part of an option
 
 

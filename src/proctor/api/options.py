@@ -5,119 +5,40 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast, get_args
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast, get_args
 
-import msgspec
 from msgspec.structs import asdict, replace
 
-from proctor.api.resolve import AgentLike, TaskLike, UserLike
+from proctor.api.resolve import TaskLike
 from proctor.config import Settings, converted, judge_name, settings, unknown_option
 from proctor.core.errors import BadInput
-from proctor.core.run import Blamed, Budget, Limits, Order, Perturb, RunRecord, RunSpec, Selection, Target, Until
-from proctor.core.shard import Shard, shard_of
-from proctor.core.task import Scorer, Store
+from proctor.core.run import Blamed, Budget, Limits, Order, Perturb, RunRecord, RunSpec, Selection, Target
+from proctor.core.run_fields import OnAgentError, RunFields, check_bounds, described_fields
+from proctor.core.shard import shard_of
+from proctor.core.task import Store
 from proctor.engine.progress import Progress
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 APPROVERS = frozenset({"ask", "all", "none"})
-OnAgentError = Literal["agent", "provider", "ask"]
-LARGEST_SEED = 2**63 - 1  # the largest integer that a store keeps
 
 
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+class RunOptions(RunFields, frozen=True, kw_only=True):
     """The options of a run: the keyword arguments of `evaluate`.
 
     What is None has its usual value. When a run is resumed, `limits`, `max_failed`, `concurrency`, `workers` and `on` that
     are None are those of the stored run; all others must be unchanged.
 
+    The texts are those of the command line, which has most of these options. In Python the agent, the simulated user and scorers may
+    be functions or objects too, and the store an open one; what is given several times is a list, what has the form KEY=VALUE a mapping.
+
     Attributes:
-        agent: the system under test: a name, a path, a function, or an object.
-        replies: a file or folder of recorded replies, which are scored in place of calling an agent.
-        options: options of a task that is given by name.
-        agent_options: options of an agent that is given by name.
-        environment: the tools that the agent acts on, by name, such as `python:./shop.py:Shop`; several in a list.
-        environment_options: options of an environment that is given by name.
-        limit: how many samples are drawn at random with the seed, in proportion to the categories.
-        more: how many further samples a run of some (`limit`) then takes, most where outcomes are uncertain.
-        first: how many samples are taken from the start of the task.
-        ids: the ids of the samples to take.
-        tags: tags that a sample must have to be taken.
-        order: the order in which samples are visited, "random" (with the seed) or "official".
-        target: what the intervals are about: "samples" (samples like these) or "suite" (the very samples of the task).
-        attempts: how often each sample is tried.
-        until: a rule, such as "accuracy >= 0.85"; the run ends as soon as it is decided. "end" runs the rest of one that ended so.
-        against: the stored run, or named baseline, that the rule compares with.
-        error: the greatest chance of a wrong decision to one side; 0.05 by default.
-        perturb: faults put into calls of the environment's tools, by kind the share of the calls: errors, lost, delays, cuts.
-        approve: who approves calls that wait for it: "ask" (the simulated user), "all", "none", or the names of the tools that are approved. Where it is None, a simulated user is asked, and without one such a trial ends as "awaiting_approval".
-        on_agent_error: whose failure it is when a request of the agent's own code fails and nothing shows whether it asked its model or a tool: "agent" (counts as 0), "provider" (not counted), or "ask", the default: such a trial ends as "undecided".
-        shard: the part of the samples that is played, such as "3/10"; the run has the same name in all shards.
-        concurrency: how many samples are in flight; None lets the pace of the endpoint decide.
-        workers: in how many processes, for agents that need CPU.
-        on: the cluster on whose machines these processes run, `ray` or `ray:ADDRESS`; None for this machine.
-        scorers: names, paths or functions in place of the task's own.
-        judge: the model that scorers ask, where they ask one.
-        judge_options: options of the judge and of its model.
-        user: the simulated user, `model:openai:MODEL`, `scripted:FILE`, a path, a function or an object.
-        user_options: options of a simulated user that is given by name, and of its model.
-        seed: the seed of every draw.
-        store: a path, an address, or an open store.
-        run_id: the name of the run; with the name of a stored run, that one is resumed.
-        budget: bounds of the whole run.
-        limits: bounds of one attempt; a mapping changes only what it names.
         bars: the least values that its numbers are going to be held to, by name; a misspelt or impossible one is refused before the first call.
-        max_failed: the share of infrastructure failures above which a run is inconclusive.
-        retry_failed: run infrastructure failures again when a run is resumed.
-        accept_changes: resume a run although files of the agent, the task or a scorer changed.
-        cache: take the model's replies from the reply cache.
-        trace_to: the address of an OpenTelemetry collector that is sent each trial when it is stored; `env` for that of the OTEL_ variables.
-        trace_content: send what was said, too.
         progress: counts that a display can read.
     """
 
-    agent: AgentLike = None
-    replies: str | Path | None = None
-    options: Mapping[str, Any] | None = None
-    agent_options: Mapping[str, Any] | None = None
-    environment: str | Sequence[str] | None = None
-    environment_options: Mapping[str, Any] | None = None
-    limit: int | None = None
-    more: int | None = None
-    first: int | None = None
-    ids: Sequence[str] = ()
-    tags: Mapping[str, str] | None = None
-    order: Order | None = None
-    target: Target | None = None
-    attempts: int | None = None
-    until: str | Until | None = None
-    against: str | None = None
-    error: float | None = None
-    perturb: Perturb | Mapping[str, object] | None = None
-    approve: str | Sequence[str] | None = None
-    on_agent_error: OnAgentError | None = None
-    shard: str | Shard | None = None
-    concurrency: int | None = None
-    workers: int | None = None
-    on: str | None = None
-    scorers: Sequence[str | Scorer] | None = None
-    judge: str | None = None
-    judge_options: Mapping[str, Any] | None = None
-    user: UserLike = None
-    user_options: Mapping[str, Any] | None = None
-    seed: int | None = None
-    store: str | Store | None = None
-    run_id: str | None = None
-    budget: Budget | Mapping[str, Any] | None = None
-    limits: Limits | Mapping[str, Any] | None = None
     bars: float | Mapping[str, float] | None = None
-    max_failed: float | None = None
-    retry_failed: bool = False
-    accept_changes: bool = False
-    cache: bool = False
-    trace_to: str | None = None
-    trace_content: bool | None = None
     progress: Progress | None = None
 
     @classmethod
@@ -186,20 +107,9 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         """
         if self.replies is not None and not Path(self.replies).exists():
             raise BadInput("There is no file or folder {path}.", path=Path(self.replies))
-        for name in ("limit", "more", "first", "attempts", "concurrency", "workers"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise BadInput("{name} must be at least 1, not {value}.", name=name, value=value)
-        if self.seed is not None and not -LARGEST_SEED <= self.seed <= LARGEST_SEED:
-            raise BadInput(
-                "{name} must be between {low} and {high}, not {value}.",
-                name="seed",
-                low=-LARGEST_SEED,
-                high=LARGEST_SEED,
-                value=self.seed,
-            )
-        if self.max_failed is not None and not 0 <= self.max_failed <= 1:
-            raise BadInput("max_failed is a share from 0 to 1, not {value}.", value=self.max_failed)
+        for name, field in described_fields(RunFields).items():
+            if field.bounds is not None:
+                check_bounds(name, getattr(self, name))
         if self.trace_to is not None:
             from proctor.exports.otlp import endpoint_of
 
@@ -243,6 +153,11 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             target=self.target or "samples",
             **{name: getattr(usual, name) if value is None else value for name, value in given.items()},
         )
+
+
+RunOptions.__doc__ = f"{(RunOptions.__doc__ or '').rstrip()}\n" + "\n".join(
+    f"        {name}: {field.flag.text}" for name, field in described_fields(RunFields).items()
+)
 
 
 def keywords(

@@ -14,6 +14,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.main_number import main_names, scorer_meant
 from proctor.core.run import Looked, RunRecord, Until
+from proctor.core.run_fields import check_bounds
 from proctor.core.sample import Sample
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
@@ -115,10 +116,7 @@ def check_error(error: float) -> float:
     Raises:
         BadInput: it is no such chance.
     """
-    if not 0 < error < 0.5:
-        raise BadInput(
-            "{name} must be between {low} and {high}, not {value}.", name="error", low=0, high=0.5, value=error
-        )
+    check_bounds("error", error)
     return error
 
 

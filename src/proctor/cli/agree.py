@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     ),
 )
 @options.page
-@options.store
+@options.of_run("store")
 @options.as_json
 def command(
     sources: tuple[str, ...],

@@ -13,7 +13,7 @@ from proctor.core.errors import needs
 
 
 @click.command()
-@options.store
+@options.of_run("store")
 @click.option("--by", "name", metavar="USER", default="", help=t("Only what this user did."))
 @click.option("--run", metavar="RUN", default="", help=t("Only what was done to this run."))
 @click.option("--last", "most", type=click.IntRange(1, 1_000), default=50, help=t("How many lines (default 50)."))

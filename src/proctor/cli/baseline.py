@@ -14,7 +14,7 @@ def command() -> None:
 @command.command("set", help=t("Make a run the baseline of a name, in place of the one that was it."))
 @click.argument("name")
 @click.argument("run_id", metavar="RUN")
-@options.store
+@options.of_run("store")
 def set_(name: str, run_id: str, store: str | None) -> None:
     from proctor.api import open_run
     from proctor.api.baselines import baselines, set_baseline
@@ -28,7 +28,7 @@ def set_(name: str, run_id: str, store: str | None) -> None:
 
 
 @command.command("list", help=t("List the baselines of the store."))
-@options.store
+@options.of_run("store")
 @options.as_json
 def list_(store: str | None, as_json: bool) -> None:
     from proctor.api.baselines import baselines
@@ -53,7 +53,7 @@ def list_(store: str | None, as_json: bool) -> None:
 
 @command.command("remove", help=t("Remove a name; the run stays."))
 @click.argument("name")
-@options.store
+@options.of_run("store")
 def remove(name: str, store: str | None) -> None:
     from proctor.api.baselines import find_baseline, remove_baseline
     from proctor.api.prepare import open_existing

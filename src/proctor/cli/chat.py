@@ -25,7 +25,7 @@ SHOWN_CHARACTERS = 500
 
 @click.command()
 @click.option("--agent", help=t("The agent to talk with: adk:DIR, a2a:URL, openai:MODEL, ./agent.py:object …"))
-@options.agent_set
+@options.of_run("agent_options")
 @options.base_url
 @click.option(
     "--save", metavar="FILE", type=FILE, help=t("The eval-set file that every conversation is added to when it ends.")

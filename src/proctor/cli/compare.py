@@ -38,7 +38,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 )
 @options.given
 @options.reader
-@options.store
+@options.of_run("store")
 @options.as_json
 @click.pass_context
 def command(

@@ -51,7 +51,7 @@ def check(ctx: click.Context, name: str, folder: Path) -> None:
 
 @click.command()
 @click.argument("name")
-@options.task_set
+@options.of_run("options")
 @options.as_json
 def stats(name: str, options: dict[str, object] | None, as_json: bool) -> None:
     from proctor.api import resolve

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help=t("Where the judge changed, ask it again about the answers of the other run; nothing is written to the runs."),
 )
-@options.budget
+@options.of_run("budget")
 @click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .html, .md or .json."))
-@options.store
+@options.of_run("store")
 @options.showing
 def command(
     first: str,

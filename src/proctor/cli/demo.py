@@ -18,7 +18,7 @@ CATEGORIES = {"simple_python": 20, "irrelevance": 10}
 @click.option(
     "--out", "-o", metavar="FILE", default="proctor-demo.html", show_default=True, help=t("Where the report goes.")
 )
-@options.store
+@options.of_run("store")
 @options.quiet
 def command(out: str, store: str | None, quiet: bool) -> None:
     from proctor.api import evaluate

@@ -36,19 +36,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @long_command(
-    "--agent-dir",
-    "--evalset-file",
-    "--agent",
-    "--config-file-path",
-    "--evaluator",
-    "--judge",
-    "--tool-score-threshold",
-    "--response-match-score-threshold",
-    "--num-runs",
-    "--print-detailed-results",
-    "--results",
-    "--junit",
-    "--json",
+    "agent-dir evalset-file agent config-file-path evaluator judge tool-score-threshold response-match-score-threshold num-runs print-detailed-results results junit json",
     context_settings={"token_normalize_func": lambda name: name.replace("_", "-")},  # ADK writes --config_file_path
     help=t("Evaluate an agent on eval-set files, as veadk eval and adk eval do; exit code 1 when a case fails."),
 )
@@ -108,13 +96,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     metavar="NAME",
     help=t("Push the results to the Prometheus gateway of the environment, under this test name."),
 )
-@options.task_set
-@options.judge
-@options.agent_set
-@options.time_limit
+@options.of_run("options judge judge_options agent_options limits")
 @adk_flags
-@options.concurrency
-@options.resuming
+@options.of_run("concurrency run_id accept_changes store")
 @options.showing
 @click.pass_context
 def command(ctx: click.Context, /, places: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from proctor.cli import options, output
+from proctor.cli import derived, options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 from proctor.evalsets import cases
@@ -27,7 +27,7 @@ def command() -> None:
     pass
 
 
-_case_options = options.together(
+_case_options = derived.together(
     click.option("--from", "source", metavar="FILE", type=FILE, help=t("A JSON file with the whole case.")),
     click.option("--ask", metavar="TEXT", help=t("What the user says.")),
     click.option("--answer", metavar="TEXT", help=t("The response that is expected.")),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.argument("run_id", metavar="RUN")
 @click.argument("sample_id", metavar="SAMPLE")
 @click.option("--attempt", type=click.IntRange(min=0), default=1, help=t("Which attempt, counted from 1 (default 1)."))
-@options.store
+@options.of_run("store")
 def command(run_id: str, sample_id: str, attempt: int, store: str | None) -> None:
     from proctor.api import open_run
     from proctor.reports.terminal import explain

@@ -35,7 +35,7 @@ from proctor.cli.words import t
     help=t("The model's name in an official layout or a model card, where it is not that of the agent."),
 )
 @options.skip_damaged
-@options.store
+@options.of_run("store")
 def command(
     run_id: str,
     format: str,

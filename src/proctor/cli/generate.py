@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli import options, output
+from proctor.cli import derived, options, output
 from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
@@ -21,19 +21,7 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
 
 
 @long_command(
-    "--agent",
-    "--count",
-    "--reference",
-    "--topic",
-    "--judge",
-    "--rubric",
-    "--evaluate",
-    "--solver",
-    "--labels",
-    "--out",
-    "--budget",
-    "--dry-run",
-    "--json",
+    "agent count reference topic judge rubric evaluate solver labels out budget dry-run json",
     help=t(
         "Have an agent write data (aime, code, dialogue, document, scenario, or a generator file of your own); with --judge, say how good it is. With --evaluate: only look at data that exists."
     ),
@@ -41,7 +29,7 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
 @click.argument("generator", required=False)
 @click.option("--count", "-n", type=options.AT_LEAST_ONE, help=t("How many items (default 30)."))
 @click.option("--agent", help=t("Who writes: openai:MODEL, local:NAME, ./agent.py:object … as in proctor run."))
-@options.agent_set
+@options.of_run("agent_options")
 @options.base_url
 @click.option(
     "--reference",
@@ -66,7 +54,7 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
     "--meaning", is_flag=True, default=None, help=t("Nearly the same meaning makes a copy, too (extra semantic).")
 )
 @click.option("--evaluate", "data", metavar="FILE", help=t("Generate nothing; look at the items of this file."))
-@options.judge
+@options.of_run("judge judge_options")
 @click.option("--rubric", metavar="NAME|FILE", help=t("What to judge by (default: that of the generator)."))
 @click.option(
     "--comparisons",
@@ -74,8 +62,8 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
     help=t("How many items are compared with reference items (default: all)."),
 )
 @click.option("--solver", metavar="AGENT", help=t("An agent that solves the items again, to check the stated answers."))
-@options.several(
-    "--solver-set", "solver_options", t("An option of the solver; may be given several times."), read=options.pairs
+@derived.several(
+    "--solver-set", "solver_options", t("An option of the solver; may be given several times."), read=derived.pairs
 )
 @click.option(
     "--votes",
@@ -88,20 +76,14 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
     metavar="FILE",
     help=t("The labels of people for the items (default: the verification file next to the data)."),
 )
-@options.seed
-@options.concurrency
-@options.time_limit
-@options.budget
-@options.cache
-@options.run
-@options.accept_changes
+@options.of_run("seed concurrency limits budget cache run_id accept_changes")
 @click.option(
     "--out",
     "-o",
     metavar="DIR",
     help=t("The folder for all files (default: generated_data, and evaluation_results/TIME)."),
 )
-@options.store
+@options.of_run("store")
 @options.dry_run
 @options.showing
 @click.pass_context

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli import options, output
+from proctor.cli import derived, options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     multiple=True,
     help=t("Metadata of the samples to report by; may be given several times."),
 )
-@options.several(
+@derived.several(
     "--scale",
     "scales",
     t("The range of a score that is not from 0 to 1; may be given several times."),
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         "A scorer of ours that scores the trials too, and is compared with those of the log; may be given several times."
     ),
 )
-@options.store
+@options.of_run("store")
 @options.as_json
 def command(
     file: str, format: str | None, run_id: str | None, scales: dict[str, str] | None, as_json: bool, store: str | None,

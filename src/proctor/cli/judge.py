@@ -14,19 +14,7 @@ if TYPE_CHECKING:
 
 
 @long_command(
-    "--rubric",
-    "--judge",
-    "--judge-set",
-    "--repeats",
-    "--run",
-    "--limit",
-    "--labels",
-    "--map",
-    "--scorer",
-    "--out",
-    "--budget",
-    "--dry-run",
-    "--json",
+    "rubric judge judge-set repeats run limit labels map scorer out budget dry-run json",
     help=t("Judge the items of a file by a rubric. With --run and no file: the answers of a stored run."),
 )
 @click.argument("file", required=False)
@@ -44,7 +32,7 @@ if TYPE_CHECKING:
         "The model that judges: openai:MODEL, local:NAME, scripted:FILE (else PROCTOR_JUDGE); three or more are a jury."
     ),
 )
-@options.judge_set
+@options.of_run("judge_options")
 @click.option("--repeats", type=options.AT_LEAST_ONE, help=t("Judgements of each item (default 1)."))
 @click.option(
     "--scorer",
@@ -63,18 +51,14 @@ if TYPE_CHECKING:
         "A verification file: compare the judge with these people, and correct its figures; may be given several times."
     ),
 )
-@options.limit
-@options.first
-@options.seed
-@options.spending
+@options.of_run("limit first seed concurrency budget")
 @click.option(
     "--run",
     "run_id",
     metavar="ID",
     help=t("With a file: the name of the run; that of a stored run resumes it. Without: the stored run to judge."),
 )
-@options.accept_changes
-@options.store
+@options.of_run("accept_changes store")
 @options.reports
 @options.dry_run
 @options.showing

@@ -1,6 +1,6 @@
 """The help of a command with many options: one screen of those that are used most, and all of them with `--help-all`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import click
@@ -53,9 +53,9 @@ GROUPS = (
 class LongCommand(click.Command):
     """A command whose help shows the options in `shown`, in this order."""
 
-    def __init__(self, *arguments: Any, shown: Sequence[str], **settings: Any) -> None:
+    def __init__(self, *arguments: Any, shown: str, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self.shown = shown
+        self.shown = [f"--{name}" for name in shown.split()]
         everything = click.Option(
             ["--help-all"],
             is_flag=True,
@@ -81,15 +81,17 @@ class LongCommand(click.Command):
         _write(t("Other options"), others, ctx, formatter)
 
 
-def long_command(*shown: str, **settings: Any) -> Callable[[Callable[..., Any]], LongCommand]:
-    """Return a decorator that makes a command with many options; `shown` are those that are used most, the most used first."""
+def long_command(shown: str, **settings: Any) -> Callable[[Callable[..., Any]], LongCommand]:
+    """Return a decorator that makes a command with many options; `shown` names those that are used most, the most used first."""
     return click.command(cls=LongCommand, shown=shown, **settings)
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
+        from proctor.cli import output
+
         ctx.meta[ALL] = True
-        click.echo(ctx.get_help(), color=ctx.color)
+        output.line(ctx.get_help())
         ctx.exit()
 
 

@@ -22,7 +22,8 @@ def pull(name: str, source: str | None) -> None:
 
 
 @command.command(
-    "list", help=t("Show the model servers that run here (Ollama, vLLM) and their models, as --agent takes them.")
+    "list",
+    help=t("Show the model servers that run here (Ollama, vLLM) and their models, by the names that a run takes."),
 )
 def listed() -> None:
     import asyncio

@@ -29,9 +29,9 @@ from proctor.cli.words import lang, t
 @click.option(
     "--agent", help=t("Take what a trial costs from the runs of this agent, and its price from the settings.")
 )
-@options.task_set
+@options.of_run("options")
 @options.page
-@options.store
+@options.of_run("store")
 @options.as_json
 def command(task: str, out: str | None, as_json: bool, **given: Any) -> None:
     from proctor.continuous.plan import plan

@@ -19,19 +19,7 @@ PROBES = "position, length, style, self, stability, labels, injection"
 
 
 @long_command(
-    "--rubric",
-    "--judge-set",
-    "--probe",
-    "--kind",
-    "--limit",
-    "--margin",
-    "--items",
-    "--concurrency",
-    "--budget",
-    "--run",
-    "--out",
-    "--dry-run",
-    "--json",
+    "rubric judge-set probe kind limit margin items concurrency budget run out dry-run json",
     help=t(
         "Probe a judge for bias: position, length, style, its own answers, repetition, labels, orders in the answer."
     ),
@@ -60,9 +48,7 @@ PROBES = "position, length, style, self, stability, labels, injection"
     default=0.15,
     help=t("How large a bias matters: beyond it the judge is biased, within it fine (default 0.15)."),
 )
-@options.judge_set
-@options.spending
-@options.resuming
+@options.of_run("judge_options concurrency budget run_id accept_changes store")
 @options.page
 @options.dry_run
 @options.showing

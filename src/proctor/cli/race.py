@@ -13,21 +13,7 @@ from proctor.cli.words import lang, t
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 
 
-@long_command(
-    "--agent",
-    "--limit",
-    "--margin",
-    "--better-by",
-    "--metric",
-    "--set",
-    "--scorer",
-    "--judge",
-    "--concurrency",
-    "--budget",
-    "--run",
-    "--out",
-    "--json",
-)
+@long_command("agent limit margin better-by metric set scorer judge concurrency budget run out json")
 @click.argument("task", required=False)
 @click.option(
     "--agent",
@@ -46,26 +32,11 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
     help=t("Ask whether the second of two agents is better than the first by more than this."),
 )
 @click.option("--metric", help=t("The scorer to go by (default: the first)."))
-@options.error
-@options.limit
-@options.first
-@options.tags
-@options.target
-@click.option("--attempts", type=options.AT_LEAST_ONE, help=t("How often each sample is tried (default 1)."))
-@options.concurrency
-@options.seed
-@options.task_set
-@options.agent_set
-@options.environment
+@options.of_run(
+    "error limit first tags target attempts concurrency seed options agent_options environment environment_options"
+)
 @options.base_url
-@options.scorer
-@options.judge
-@options.user
-@options.time_limit
-@options.budget
-@click.option("--retry-failed", is_flag=True, help=t("When resuming a run, run its infrastructure failures again."))
-@options.accept_changes
-@options.cache
+@options.of_run("scorers judge judge_options user user_options limits budget retry_failed accept_changes cache")
 @click.option(
     "--run",
     "run_id",
@@ -73,7 +44,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
     help=t("The name of the race; that of a stored race, or of one of its runs, resumes it."),
 )
 @options.decision
-@options.store
+@options.of_run("store")
 @options.showing
 @click.pass_context
 def command(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @options.given
 @options.reader
 @options.skip_damaged
-@options.store
+@options.of_run("store")
 def command(
     run_id: str,
     out: str | None,

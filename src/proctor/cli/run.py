@@ -8,7 +8,6 @@ import click
 
 from proctor.cli import minimum, options, output
 from proctor.cli.long_help import long_command
-from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -17,74 +16,20 @@ if TYPE_CHECKING:
 CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 
 
-@long_command(
-    "--agent",
-    "--limit",
-    "--attempts",
-    "--set",
-    "--agent-set",
-    "--scorer",
-    "--judge",
-    "--min",
-    "--concurrency",
-    "--budget",
-    "--run",
-    "--dry-run",
-    "--json",
-)
+@long_command("agent limit attempts set agent-set scorer judge min concurrency budget run dry-run json")
 @click.argument("task", required=False)
-@click.option(
-    "--agent",
-    help=t(
-        "The system under test: openai:MODEL, local:NAME, ./agent.py:object, adk:DIR, a2a:URL, http:URL, process:COMMAND, replay:FILE, baseline:NAME."
-    ),
+@options.of_run(
+    "agent limit more first ids tags order target attempts until against error shard concurrency workers on seed options"
 )
-@options.limit
-@options.more
-@options.first
-@click.option("--id", "ids", multiple=True, help=t("Take the sample with this id; may be given several times."))
-@options.tags
-@options.order
-@options.target
-@click.option("--attempts", type=options.AT_LEAST_ONE, help=t("How often each sample is tried (default 1)."))
-@options.until
-@options.shard
-@options.concurrency
-@click.option(
-    "--workers", type=options.AT_LEAST_ONE, help=t("In how many processes, for agents that need CPU (default 1).")
-)
-@click.option(
-    "--on",
-    metavar="ray[:ADDRESS]",
-    help=t("Run these processes on a Ray cluster; ray alone starts one of this machine (default: without Ray)."),
-)
-@options.seed
-@options.task_set
 @options.columns
-@options.agent_set
-@options.environment
-@options.perturb
-@options.approve
-@options.on_agent_error
+@options.of_run("agent_options environment environment_options perturb approve on_agent_error")
 @options.base_url
 @options.batch
-@options.scorer
-@options.judge
-@options.user
-@options.time_limit
-@options.budget
-@click.option(
-    "--max-failed",
-    type=click.FloatRange(0, 1),
-    help=t("The share of infrastructure failures above which the run is inconclusive (default 0.05)."),
+@options.of_run(
+    "scorers judge judge_options user user_options limits budget max_failed retry_failed accept_changes cache trace_to trace_content"
 )
-@click.option("--retry-failed", is_flag=True, help=t("When resuming a run, run its infrastructure failures again."))
-@options.accept_changes
-@options.cache
-@options.trace_to
 @minimum.minimum
-@options.run
-@options.store
+@options.of_run("run_id store")
 @options.dry_run
 @options.showing
 @click.pass_context

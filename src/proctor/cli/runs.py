@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
 @click.option("--yes", "-y", is_flag=True, help=t("Do not ask."))
-@options.store
+@options.of_run("store")
 def delete(run_ids: tuple[str, ...], yes: bool, store: str | None) -> None:
     from proctor.api.prepare import open_existing
 
@@ -46,7 +46,7 @@ def delete(run_ids: tuple[str, ...], yes: bool, store: str | None) -> None:
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
 @click.option("--to", "target", metavar="URL", required=True, help=t("The store to copy to: a file or an address."))
 @options.skip_damaged
-@options.store
+@options.of_run("store")
 def copy(run_ids: tuple[str, ...], target: str, skip_damaged: bool, store: str | None) -> None:
     from proctor.api import copy_run
     from proctor.api.prepare import open_existing
@@ -60,7 +60,7 @@ def copy(run_ids: tuple[str, ...], target: str, skip_damaged: bool, store: str |
 
 @click.command()
 @click.argument("run_ids", metavar="[RUN]...", nargs=-1)
-@options.store
+@options.of_run("store")
 def check(run_ids: tuple[str, ...], store: str | None) -> None:
     from proctor.api.prepare import open_existing
     from proctor.stores.check import check_file, check_run
@@ -108,7 +108,7 @@ def merge(stores: tuple[str, ...], target: str, run_id: str | None) -> None:
 
 
 @click.command()
-@options.store
+@options.of_run("store")
 @options.as_json
 def listed(store: str | None, as_json: bool) -> None:
     import msgspec

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from proctor.cli import options, output
+from proctor.cli import derived, options, output
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 from proctor.core.trial import OUTCOMES
@@ -13,7 +13,7 @@ from proctor.core.trial import OUTCOMES
 @click.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--outcome", type=click.Choice(OUTCOMES), help=t("Only trials that ended so."))
-@options.several("--tag", "tags", t("Only samples with this tag; may be given several times."))
+@derived.several("--tag", "tags", t("Only samples with this tag; may be given several times."))
 @click.option("--scorer", metavar="NAME", help=t("Only trials with a score of this scorer."))
 @click.option(
     "--max-score",
@@ -27,7 +27,7 @@ from proctor.core.trial import OUTCOMES
 @click.option("--limit", type=options.AT_LEAST_ONE, help=t("List at most this many."))
 @click.option("--jsonl", "as_lines", is_flag=True, help=t("One JSON object for each sample, a line each."))
 @options.skip_damaged
-@options.store
+@options.of_run("store")
 @options.as_json
 def command(
     run_id: str,

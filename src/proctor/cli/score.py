@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(help=t("Score recorded replies; no agent is called. With --run, score a stored run again."))
 @click.argument("task", required=False)
-@click.option(
-    "--replies",
-    metavar="FILE|DIR",
-    help=t("The recorded replies: an official result file or folder, or JSON lines with id and answer."),
-)
+@options.of_run("replies")
 @click.option(
     "--run",
     "run_id",
@@ -28,12 +24,9 @@ if TYPE_CHECKING:
     help=t("With a task: the name of the new run. Without: the stored run to score again."),
 )
 @click.option("--attempts", type=options.AT_LEAST_ONE, help=t("How many replies each sample has (default 1)."))
-@options.task_set
-@options.scorer
-@options.judge
-@options.spending
+@options.of_run("options scorers judge judge_options concurrency budget")
 @minimum.minimum
-@options.store
+@options.of_run("store")
 @options.showing
 @click.pass_context
 def command(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli import output
-from proctor.cli.options import together
+from proctor.cli.derived import together
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 

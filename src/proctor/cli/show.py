@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.option("--failures", is_flag=True, help=t("Show what went wrong, sample by sample."))
 @options.given
 @minimum.minimum
-@options.store
+@options.of_run("store")
 @options.as_json
 @click.pass_context
 def command(

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 
-from proctor.cli.options import together
+from proctor.cli.derived import together
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 from proctor.runtime.files import reading

@@ -14,15 +14,14 @@ from proctor.cli.words import lang, t
 @click.command()
 @click.argument("name", required=False)
 @click.option("--agent", help=t("The system under test, as for proctor run (else agent in proctor.toml)."))
-@options.agent_set
+@options.of_run("agent_options")
 @options.base_url
-@options.judge
-@options.concurrency
+@options.of_run("judge judge_options concurrency")
 @click.option(
     "--fresh", is_flag=True, help=t("Run every sample: take no trials over, and do not resume what was cut off.")
 )
 @options.decision
-@options.store
+@options.of_run("store")
 @options.showing
 @click.pass_context
 def command(

@@ -33,7 +33,7 @@ ROWS = 15
     multiple=True,
     help=t("Write it too: .html, .md or .json; may be given several times."),
 )
-@options.store
+@options.of_run("store")
 @options.as_json
 def command(
     task: str, agent: str, baseline: str, last: int, out: tuple[str, ...], store: str | None, as_json: bool

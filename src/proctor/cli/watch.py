@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--now", "name", metavar="NAME", help=t("Run this watch now, and end."))
 @click.option("--status", is_flag=True, help=t("Show when each was and will be run, and which alerts are on."))
 @click.option("--test", is_flag=True, help=t("Send a test message to every channel; exit code 1 where one fails."))
-@options.store
+@options.of_run("store")
 @options.as_json
 @click.pass_context
 def command(

@@ -15,19 +15,7 @@ from proctor.core.errors import BadInput, needs
 
 
 @long_command(
-    "--store",
-    "--agents",
-    "--evalsets",
-    "--demo",
-    "--read-only",
-    "--port",
-    "--host",
-    "--open",
-    "--trusted-header",
-    "--oidc",
-    "--grant",
-    "--url",
-    "--json",
+    "store agents evalsets demo read-only port host open trusted-header oidc grant url json",
 )
 @options.workspace
 @click.option(

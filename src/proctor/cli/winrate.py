@@ -13,26 +13,14 @@ TASK = "judged-pairs:"
 
 
 @long_command(
-    "--rubric",
-    "--judge",
-    "--judge-set",
-    "--repeats",
-    "--pair",
-    "--control",
-    "--limit",
-    "--map",
-    "--run",
-    "--out",
-    "--budget",
-    "--dry-run",
-    "--json",
+    "rubric judge judge-set repeats pair control limit map run out budget dry-run json",
     help=t(
         "Compare sets of items (files, or stored runs) blind and in both orders; more than two are ranked together."
     ),
 )
 @click.argument("sets", nargs=-1)
 @click.option("--rubric", metavar="NAME|FILE", help=t("Whose dimensions say what is better (default: answer-quality)."))
-@options.judge
+@options.of_run("judge judge_options")
 @click.option(
     "--repeats",
     type=options.AT_LEAST_ONE,
@@ -57,10 +45,7 @@ TASK = "judged-pairs:"
     help=t("Estimate strengths as if all wrote equally long, or in the same style (default: none)."),
 )
 @options.items
-@options.limit
-@options.seed
-@options.spending
-@options.resuming
+@options.of_run("limit seed concurrency budget run_id accept_changes store")
 @options.reports
 @options.dry_run
 @options.showing
