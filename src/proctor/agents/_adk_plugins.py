@@ -22,7 +22,6 @@ GIVER = "proctor_environment_tools"
 KEY = "tool_results"  # where a sample has them
 ResultSource = Literal["real", "recorded", "recorded_or_real"]
 STEERING = ("transfer_to_agent", "exit_loop", "set_model_response")  # tools by which google-adk itself steers
-used: ContextVar[dict[str, list[Usage]]] = ContextVar("proctor_adk_used")  # in a turn, by the id of an invocation
 NOTHING_RECORDED = {"error": "No result is recorded for this call."}
 
 
@@ -49,7 +48,21 @@ class Results:
         return dict(NOTHING_RECORDED) if self._is_strict else None
 
 
-results: ContextVar[Results | None] = ContextVar("proctor_adk_plugins", default=None)
+class AdkTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """The turn under way, as the plugins see it.
+
+    Attributes:
+        results: recorded results that answer for the tools.
+        tools: those of the environment, which every model is offered.
+        usage: of replies in no event, by the id of the invocation.
+    """
+
+    results: Results | None
+    tools: EnvironmentTools | None
+    usage: dict[str, list[Usage]] = {}
+
+
+turn: ContextVar[AdkTurn | None] = ContextVar("proctor_adk_turn", default=None)
 
 
 def result_player() -> "BasePlugin":
@@ -60,13 +73,12 @@ def result_player() -> "BasePlugin":
         async def before_tool_callback(
             self, *, tool: Any, tool_args: dict[str, object], tool_context: object
         ) -> dict[str, object] | None:
-            recorded = results.get()
-            return None if recorded is None or tool.name in STEERING else recorded.of(tool.name, plain(tool_args))
+            now = turn.get()
+            if now is None or now.results is None or tool.name in STEERING:
+                return None
+            return now.results.of(tool.name, plain(tool_args))
 
     return Player(name="proctor_tool_results")
-
-
-offered: ContextVar[EnvironmentTools | None] = ContextVar("proctor_adk_tools", default=None)
 
 
 def tool_giver() -> "BasePlugin":
@@ -92,9 +104,10 @@ def tool_giver() -> "BasePlugin":
 
     class Giver(BasePlugin):
         async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-            tools = offered.get()
-            if tools is None:
+            now = turn.get()
+            if now is None or now.tools is None:
                 return
+            tools = now.tools
             for own in llm_request.config.tools or ():
                 declared = getattr(own, "function_declarations", None)
                 if declared:
@@ -110,8 +123,8 @@ def usage_counter() -> "BasePlugin":
 
     class Counter(BasePlugin):
         async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
-            usage, by_invocation = usage_of(llm_response), used.get(None)
-            if usage is not None and by_invocation is not None and not llm_response.partial:
-                by_invocation.setdefault(callback_context.invocation_id, []).append(usage)
+            usage, now = usage_of(llm_response), turn.get()
+            if usage is not None and now is not None and not llm_response.partial:
+                now.usage.setdefault(callback_context.invocation_id, []).append(usage)
 
     return Counter(name="proctor_usage")

@@ -247,13 +247,12 @@ class AdkSession:
         from google.adk.agents.invocation_context import LlmCallsLimitExceededError
 
         self.received = received
-        used = _adk_plugins.used.set({})
-        recorded = _adk_plugins.results.set(self._results)
-        offered = _adk_plugins.offered.set(self._offered if self._offered.tools else None)
+        now = _adk_plugins.AdkTurn(results=self._results, tools=self._offered if self._offered.tools else None)
+        token = _adk_plugins.turn.set(now)
         try:
             with self._offered.ended(), map_agent_errors(raised_by):
                 try:
-                    over = await self._play(content, self._options.steps())
+                    over = await self._play(content, self._options.steps(), now.usage)
                     self.state = await self._state()
                 except LlmCallsLimitExceededError:
                     over = True
@@ -262,10 +261,8 @@ class AdkSession:
                         self.received.append(Step(message=reply_message(error.doc[:MOST_BROKEN]), started=time.time()))
                     raise
         finally:
-            inside = [usage for used_by_agent in _adk_plugins.used.get().values() for usage in used_by_agent]
-            _adk_plugins.used.reset(used)
-            _adk_plugins.results.reset(recorded)
-            _adk_plugins.offered.reset(offered)
+            _adk_plugins.turn.reset(token)
+            inside = [usage for used_by_agent in now.usage.values() for usage in used_by_agent]
             if inside and self.received:
                 last = self.received[-1]
                 self.received[-1] = replace(last, usage=sum(inside, last.usage or Usage()))
@@ -274,7 +271,7 @@ class AdkSession:
         steps, self.received = self.received, []
         return steps
 
-    async def _play(self, content: Any, most: int) -> bool:
+    async def _play(self, content: Any, most: int, unseen: dict[str, list[Usage]]) -> bool:
         """Take the events of a turn; return True if it was ended because there were too many messages."""
         from google.adk.agents.run_config import RunConfig
 
@@ -292,7 +289,7 @@ class AdkSession:
                 if event is None or event.partial or event.author == "user":
                     continue
                 last = event
-                _adk_plugins.used.get().pop(event.invocation_id, None)  # its own events tell
+                unseen.pop(event.invocation_id, None)  # its own events tell
                 for step in self._waiting.take(event):
                     said += step.message.role == "assistant"
                     if said > most:

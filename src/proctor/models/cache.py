@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.chat.dialect import Json, ModelReply
 from proctor.chat.messages import Reply, to_reply
@@ -257,22 +258,34 @@ def _unpacked(key: str, packed: bytes | None) -> Answer | None:
         return None
 
 
-_offered: ContextVar[Cache | None] = ContextVar("proctor_cache_offered", default=None)
-_current: ContextVar[Cache | None] = ContextVar("proctor_cache", default=None)
-_use: ContextVar[Use | None] = ContextVar("proctor_cache_use", default=None)
-_seen: ContextVar[list[Place] | None] = ContextVar("proctor_cache_places", default=None)
+class _Around(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model that is called now sees.
+
+    Attributes:
+        offered: the open cache, which judges use.
+        current: the cache that is used.
+        use: the attempt under way.
+        seen: where the answers of a judge are kept.
+    """
+
+    offered: Cache | None = None
+    current: Cache | None = None
+    use: Use | None = None
+    seen: list[Place] | None = None
+
+
+_around: ContextVar[_Around] = ContextVar("proctor_cache", default=_Around())  # noqa: B039 - frozen
 
 
 @contextmanager
 def opened(cache: Cache | None = None, *, agents: bool, warn: Warn | None = None) -> Iterator[Cache]:
     """Open a cache, the user's own if None, for the judges called inside; with `agents` for every model."""
     cache = cache or Cache(warn=warn)
-    tokens = _offered.set(cache), _current.set(cache if agents else None)
+    token = _around.set(replace(_around.get(), offered=cache, current=cache if agents else None))
     try:
         yield cache
     finally:
-        _offered.reset(tokens[0])
-        _current.reset(tokens[1])
+        _around.reset(token)
         cache.close()
 
 
@@ -283,57 +296,57 @@ def used() -> Iterator[list[Place]]:
     Yields where their answers are kept, so that those that turn out to be of no use can be forgotten.
     """
     places: list[Place] = []
-    tokens = _current.set(_offered.get()), _seen.set(places)
+    around = _around.get()
+    token = _around.set(replace(around, current=around.offered, seen=places))
     try:
         yield places
     finally:
-        _current.reset(tokens[0])
-        _seen.reset(tokens[1])
+        _around.reset(token)
 
 
 def offered() -> Cache | None:
-    return _offered.get()
+    return _around.get().offered
 
 
 def hits() -> int:
     """Return how many replies of this attempt came from the cache so far."""
-    use = _use.get()
+    use = _around.get().use
     return use.hits if use is not None else 0
 
 
 def attempt() -> int:
-    use = _use.get()
+    use = _around.get().use
     return use.attempt if use is not None else 0
 
 
 def begin(attempt: int, trial: str = "", created: float = 0.0) -> Use:
     """Begin a new attempt in this task; `trial` names it among those of all runs, `created` is when its run was."""
     use = Use(attempt, trial, created)
-    _use.set(use)
+    _around.set(replace(_around.get(), use=use))
     return use
 
 
 def place_of(endpoint: str, request: Json) -> Place | None:
     """Return the entry for the answer to a request; None without a cache."""
-    cache = _current.get()
-    if cache is None:
+    around = _around.get()
+    if around.current is None:
         return None
-    use = _use.get() or Use(0)
-    place = Place(cache, use, use.key(_digest({"endpoint": endpoint, "request": request})))
-    if (seen := _seen.get()) is not None:
-        seen.append(place)
+    use = around.use or Use(0)
+    place = Place(around.current, use, use.key(_digest({"endpoint": endpoint, "request": request})))
+    if around.seen is not None:
+        around.seen.append(place)
     return place
 
 
 def owner() -> str:
     """Return what tells the run of this attempt from others that had the same id."""
-    use = _use.get()
+    use = _around.get().use
     return repr(use.created) if use is not None else ""
 
 
 def batch_key(endpoint: str, request: Json) -> str:
     """Return the name of a request among all that were ever sent in batches: the same when its trial is played again."""
-    use = _use.get()
+    use = _around.get().use
     if use is None or not use.trial:
         return secrets.token_hex(16)
     times = use.key(_digest({"endpoint": endpoint, "request": request, "trial": use.trial}))

@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from google.adk.runners import Runner
     from google.adk.sessions import BaseSessionService, Session
 
-Timed = Callable[..., None]
-_timed: ContextVar[Timed | None] = ContextVar("proctor_chat_span", default=None)
-_asked: ContextVar[Callable[["events.Event"], None] | None] = ContextVar("proctor_chat_asked", default=None)
+_heard: ContextVar[tuple[str, Tell] | None] = ContextVar(
+    "proctor_chat_heard", default=None
+)  # the chat, and who listens
 
 
 class AdkHost:
@@ -71,14 +71,7 @@ class AdkTalk:
         from google.adk.agents import run_config
         from google.genai import types
 
-        def asked(event: "events.Event") -> None:
-            tell(Said(chat=self._chat, event=as_json(event)))
-
-        def timed(**about: Any) -> None:
-            tell(Span(chat=self._chat, **about))
-
-        _asked.set(asked)
-        _timed.set(timed)
+        _heard.set((self._chat, tell))
         if command.content is None:
             content = content_of(Turn(messages=(command.message,)))
         else:
@@ -141,9 +134,10 @@ def _session_service() -> "BaseSessionService":
     class Sessions(InMemorySessionService):
         async def append_event(self, session: "Session", event: "events.Event") -> "events.Event":
             kept = await super().append_event(session, event)
-            asked = _asked.get()
-            if asked is not None and kept.author == "user" and not kept.partial:
-                asked(kept)
+            heard = _heard.get()
+            if heard is not None and kept.author == "user" and not kept.partial:
+                chat, tell = heard
+                tell(Said(chat=chat, event=as_json(kept)))
             return kept
 
     return Sessions()
@@ -165,9 +159,11 @@ def _stopwatch() -> "BasePlugin":
 
         def _end(self, kind: SpanKind, name: str, *key: str, failed: bool = False) -> None:
             started, clock = self._began.pop(key, (0.0, 0.0))
-            tell = _timed.get()
-            if started and tell is not None:
-                tell(
+            heard = _heard.get()
+            if started and heard is not None:
+                chat, tell = heard
+                span = Span(
+                    chat=chat,
                     kind=kind,
                     name=name,
                     started=started,
@@ -175,6 +171,7 @@ def _stopwatch() -> "BasePlugin":
                     first_token_seconds=self._first.pop(key, None),
                     failed=failed,
                 )
+                tell(span)
 
         async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
             self._begin(callback_context.invocation_id, agent.name)
