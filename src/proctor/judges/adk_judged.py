@@ -7,8 +7,7 @@ mean of its turns. The judge is that of the run, `--judge`. What it is shown: `_
 """
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -23,6 +22,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.judges._adk_items import METRICS, RESPONSE, SAME, TASKS, TOOLS, TYPES, Criterion, Item, items_of
 from proctor.judges.judge_options import make_asker, resolve_judge
 from proctor.judges.rubric import RubricJudge, RubricOptions, made
+from proctor.models.named import Opened
 from proctor.registry import unknown
 from proctor.trajectory_matching.adk_rules import mean
 
@@ -58,7 +58,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     votes: Mapping[str, float] = {}
 
 
-class AdkJudged:
+class AdkJudged(Opened):
     """Scores the turns of a case; a set that does not name the metric is left out. `async with` it, for the length of a run."""
 
     inline = True
@@ -67,19 +67,11 @@ class AdkJudged:
         self.metric = metric
         self.name = f"{KEY}:{metric}"
         self._asker = make_asker(judge, model_options, TRIES)
+        super().__init__([self._asker])
         self._judges: dict[str, RubricJudge] = {}
         texts = [SAME, RESPONSE, TOOLS] if metric in FIRST_VERSIONS else [TASKS[metric]]  # their versions stay
         self.version = digest([metric, judge, model_options, *texts])[:12]
         self.judge = JudgeInfo(model=judge, unpriced=self._asker.unpriced)
-
-    async def __aenter__(self) -> Self:
-        await self._asker.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._asker.__aexit__(kind, error, trace)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         given = sample.meta.get(KEY, {}).get(self.metric)

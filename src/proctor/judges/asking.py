@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, Self
 
 from proctor.core.judge import JudgeChoice, JudgeInfo
@@ -10,7 +9,7 @@ from proctor.core.task import Model
 from proctor.models import ledger, named
 
 
-class AsksModel:
+class AsksModel(named.Opened):
     """Holds the model, and opens it with the run; a subclass says with which defaults it is made.
 
     Args:
@@ -24,7 +23,7 @@ class AsksModel:
         self.judge: JudgeInfo | None = None
         self._model: Model | None = None
         self._kept_open = kept
-        self._opened = named.Opened([*kept])
+        super().__init__(kept)
 
     def with_model(self, choice: JudgeChoice, rubric: str, defaults: Mapping[str, Any]) -> Self:
         """Return the same scorer with the model that the run names, if it names one.
@@ -37,14 +36,5 @@ class AsksModel:
         if choice.model is not None:
             made._model = model = named.model(choice.model, choice.options, defaults=defaults)
             made.judge = JudgeInfo(model=choice.model, rubric=rubric, unpriced=tuple(ledger.unpriced(model)))
-        made._opened = named.Opened([*self._kept_open, made._model])
+        named.Opened.__init__(made, [*self._kept_open, made._model])
         return made
-
-    async def __aenter__(self) -> Self:
-        await self._opened.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._opened.__aexit__(kind, error, trace)

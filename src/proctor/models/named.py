@@ -39,7 +39,7 @@ def model(name: str, options: Mapping[str, object] = {}, *, defaults: Mapping[st
 
 
 class Opened:
-    """Starts the servers of models, or of objects that hold models, for as long as it is entered."""
+    """Enters others for as long as it is entered: models with a server, workers, objects that hold some."""
 
     def __init__(self, parts: Sequence[object]) -> None:
         self._parts = [part for part in parts if isinstance(part, AbstractAsyncContextManager)]

@@ -8,13 +8,14 @@ import json
 import re
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from proctor.benchmarks.agentbench.conversation import Ended, History, Loop
 from proctor.benchmarks.agentbench.database import Databases, Table
 from proctor.benchmarks.agentbench.db_answer import CHANGING
 from proctor.benchmarks.agentbench.official import Status
 from proctor.core.sample import Message, Sample
+from proctor.models.named import Opened
 from proctor.runtime.python_source import constants
 
 ROUNDS = 15
@@ -23,20 +24,14 @@ _OPENING, _CLOSING = "```sql\n", "\n```"
 _ANSWER = re.compile(r"\nFinal Answer:(.*)")
 
 
-class DatabasePart:
+class DatabasePart(Opened):
     """Plays samples, each on a table of its own."""
 
     def __init__(self, root: Path, databases: Databases, rounds: int = ROUNDS) -> None:
+        super().__init__([databases])
         self._prompt: str = constants(root / "src/server/tasks/dbbench/__init__.py")["big_prompt"]
         self._databases = databases
         self._rounds = rounds
-
-    async def __aenter__(self) -> Self:
-        await self._databases.__aenter__()
-        return self
-
-    async def __aexit__(self, *raised: object) -> None:
-        await self._databases.__aexit__(*raised)
 
     async def __call__(self, sample: Sample, history: History) -> Loop:
         """Play one sample. The answer to a change is the digest of the table, however the sample ended."""

@@ -3,7 +3,7 @@
 import urllib.parse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 
@@ -11,6 +11,7 @@ from proctor.benchmarks.agentbench.knowledge import FOLDER, CallRefused
 from proctor.core.errors import BadInput, EnvironmentFailed, PartFailed
 from proctor.isolation import Workers
 from proctor.isolation.limits import WorkerRaised
+from proctor.models.named import Opened
 from proctor.transport.client import Client, current
 from proctor.transport.target import Target
 
@@ -33,7 +34,7 @@ class _Found(msgspec.Struct, frozen=True):
 _decode = msgspec.json.Decoder(_Found).decode
 
 
-class SparqlBase:
+class SparqlBase(Opened):
     """The knowledge base of a SPARQL endpoint, entered for as long as a run lasts.
 
     Raises:
@@ -46,13 +47,7 @@ class SparqlBase:
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/sparql-results+json"}
         self._target = Target(url, headers=headers, seconds=SECONDS)
         self._workers = Workers(Path(__file__).with_name("knowledge_worker_program.py"), paths=[root / FOLDER], size=1)
-
-    async def __aenter__(self) -> Self:
-        await self._workers.__aenter__()
-        return self
-
-    async def __aexit__(self, *raised: object) -> None:
-        await self._workers.__aexit__(*raised)
+        super().__init__([self._workers])
 
     async def relations(self, entity: str) -> Sequence[str]:
         """Return the relations that lead away from an entity."""

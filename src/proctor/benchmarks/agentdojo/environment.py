@@ -13,25 +13,20 @@ from typing import Any, Self
 from proctor.core.sample import FreshTurn, Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Trajectory
 from proctor.isolation import Instance, Workers
+from proctor.models.named import Opened
 
 ROUNDS = 15
 RUNS = 3
 NO_ARGUMENTS = "The arguments are no JSON object."  # upstream ends there with an exception
 
 
-class Worlds:
+class Worlds(Opened):
     """Makes the environment of each sample; its workers start with the run."""
 
     def __init__(self, workers: Workers, tools_by_suite: Mapping[str, Sequence[Tool]]) -> None:
+        super().__init__([workers])
         self._workers = workers
         self._tools_by_suite = tools_by_suite
-
-    async def __aenter__(self) -> Self:
-        await self._workers.__aenter__()
-        return self
-
-    async def __aexit__(self, *raised: object) -> None:
-        await self._workers.__aexit__(*raised)
 
     def __call__(self, sample: Sample) -> "World":
         scene = sample.meta["scene"]

@@ -5,7 +5,7 @@ Source: DAMO-ConvAI, commit 483554eae102, `api-bank/evaluator_by_json.py`, `api-
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,6 +17,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor.isolation import Workers
+from proctor.models.named import Opened
 from proctor.text_measures.rouge_packages import english_sentences, sentences_l
 
 VERSION = f"{COMMIT} / 1"
@@ -74,7 +75,7 @@ class Calls:
         return [self._searches[keywords]] if keywords in self._searches else []
 
 
-class CallScorer:
+class CallScorer(Opened):
     """`call`: 1 when the call is right by the tool's own check."""
 
     name = CALL
@@ -82,14 +83,8 @@ class CallScorer:
     is_async = True
 
     def __init__(self, calls: Calls) -> None:
+        super().__init__([calls.workers])
         self._calls = calls
-
-    async def __aenter__(self) -> Self:
-        await self._calls.workers.__aenter__()
-        return self
-
-    async def __aexit__(self, *raised: object) -> None:
-        await self._calls.workers.__aexit__(*raised)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         """Score a reply; a call that cannot be made here has no score."""

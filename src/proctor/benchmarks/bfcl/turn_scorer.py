@@ -9,7 +9,7 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/eval_checker/eval_runner.py` (`_evaluate
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 
@@ -26,6 +26,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import clip, say
 from proctor.core.trajectory import Step, Trajectory, carried_out
 from proctor.isolation import Workers
+from proctor.models.named import Opened
 
 OFFICIAL = "official_result"
 """The key of `Trajectory.state` that holds a recorded result which is no list of turns of replies."""
@@ -43,7 +44,7 @@ _CLASSES = {
 }
 
 
-class ScorerOfAll:
+class ScorerOfAll(Opened):
     """The scorer of tasks that hold conversations; samples of one turn are scored by `scorer.bfcl`."""
 
     name = "bfcl"
@@ -52,14 +53,8 @@ class ScorerOfAll:
     is_async = True
 
     def __init__(self, workers: Workers) -> None:
+        super().__init__([workers])
         self.workers = workers
-
-    async def __aenter__(self) -> Self:
-        await self.workers.__aenter__()
-        return self
-
-    async def __aexit__(self, *raised: object) -> None:
-        await self.workers.__aexit__(*raised)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         mode: Mode = "native" if trajectory.tools == "native" else "prompt"

@@ -20,6 +20,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.engine.acting import Acting
 from proctor.environments.browser import Chromium, PageError, Window
 from proctor.environments.python import PythonEnvironment
+from proctor.models.named import Opened
 
 if TYPE_CHECKING:
     from playwright.async_api import Route
@@ -43,20 +44,14 @@ SYSTEM = (
 )
 
 
-class Pages:
+class Pages(Opened):
     """Makes the environment of each sample; its browser starts with the first."""
 
     def __init__(self, folder: Path, chromium: Chromium, limit: TimeLimit) -> None:
+        super().__init__([chromium])
         self._folder = folder
         self._chromium = chromium
         self._limit = limit
-
-    async def __aenter__(self) -> Self:
-        await self._chromium.__aenter__()
-        return self
-
-    async def __aexit__(self, *raised: object) -> None:
-        await self._chromium.__aexit__(*raised)
 
     def __call__(self, sample: Sample) -> "Episode":
         return Episode(self._folder, self._chromium, sample.meta["episode"], self._limit)

@@ -24,6 +24,7 @@ from proctor.benchmarks.tau2.upstream import Upstream
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
+from proctor.models.named import Opened
 from proctor.runtime.concurrent import run_together
 from proctor.runtime.json_file import read_json_lines
 
@@ -50,24 +51,18 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
             while batch := list(islice(lines, AT_ONCE)):
                 yield from runner.run(corpus.check_all(path, batch))
         finally:
-            runner.run(corpus.__aexit__())
+            runner.run(corpus.__aexit__(None, None, None))
 
 
-class Corpus:
+class Corpus(Opened):
     """Checks the lines of corpora against one copy of the repository; `async with` it."""
 
     def __init__(self, root: Path) -> None:
         self.upstream = Upstream(root)
+        super().__init__([self.upstream])
         self._tasks: dict[str, dict[str, Any]] = {}
         self._said: dict[str, Sequence[JSON]] = {}  # only the first line of a task that is judged holds the messages
         self._replays: dict[str, asyncio.Task[tuple[Sequence[JSON], Replayed]]] = {}
-
-    async def __aenter__(self) -> "Corpus":
-        await self.upstream.__aenter__()
-        return self
-
-    async def __aexit__(self, *raised: object) -> None:
-        await self.upstream.__aexit__(None, None, None)
 
     def task(self, domain: str, id: str) -> Mapping[str, Any]:
         if domain not in self._tasks:
