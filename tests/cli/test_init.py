@@ -60,3 +60,16 @@ def test_the_step_that_new_ci_names_is_the_next_one(
             assert done.exit_code == 0, done.output
     again = CliRunner().invoke(app, ["init", "ci"]).stderr
     assert again.rstrip().endswith("Next: proctor ci tier smoke"), "there is an agent now"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("shop", "proctor init project shop"),
+        ("./shop", "proctor init project ./shop"),
+        ("gaet", "Did you mean 'gate'"),
+    ],
+)
+def test_a_folder_in_place_of_a_template_is_answered_with_what_to_type(kind: str, said: str) -> None:
+    result = CliRunner().invoke(app, ["--lang", "en", "init", kind])
+    assert (result.exit_code, said in result.output) == (2, True), result.output

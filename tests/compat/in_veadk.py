@@ -353,7 +353,7 @@ def test_results_are_what_adk_reads(served: Served, folder: Path) -> None:
 
     with pytest.raises(SystemExit) as ended:
         app.main(
-            ["adk", "eval", "--agent-dir", str(package), "--evalset-file", file, "--evaluator", "adk"],
+            ["eval", "--agent-dir", str(package), "--evalset-file", file, "--evaluator", "adk"],
             prog_name="proctor",
         )
     assert ended.value.code == 1
@@ -378,7 +378,7 @@ def test_the_deepeval_form_of_the_command(served: Served, folder: Path, monkeypa
 
     with pytest.raises(SystemExit) as ended:
         app.main(
-            ["adk", "eval", "--agent-dir", str(package), "--evalset-file", file, "--evaluator", "deepeval"],
+            ["eval", "--agent-dir", str(package), "--evalset-file", file, "--evaluator", "deepeval"],
             prog_name="proctor",
         )
     assert ended.value.code == 0

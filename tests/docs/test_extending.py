@@ -45,6 +45,9 @@ def test_the_parts_of_a_package_are_found_by_name(package: Path) -> None:
         assert done.returncode == 0, done.stderr
     assert (package / "parrot.txt").read_text() == "a scored\n"
     assert (package / "shared" / "quality.db").is_file()
+    counted = ["proctor", "runs", "count", "parrot", "--store", "team://quality"]
+    printed = subprocess.run(counted, check=True, cwd=package, env=environment, capture_output=True, text=True).stdout
+    assert "scored: 1" in printed
     listed = subprocess.run(
         ["proctor", "list", "agents"],
         check=False,

@@ -208,7 +208,7 @@ def test_options_select_and_set(folder: Path) -> None:
         (["run", "./capitals.py:capitals", "--agent", "baseline:null", "--scorer", "exat"], "Did you mean 'exact'"),
         (["run", "./capitals.py:capitals", "--agent", "baseline:null", "--set", "onyl=fr"], "Did you mean 'only'"),
         (["run", "./capitals.py:capitals", "--agent", "baseline:null", "--id", "frr"], "Did you mean 'fr'"),
-        (["run", "./capitals.py:capitals", "--agent", "baseline:null", "--limit", "0"], "x>=1"),
+        (["run", "./capitals.py:capitals", "--agent", "baseline:null", "--limit", "0"], "limit must be at least 1"),
         (["run", "./capitals.py:capitals", "--agent", "baseline:null", "--run", "../x"], "cannot be a run id"),
         (["run", "--run", "nothing"], "nothing"),
         (["score", "./capitals.py:capitals", "--replies", "gone.jsonl"], "There is no file"),

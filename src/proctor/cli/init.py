@@ -8,6 +8,7 @@ import click
 from proctor.cli import output, templates
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+from proctor.core.near import near
 from proctor.runtime.visible import visible
 
 PROJECT = "project"
@@ -73,12 +74,15 @@ def command(kind: str, folder: Path | None) -> None:
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
     own = None if part is None else part.own
     if own is None and kind != ENVIRONMENT:
-        if "/" in kind or kind.startswith("."):
-            raise BadInput(
-                "Name what to write, then the folder: proctor init {kind} {folder}", kind=PROJECT, folder=kind
-            )
         sets = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
-        raise registry.unknown("template", kind, [*KINDS, ENVIRONMENT, *sets], paths=False)
+        known = [*KINDS, ENVIRONMENT, *sets]
+        if near(kind, known):
+            raise registry.unknown("template", kind, known, paths=False)
+        raise BadInput(
+            "No template is called '{name}'. Known: {known}. To start a project in a folder of this name: proctor init project {name}",
+            name=kind,
+            known=", ".join(known),
+        )
     if folder is None:
         raise BadInput("Name the folder to write to: proctor init {kind} DIR", kind=kind)
     if own is None:
