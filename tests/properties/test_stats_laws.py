@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proctor.core.run import Estimate
@@ -70,6 +70,7 @@ def test_a_higher_level_is_never_narrower(some: list[Case]) -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12), st.integers(2, 4))
+@example([0.0, 5e-324], 2)  # a mean so small that what it leaves is 1
 def test_copies_within_a_cluster_add_no_certainty(earned: list[float], copies: int) -> None:
     single = [Case(cluster=str(i), values=(value,), planned=1) for i, value in enumerate(earned)]
     one, copied = estimate("", tally(single)), estimate("", tally(single * copies))

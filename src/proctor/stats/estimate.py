@@ -314,6 +314,8 @@ def count_of_skewed(value: float, count: float, alike: float, quantile: float, *
         alike: clusters of equal size that would say as much.
     """
     room = 1 - value
+    if not room:  # a mean that rounds to 1 leaves no spread to speak of
+        return min(count, alike)
     relative = math.sqrt(room / value * alike / count)
     spread = relative * value
     greatest = (room - spread**2 / room) / spread  # of values up to 1: some are 1, all others alike
