@@ -7,7 +7,7 @@ PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
-.PHONY: demo test tests check lint style types docs torture bench golden lock dist install-test sbom clean
+.PHONY: demo quick test tests seconds check lint style types docs torture bench golden lock dist install-test sbom clean
 
 demo: $(VENV)/.demo-stamp
 	$(VENV)/bin/proctor demo
@@ -16,10 +16,17 @@ demo: $(VENV)/.demo-stamp
 test: style
 	$(MAKE) --no-print-directory -j2 types tests
 
-# Collected once, so that the workers find the tests compiled, wherever Python was told to write no such files.
-tests: $(VENV)/.dev-stamp
-	@PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --collect-only -qq >/dev/null 2>&1 || true
+tests: $(VENV)/.tests-stamp
 	$(PY) -m pytest -n $(JOBS) --dist loadgroup
+
+# The tests that what differs from main reaches, nearest first, in less than a minute; BASE names another branch.
+quick: $(VENV)/.dev-stamp
+	@reached=$$($(PY) tests/reach.py) && if [ -n "$$reached" ]; then \
+	  $(PY) -m pytest -q -n 2 --dist loadfile --doctest-modules -m "not slow and not model" $$reached; fi
+
+# Writes tests/seconds.txt, which CI holds the folders to; read the diff. On a machine with nothing else to do.
+seconds: $(VENV)/.tests-stamp
+	$(PY) -m pytest -n $(JOBS) --dist loadgroup --rewrite-seconds
 
 check: lint
 	$(PY) -m pytest -n $(JOBS) -m "not slow and not model" --ignore=tests/docs --ignore=tests/e2e --ignore=tests/torture
@@ -79,6 +86,11 @@ clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 	rm -rf src/*.egg-info
+
+# What changed is collected once ahead, or each worker would compile it for its asserts, which takes as long as importing it.
+$(VENV)/.tests-stamp: $(shell find tests -name '*.py' 2>/dev/null) | $(VENV)/.dev-stamp
+	@printf '%s\n' $(filter %.py,$?) | grep /test_ | PYTHONDONTWRITEBYTECODE= xargs -P 2 -n 130 $(PY) -m pytest --collect-only -qq >/dev/null 2>&1 || true
+	@touch $@
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -17,6 +17,7 @@ import hypothesis
 import pytest
 
 from proctor.runtime.garbage import gc_paused
+from seconds import Seconds
 
 ROOT = Path(__file__).resolve().parent.parent
 ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies", "test_messages_between_processes")
@@ -81,6 +82,7 @@ class Golden(Protocol):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite-golden", action="store_true", help="write the golden files instead of comparing")
+    parser.addoption("--rewrite-seconds", action="store_true", help="write tests/seconds.txt instead of comparing")
     parser.addoption(
         "--torture",
         action="store_true",
@@ -89,6 +91,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Seconds(config), "seconds")
     if IN_CI:
         config.pluginmanager.register(UnexpectedSkips(), "unexpected-skips")
 

@@ -1,0 +1,26 @@
+"""Where the sources and the modules that tests share are; nothing else knows the folders of the repository."""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOTS = [*ROOT.glob("src"), *sorted(ROOT.glob("packages/*/src"))]  # one, or one per package
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Yield each module of the sources with its name, in order."""
+    for root in ROOTS:
+        for path in sorted(root.rglob("*.py")):
+            yield module_name(path, root), path
+
+
+def module_name(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def shared_folders() -> list[Path]:
+    """Return the folders in which tests find each other's modules, as pytest is set."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return [ROOT / folder for folder in settings["tool"]["pytest"]["ini_options"]["pythonpath"]]
