@@ -12,6 +12,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import bleu, chrf
 from proctor.scorers._bleu import tokenizer_for
+from proctor.scorers.lookup import find_scorer
 
 SAME = [
     "Paris",
@@ -31,8 +32,7 @@ SAME = [
 
 
 def score(scorer: str, answer: str, target: object, **options: object) -> Score:
-    module = {"bleu": bleu, "chrf": chrf}[scorer]
-    result = module.make(options)(Sample.ask("a", "?", target=target), Trajectory.of(answer))
+    result = find_scorer(scorer, options)(Sample.ask("a", "?", target=target), Trajectory.of(answer))
     assert isinstance(result, Score), result
     return result
 
@@ -96,4 +96,4 @@ def test_an_endless_answer_is_quick(scorer: str, piece: str) -> None:
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     with pytest.raises(MissingExtra, match=r"\[text\]"):
-        bleu.make({})
+        find_scorer("bleu", {"lowercase": True})
