@@ -7,7 +7,9 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Protocol
+from typing import Annotated
+
+import msgspec
 
 from proctor.core.declared import Blame
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
@@ -51,20 +53,31 @@ def check_variables(names: Sequence[str], what: str) -> None:
             raise BadInput("{what} should be given the variable {name}, which is not set.", what=what, name=name)
 
 
-class ConfinedOptions(Protocol):
-    """The options of an environment that say whether and how a program is confined."""
+class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of an environment that is a program.
 
-    @property
-    def confined(self) -> bool: ...
-    @property
-    def memory_mb(self) -> int: ...
-    @property
-    def processes(self) -> int: ...
-    @property
-    def disk_mb(self) -> int: ...
+    Attributes:
+        seconds: how long one call may take; half of the time limit of a sample if None. The model sees that a
+            call took longer, if the program then answers again.
+        blame_death: whose failure it is when the program ends, hangs or breaks the protocol after a call, while a fresh one is sound.
+        variables: names of environment variables that the program is given, such as that of a key, and `NAME=value`, in which
+            `{folder}` is its temporary folder.
+        confined: without network, other processes, and files that it can write but those of its temporary folder; the machine has to
+            allow it.
+        memory_mb, processes, disk_mb: the bounds of what is confined: the memory of each process, how many processes and
+            threads, and all that is written into the folder.
+    """
+
+    seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    blame_death: Blame = "agent"
+    variables: tuple[str, ...] = ()
+    confined: bool = False
+    memory_mb: Annotated[int, msgspec.Meta(gt=0)] = 4_000
+    processes: Annotated[int, msgspec.Meta(gt=0)] = 1_000
+    disk_mb: Annotated[int, msgspec.Meta(gt=0)] = 256
 
 
-def confinement(options: ConfinedOptions) -> Confinement | None:
+def confinement(options: ProgramOptions) -> Confinement | None:
     """Return the bounds of a program; None where it is not confined."""
     if not options.confined:
         return None

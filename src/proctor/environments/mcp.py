@@ -21,7 +21,6 @@ import msgspec
 
 from proctor import registry
 from proctor.config import converted
-from proctor.core.declared import Blame
 from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
 from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from proctor.environments._mcp_client import Connection
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class Options(_programs.ProgramOptions, frozen=True, kw_only=True):
     """The options of `mcp:`.
 
     Attributes:
@@ -43,16 +42,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         state: the tool whose result is the state, as a JSON object.
         result: where in a result that is JSON what the agent is shown is, such as `data.text`; all of it if empty.
         without: tools that the agent is not offered; `reset` and `state` never are.
-        seconds: how long one call may take; half of the time limit of a sample if None. The model sees that a
-            call took longer, if the server then answers again.
-        blame_death: whose failure it is when the server ends, hangs or breaks the protocol after a call, while a fresh one is sound.
         start_seconds: how long a server may take to start.
-        variables: names of environment variables that a server is given, such as that of a key, and `NAME=value`, in which
-            `{folder}` is its temporary folder.
-        confined: without network, other processes, and files that it can write but those of its temporary folder; the machine has to
-            allow it.
-        memory_mb, processes, disk_mb: the bounds of what is confined: the memory of each process, how many processes and
-            threads, and all that is written into the folder.
         headers: sent to a server over HTTP; a value `env:NAME` is read from the environment.
     """
 
@@ -60,14 +50,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     state: str = ""
     result: str = ""
     without: tuple[str, ...] = ()
-    seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    blame_death: Blame = "agent"
     start_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60.0
-    variables: tuple[str, ...] = ()
-    confined: bool = False
-    memory_mb: Annotated[int, msgspec.Meta(gt=0)] = 4_000
-    processes: Annotated[int, msgspec.Meta(gt=0)] = 1_000
-    disk_mb: Annotated[int, msgspec.Meta(gt=0)] = 256
     headers: Mapping[str, str] = {}
 
 

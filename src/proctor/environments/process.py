@@ -18,12 +18,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from types import MappingProxyType, TracebackType
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import msgspec
 
 from proctor.config import converted
-from proctor.core.declared import Blame
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
@@ -39,31 +38,15 @@ CLOSE_SECONDS = 2.0
 START_SECONDS = 60.0
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class Options(_programs.ProgramOptions, frozen=True, kw_only=True):
     """The options of `process:`.
 
     Attributes:
         reuse: keep processes for further samples instead of one for each.
-        seconds: how long one answer may take; half of the time limit of a sample if None. The model sees that a
-            call took longer, if the program then answers again.
-        blame_death: whose failure it is when the program ends, hangs or writes garbage after a call, while a fresh one is sound.
-        variables: names of environment variables that the program is given, such as that of a key, and `NAME=value`, in which
-            `{folder}` is its temporary folder.
-        confined: without network, other processes, and files that it can write but those of its temporary folder; the machine has to
-            allow it.
-        memory_mb, processes, disk_mb: the bounds of what is confined: the memory of each process, how many processes and
-            threads, and all that is written into the folder.
         start: what `environment` holds for every sample.
     """
 
     reuse: bool = False
-    seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    blame_death: Blame = "agent"
-    variables: tuple[str, ...] = ()
-    confined: bool = False
-    memory_mb: Annotated[int, msgspec.Meta(gt=0)] = 4_000
-    processes: Annotated[int, msgspec.Meta(gt=0)] = 1_000
-    disk_mb: Annotated[int, msgspec.Meta(gt=0)] = 256
     start: Mapping[str, Any] = {}
 
 
