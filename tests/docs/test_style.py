@@ -54,6 +54,12 @@ def test_parameters_of_tests_are_the_same_in_every_process() -> None:
     assert not found, "give gzip.compress mtime=0, and draw or sort with a fixed seed"
 
 
+def test_ambient_state_stays_in_few_places() -> None:
+    """A ceiling that only falls."""
+    found = [path for path in (ROOT / "src").rglob("*.py") if " = ContextVar(" in path.read_text(encoding="utf-8")]
+    assert sum(path.read_text(encoding="utf-8").count(" = ContextVar(") for path in found) <= 10, found
+
+
 def test_no_imports_go_round_in_a_circle_lazy_ones_and_those_for_types_included() -> None:
     files = {_module(path): path for path in (ROOT / "src").rglob("*.py")}
     imports = {name: {*_imported(path, files)} - {name} for name, path in files.items()}
