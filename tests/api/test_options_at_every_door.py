@@ -18,7 +18,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run_fields import RunFields, check_bounds, described_fields
 
 CLI = Path(tree.__file__).parent
-MOST_DECLARATIONS = 200  # of options in the source of the command line, besides those of fields; this only falls
+MOST_DECLARATIONS = 188  # of options in the source of the command line, besides those of fields; this only falls
 FIELDS = described_fields(RunFields)
 BOUNDED = {name: field.bounds.low - 1 for name, field in FIELDS.items() if field.bounds is not None}
 OWN_OF_REQUEST = {"task", "run", "store", "task_options", "seconds"}  # of a browser: no mapping of limits, no path

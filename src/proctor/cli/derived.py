@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
@@ -50,10 +52,10 @@ def _option(name: str, of: type[msgspec.Struct], callback: Callback | None) -> C
     option, text = f"--{flag.name or name.replace('_', '-')}", t(flag.text)
     if flag.several:
         text = text[:-1] + t("; may be given several times.")
-        if callback is None and "=" in (flag.metavar or ""):
+        if callback is None and any(get_origin(one) is Mapping for one in kinds):
             callback = _reading(texts if Mapping[str, str] in kinds else pairs, option)
     if bounds is not None:
-        callback = _checked
+        callback = partial(_checked, of)
     default = next((field.default for field in msgspec.structs.fields(of) if field.name == name), None)
     settings: dict[str, Any] = {"multiple": True} if flag.several else {"default": default}
     if bool in kinds:
@@ -67,11 +69,13 @@ def _click_type(kinds: tuple[Any, ...]) -> "click.types.ParamType[Any]":
     for one in kinds:
         if get_origin(one) is Literal:
             return OneOf(get_args(one))
+    if Path in kinds and str not in kinds:
+        return click.Path(path_type=Path)
     return click.INT if int in kinds else click.FLOAT if float in kinds else click.STRING
 
 
-def _checked(_: click.Context, option: click.Parameter, value: Any) -> Any:
-    check_bounds(str(option.name), value)
+def _checked(of: type[msgspec.Struct], _: click.Context, option: click.Parameter, value: Any) -> Any:
+    check_bounds(str(option.name), value, of)
     return value
 
 

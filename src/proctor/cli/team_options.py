@@ -3,15 +3,15 @@
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
-import click
 import msgspec
 
-from proctor.cli.derived import together
-from proctor.cli.words import t
+from proctor.cli.derived import derived
 from proctor.core.errors import BadInput
+from proctor.core.run_fields import Bounds, Flag
+from proctor.core.sentence import say
 from proctor.runtime.files import reading
 
 if TYPE_CHECKING:
@@ -24,18 +24,101 @@ if TYPE_CHECKING:
 class TeamOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the options say; `url` is the address at which browsers reach the server."""
 
-    trusted_header: str | None
-    proxies: tuple[str, ...]
-    groups_header: str | None
-    grant_texts: tuple[str, ...]
-    aliases: tuple[str, ...]
-    url: str
-    session_hours: float
-    issuer: str | None
-    client: str | None
-    secret_file: Path | None
-    user_claim: str
-    groups_claim: str
+    trusted_header: Annotated[
+        str | None,
+        Flag(
+            say(
+                "The header in which a login proxy names the user, for example X-Forwarded-User; users of it need no link."
+            ),
+            metavar="NAME",
+        ),
+    ] = None
+    proxies: Annotated[
+        tuple[str, ...],
+        Flag(
+            say(
+                "A proxy whose headers are believed, that of --trusted-header (default: this machine) and X-Forwarded-For: an address or a network."
+            ),
+            "trusted-proxy",
+            "ADDRESS",
+            several=True,
+        ),
+    ] = ()
+    groups_header: Annotated[
+        str | None,
+        Flag(
+            say("The header in which the login proxy names the groups of the user, for example X-Forwarded-Groups."),
+            metavar="NAME",
+        ),
+    ] = None
+    grant_texts: Annotated[
+        tuple[str, ...],
+        Flag(
+            say(
+                "A role (reader, runner, admin) for a group, for user:NAME, or for * (everybody whom the login lets in)."
+            ),
+            "grant",
+            "ROLE=WHO",
+            several=True,
+        ),
+    ] = ()
+    aliases: Annotated[
+        tuple[str, ...],
+        Flag(
+            say(
+                "A name by which a proxy passes requests on, for example eval.example.com; other names are not answered."
+            ),
+            "name",
+            "HOST",
+            several=True,
+        ),
+    ] = ()
+    url: Annotated[
+        str,
+        Flag(
+            say(
+                "The address at which browsers reach the server through a proxy, for example https://eval.example.com."
+            ),
+            metavar="URL",
+        ),
+    ] = ""
+    session_hours: Annotated[
+        float, Bounds(0.1, 24 * 30), Flag(say("After how many hours a user signs in again (default 12)."))
+    ] = 12.0
+    issuer: Annotated[
+        str | None,
+        Flag(
+            say(
+                "The login provider (OpenID Connect) that users sign in at, by its issuer, for example https://id.example.com."
+            ),
+            "oidc",
+            "ISSUER",
+        ),
+    ] = None
+    client: Annotated[str | None, Flag(say("The id of the client at the login provider."), "oidc-client", "ID")] = None
+    secret_file: Annotated[
+        Path | None,
+        Flag(
+            say("A file with the secret of the client (default: PROCTOR_OIDC_SECRET, else a public client)."),
+            "oidc-secret-file",
+        ),
+    ] = None
+    user_claim: Annotated[
+        str,
+        Flag(
+            say("The claim that names the user (default email; one that the provider calls unverified is refused)."),
+            "oidc-user",
+            "CLAIM",
+        ),
+    ] = "email"
+    groups_claim: Annotated[
+        str,
+        Flag(
+            say("The claim with the groups of the user (default groups); a path such as realm_access.roles works too."),
+            "oidc-groups",
+            "CLAIM",
+        ),
+    ] = "groups"
 
     @property
     def names_users(self) -> bool:
@@ -125,85 +208,4 @@ class TeamOptions(msgspec.Struct, frozen=True, kw_only=True):
         return Ledger(open_database(store), session_seconds=self.session_hours * 3600)
 
 
-options = together(
-    click.option(
-        "--trusted-header",
-        metavar="NAME",
-        help=t(
-            "The header in which a login proxy names the user, for example X-Forwarded-User; users of it need no link."
-        ),
-    ),
-    click.option(
-        "--trusted-proxy",
-        "proxies",
-        metavar="ADDRESS",
-        multiple=True,
-        help=t(
-            "A proxy whose headers are believed, that of --trusted-header (default: this machine) and X-Forwarded-For: an address or a network."
-        ),
-    ),
-    click.option(
-        "--groups-header",
-        metavar="NAME",
-        help=t("The header in which the login proxy names the groups of the user, for example X-Forwarded-Groups."),
-    ),
-    click.option(
-        "--grant",
-        "grant_texts",
-        metavar="ROLE=WHO",
-        multiple=True,
-        help=t(
-            "A role (reader, runner, admin) for a group, for user:NAME, or for * (everybody whom the login lets in); may be given several times."
-        ),
-    ),
-    click.option(
-        "--name",
-        "aliases",
-        metavar="HOST",
-        multiple=True,
-        help=t(
-            "A name by which a proxy passes requests on, for example eval.example.com; other names are not answered."
-        ),
-    ),
-    click.option(
-        "--url",
-        metavar="URL",
-        default="",
-        help=t("The address at which browsers reach the server through a proxy, for example https://eval.example.com."),
-    ),
-    click.option(
-        "--session-hours",
-        type=click.FloatRange(0.1, 24 * 30),
-        default=12.0,
-        help=t("After how many hours a user signs in again (default 12)."),
-    ),
-    click.option(
-        "--oidc",
-        "issuer",
-        metavar="ISSUER",
-        help=t(
-            "The login provider (OpenID Connect) that users sign in at, by its issuer, for example https://id.example.com."
-        ),
-    ),
-    click.option("--oidc-client", "client", metavar="ID", help=t("The id of the client at the login provider.")),
-    click.option(
-        "--oidc-secret-file",
-        "secret_file",
-        type=click.Path(path_type=Path),
-        help=t("A file with the secret of the client (default: PROCTOR_OIDC_SECRET, else a public client)."),
-    ),
-    click.option(
-        "--oidc-user",
-        "user_claim",
-        metavar="CLAIM",
-        default="email",
-        help=t("The claim that names the user (default email; one that the provider calls unverified is refused)."),
-    ),
-    click.option(
-        "--oidc-groups",
-        "groups_claim",
-        metavar="CLAIM",
-        default="groups",
-        help=t("The claim with the groups of the user (default groups); a path such as realm_access.roles works too."),
-    ),
-)
+options = derived(*TeamOptions.__struct_fields__, of=TeamOptions)
