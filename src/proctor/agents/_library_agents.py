@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -108,6 +109,26 @@ def load_agent(
     if wrap is None or wrap is not part.wrap:
         raise _no_agent(target, name, package)
     return wrap(target, name=name, options=chosen)
+
+
+def make_and_wrap(
+    kind: str, session: Callable[..., Session], *, package: str, parts: Sequence[str] = ()
+) -> tuple[Callable[[str, Mapping[str, object]], Agent], Callable[..., Agent]]:
+    """Return what makes the agent `KIND:./file.py:object` or `KIND:package.module:object`, and what wraps one that is there.
+
+    Args:
+        session: makes a conversation from the agent, its `LibraryOptions` and the environment's tools.
+        parts: methods and attributes that an agent of the library has.
+    """
+
+    def make(argument: str, options: Mapping[str, object]) -> Agent:
+        return load_agent(kind, argument, options, package=package)
+
+    def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
+        require_parts(target, name, package, *parts)
+        return FrameworkAgent(name, partial(session, target, options))
+
+    return make, wrap
 
 
 def require_parts(target: object, name: str, package: str, *parts: str) -> None:

@@ -14,11 +14,9 @@ from typing import Any
 
 from proctor.agents._environment_tools import EnvironmentTools, cannot_be_given
 from proctor.agents._library_agents import (
-    FrameworkAgent,
     LibraryOptions,
-    load_agent,
+    make_and_wrap,
     reply_message,
-    require_parts,
     result_message,
     with_answer,
     with_stop,
@@ -29,24 +27,12 @@ from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_tools
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Reasoning, ToolCall, Turn
-from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Usage
 from proctor.runtime.threads import in_thread
 
 THOUGHT, FINISH = "Thought", "Finish"  # tools of ReActAgent that are none
 FAILED = ("❌", "错误")  # how the framework begins the result of a tool that failed
 SHARED = ("tool_registry", "token_counter", "skill_loader", "session_store")
-
-
-def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """Return the agent `hello_agents:./file.py:object` or `hello_agents:package.module:object`."""
-    return load_agent("hello_agents", argument, options, package="hello_agents")
-
-
-def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """Return the agent of an `Agent` that is there already."""
-    require_parts(target, name, "hello_agents", "run", "llm")
-    return FrameworkAgent(name, partial(CopySession, target, options))
 
 
 class CopySession:
@@ -282,4 +268,5 @@ def _usage(used: Any) -> Usage:
     return Usage(input_tokens=tokens("prompt_tokens"), output_tokens=tokens("completion_tokens"), requests=1)
 
 
+make, wrap = make_and_wrap("hello_agents", CopySession, package="hello_agents", parts=("run", "llm"))
 PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

@@ -8,15 +8,13 @@ step. Tracing, which would send every run to OpenAI, is off.
 import dataclasses
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from proctor.agents._environment_tools import EnvironmentTools, schema_of_parameters
 from proctor.agents._library_agents import (
-    FrameworkAgent,
     LibraryOptions,
     denial_of,
-    load_agent,
+    make_and_wrap,
     reply_message,
     result_message,
     with_answer,
@@ -28,21 +26,10 @@ from proctor.chat.agent_replies import call_of
 from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, ToolCall, ToolResult, Turn
-from proctor.core.task import Agent
 from proctor.core.trajectory import Approval, Step, Stop, Usage
 
 FAILED = "An error occurred while running the tool"  # how the SDK's default handler begins
 REFUSALS = ("InputGuardrailTripwireTriggered", "OutputGuardrailTripwireTriggered", "ModelRefusalError")
-
-
-def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """Return the agent `openai_agents:./file.py:object` or `openai_agents:package.module:object`."""
-    return load_agent("openai_agents", argument, options, package="agents")
-
-
-def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """Return the agent of an `Agent` that is there already."""
-    return FrameworkAgent(name, partial(RunnerSession, target, options))
 
 
 class RunnerSession:
@@ -301,4 +288,5 @@ def _output(item: Any) -> tuple[str, Any]:
     return raw.get("call_id") or "", getattr(item, "output", None) or raw.get("output")
 
 
+make, wrap = make_and_wrap("openai_agents", RunnerSession, package="agents")
 PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

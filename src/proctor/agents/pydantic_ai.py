@@ -5,18 +5,15 @@ agents used on its behalf is counted at the last step, if they were given its us
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal
 
 from proctor.agents._environment_tools import EnvironmentTools, schema_of_parameters
 from proctor.agents._library_agents import (
-    FrameworkAgent,
     LibraryOptions,
     as_text,
     denial_of,
-    load_agent,
+    make_and_wrap,
     reply_message,
-    require_parts,
     result_message,
     with_answer,
     with_stop,
@@ -27,22 +24,10 @@ from proctor.chat.agent_replies import call_of
 from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
 from proctor.core.sample import ToolCall, Turn
-from proctor.core.task import Agent
 from proctor.core.trajectory import Approval, Step, Stop, Usage
 
 STOP_BY_REASON: Mapping[str, Stop] = {"length": "length", "content_filter": "filtered"}
 OUTPUT_TOOL = "final_result"
-
-
-def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """Return the agent `pydantic_ai:./file.py:object` or `pydantic_ai:package.module:object`."""
-    return load_agent("pydantic_ai", argument, options, package="pydantic_ai")
-
-
-def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """Return the agent of an `Agent` that is there already."""
-    require_parts(target, name, "pydantic_ai", "run", "iter")
-    return FrameworkAgent(name, partial(RunSession, target, options))
 
 
 class RunSession:
@@ -215,4 +200,5 @@ def _author(agent: Any) -> str:
     return agent.name or "agent"
 
 
+make, wrap = make_and_wrap("pydantic_ai", RunSession, package="pydantic_ai", parts=("run", "iter"))
 PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

@@ -14,12 +14,10 @@ from typing import Any
 
 from proctor.agents._environment_tools import EnvironmentTools, schema_of_parameters
 from proctor.agents._library_agents import (
-    FrameworkAgent,
     LibraryOptions,
     as_text,
-    load_agent,
+    make_and_wrap,
     reply_message,
-    require_parts,
     result_message,
     with_answer,
     with_stop,
@@ -30,24 +28,12 @@ from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Tool as OfferedTool
 from proctor.core.sample import ToolCall, Turn
-from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Usage
 from proctor.runtime.threads import in_thread
 
 FINAL_ANSWER = "final_answer"
 INTERPRETER = "python_interpreter"
 NO_REPLY = "Error in generating final LLM output"  # how smolagents begins when even the last model call fails
-
-
-def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """Return the agent `smolagents:./file.py:object` or `smolagents:package.module:object`."""
-    return load_agent("smolagents", argument, options, package="smolagents")
-
-
-def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """Return the agent of a `MultiStepAgent` that is there already."""
-    require_parts(target, name, "smolagents", "run", "memory")
-    return FrameworkAgent(name, partial(CopySession, target, options))
 
 
 class CopySession:
@@ -324,4 +310,5 @@ def _text(content: Any) -> str:
     return "" if content is None else str(content)
 
 
+make, wrap = make_and_wrap("smolagents", CopySession, package="smolagents", parts=("run", "memory"))
 PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)
