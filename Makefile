@@ -7,7 +7,7 @@ PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
-.PHONY: demo quick test tests seconds check lint style types docs torture bench golden lock dist install-test sbom clean
+.PHONY: demo quick test tests seconds compiled check lint style types docs torture bench golden lock dist install-test sbom clean
 
 demo: $(VENV)/.demo-stamp
 	$(VENV)/bin/proctor demo
@@ -16,19 +16,19 @@ demo: $(VENV)/.demo-stamp
 test: style
 	$(MAKE) --no-print-directory -j2 types tests
 
-tests: $(VENV)/.tests-stamp
+tests: compiled $(VENV)/.tests-stamp
 	$(PY) -m pytest -n $(JOBS) --dist loadgroup
 
 # The tests that what differs from main reaches, nearest first, in less than a minute; BASE names another branch.
-quick: $(VENV)/.dev-stamp
+quick: compiled
 	@reached=$$($(PY) tests/reach.py) && if [ -n "$$reached" ]; then \
 	  $(PY) -m pytest -q -n 2 --dist loadfile --doctest-modules -m "not slow and not model" $$reached; fi
 
 # Writes tests/seconds.txt, which CI holds the folders to; read the diff. On a machine with nothing else to do.
-seconds: $(VENV)/.tests-stamp
+seconds: compiled $(VENV)/.tests-stamp
 	$(PY) -m pytest -n $(JOBS) --dist loadgroup --rewrite-seconds
 
-check: lint
+check: compiled lint $(VENV)/.tests-stamp
 	$(PY) -m pytest -n $(JOBS) -m "not slow and not model" --ignore=tests/docs --ignore=tests/e2e --ignore=tests/torture
 
 lint: style types
@@ -47,7 +47,7 @@ docs: $(VENV)/.dev-stamp
 
 # Every fault we know of, injected for real, with a table at the end, and libraries too large for the usual run; `make test` runs a short form of it.
 torture: $(VENV)/.dev-stamp
-	$(PY) -m pytest tests/torture tests/web/test_web_fuzz.py tests/contracts/test_scorers.py tests/compat tests/e2e tests/properties/test_trajectory_laws.py tests/docs/test_docs.py tests/judges/test_probe_rates.py tests/models/test_batches.py --torture -n $(JOBS) --dist loadgroup
+	$(PY) -m pytest tests/torture tests/web/test_web_fuzz.py tests/contracts/test_scorers.py tests/compat tests/e2e tests/properties/test_trajectory_laws.py tests/docs/test_docs.py tests/judges tests/stats tests/continuous/test_gate_errors.py tests/models/test_batches.py --torture -n $(JOBS) --dist loadgroup
 
 bench: $(VENV)/.dev-stamp
 	$(PY) -m bench
@@ -86,6 +86,10 @@ clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 	rm -rf src/*.egg-info
+
+# Where Python is told to write no bytecode, each command that a test starts would compile all that changed since the installation.
+compiled: $(VENV)/.dev-stamp
+	@$(PY) -m compileall -q src
 
 # What changed is collected once ahead, or each worker would compile it for its asserts, which takes as long as importing it.
 $(VENV)/.tests-stamp: $(shell find tests -name '*.py' 2>/dev/null) | $(VENV)/.dev-stamp

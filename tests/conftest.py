@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import hypothesis
 import pytest
+import simulated
 
 from proctor.runtime.garbage import gc_paused
 from seconds import Seconds
@@ -92,6 +93,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Seconds(config), "seconds")
+    simulated.long = config.getoption("--torture")
     if IN_CI:
         config.pluginmanager.register(UnexpectedSkips(), "unexpected-skips")
 

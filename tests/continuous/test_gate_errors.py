@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
+from simulated import rounds
 
 from proctor.core.tally import Case, tally
 from proctor.stats.bounds import moved, one_sided
@@ -14,7 +15,7 @@ from proctor.stats.estimate import estimate
 from proctor.stats.paired import Pair
 
 ERROR = 0.05
-ROUNDS = 1_000
+ROUNDS = rounds(1_000)
 MOST = ERROR + 0.005 + 1.645 * (ERROR * (1 - ERROR) / ROUNDS) ** 0.5  # the last part is the chance in the simulation
 
 Suite = Callable[[random.Random], tuple[Sequence[Case], float]]

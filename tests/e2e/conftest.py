@@ -83,7 +83,9 @@ def chromium() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("needs a browser: chromium")
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = play.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
+        )
         yield browser
         browser.close()
 

@@ -72,7 +72,8 @@ class Here(NamedTuple):
     inherited: Mapping[str, str]
 
 
-def wait_until(is_so: Callable[[], object], seconds: float = 20) -> None:
+def wait_until(is_so: Callable[[], object], seconds: float = 180) -> None:
+    """Wait for what has to come; on a machine with much else to do it comes late."""
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, "it did not come to that"
@@ -159,7 +160,7 @@ def begin(here: Here, *words: str, **more: str) -> "subprocess.Popen[str]":
 
 def run(here: Here, *words: str, code: int = 0, **more: str) -> tuple[dict[str, object], str]:
     started = begin(here, *words, **more)
-    out, err = started.communicate(timeout=120)
+    out, err = started.communicate(timeout=300)
     assert started.returncode == code, err
     return json.loads(out) if out else {}, err
 
@@ -236,7 +237,7 @@ def test_a_lost_node_loses_nothing_and_only_what_was_in_flight_is_repeated(clust
     wait_until(lambda: len(list(notes.iterdir())) > 8)
     assert started.poll() is None
     write(cluster, "kill")
-    out, err = started.communicate(timeout=120)
+    out, err = started.communicate(timeout=300)
     assert started.returncode == 0, err
     assert json.loads(out)["outcomes"] == {"scored": 40}
     assert 40 <= len(list(notes.iterdir())) <= 46
@@ -256,10 +257,10 @@ def test_one_of_two_nodes_is_killed_twenty_times_at_random(cluster: Here, tmp_pa
         join(cluster, 1, tmp_path)
     words = ["--agent", "./count.py:noted", "--workers", str(round(cores) + 2), "--concurrency", str(at_once)]
     started = begin(cluster, *words, "--set", f"samples={samples}", "--run", "tortured", LLM_NOTES=str(notes))
-    wait_until(lambda: len(list(notes.iterdir())) > 16, 60)
+    wait_until(lambda: len(list(notes.iterdir())) > 16)
     for _ in range(KILLS):
         join(cluster, 1, tmp_path)  # where the next worker finds a core
-        wait_until(lambda: len(busy()) == 2 or started.poll() is not None, 60)
+        wait_until(lambda: len(busy()) == 2 or started.poll() is not None)
         time.sleep(drawn.random())  # any moment may be the one
         assert started.poll() is None
         os.kill(drawn.choice(sorted(busy())), signal.SIGKILL)
@@ -381,4 +382,4 @@ def join(here: Here, cores: int, path: Path) -> None:
     """Let another node join the cluster."""
     before = cores_of(here)
     write(here, f"add {cores} {path}")
-    wait_until(lambda: cores_of(here) > before, 60)
+    wait_until(lambda: cores_of(here) > before)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from simulated import rounds
 from swayed_judge import swayed
 
 from proctor.api import evaluate
@@ -68,7 +69,7 @@ def test_a_judge_that_always_names_the_first_is_biased_and_never_consistent() ->
 
 def test_a_noisy_judge_without_bias_is_rarely_accused() -> None:
     accused: list[bool] = []
-    for seed in range(16):
+    for seed in range(rounds(16)):
         found = _probed(swayed(noise=1.0, seed=seed), probes=["position", "length", "style", "injection", "labels"])
         accused += [one.verdict == "biased" for one in found.findings]
     assert sum(accused) / len(accused) <= 0.08
