@@ -255,9 +255,9 @@ class Window:
             "The page does not answer: no result within {seconds} seconds.", kind="late", seconds=f"{seconds:g}"
         )
 
-    async def screenshot(self, *, whole: bool = False) -> bytes:
-        """Return the current tab as a PNG; the part in view, or the whole page."""
-        return await self.do(self.page.screenshot(full_page=whole))
+    async def screenshot(self) -> bytes:
+        """Return the part of the current tab in view as a PNG."""
+        return await self.do(self.page.screenshot())
 
     async def accessibility(self) -> Sequence[Mapping[str, Any]]:
         """Return the nodes of the accessibility tree of the current tab, as Chromium's protocol has them."""

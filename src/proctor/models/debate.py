@@ -106,10 +106,9 @@ async def debate(
     ask: Ask,
     *,
     summarise: Callable[[Sequence[Speech]], Awaitable[str]] | None = None,
-    drawn: random.Random | None = None,
 ) -> Debated:
     """Play a debate to its end; the memories of the referees begin empty."""
-    draw = drawn or random.Random(0)  # noqa: S311 - no secret
+    draw = random.Random(0)  # noqa: S311 - no secret
     for referee in referees:
         referee.memory, referee.verdict, referee.asked = [], None, False
     for turn in range(rules.turns):

@@ -263,7 +263,6 @@ def save_case(
     *,
     case_id: str | None = None,
     expected_digest: str | None = None,
-    at: int | None = None,
     history: History | None = None,
     by: str = "",
 ) -> Saved:
@@ -273,7 +272,6 @@ def save_case(
         case_id: the case that it takes the place of; None adds one, under an id that is free, to a file that is made if it
             is missing.
         expected_digest: that of the file or of the case as it was when the change began; it is needed to replace.
-        at: the index of a new case; the end if None.
 
     Raises:
         Conflict: the case was changed meanwhile.
@@ -289,9 +287,7 @@ def save_case(
         if case_id is None:
             ids = {one.eval_id for one in eval_set.eval_cases}
             made = replace(case, eval_id=free_id(checked_id(case.eval_id), ids))
-            before = eval_set.eval_cases if at is None else eval_set.eval_cases[:at]
-            after = eval_set.eval_cases[len(before) :]
-            return replace(eval_set, eval_cases=[*before, made, *after])
+            return replace(eval_set, eval_cases=[*eval_set.eval_cases, made])
         if case.eval_id != case_id:
             checked_id(case.eval_id)
         return cases.put(eval_set, case_id, case)

@@ -78,9 +78,7 @@ def points(value: object, low: int, high: int) -> int | None:
     return value if isinstance(value, int) and low <= value <= high else None
 
 
-def read_ratings(
-    reply: str, edition: Edition, ranges: Mapping[str, tuple[int, int]] = RANGES
-) -> list[dict[str, tuple[str, int]]]:
+def read_ratings(reply: str, edition: Edition) -> list[dict[str, tuple[str, int]]]:
     """Return reasons and points by dimension of each player, in the order of the reply.
 
     Raises:
@@ -90,7 +88,7 @@ def read_ratings(
     given = value.get("evaluations")
     if not isinstance(given, dict) or (edition == "main" and len(value) > 1):
         raise Unread("no evaluations, or something next to them")
-    return [_of_player(one, edition, ranges) for one in given.values()]
+    return [_of_player(one, edition) for one in given.values()]
 
 
 def responses_of(read: Sequence[Mapping[str, tuple[str, float]]]) -> list[Response]:
@@ -102,11 +100,11 @@ def responses_of(read: Sequence[Mapping[str, tuple[str, float]]]) -> list[Respon
     ]
 
 
-def _of_player(given: object, edition: Edition, ranges: Mapping[str, tuple[int, int]]) -> dict[str, tuple[str, int]]:
-    if not isinstance(given, dict) or (edition == "main" and not given.keys() <= ranges.keys()):
+def _of_player(given: object, edition: Edition) -> dict[str, tuple[str, int]]:
+    if not isinstance(given, dict) or (edition == "main" and not given.keys() <= RANGES.keys()):
         raise Unread("no ratings of a player")
     found: dict[str, tuple[str, int]] = {}
-    for name, (low, high) in ranges.items():
+    for name, (low, high) in RANGES.items():
         reason, value = _pair(given.get(name), edition)
         read = points(value, low, high)
         if read is None or not isinstance(reason, str):
