@@ -36,12 +36,17 @@ _ALL = re.compile(
 )
 _ALL_BUT = re.compile(
     r"(?i:\b(?:all|everything|every (?:option|one|statement))\b[^.,;]{0,30}?\b(?:except|but|apart from|aside from|other than|save|besides)\b|\bthe (?:others?|rest|remaining)(?: \w+){0,2} (?:is|are) (?:\w+ly )?(?:correct|right|true))"
-    r"|除(?:了)?(?:选?项)?\s?[A-Z、和与]+[^，。]{0,5}(?:外)?[，,]?[^，。不]{0,8}(?:正确|对|符合|可选|应选|都选)|其[余他它][^，。]{0,8}(?:正确|对的?|符合)"
+    r"|除(?:了)?(?:选?项)?\s?[A-Z、和与]+[^，。]{0,5}(?:外)?[，,]?[^，。不]{0,8}(?:正确|对|符合|可选|应选|都选)|其[余他它][^，。]{0,8}(?:正确|对的?|符合|都[是选])"
 )
 _NONE = re.compile(
     r"(?i:(?:(?<![A-Za-z][.:])(?<=[,.;:])\s|\b(?:so|hence|thus|is|answer)\s)\s?none(?: of (?:them|these|those|the (?:above|options|choices)))?\W*$)"
 )
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|不过|然而", re.IGNORECASE)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", *"一二三四五")
+_ORDINAL = re.compile(
+    r"(?:\bthe )?\b(first|second|third|fourth|fifth|last)(?: (?:one|option|choice|answer|statement)\b|(?=\W*$))|(第[一二三四五]|最后一)(?:个选)?项",
+    re.IGNORECASE,
+)
 _UNKNOWN = 8  # the number of letters that are assumed where the options are not known
 _FIRST = r"[\s*_`(\[【]{{0,4}}([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
 _TAGGED = re.compile(
@@ -59,7 +64,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )  # what may precede a letter that stands alone in a sentence: not `20 °C`, `the C major scale`
 _AFTER = re.compile(
-    r"[*_`)\]】}\"”'’$]{0,3}(?:$|[.,;:!?、。，；：\n)(-](?![A-Za-z\d])|\s?[选项是对正错不为和与及最因符应该较也都均更才吧呢即]|\s+(?:is|are|was|it|would|seems?|looks?|must|should|will|can|has|have|because|as|since|remains?|fits?|and|or|"
+    r"[*_`)\]】}\"”'’$]{0,3}(?:$|[.,;:!?、。，；：\n)(-](?![A-Za-z\d])|\s?[两三四]?[选项是对正错不为和与及最因符应该较也都均更才吧呢即]|\s+(?:is|are|was|it|would|seems?|looks?|must|should|will|can|has|have|because|as|since|remains?|fits?|and|or|"
     r"best|only|for|alone|too|again|then|if|here|[a-z]{3,}s\b|(?!=)\W))",
     re.IGNORECASE,
 )
@@ -91,11 +96,15 @@ def read_letters(reply: str, options: str = "ABCDEFGH", question: str = "") -> s
 
 
 class ChosenLetters(msgspec.Struct, frozen=True):
-    """The letters that a reply chooses, or else the one at which it only guesses; and those that it denies."""
+    """The letters that a reply chooses, or else the one at which it only guesses; and those that it denies.
+
+    `others` are those that it names as well, where nothing but their place in a sentence says which are chosen.
+    """
 
     chosen: str | None
     guessed: str = ""
     denied: str = ""
+    others: str = ""
 
 
 def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
@@ -108,7 +117,8 @@ def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
             return ChosenLetters(found or None)
     if len(text) > _LONGEST:
         return ChosenLetters(_chosen(text, (), options, group))
-    text = plain_wording(_ASKED.sub(" ", corrected(text)), question, wrong_wanted=asks_for_wrong(question))
+    text = _with_ordinals(_ASKED.sub(" ", corrected(text)), options)
+    text = plain_wording(text, question, wrong_wanted=asks_for_wrong(question))
     mentions = _mentions(text, options, wrong_wanted=asks_for_wrong(question))
     if (found := _of_all(text, options, mentions)) is not None:
         return ChosenLetters(found or None)
@@ -116,10 +126,27 @@ def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
     plain = AFFIRMED.sub(lambda match: " is " if match[0].isascii() else " ", plain)
     guessed = {_each(one.letters) for one in mentions if one.said == "guessed"}
     chosen = _chosen(plain, mentions, options, group)
+    placed = _standing_alone(plain, group) if chosen is None else None
     denied = "".join(_each(one.letters) for one in mentions if one.said == "denied")
-    if chosen is None and denied and not guessed:
-        chosen = _left_over(mentions, denied)
+    if chosen is None and placed is None and denied and not guessed:
+        chosen = _left_over(mentions, denied, options)
+    if chosen is None and placed is not None:
+        named = dict.fromkeys(letter for one in mentions if one.said == "named" for letter in _each(one.letters))
+        return ChosenLetters(placed, "", denied, "".join(letter for letter in named if letter not in placed))
     return ChosenLetters(chosen, guessed.pop() if chosen is None and len(guessed) == 1 else "", denied)
+
+
+def _with_ordinals(text: str, options: str) -> str:
+    """Return a reply with the letters of options for their places, where it is known how many there are: `The last one`, `第一项`."""
+    if len(options) >= _UNKNOWN:
+        return text
+
+    def letter(found: re.Match[str]) -> str:
+        word = (found[1] or found[2].removeprefix("第")).casefold()
+        place = len(options) - 1 if word in ("last", "最后一") else _ORDINALS.index(word) % 5
+        return f"option {options[place]}" if place < len(options) else found[0]
+
+    return _ORDINAL.sub(letter, text)
 
 
 def _chosen(plain: str, mentions: Sequence[Mention], options: str, group: str) -> str | None:
@@ -134,7 +161,11 @@ def _chosen(plain: str, mentions: Sequence[Mention], options: str, group: str) -
     if right := [one.letters for one in mentions if one.said == "right"]:
         return None if any(map(_OR.search, right)) else _each("".join(right))
     starts: dict[str, None] = dict.fromkeys(
-        re.findall(rf"^[\s*_`(\[]{{0,4}}([{options}])[*_`]{{0,2}}[.、:)\]](?!\w\.)", plain, re.MULTILINE)
+        re.findall(
+            rf"^[\s*_`(\[]{{0,4}}([{options}])[*_`]{{0,2}}[.、:)\]](?!\w\.|\s?[{options}](?![A-Za-z]))",
+            plain,
+            re.MULTILINE,
+        )
     )
     if (
         len(starts) > 1
@@ -146,12 +177,19 @@ def _chosen(plain: str, mentions: Sequence[Mention], options: str, group: str) -
         return None if _OR.match(plain[first.end() :].lstrip()) else _each(first[1])
     if len(starts) == 1:
         return next(iter(starts))
+    return None
+
+
+def _standing_alone(plain: str, group: str) -> str | None:
     last = plain.rstrip().rpartition("\n")[2]
     return _only(last, group) or _only(plain, group) or _only(_REASON.split(last, maxsplit=1)[0], group)
 
 
-def _left_over(mentions: Sequence[Mention], denied: str) -> str | None:
-    """Return the one option that a reply names and does not deny, where it denies others."""
+def _left_over(mentions: Sequence[Mention], denied: str, options: str) -> str | None:
+    """Return the one option that a reply names and does not deny, where it denies others; or that is left of those there are."""
+    left = [letter for letter in options if letter not in denied]
+    if len(left) == 1 and len(options) < _UNKNOWN and len(options) > 2:
+        return left[0]
     named = {_each(one.letters) for one in mentions if one.said in ("named", "right")}
     letter = named.pop() if len(named) == 1 else ""
     return letter if len(letter) == 1 and letter not in denied else None

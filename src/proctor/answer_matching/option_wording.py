@@ -19,6 +19,9 @@ HAN_ALL_BUT_ARE_OUT = compile_later(
 EVERYTHING_BUT = compile_later(
     r"^\W*(?:everything|all) (?:but|except|apart from|other than) ([A-H](?: and [A-H])?)\W*$", re.IGNORECASE
 )
+ALL_BUT = compile_later(
+    r"\b(all|every\w*|each)((?: \w+)?) but (?=(?:option )?[A-H]\b[^.;]{0,20}\b(?:is|are)\b)", re.IGNORECASE
+)
 SO_IS = compile_later(r"\b(?:and |but )?so (?:is|are) ([A-H](?: and [A-H])?)\b")
 IF_IT_WERE = compile_later(r"\bif [^,;.]{1,60}, [A-H] would [^,;.]{1,30}[,;.]", re.IGNORECASE)
 NO_FAULT = compile_later(r"(?:没有?|无)(?:任何|什么)?(?:语病|毛病|错误|错|问题|瑕疵|误)(?!的)")
@@ -40,6 +43,7 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     if not wrong_wanted:
         text = ALL_BUT_ARE_OUT.sub(r"The answer is \1", text)
         text = HAN_ALL_BUT_ARE_OUT.sub(r"答案是\1", text)
+    text = ALL_BUT.sub(r"\1\2 except ", text)
     text = EVERYTHING_BUT.sub(r"All except \1 are correct", text)
     verdict = re.search(r"\b(true|correct|right|false|wrong)\b", text)
     text = SO_IS.sub(rf"and \1 is {verdict[1] if verdict is not None else 'correct'}", text)

@@ -10,10 +10,12 @@ from typing import Literal
 import msgspec
 
 from proctor.answer_matching.cascade import match
+from proctor.answer_matching.certainty import ALTERNATIVES, claims_nothing
 from proctor.answer_matching.claims import claimed
 from proctor.answer_matching.extract import final_answer
 from proctor.answer_matching.marked_answers import half_width
 from proctor.answer_matching.option_letters import ChosenLetters, nearest_option, read_choice, with_letters
+from proctor.answer_matching.parts import holds_part
 from proctor.answer_matching.text import tidy
 from proctor.config import converted
 from proctor.core.declared import scorer
@@ -50,7 +52,7 @@ class _Compared(msgspec.Struct, frozen=True):
     readings: tuple[str, ...]
 
 
-@scorer(version="3")
+@scorer(version="4")
 def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Right when exactly the right options are chosen, in any order.
 
@@ -66,7 +68,7 @@ def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _score(found, int(all(right) and bool(right)), 1)
 
 
-@scorer(version="3")
+@scorer(version="4")
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each right option chosen; a wrong one takes one away (or more, by `meta`).
 
@@ -126,8 +128,26 @@ def read_claims(reply: str, question: str = "", letters: str = "", options: obje
     elif found.chosen is not None and (other := _text_after(reply, found.chosen, texts)) is not None:
         return OptionClaims((found.chosen, other))
     if found.chosen is not None:
-        return OptionClaims((found.chosen,))
+        others = found.others or _named_by_text(reply, found.chosen, known, texts, question)
+        return OptionClaims((found.chosen, *others, "") if others else (found.chosen,))
+    if not found.guessed and (hinted := _hinted(reply, texts, question, denied=found.denied)):
+        return OptionClaims((*hinted, ""))
     return OptionClaims((found.guessed, "")) if found.guessed else OptionClaims()
+
+
+def _named_by_text(reply: str, chosen: str, letters: str, texts: Mapping[str, str], question: str) -> str:
+    """Return the options that a reply chooses, or names as well, where their texts are read as their letters."""
+    if not texts:
+        return ""
+    found = read_choice(with_letters(reply[-LONGEST_REPLY:], texts), letters, question)
+    return "".join(letter for letter in (found.chosen or "") + found.others if letter not in chosen)
+
+
+def _hinted(reply: str, texts: Mapping[str, str], question: str, *, denied: str) -> list[str]:
+    """Return the options that a reply without a choice may mean, as it has a part of their texts."""
+    if ALTERNATIVES.search(reply) is not None or claims_nothing(reply):
+        return []
+    return [letter for letter, text in texts.items() if letter not in denied and holds_part(reply, text, question)]
 
 
 def _texts_of(options: object) -> dict[str, str]:
