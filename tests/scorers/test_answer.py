@@ -284,13 +284,10 @@ def test_any_of_several_targets_will_do() -> None:
     assert _score("0.5", [None, 0.5]).points == 1
 
 
-def test_a_long_reply_without_a_marked_answer_is_wrong_where_it_says_nothing_of_the_target() -> None:
-    score = _score(LONG + "42", "43")
+def test_a_long_reply_without_a_marked_answer_is_wrong_and_says_why() -> None:
+    score = _score(LONG + "42", "42")
     assert score.points == 0
     assert "marks no final answer" in str(score.reason)
-    perhaps = answer(Sample.ask("s", "?", target="42"), Trajectory.of(LONG + "42"))
-    assert isinstance(perhaps, Unscored)
-    assert perhaps.details["readings"] == ["-", "42"]
 
 
 def test_a_sample_without_a_target_is_unscored() -> None:

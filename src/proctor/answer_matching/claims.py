@@ -12,12 +12,16 @@ import msgspec
 from proctor.answer_matching.amount_claims import Amount, read_amounts
 from proctor.answer_matching.amounts import YEAR, without_unit
 from proctor.answer_matching.asked import Asked, read_asked
-from proctor.answer_matching.certainty import BARE, claims_nothing, is_bare, is_sure_truth, sure_form
+from proctor.answer_matching.comparisons import read_comparison
 from proctor.answer_matching.dates import read_moments
 from proctor.answer_matching.extract import final_answer
+from proctor.answer_matching.han_clauses import answering_clause, weekday
+from proctor.answer_matching.han_words import marked_name, read_han_words
 from proctor.answer_matching.lists import read_items
+from proctor.answer_matching.lone_names import read_lone_name
 from proctor.answer_matching.number_words import with_digits
 from proctor.answer_matching.numbers import read_number
+from proctor.answer_matching.plain_prose import plain_prose
 from proctor.answer_matching.quantities import read_quantity
 from proctor.answer_matching.question_words import MOST_CHARACTERS, echo
 from proctor.answer_matching.ranges import read_span
@@ -78,9 +82,13 @@ HAN_WORD = compile_later(r"[\u3400-\u9fff]")
 ROUGHLY = compile_later(r"(?:approximately|around|roughly)\s", re.IGNORECASE)
 PROSE = compile_later(r"(?<!\\)\b(?!arc)[a-z]{5,}\b(?!\s?\()")  # a word, no function
 FOR_WHOM = compile_later(r"\b(?:for|among|between|in an?|every|within) $", re.IGNORECASE)
+ARTICLE = compile_later(r"(?:the|an?) ", re.IGNORECASE)
 ACTS = compile_later(r"[A-Z]\w+ (?!of|and|the|de|in|is)[a-z]+ [a-z]+")  # France came second
+CAPITAL = compile_later(r"[^\W\d_a-z]")
+WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
 EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
+ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
 MOST_READINGS = 2
 FEW_WORDS, FEW_CHARACTERS = 3, 8
 
@@ -103,18 +111,12 @@ class Claims(msgspec.Struct, frozen=True):
         readings: one claim; several where the reply may be read in several ways; none if it says nothing for certain.
         hedged: True if the reply says that it is not quite sure.
         asks: True if the reply asks.
-        form: the name of the form that makes the reading sure; None where it is not.
     """
 
     given: str | None
     readings: tuple[Claim, ...] = ()
     hedged: bool = False
     asks: bool = False
-    form: str | None = None
-
-    @property
-    def sure(self) -> bool:
-        return self.form is not None
 
 
 def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Claims:
@@ -131,27 +133,12 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     if not text:
         return Claims(None)
     if given is not None and _is_value(tidy(given)):
-        return Claims(given, asks=QUESTION.search(given) is not None, form=BARE)
+        return Claims(given, asks=QUESTION.search(given) is not None)
     if given is not None and given != reply.strip():
         text = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
     text = without_guessing(text) if guesses else text
     readings = read_statements(text, question)
-    hedged = MILD.search(text) is not None and not guesses
-    form = None if given is None or hedged else _sure_form(given, readings, question)
-    asks = QUESTION.search(text) is not None
-    return Claims(given, readings, hedged, asks, form)
-
-
-def _sure_form(given: str, readings: Sequence[Claim], question: str) -> str | None:
-    if is_bare(given, [form for one in readings for form in one.forms], question):
-        return BARE
-    if not readings:
-        return "nothing" if claims_nothing(given) else None
-    if len(readings) > 1:
-        return None
-    if readings[0].truth is not None:
-        return "truth" if is_sure_truth(given, question) else None
-    return sure_form(given, readings[0].forms, question)
+    return Claims(given, readings, MILD.search(text) is not None and not guesses, QUESTION.search(text) is not None)
 
 
 def is_guess(reply: str) -> bool:
@@ -170,13 +157,27 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return ()
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
     sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
+    if (first := read_comparison(sentences, asked)) is not None:
+        return (Claim((first, ARTICLE.sub("", first))),)
+    if asked.stems and HAN_WORD.search(text) is None:
+        plain = plain_prose(sentences, asked)
+        if plain != list(sentences):
+            sentences, text = plain, ". ".join(plain)
     if len(sentences) > 1 and _is_bare(sentences[0]) and not any(map(CONCLUDES.match, sentences)):
         sentences = sentences[:1]  # and what follows explains it
         text = sentences[0]
-    sentences = _certain(sentences, asked) or sentences
+    sentences = answering_clause(_certain(sentences, asked) or sentences, asked)
+    if day := weekday(sentences, asked):
+        return (Claim((day,)),)
+    if value := _of_term(text, question):
+        return (Claim((value,)),)
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
         return (Claim(formula),)
+    if asked.kind == "words" and (marked := marked_name(text)):
+        return (Claim((marked,)),)
+    if asked.kind in ("words", "") and (named := read_han_words(sentences, asked)):
+        return (Claim(named),)
     amounts = _amounts(text, sentences, question) if asked.kind != "words" else ()
     if amounts is None and asked.kind:
         return ()
@@ -189,7 +190,40 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if amounts:
         return _of_either(worded[-1] if worded else Words(), amounts, asked)
     distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
-    return tuple(Claim(words.forms) for words in distinct)
+    direct = any(words.direct for words in distinct)
+    return _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
+
+
+def _with_lone_name(
+    claims: tuple[Claim, ...], sentences: Sequence[str], asked: Asked, *, direct: bool
+) -> tuple[Claim, ...]:
+    """Return the claims with the one name that the sentences offer, where the question asks for a name."""
+    name = read_lone_name(sentences, asked) if asked.stems and all(map(str.isascii, map(str, claims))) else None
+    if name is None:
+        return claims
+    forms = tuple(dict.fromkeys([name, WITH_PLACE.sub("", name)]))
+    said = [form for claim in claims for form in claim.forms]
+    if any(name in form for form in said[:1]):
+        return (Claim(tuple(dict.fromkeys([*claims[0].forms, *forms]))), *claims[1:])
+    if (
+        not direct
+        or any(form in name for form in said[:1])
+        or not any(CAPITAL.search(ARTICLE.sub("", form)) for form in said)
+    ):
+        return (Claim(forms),)
+    return (*claims, Claim(forms))
+
+
+def _of_term(text: str, question: str) -> str:
+    """Return what a reply sets equal to the term that a question ends with, as in `求A∩B。`; '' unless it does so once."""
+    term = ASKED_TERM.search(question[-MOST_CHARACTERS:])
+    if term is None:
+        return ""
+    values = re.findall(
+        rf"{re.escape(term[1])}\s?=\s?(\{{[^{{}}]{{0,80}}\}}|[^，。；;,=\s]{{1,40}}(?=[，。；;,\s]|$))",
+        text[:MOST_CHARACTERS],
+    )
+    return values[0] if len(values) == 1 else ""
 
 
 def _is_value(given: str) -> bool:

@@ -8,10 +8,9 @@ import msgspec
 from proctor.answer_matching.amounts import without_asked_unit
 from proctor.answer_matching.asked import read_asked
 from proctor.answer_matching.cascade import match
-from proctor.answer_matching.certainty import BARE, WEAK_FORMS
 from proctor.answer_matching.claims import Claim, Claims, is_guess, read_claims
-from proctor.answer_matching.parts import has_words, holds_part
-from proctor.answer_matching.sentences import QUESTION, split
+from proctor.answer_matching.parts import has_words
+from proctor.answer_matching.sentences import QUESTION
 from proctor.answer_matching.truth import truth_of
 from proctor.answer_matching.verdict import AnswerOptions, Match, accept, refuse, shown
 from proctor.core.sentence import say
@@ -23,7 +22,7 @@ FLOORS, DEGREES, DISCOUNTS = (
 )
 DISCOUNT = re.compile(r"打?([\d一二三四五六七八九])[.点]?([\d一二三四五六七八九]?)折")
 LONGEST_AMOUNT = 16
-MODELS = ("semantic", "judge")
+LETTERS = re.compile(r"[^\W\d_]{2}")
 NOTHING = "-"  # as a reading: that the reply answers nothing
 
 
@@ -38,8 +37,7 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     verdicts = (
         [match_asked(claims.given, target, question, options) for target in targets] if claims.given is not None else []
     )
-    asks = claims.asks and not any(map(QUESTION.search, targets))
-    if asks and len(split(reply)) == 1:
+    if claims.asks and not any(map(QUESTION.search, targets)):
         return claims, refuse("sentences", say("The reply asks, and answers nothing."))
     right = next((verdict for verdict in verdicts if verdict.right), None) or (
         _stated(claims, targets, options, question) if options.sentences else None
@@ -48,10 +46,9 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
         right = _guessed(reply, targets, options, question)
     if right is not None:
         return claims, right
-    if options.sentences and not any(one.rule in MODELS or one.undecided for one in verdicts):
-        perhaps = _perhaps(claims, reply, targets, question)
-        if perhaps is not None:
-            return claims, perhaps
+    part = _part_of_claim(claims, targets) if options.sentences and not any(one.undecided for one in verdicts) else None
+    if part is not None:
+        return claims, part
     if not verdicts:
         reason = say("The reply is long and marks no final answer.")
         return claims, refuse("extraction", reason)
@@ -59,26 +56,13 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     return claims, (open_verdicts or verdicts)[0]
 
 
-def _perhaps(claims: Claims, reply: str, targets: Sequence[str], question: str) -> Match | None:
-    """Return the arguable verdict on a reply that was read otherwise, but may say a target; None if it does not.
-
-    Of a sure claim only a part or a longer form may; of a reply that is not surely read, any part.
-    """
-    read = [str(claim) for claim in claims.readings[:1]]
-    truth = read_asked(question).kind == "truth" and not claims.sure
-    held = [one for one in targets if (truth and truth_of(one) is not None) or _may_say(claims, reply, one, question)]
-    return _arguable([*(read or [NOTHING]), held[0]]) if held else None
-
-
-def _may_say(claims: Claims, reply: str, target: str, question: str) -> bool:
-    if claims.form is None:
-        return holds_part(reply, target, question)
-    if claims.form == BARE:
-        return False
-    said = [str(one) for one in claims.readings]
-    if claims.form in WEAK_FORMS and holds_part(reply, target, question):
-        return True
-    return any(has_words(one, target) or has_words(target, one) for one in said)
+def _part_of_claim(claims: Claims, targets: Sequence[str]) -> Match | None:
+    """Return the arguable verdict where the words of a target are a part of the claim, or the claim of a target; else None."""
+    if len(claims.readings) != 1 or claims.readings[0].truth is not None:
+        return None
+    read = str(claims.readings[0])
+    held = [one for one in targets if LETTERS.search(one) and (has_words(read, one) or has_words(one, read))]
+    return _arguable([read, held[0]]) if held else None
 
 
 def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
@@ -89,7 +73,7 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
             verdict = _claim_match(claim, target, plain, question)
             if verdict is None:
                 continue
-            if not claims.sure:
+            if len(claims.readings) > 1 or claims.hedged:
                 readings = [str(one) for one in claims.readings]
                 return _arguable(readings if len(readings) > 1 else [*readings, NOTHING])
             return verdict
@@ -127,7 +111,7 @@ def _arguable(readings: Sequence[str]) -> Match:
 def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
     """Return the refusal of a guess that would be right; None for any other reply."""
     surely = read_claims(reply, question, guesses=True)
-    if not surely.sure or _stated(surely, targets, options, question) is None:
+    if _stated(surely, targets, options, question) is None:
         return None
     reason = say("The reply only guesses; with the option 'guesses' that counts.")
     return refuse("sentences", reason, ambiguous=True)

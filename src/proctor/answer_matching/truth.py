@@ -3,6 +3,7 @@
 import re
 
 from proctor.answer_matching.asked import Asked
+from proctor.answer_matching.comparisons import truth_of_comparison
 from proctor.answer_matching.contradictions import contradicts, says_opposite
 from proctor.answer_matching.number_words import with_digits
 from proctor.answer_matching.question_words import echo, stem
@@ -159,6 +160,9 @@ def _echoed(sentence: str, clauses: list[str], asked: Asked, whole: str) -> bool
     """Return what a sentence says that repeats the words of the question, affirming or denying them."""
     clause_asked = LABEL_OF_TRUTH.sub("", asked.clause)
     best = max(clauses, key=lambda clause: (len(asked.stems & echo(clause)), -len(clause)))
+    compared = truth_of_comparison(sentence, clause_asked)
+    if compared is not None:
+        return compared
     opposite = [one for one in clauses if one.isascii() and _is_opposite(one, clause_asked, asked)]
     if opposite:
         return len(negations(_without_names(opposite[-1]))) % 2 == 1

@@ -10,8 +10,8 @@ from typing import Literal
 import msgspec
 
 from proctor.answer_matching.cascade import match
-from proctor.answer_matching.certainty import ALTERNATIVES, claims_nothing
 from proctor.answer_matching.claims import claimed
+from proctor.answer_matching.denials import ALTERNATIVES, claims_nothing
 from proctor.answer_matching.extract import final_answer
 from proctor.answer_matching.marked_answers import half_width
 from proctor.answer_matching.option_letters import ChosenLetters, nearest_option, read_choice, with_letters

@@ -1,4 +1,4 @@
-"""What a reply says for sure, what is left open where it does not, and that what is nowhere in it is wrong."""
+"""What is left open because a reply says a part of the target, or more; and options chosen by their place or by exclusion."""
 
 import pytest
 
@@ -7,9 +7,6 @@ from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.answer import answer
 from proctor.scorers.choice import choice
-
-CAPITAL = "What is the capital of Australia?"
-PAGES = "这本书多少页？"
 
 
 def _answer(question: str, reply: str, target: str) -> Score | Unscored:
@@ -22,51 +19,22 @@ def _choice(
     return choice(Sample.ask("s", question, target=target, meta={"options": options or {}}), Trajectory.of(reply))
 
 
-@pytest.mark.parametrize(
-    ("question", "reply", "said"),
-    [
-        (CAPITAL, "Canberra", "Canberra"),
-        (CAPITAL, "The capital of Australia is Canberra.", "Canberra"),
-        (CAPITAL, "**Canberra**. It was chosen between Sydney and Melbourne.", "Canberra"),
-        (CAPITAL, "Sydney is larger. Final answer: Canberra", "Canberra"),
-        (CAPITAL, "The capital is Canberra, not Sydney.", "Canberra"),
-        (PAGES, "全书共三百一十二页。", "312页"),
-        (PAGES, "上册读了100页，下册读了212页，所以全书312页。", "312页"),
-    ],
-)
-def test_a_sure_form_is_right_for_what_it_says_and_wrong_for_what_it_does_not_hold(
-    question: str, reply: str, said: str
-) -> None:
-    right, wrong = _answer(question, reply, said), _answer(question, reply, "Perth" if said.isascii() else "999页")
-    assert isinstance(right, Score)
-    assert right.points == 1
-    assert isinstance(wrong, Score)
-    assert wrong.points == 0
-
-
-@pytest.mark.parametrize(
-    ("question", "reply", "held"),
-    [
-        (CAPITAL, "Many would say Sydney, yet the seat of government was put in Canberra.", ["Sydney", "Canberra"]),
-        (CAPITAL, "Sydney was it until 1908, when the choice fell on Canberra.", ["Sydney", "Canberra"]),
-        (PAGES, "上册312页，下册288页。", ["312页", "288页"]),
-    ],
-)
-def test_a_reply_that_is_not_surely_read_is_unscored_for_each_of_its_parts_and_wrong_for_others(
-    question: str, reply: str, held: list[str]
-) -> None:
-    for target in held:
-        score = _answer(question, reply, target)
-        assert isinstance(score, Unscored)
-        assert len(score.details["readings"]) == 2
-    other = _answer(question, reply, "Perth" if reply.isascii() else "999页")
-    assert isinstance(other, Score)
-    assert other.points == 0
-
-
 def test_a_part_of_a_longer_claim_is_left_open() -> None:
     question = "Where is insulin made?"
-    assert isinstance(_answer(question, "It is made in the beta cells of the pancreas.", "beta cells"), Unscored)
+    reply = "It is made in the beta cells of the pancreas."
+    left = _answer(question, reply, "beta cells")
+    assert isinstance(left, Unscored)
+    assert left.details["readings"] == ["made in the beta cells of the pancreas", "beta cells"]
+    for target in ("the liver", "alpha cells"):
+        other = _answer(question, reply, target)
+        assert isinstance(other, Score)
+        assert other.points == 0
+
+
+def test_a_part_of_an_amount_is_wrong() -> None:
+    other = _answer("How many people came?", "Between 50 and 60 people came.", "50")
+    assert isinstance(other, Score)
+    assert other.points == 0
 
 
 FOUR = {"A": "Liver", "B": "Kidney", "C": "Pancreas", "D": "Spleen"}
