@@ -9,19 +9,7 @@ CLAUSE = compile_later(
     r"[:：](?!\d)\s*(?=\S)|,(?!\d|\s\d{4}\b)\s*(?=\S)|[，;；]\s*(?=\S)|\s[-–—]+\s|--|\sand\s(?=(?:[a-z]+\s)?[a-z]+(?:s|ed|e)\s|\d|[A-Z]\w+\s(?:the\s)?[a-z])|而(?=[\u3400-\u9fff])"
 )
 COMPARES = compile_later(r"\b(?:as|than|reason|up to)\b|[过比]|\bother\b")
-WORD = compile_later(r"[a-zA-Z]{3}|[\u3400-\u9fff]")
 ALTERNATIVES = compile_later(r"\b(?:or|either)\b|或|还是", re.IGNORECASE)
-NUMBER = compile_later(r"\d+(?:[.,:/]\d+)*|[一二两三四五六七八九十百千万半]+")
-APPOSED = compile_later(  # what only describes the name before it
-    r"\s?\([^()]{1,80}\)|,\s(?:an?|the|one of|which|who|where|located|known|born|because|since|as|built)\b[^;.!?]*",
-    re.IGNORECASE,
-)
-ALTERNATIVES = compile_later(r"\b(?:or|either)\b|或|还是", re.IGNORECASE)
-NUMBER = compile_later(r"\d+(?:[.,:/]\d+)*|[一二两三四五六七八九十百千万半]+")
-APPOSED = compile_later(  # what only describes the name before it
-    r"\s?\([^()]{1,80}\)|,\s(?:an?|the|one of|which|who|where|located|known|born|because|since|as|built)\b[^;.!?]*",
-    re.IGNORECASE,
-)
 
 
 def claims_nothing(text: str) -> bool:
