@@ -6,9 +6,9 @@ WORKDIR /build
 COPY requirements/server.txt requirements/server.txt
 RUN python -m venv /opt/proctor \
  && /opt/proctor/bin/python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes --only-binary :all: -r requirements/server.txt
-COPY pyproject.toml README.md LICENSE ./
-COPY src src
-RUN /opt/proctor/bin/python -m pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation . \
+COPY README.md LICENSE ./
+COPY packages packages
+RUN /opt/proctor/bin/python -m pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation ./packages/* \
  && /opt/proctor/bin/python -m pip uninstall --yes --quiet setuptools \
  && /opt/proctor/bin/proctor --version
 

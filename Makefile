@@ -5,7 +5,9 @@ VENV ?= .venv
 JOBS ?= 3
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
-LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+PACKAGES := $(wildcard packages/*)
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(addprefix --no-emit-package ,$(notdir $(PACKAGES)))
+DEMO := packages/proctor/pyproject.toml packages/proctor-benchmarks/pyproject.toml
 
 .PHONY: demo quick test tests seconds compiled check lint style types docs torture bench golden lock dist install-test sbom clean
 
@@ -37,7 +39,7 @@ lint: style types
 style: $(VENV)/.dev-stamp
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
-	$(PY) .ci/dead_code.py $(wildcard src packages/*/src)
+	$(PY) .ci/dead_code.py $(wildcard packages/*/src)
 
 types: $(VENV)/.dev-stamp
 	$(PY) -m mypy
@@ -54,29 +56,29 @@ bench: $(VENV)/.dev-stamp
 	$(PY) -m bench
 
 golden: $(VENV)/.dev-stamp
-	$(PY) -m pytest tests/golden tests/docs/test_api_reference.py --rewrite-golden
+	$(PY) -m pytest tests/golden tests/docs/test_api_reference.py tests/docs/test_commands_page.py --rewrite-golden
 
 # Needs uv (`pip install uv`) and the network; run it after changing the dependencies in pyproject.toml.
 lock:
-	$(LOCK) pyproject.toml --extra all --group dev -o requirements/dev.txt
-	$(LOCK) pyproject.toml --extra local --extra fast --group build -c requirements/dev.txt -o requirements/demo.txt
-	$(LOCK) pyproject.toml -c requirements/dev.txt -o requirements/run.txt
-	$(LOCK) pyproject.toml $(addprefix --extra ,web postgres oidc fast) --group build -c requirements/dev.txt -o requirements/server.txt
-	$(LOCK) tests/compat/hello-agents.in pyproject.toml -o tests/compat/hello-agents.txt
-	$(LOCK) tests/compat/hello-agents-0.2.7.in pyproject.toml -o tests/compat/hello-agents-0.2.7.txt
-	$(LOCK) --resolution lowest-direct tests/compat/lowest.in pyproject.toml $(addprefix --extra ,hub web zh math excel prometheus postgres) -o tests/compat/lowest.txt
-	$(LOCK) tests/compat/litellm.in pyproject.toml -o tests/compat/litellm.txt
-	$(LOCK) tests/compat/trackers.in pyproject.toml -o tests/compat/trackers.txt
-	$(LOCK) tests/compat/veadk.in pyproject.toml --override tests/compat/veadk.without -o tests/compat/veadk.txt
+	$(LOCK) packages/proctor/pyproject.toml --extra all --group pyproject.toml:dev -o requirements/dev.txt
+	$(LOCK) $(DEMO) --extra local --extra fast --group pyproject.toml:build -c requirements/dev.txt -o requirements/demo.txt
+	$(LOCK) packages/proctor/pyproject.toml -c requirements/dev.txt -o requirements/run.txt
+	$(LOCK) $(DEMO) $(addprefix --extra ,web postgres oidc fast) --group pyproject.toml:build -c requirements/dev.txt -o requirements/server.txt
+	$(LOCK) tests/compat/hello-agents.in $(DEMO) -o tests/compat/hello-agents.txt
+	$(LOCK) tests/compat/hello-agents-0.2.7.in $(DEMO) -o tests/compat/hello-agents-0.2.7.txt
+	$(LOCK) --resolution lowest-direct tests/compat/lowest.in $(DEMO) packages/proctor-web/pyproject.toml $(addprefix --extra ,hub zh math excel prometheus postgres) -o tests/compat/lowest.txt
+	$(LOCK) tests/compat/litellm.in $(DEMO) -o tests/compat/litellm.txt
+	$(LOCK) tests/compat/trackers.in $(DEMO) -o tests/compat/trackers.txt
+	$(LOCK) tests/compat/veadk.in $(DEMO) --override tests/compat/veadk.without -o tests/compat/veadk.txt
 
-# The wheel and the sdist, from what git tracks: the same bytes each time.
+# The wheels and sdists of all packages, from what git tracks: the same bytes each time.
 dist: $(VENV)/.dev-stamp
 	$(PY) .ci/dist.py dist
 
-# Needs uv (`pip install uv`) and the network: the wheel, made twice, on every Python there is, with the highest and the lowest versions.
+# Needs uv (`pip install uv`) and the network: the wheels, made twice, on every Python there is, with the highest and the lowest versions.
 install-test: dist
 	$(PY) .ci/dist.py dist/second
-	cmp dist/*.whl dist/second/*.whl && cmp dist/*.tar.gz dist/second/*.tar.gz
+	for file in dist/second/*; do cmp $$file dist/$$(basename $$file) || exit 1; done
 	$(PY) .ci/install_test.py dist/*.whl
 
 # All dependencies with versions, digests and licences: an SBOM (CycloneDX) and a table, in dist.
@@ -86,11 +88,11 @@ sbom: $(VENV)/.dev-stamp
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
-	rm -rf src/*.egg-info
+	rm -rf packages/*/src/*.egg-info packages/*/build
 
 # Where Python is told to write no bytecode, each command that a test starts would compile all that changed since the installation.
 compiled: $(VENV)/.dev-stamp
-	@$(PY) -m compileall -q src
+	@$(PY) -m compileall -q packages
 
 # What changed is collected once ahead, or each worker would compile it for its asserts, which takes as long as importing it.
 $(VENV)/.tests-stamp: $(shell find tests -name '*.py' 2>/dev/null) | $(VENV)/.dev-stamp
@@ -104,16 +106,16 @@ $(PY):
 	  echo "'$(PYTHON) -m venv' failed. On Debian and Ubuntu: apt-get install python3-venv" >&2; rm -rf $(VENV); exit 1; }
 	$(INSTALL) --require-hashes -r requirements/pip.txt || { rm -rf $(VENV); exit 1; }  # an older pip refuses a locked version that is asked for with an extra
 
-$(VENV)/.demo-stamp: requirements/demo.txt pyproject.toml | $(PY)
+$(VENV)/.demo-stamp: requirements/demo.txt $(wildcard packages/*/pyproject.toml) | $(PY)
 	$(INSTALL) --require-hashes -r requirements/demo.txt
-	$(INSTALL) --no-deps --no-build-isolation --editable .
-	@$(PY) -m compileall -q src  # an editable install does not; every start is quicker for it
+	$(INSTALL) --no-deps --no-build-isolation $(addprefix --editable ,$(PACKAGES))
+	@$(PY) -m compileall -q packages  # an editable install does not; every start is quicker for it
 	@touch $@
 
 # The versions are those of demo.txt and more, so that one install serves both.
-$(VENV)/.dev-stamp: requirements/dev.txt pyproject.toml | $(PY)
+$(VENV)/.dev-stamp: requirements/dev.txt $(wildcard packages/*/pyproject.toml) | $(PY)
 	$(INSTALL) --no-compile --require-hashes -r requirements/dev.txt
-	$(INSTALL) --no-deps --no-build-isolation --editable .
+	$(INSTALL) --no-deps --no-build-isolation $(addprefix --editable ,$(PACKAGES))
 	@$(PY) -m compileall -q -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib >/dev/null || true  # on all cores, where pip uses one; some files are templates
-	@$(PY) -m compileall -q src  # an editable install does not; every start is quicker for it
+	@$(PY) -m compileall -q packages  # an editable install does not; every start is quicker for it
 	@touch $(VENV)/.demo-stamp $@

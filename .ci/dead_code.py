@@ -34,7 +34,8 @@ def main(folders: list[str]) -> int:
 
 
 def _files(folders: list[str]) -> list[Path]:
-    return [path for folder in folders for path in Path(folder).rglob("*") if path.suffix in READERS]
+    inside = [path for folder in folders for path in Path(folder).rglob("*") if path.suffix in READERS]
+    return inside + [path for folder in folders for path in Path(folder).parent.glob("pyproject.toml")]  # entry points
 
 
 if __name__ == "__main__":

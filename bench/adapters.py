@@ -21,7 +21,7 @@ def measure() -> Iterator[Figure]:
     sys.path.insert(0, str(FAKES))
     from adk_agents import agent, calls, last_said, lookup_price, says
 
-    from proctor.agents import adk
+    from proctor_adapters.agents import adk
 
     root = agent(
         lambda request: calls(("lookup_price", {"model": "A"})) if last_said(request) else says("It costs 100."),

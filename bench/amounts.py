@@ -14,9 +14,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
 from bench.figure import Figure
-from proctor.continuous.amounts import bound_quantiles
-from proctor.continuous.measured import Values
 from proctor.stats.amounts import Step, bounds, chance_below
+from proctor_ci.amounts import bound_quantiles
+from proctor_ci.measured import Values
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Draw = Callable[[np.random.Generator, tuple[int, int]], Numbers]

@@ -11,8 +11,8 @@ CORPUS = Path(__file__).parents[1] / "tests" / "data" / "bfcl_verdicts.jsonl.gz"
 
 def measure() -> Iterator[Figure]:
     """Verdicts a second over the corpus, and the CPU of scoring a full single-turn result set."""
-    from proctor.benchmarks.bfcl import dataset, parity, parity_lines
     from proctor.runtime.json_file import read_json_lines
+    from proctor_benchmarks.bfcl import dataset, parity, parity_lines
 
     corpus = read_json_lines(CORPUS, parity_lines.RecordedVerdict)
     one_turn = (*dataset.SINGLE_TURN, "format_sensitivity")
@@ -39,9 +39,9 @@ def measure() -> Iterator[Figure]:
 
 def results_of(folder: Path, categories: str, model: str) -> Path:
     """Official result files with a right answer for every sample; the name of the model says how they are written."""
-    from proctor.benchmarks import bfcl
-    from proctor.benchmarks.bfcl import export
     from proctor.core.trial import Trial
+    from proctor_benchmarks import bfcl
+    from proctor_benchmarks.bfcl import export
 
     task = bfcl.task(categories)
     assert task.oracle is not None

@@ -53,10 +53,10 @@ for model in sys.stdin:  # it goes on with used instances for a model that it ha
 
 def measure() -> Iterator[Figure]:
     """All 800 with right answers, from the text of the replies to the verdicts; then conversations that are played."""
-    from proctor.benchmarks.bfcl import dataset, dataset_turns, prompt, turns
-    from proctor.benchmarks.bfcl.environment import described, workers_for
-    from proctor.benchmarks.bfcl.turn_scorer import check_all
     from proctor.isolation import find_packages
+    from proctor_benchmarks.bfcl import dataset, dataset_turns, prompt, turns
+    from proctor_benchmarks.bfcl.environment import described, workers_for
+    from proctor_benchmarks.bfcl.turn_scorer import check_all
 
     folder = dataset.locate(None)
     entries = [(name, entry) for name in dataset.MULTI_TURN for entry in dataset_turns.read(folder, name).entries]
@@ -143,7 +143,7 @@ class Agent:
 
 def _played(store: Path) -> float:
     """Return how much longer a run takes than the replies alone, as many at once."""
-    from proctor.benchmarks import bfcl
+    from proctor_benchmarks import bfcl
 
     task = bfcl.task("multi_turn_base", mode="prompt")
     assert isinstance(task.samples, list)

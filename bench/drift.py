@@ -26,7 +26,7 @@ FALLS = 50
 STORED = 1_000
 TREND = """
 import sys, time
-from proctor.continuous.trends import trends
+from proctor_ci.trends import trends
 started = time.perf_counter()
 found = trends("long", store=sys.argv[1], last=1000)
 assert len(found.points) == 1000, found

@@ -33,7 +33,7 @@ def fill(db: Any, name: str, trials: int, *, records: bool) -> None:
     from stored_runs import a_record
 
     from proctor.stores.blobs import encode
-    from proctor.stores.postgresql import plan
+    from proctor_adapters.postgresql import plan
 
     record = encode(a_record(name, scorers=("exact",), planned=trials))
     db.execute("SET search_path TO proctor")

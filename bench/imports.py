@@ -15,7 +15,7 @@ EVENTS = 8  # of each sample, which are most of a real log
 
 IMPORT = """
 import resource, sys, time
-from proctor.api.importing import import_log
+from proctor_adapters.importing import import_log
 started = time.perf_counter()
 (found,) = import_log(sys.argv[1], store=sys.argv[2])
 seconds = time.perf_counter() - started

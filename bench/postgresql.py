@@ -26,7 +26,7 @@ WRITE = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from stored_runs import a_sample, a_trial, a_verdict
-from proctor.stores.postgresql import PostgresStore
+from proctor_adapters.postgresql import PostgresStore
 
 async def write(address, epoch, writer, each, group):
     store = PostgresStore(address)
@@ -49,7 +49,7 @@ def measure() -> Iterator[Figure]:
     """CPU of this process for each accepted trial, the rate of several writers, and what readers of a large run wait for."""
     from postgres_server import PostgresServer
 
-    from proctor.stores.postgresql import PostgresStore
+    from proctor_adapters.postgresql import PostgresStore
 
     server = PostgresServer(durable=True)
     try:
@@ -126,7 +126,7 @@ def _rate(address: str) -> float:
     """Return the trials a second of several processes that joined one run, each with a quarter of it."""
     from stored_runs import a_record, a_sample
 
-    from proctor.stores.postgresql import PostgresStore
+    from proctor_adapters.postgresql import PostgresStore
 
     store = PostgresStore(address)
 
@@ -176,7 +176,7 @@ def _large(address: str) -> Iterator[Figure]:
     import psycopg
 
     from bench.filled import fill
-    from proctor.stores.postgresql import PostgresStore
+    from proctor_adapters.postgresql import PostgresStore
 
     store = PostgresStore(address)
     with psycopg.connect(address, autocommit=True) as db:

@@ -1,6 +1,6 @@
 """Fit the weights with which `refusal` reads a reply, and measure them on replies they were not fitted to.
 
-`python -m bench.refusals fit` writes `src/proctor/scorers/refusal_weights.txt`. Only whether a reply declines is known, not which of its
+`python -m bench.refusals fit` writes `packages/proctor/src/proctor/scorers/refusal_weights.txt`. Only whether a reply declines is known, not which of its
 sentences does: each round takes the sentence that the weights of the last one find most, and all sentences of the replies that do not.
 """
 

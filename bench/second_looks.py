@@ -7,12 +7,12 @@ from statistics import quantiles
 import msgspec
 
 from bench.figure import Figure
-from proctor.continuous.evidence import Evidence
-from proctor.continuous.gate import needed_samples
-from proctor.continuous.policy import Rule, default_policy
 from proctor.stats.bounds import Moved, moved
 from proctor.stats.forecast import expect_difference
 from proctor.stats.paired import Pair
+from proctor_ci.evidence import Evidence
+from proctor_ci.gate import needed_samples
+from proctor_ci.policy import Rule, default_policy
 
 ROUNDS = 3_000
 MOST = 0.055

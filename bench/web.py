@@ -17,7 +17,7 @@ from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.stores.sqlite import SqliteStore
-from proctor.web.samples.side import file_name
+from proctor_web.samples.side import file_name
 
 LARGE = 1_000_000
 AT_ONCE = 5_000
@@ -54,10 +54,10 @@ SEARCHES = {
 ASKS = """
 import resource, sys, time
 from starlette.testclient import TestClient
-from proctor.web.auth import Access
-from proctor.web.users.ledger import Person
-from proctor.web.site import site
-from proctor.web.workspace import open_workspace
+from proctor_web.auth import Access
+from proctor_web.users.ledger import Person
+from proctor_web.site import site
+from proctor_web.workspace import open_workspace
 access = Access(7860)
 client = TestClient(site(open_workspace((sys.argv[1],)), access, "en"), base_url="http://127.0.0.1:7860")
 client.get(access.link(Person(name="")))
@@ -85,7 +85,7 @@ def measure_store(store: Path) -> Iterator[Figure]:
     index = store.with_name(f"{store.name}.index") / file_name(NAME)
     index.parent.mkdir(exist_ok=True)
     started = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "proctor.web.samples.indexing", str(store), NAME, str(index)], check=True)
+    subprocess.run([sys.executable, "-m", "proctor_web.samples.indexing", str(store), NAME, str(index)], check=True)
     yield Figure(what="indexing", value=time.perf_counter() - started, unit="s")
     yield Figure(
         what="size of the index over that of the store", value=index.stat().st_size / store.stat().st_size, unit="x"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOTS = [*ROOT.glob("src"), *sorted(ROOT.glob("packages/*/src"))]  # one, or one per package
+ROOTS = sorted(ROOT.glob("packages/*/src"))
 
 
 def modules() -> Iterator[tuple[str, Path]]:

@@ -29,12 +29,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 import proctor
-from proctor.agents.a2a import A2aAgent, make
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolResult, Turn
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial
+from proctor_adapters.agents.a2a import A2aAgent, make
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::UserWarning", "ignore::DeprecationWarning"

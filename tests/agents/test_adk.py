@@ -27,13 +27,13 @@ from google.genai import errors, types
 from played import conversations, outline
 
 import proctor
-from proctor.agents import adk
 from proctor.core.errors import BadInput
 from proctor.core.run import Limits
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolResult, Turn
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial
+from proctor_adapters.agents import adk
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the library's own, of its newest version
 

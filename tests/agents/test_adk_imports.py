@@ -42,7 +42,7 @@ import sys
 sys.path.insert(0, {fakes!r})
 from adk_agents import agent, says
 import proctor
-from proctor.agents import adk
+from proctor_adapters.agents import adk
 
 class Watched(adk.AdkAgent):
     def open(self, *given):

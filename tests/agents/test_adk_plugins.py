@@ -13,12 +13,12 @@ from google.adk.agents import LlmAgent
 from google.adk.runners import InMemoryRunner
 
 from proctor import evaluate
-from proctor.agents import adk
 from proctor.api import resolve
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.sample import ToolResult
 from proctor.core.trajectory import Trajectory
+from proctor_adapters.agents import adk
 
 ran: list[str] = []
 

@@ -8,11 +8,12 @@ from echoes import library
 from played import answer, conversations, outline, played
 
 import proctor
-from proctor.agents import function, langgraph
-from proctor.agents._library_agents import LibraryOptions
+from proctor.agents import function
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed
 from proctor.core.sample import Message, Reasoning, Turn
 from proctor.core.trajectory import Trajectory
+from proctor_adapters.agents import langgraph
+from proctor_adapters.agents._library_agents import LibraryOptions
 
 library("langgraph", "langgraph")
 

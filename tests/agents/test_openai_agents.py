@@ -6,12 +6,13 @@ from echoes import library
 from played import answer, conversations, outline, played
 
 import proctor
-from proctor.agents import function, openai_agents
-from proctor.agents._library_agents import LibraryOptions
+from proctor.agents import function
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed, Refused
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
 from proctor.transport.faults import NotAccepted
+from proctor_adapters.agents import openai_agents
+from proctor_adapters.agents._library_agents import LibraryOptions
 
 library("agents", "openai-agents")
 

@@ -7,11 +7,12 @@ from echoes import library
 from played import answer, conversations, outline, played
 
 import proctor
-from proctor.agents import function, smolagents
-from proctor.agents._library_agents import LibraryOptions
+from proctor.agents import function
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
+from proctor_adapters.agents import smolagents
+from proctor_adapters.agents._library_agents import LibraryOptions
 
 library("smolagents", "smolagents")
 

@@ -16,11 +16,11 @@ from web_site import AppSite
 
 import proctor
 from proctor.cli import app
-from proctor.continuous.firing import Order, _carry_out
-from proctor.continuous.trends import trends
-from proctor.continuous.watch_file import Watch
 from proctor.judges import rubric_file
-from proctor.web.failures import API
+from proctor_ci.firing import Order, _carry_out
+from proctor_ci.trends import trends
+from proctor_ci.watch_file import Watch
+from proctor_web.failures import API
 
 SUPPORT = """
 from proctor import Sample, Score, Task

@@ -10,10 +10,10 @@ from proctor import BadInput, Sample, Task, evaluate
 from proctor.api import compare, open_run
 from proctor.api.baselines import set_baseline
 from proctor.api.run import Run
-from proctor.continuous.gate import gate
-from proctor.continuous.policy import Policy, Rule
 from proctor.core.errors import ProviderFailed
 from proctor.stats.covariate import ADJUSTED
+from proctor_ci.gate import gate
+from proctor_ci.policy import Policy, Rule
 
 SAMPLES = [
     Sample.ask(f"q{number}", str(number), target="yes", tags={"level": "hard" if number % 4 == 0 else "easy"})

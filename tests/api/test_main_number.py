@@ -11,8 +11,6 @@ import pytest
 import proctor
 from proctor import Sample, Score, Task, Trajectory
 from proctor.api.check import check, decide, find_estimate, held_to
-from proctor.continuous.gate import gate
-from proctor.continuous.policy import Policy, Rule
 from proctor.core.errors import BadInput
 from proctor.core.judge import PROVENANCE
 from proctor.core.main_number import main_names
@@ -21,6 +19,8 @@ from proctor.core.task import Judged
 from proctor.judges import rubric_file
 from proctor.reports.build import build
 from proctor.stores import open_store
+from proctor_ci.gate import gate
+from proctor_ci.policy import Policy, Rule
 
 COUNT = 24
 BAR = 0.7

@@ -15,14 +15,14 @@ from web_site import AppSite
 
 import proctor
 from proctor.api.files import export as export_run
-from proctor.benchmarks.multi import tables
 from proctor.cli import app
-from proctor.compat.multi.evaluator import MultiAssertionEvaluator
-from proctor.compat.multi.inspecting import calculate_score
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.exports.summary import Summary, metrics
 from proctor.registry import BENCHMARKS, EXPORTS
-from proctor.web.failures import API
+from proctor_benchmarks.multi import tables
+from proctor_compat.multi.evaluator import MultiAssertionEvaluator
+from proctor_compat.multi.inspecting import calculate_score
+from proctor_web.failures import API
 
 BOUNDS = re.compile(
     r"\b0(?:\.0+)?%?(?:–|-| and )100(?:\.0+)?\s?%|(?:between|from) 0(?:\.0+)?% (?:and|to) 100(?:\.0+)?%"

@@ -18,6 +18,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run_fields import RunFields, check_bounds, described_fields
 
 CLI = Path(tree.__file__).parent
+PACKAGES = Path(__file__).parents[2] / "packages"
 MOST_DECLARATIONS = 188  # of options in the source of the command line, besides those of fields; this only falls
 FIELDS = described_fields(RunFields)
 BOUNDED = {name: field.bounds.low - 1 for name, field in FIELDS.items() if field.bounds is not None}
@@ -43,7 +44,8 @@ def test_few_options_are_declared() -> None:
     names = {"click.option", "click.Option", "several", "derived.several"}
     calls = [
         node
-        for path in CLI.glob("*.py")
+        for folder in (CLI, *PACKAGES.glob("*/src/*/commands"))
+        for path in folder.glob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in names
     ]

@@ -29,9 +29,9 @@ from proctor.core.trial import Trial, Verdict
 from proctor.engine.selection import choose
 from proctor.reports.build import build
 from proctor.stores.copy import begin_copy, copy_history
-from proctor.stores.postgresql import PostgresStore
-from proctor.stores.postgresql.shard import ShardStore
 from proctor.stores.sqlite import SqliteStore
+from proctor_adapters.postgresql import PostgresStore
+from proctor_adapters.postgresql.shard import ShardStore
 
 TASK = """
 import os
@@ -357,7 +357,7 @@ def test_a_shard_leaves_no_connection_open(
 async def test_a_shard_is_played_by_one_process_at_a_time(
     named: dict[str, Any], database: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.stores.postgresql.shard.CLOSING_SECONDS", 0.0)
+    monkeypatch.setattr("proctor_adapters.postgresql.shard.CLOSING_SECONDS", 0.0)
     given: dict[str, Any] = {**named, "run_id": "r", "store": address}
     await evaluate_async(NAME, **given, shard="1/2")
     shard, other = (ShardStore(database, Shard(number=number, of=2)) for number in (1, 2))

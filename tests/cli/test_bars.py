@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 import proctor
 from proctor.cli import app
-from proctor.continuous.reachable import least_samples
+from proctor_ci.reachable import least_samples
 
 AGENT = """
 from pathlib import Path

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.evalsets.read import read
-from proctor.evalsets.schema import texts
+from proctor_adapters.evalsets.read import read
+from proctor_adapters.evalsets.schema import texts
 
 AGENT = """
 from proctor import Message

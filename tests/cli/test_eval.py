@@ -12,7 +12,7 @@ import pytest
 
 from proctor import open_run
 from proctor.cli import app
-from proctor.evalsets.results import read as read_results
+from proctor_adapters.evalsets.results import read as read_results
 
 AGENT = """
 calls = []

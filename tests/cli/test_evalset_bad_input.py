@@ -64,8 +64,8 @@ def test_the_good_cases_of_a_set_with_an_empty_one_can_be_chosen(
 def test_a_file_that_changed_while_it_was_edited_stays_as_the_other_left_it(
     words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from proctor.evalsets import write
     from proctor.runtime import files
+    from proctor_adapters.evalsets import write
 
     path = tmp_path / "s.evalset.json"
     path.write_text(json.dumps({"eval_set_id": "s", "eval_cases": [GOOD]}), encoding="utf-8")

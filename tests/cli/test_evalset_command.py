@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.cli import app
-from proctor.evalsets.read import read
+from proctor_adapters.evalsets.read import read
 
 
 def run(*words: object) -> int:

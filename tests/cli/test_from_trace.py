@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from proctor.cli import app
-from proctor.evalsets.read import read
+from proctor_adapters.evalsets.read import read
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
 

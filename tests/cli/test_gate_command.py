@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 import proctor
 from proctor import Sample, Task
 from proctor.cli import app
-from proctor.continuous.gate import gate
-from proctor.continuous.policy import read_policy
+from proctor_ci.gate import gate
+from proctor_ci.policy import read_policy
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
 POLICY = """

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from web_site import AppSite
 
 from proctor.cli import app
-from proctor.web.reviewing.queues import NewQueue, create_queue, find_queue
+from proctor_web.reviewing.queues import NewQueue, create_queue, find_queue
 
 RUN = "客服-第1版"
 

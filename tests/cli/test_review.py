@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from review_data import SCORES
 
 from proctor.cli import app
+from proctor.core.installing import install_command
 from proctor.review import labels
 from proctor.review.queue import Review
 
@@ -149,7 +150,7 @@ main()
 
     page = start()
     assert page.returncode == 2
-    assert "[web]'" in page.stderr
+    assert install_command("web") in page.stderr
     terminal = start("--terminal")
     assert terminal.returncode == 0, terminal.stderr
     assert len(labels.read(labels.file_of(data))) == 1

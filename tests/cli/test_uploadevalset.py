@@ -8,8 +8,8 @@ from cozeloop import CozeLoop
 from endpoint import data
 
 from proctor.cli import app
-from proctor.exports import cozeloop
 from proctor.transport.retry import Policy
+from proctor_adapters.exports import cozeloop
 
 PREFIX = "OBSERVABILITY_OPENTELEMETRY_COZELOOP_"
 

@@ -14,11 +14,12 @@ from in_hello_agents_chapter import OSLO, bfcl_data, model, reply, serving
 from played import SAMPLE, answer, conversations, outline, played
 
 import proctor
-from proctor.agents import function, hello_agents
-from proctor.agents._library_agents import LibraryOptions
+from proctor.agents import function
 from proctor.core.errors import BadInput, ProviderFailed, Refused
 from proctor.core.sample import Reasoning, ToolResult, Turn
 from proctor.core.trajectory import Trajectory
+from proctor_adapters.agents import hello_agents
+from proctor_adapters.agents._library_agents import LibraryOptions
 
 
 @pytest.fixture(autouse=True)
@@ -145,7 +146,7 @@ async def test_an_agent_is_found_by_path(tmp_path: Path) -> None:
 def test_an_agent_calls_an_evaluation_as_one_of_its_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from hello_agents import SimpleAgent, ToolRegistry
 
-    from proctor.compat.hello_agents import BFCLEvaluationTool
+    from proctor_compat.hello_agents import BFCLEvaluationTool
 
     bfcl_data(tmp_path)
     script = [

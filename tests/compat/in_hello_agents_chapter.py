@@ -91,7 +91,7 @@ def bfcl_data(root: Path) -> None:
 def test_the_bfcl_examples_of_the_chapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from hello_agents import HelloAgentsLLM, SimpleAgent
 
-    from proctor.compat.hello_agents import BFCLDataset, BFCLEvaluationTool, BFCLEvaluator
+    from proctor_compat.hello_agents import BFCLDataset, BFCLEvaluationTool, BFCLEvaluator
 
     bfcl_data(tmp_path)
     with serving(reply('[{"name": "get_weather", "arguments": {"city": "Oslo"}}]')) as endpoint:
@@ -134,7 +134,7 @@ def test_the_bfcl_examples_of_the_chapter(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_gaia_examples_of_the_chapter(tmp_path: Path) -> None:
     from hello_agents import SimpleAgent
 
-    from proctor.compat.hello_agents import GAIA_SYSTEM_PROMPT, GAIADataset, GAIAEvaluationTool, GAIAEvaluator
+    from proctor_compat.hello_agents import GAIA_SYSTEM_PROMPT, GAIADataset, GAIAEvaluationTool, GAIAEvaluator
 
     split = tmp_path / "data" / "gaia" / "2023" / "validation"
     split.mkdir(parents=True)
@@ -184,7 +184,7 @@ def test_a_provider_that_fails_is_no_wrong_answer_wherever_its_error_passes(
 
     from hello_agents import SimpleAgent
 
-    from proctor.compat.hello_agents import BFCLEvaluationTool, GAIAEvaluationTool
+    from proctor_compat.hello_agents import BFCLEvaluationTool, GAIAEvaluationTool
 
     bfcl_data(tmp_path)
     rows = [{"task_id": "a", "Question": "?", "Level": 1, "Final answer": "4"}]
@@ -224,7 +224,7 @@ def test_a_provider_that_fails_is_no_wrong_answer_wherever_its_error_passes(
 def test_a_tool_is_called_the_way_the_version_calls_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from hello_agents import ToolRegistry
 
-    from proctor.compat.hello_agents import BFCLEvaluationTool
+    from proctor_compat.hello_agents import BFCLEvaluationTool
 
     bfcl_data(tmp_path)
     monkeypatch.setenv("LLM_MODEL_ID", "m")

@@ -50,7 +50,7 @@ def real() -> str:
 
 
 def test_the_llm_of_the_library_writes_judges_and_compares() -> None:
-    from proctor.compat.hello_agents import AIMEGenerator, LLMJudgeTool, WinRateTool
+    from proctor_compat.hello_agents import AIMEGenerator, LLMJudgeTool, WinRateTool
 
     with serving(Writing()) as endpoint:
         llm = model(endpoint)
@@ -70,7 +70,7 @@ def test_the_llm_of_the_library_writes_judges_and_compares() -> None:
 def test_an_agent_of_the_library_calls_the_judge_as_a_tool() -> None:
     from hello_agents import ToolRegistry
 
-    from proctor.compat.hello_agents import LLMJudgeTool
+    from proctor_compat.hello_agents import LLMJudgeTool
 
     path = str(data_file(Path("mine.json"), [{"id": "a", **item(1)}]))
     with serving(Writing()) as endpoint:
@@ -82,7 +82,7 @@ def test_an_agent_of_the_library_calls_the_judge_as_a_tool() -> None:
 
 
 def test_the_whole_flow_runs_with_the_library() -> None:
-    from proctor.compat.hello_agents import run_complete_evaluation
+    from proctor_compat.hello_agents import run_complete_evaluation
 
     with serving(Writing()) as endpoint:
         found = run_complete_evaluation(2, 0.0, llm=model(endpoint), reference_data_path=real())

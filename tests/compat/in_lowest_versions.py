@@ -51,7 +51,7 @@ def test_a_run_is_made_and_reported(tmp_path: Path) -> None:
 
 
 def test_the_formulas_of_a_page_are_shown() -> None:
-    from proctor.web.markup import show
+    from proctor_web.markup import show
 
     page = show(r"half: \[\frac{1}{2}\] \begin{array}{c|c} a & b \end{array} <b>")
     assert '<math display="block"><mfrac><mn>1</mn><mn>2</mn></mfrac></math>' in page

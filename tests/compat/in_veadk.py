@@ -134,7 +134,7 @@ def test_a_session_is_dumped_by_the_runner_and_evaluated_again(served: Served, f
     prompt = "How is the weather like in Beijing? Besides, tell me which tool you invoked."
     asyncio.run(runner.run(messages=prompt, session_id=session_id))
 
-    from proctor.compat.veadk import ADKEvaluator, load_eval_set_from_file, save_eval_set
+    from proctor_compat.veadk import ADKEvaluator, load_eval_set_from_file, save_eval_set
 
     dump_path = asyncio.run(save_eval_set(runner, session_id=session_id, agents_dir=folder))
     [recorded] = load_eval_set_from_file(dump_path).eval_cases
@@ -161,14 +161,14 @@ def test_the_runners_own_dump_is_read_too(served: Served, monkeypatch: pytest.Mo
     asyncio.run(runner.run(messages="Hi", session_id="one"))
     dump_path = asyncio.run(runner.save_eval_set(session_id="one"))
 
-    from proctor.compat.veadk import load_eval_set_from_file
+    from proctor_compat.veadk import load_eval_set_from_file
 
     assert [one.eval_id[:11] for one in load_eval_set_from_file(dump_path).eval_cases] == ["veadk_eval_"]
 
 
 async def test_the_adk_evaluator_of_the_page(served: Served, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     endpoint = served.start(call("knowledge_base", question="Price"), chat("Model A sells for: $100"))
-    from proctor.compat.veadk import ADKEvaluator
+    from proctor_compat.veadk import ADKEvaluator
 
     file = write(folder / "tests" / "simple.test.json", case("price", ("Price", "Model A sells for: $100", [PRICE])))
     evaluator = ADKEvaluator(agent=shop(endpoint))
@@ -189,7 +189,7 @@ async def test_the_agent_sees_each_case_as_often_as_asked_with_its_own_session(s
     endpoint = served.start(chat("fine"))
     from google.adk.agents.callback_context import CallbackContext
 
-    from proctor.compat.veadk import ADKEvaluator
+    from proctor_compat.veadk import ADKEvaluator
 
     seen: list[tuple[str, dict[str, Any]]] = []
 
@@ -220,7 +220,7 @@ async def test_an_evaluator_of_ones_own_with_the_set_class_of_adk(served: Served
     from google.adk.evaluation.eval_set import EvalSet
     from typing_extensions import override
 
-    from proctor.compat.veadk import BaseEvaluator, EvalResultData, MetricResult
+    from proctor_compat.veadk import BaseEvaluator, EvalResultData, MetricResult
 
     class Equal(BaseEvaluator):
         @override
@@ -268,7 +268,7 @@ async def judged(request: Request, writer: asyncio.StreamWriter) -> None:
 
 async def test_the_deepeval_evaluator_of_the_page(served: Served, folder: Path) -> None:
     endpoint = served.start(call("knowledge_base", question="Price"), chat("Model A sells for: $100"), chat("red"))
-    from proctor.compat.veadk import DeepevalEvaluator, eval_principle_prompt  # isort: skip
+    from proctor_compat.veadk import DeepevalEvaluator, eval_principle_prompt  # isort: skip
     from deepeval.metrics import GEval, ToolCorrectnessMetric
     from deepeval.test_case import LLMTestCaseParams
 
@@ -316,7 +316,7 @@ async def test_the_agent_evaluator_finds_the_module_the_config_and_the_failures(
     served: Served, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoint = served.start(chat("fine"))
-    from proctor.compat.veadk import AgentEvaluator
+    from proctor_compat.veadk import AgentEvaluator
 
     package = folder / "house"
     package.mkdir()

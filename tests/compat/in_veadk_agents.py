@@ -76,7 +76,7 @@ async def test_a_session_of_a_runner_becomes_an_eval_set(tmp_path: Path) -> None
     from veadk.memory.short_term_memory import ShortTermMemory
 
     import proctor
-    from proctor.evalsets.read import read
+    from proctor_adapters.evalsets.read import read
 
     runner = Runner(_agent(), short_term_memory=ShortTermMemory(), app_name="mine", user_id="me")
     assert await runner.run("What does A cost?", session_id="s1") == "Model A costs 100."
@@ -89,7 +89,7 @@ async def test_a_session_of_a_runner_becomes_an_eval_set(tmp_path: Path) -> None
 
 
 def test_a_folder_of_veadk_is_loaded(tmp_path: Path) -> None:
-    from proctor.agents import adk
+    from proctor_adapters.agents import adk
 
     folder = tmp_path / "ve_shop"
     folder.mkdir()

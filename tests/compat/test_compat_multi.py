@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from proctor.compat import multi
 from proctor.core.errors import BadInput
+from proctor_compat import multi
 
 START, END = SimpleNamespace(answer_position="start"), SimpleNamespace(answer_position="end")
 YAML = """

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from proctor.compat import multi
-from proctor.compat.multi import article
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.text_measures import sentence_encoder
 from proctor.text_measures.statements import word_similarity
+from proctor_compat import multi
+from proctor_compat.multi import article
 
 START = SimpleNamespace(answer_position="start")
 

@@ -1,4 +1,4 @@
-"""`python -m proctor.compat.multi metrics` and `eval`, with the flags of the original."""
+"""`python -m proctor_compat.multi metrics` and `eval`, with the flags of the original."""
 
 import json
 import threading
@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from proctor.benchmarks.multi import dataset
-from proctor.compat.multi import EvaluateFuncDict
-from proctor.compat.multi.__main__ import main
+from proctor_benchmarks.multi import dataset
+from proctor_compat.multi import EvaluateFuncDict
+from proctor_compat.multi.__main__ import main
 
 PROBLEMS = {
     "x_1": {

@@ -22,11 +22,11 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from proctor.benchmarks.multi import submission
-from proctor.compat.multi import service
-from proctor.compat.multi.__main__ import main
 from proctor.core.errors import BadInput
-from proctor.web.serving import make_server
+from proctor_benchmarks.multi import submission
+from proctor_compat.multi import service
+from proctor_compat.multi.__main__ import main
+from proctor_web.serving import make_server
 
 TOKEN = "right-token"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
@@ -243,7 +243,7 @@ async def test_a_bad_request_gets_the_status_that_says_why(url: str, data: bytes
 
 
 def test_the_command_serves_on_this_machine_with_a_new_token_and_ends_when_asked(labels: Path) -> None:
-    command = [sys.executable, "-W", "error", "-m", "proctor.compat.multi", "serve", "--port", "0"]
+    command = [sys.executable, "-W", "error", "-m", "proctor_compat.multi", "serve", "--port", "0"]
     with subprocess.Popen([*command, "--label-folder", str(labels)], stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
         address, token = served.stdout.readline().strip(), served.stdout.readline().strip()

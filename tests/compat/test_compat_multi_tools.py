@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from proctor.benchmarks.multi import dataset, images
-from proctor.benchmarks.multi.predictions import predictions, text_of
-from proctor.compat import multi
-from proctor.compat.multi.__main__ import main
+from proctor_benchmarks.multi import dataset, images
+from proctor_benchmarks.multi.predictions import predictions, text_of
+from proctor_compat import multi
+from proctor_compat.multi.__main__ import main
 
 
 def saved(path: Path, **answers: Any) -> Path:

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from endpoint import Endpoint, chat
 
-from proctor.benchmarks.bfcl.written_calls import calls_in
-from proctor.compat.hello_agents import (
+from proctor.core.errors import BadInput, ProviderFailed
+from proctor_benchmarks.bfcl.written_calls import calls_in
+from proctor_compat.hello_agents import (
     BFCLDataset,
     BFCLEvaluationTool,
     BFCLEvaluator,
     BFCLIntegration,
     BFCLMetrics,
 )
-from proctor.compat.hello_agents.__main__ import main
-from proctor.core.errors import BadInput, ProviderFailed
+from proctor_compat.hello_agents.__main__ import main
 
 WEATHER = {
     "name": "get_weather",
@@ -495,10 +495,10 @@ def test_nothing_heavy_is_loaded_with_the_package() -> None:
     import subprocess
     import sys
 
-    code = "import sys, proctor.compat.hello_agents as h; assert 'BFCLDataset' in dir(h); print(len(sys.modules))"
+    code = "import sys, proctor_compat.hello_agents as h; assert 'BFCLDataset' in dir(h); print(len(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 150
-    import proctor.compat.hello_agents as package
+    import proctor_compat.hello_agents as package
 
     with pytest.raises(AttributeError, match="no attribute 'BFCLDatasets'"):
         _ = package.BFCLDatasets

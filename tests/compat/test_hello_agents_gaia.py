@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from proctor.compat.hello_agents import (
+from proctor.core.errors import BadInput
+from proctor_compat.hello_agents import (
     GAIA_SYSTEM_PROMPT,
     GAIADataset,
     GAIAEvaluationTool,
     GAIAEvaluator,
     GAIAMetrics,
 )
-from proctor.core.errors import BadInput
 
 QUESTIONS = [
     ("a", 1, "How many?", "17", 3),

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from writers import data_file, item, text
 
-from proctor.compat import hello_agents
-from proctor.compat.hello_agents import (
+from proctor.core.errors import AgentFailed, BadInput
+from proctor_compat import hello_agents
+from proctor_compat.hello_agents import (
     AIDataset,
     AIMEGenerator,
     EvaluationConfig,
@@ -25,7 +26,6 @@ from proctor.compat.hello_agents import (
     generate_comprehensive_report,
     run_complete_evaluation,
 )
-from proctor.core.errors import AgentFailed, BadInput
 
 DIMENSIONS = ("correctness", "clarity", "difficulty_match", "completeness")
 FINE = json.dumps({**dict.fromkeys(DIMENSIONS, 4), "comments": "fine"})
@@ -139,7 +139,7 @@ def test_a_year_is_the_year_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) 
         asked.append(name)
         return data_file(Path("all.json"), rows), {}
 
-    monkeypatch.setattr("proctor.compat.hello_agents.ai_dataset.located", located)
+    monkeypatch.setattr("proctor_compat.hello_agents.ai_dataset.located", located)
     assert [one["problem"] for one in AIDataset("real", year=2024).load()] == ["New?"]
     assert asked == ["aime-1983-2025"], "not the set of 2025"
     with pytest.raises(BadInput, match="1999"):
@@ -545,7 +545,7 @@ def test_fields_are_renamed_and_ones_own_dimensions_judged() -> None:
 
 
 def test_scales_of_dimensions_may_differ() -> None:
-    from proctor.compat.hello_agents import EvaluationDimension
+    from proctor_compat.hello_agents import EvaluationDimension
 
     config = EvaluationConfig(
         [EvaluationDimension("wit", "Is it witty?", 10), EvaluationDimension("clarity", "Is it clear?")]

@@ -12,8 +12,9 @@ from endpoint import Endpoint, chat
 from test_hello_agents_bfcl import OFFICIAL, OSLO, WEATHER, Agent
 from writers import data_file, item
 
-from proctor.benchmarks.bfcl.written_calls import calls_in
-from proctor.compat.hello_agents import (
+from proctor.core.errors import BadInput
+from proctor_benchmarks.bfcl.written_calls import calls_in
+from proctor_compat.hello_agents import (
     BFCL_EDGE_CASES,
     BFCLDataset,
     BFCLEvaluationTool,
@@ -28,9 +29,8 @@ from proctor.compat.hello_agents import (
     UniversalLLMJudgeEvaluator,
     WinRateEvaluator,
 )
-from proctor.compat.hello_agents import _settings as settings
-from proctor.compat.hello_agents.__main__ import main
-from proctor.core.errors import BadInput
+from proctor_compat.hello_agents import _settings as settings
+from proctor_compat.hello_agents.__main__ import main
 
 QUESTION = {
     "id": "simple_001",
@@ -402,7 +402,7 @@ def test_another_set_like_gaia_and_a_folder_for_downloads_are_asked_for(
         rows = [{"task_id": "a", "Question": "?", "Level": 1, "Final answer": "4"}]
         return data_file(folder / "my_gaia.json", rows), {}
 
-    monkeypatch.setattr("proctor.benchmarks.gaia.hub.locate", located)
+    monkeypatch.setattr("proctor_benchmarks.gaia.hub.locate", located)
     assert len(GAIADataset(dataset_name="somebody/other").load()) == 1
     assert asked == ["somebody/other"]
 
@@ -416,7 +416,7 @@ def test_the_command_of_the_whole_flow_takes_the_arguments_of_the_chapter(
         given.append((*arguments, named["judge_model"]))
         return {"llm_judge_result": {}, "win_rate_result": {}}
 
-    monkeypatch.setattr("proctor.compat.hello_agents.complete_script.run_complete_evaluation", run)
+    monkeypatch.setattr("proctor_compat.hello_agents.complete_script.run_complete_evaluation", run)
     assert main(["run_complete_evaluation", "30", "3.0"]) == main(["run_complete_evaluation"]) == 0
     assert given == [(30, 3.0, None)] * 2
     assert main([]) == 2

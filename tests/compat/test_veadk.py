@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from proctor.compat import veadk
-from proctor.compat.veadk import ADKEvaluator, BaseEvaluator, EvalResultData, MetricResult, PrometheusPushgatewayConfig
-from proctor.compat.veadk.adk import EvaluationResult, RubricScore
-from proctor.exports import prometheus
-from proctor.exports.prometheus import Figures
+from proctor_adapters.exports import prometheus
+from proctor_adapters.exports.prometheus import Figures
+from proctor_compat import veadk
+from proctor_compat.veadk import ADKEvaluator, BaseEvaluator, EvalResultData, MetricResult, PrometheusPushgatewayConfig
+from proctor_compat.veadk.adk import EvaluationResult, RubricScore
 
 PRICE = {"name": "price", "args": {"model": "A"}}
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from proctor.compat.veadk import AgentEvaluator, EvalStatus
-from proctor.compat.veadk import adk as names
-from proctor.evalsets.read import read
+from proctor_adapters.evalsets.read import read
+from proctor_compat.veadk import AgentEvaluator, EvalStatus
+from proctor_compat.veadk import adk as names
 
 MODULE = """
 class Agent:

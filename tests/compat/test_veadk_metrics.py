@@ -8,7 +8,9 @@ import pytest
 from endpoint import Endpoint, Request, chat
 
 from proctor import Sample, Score, Trajectory, Unscored
-from proctor.compat.veadk import (
+from proctor.core.sample import Message, ToolCall, Turn
+from proctor.core.trajectory import Step
+from proctor_compat.veadk import (
     DeepevalEvaluator,
     GEval,
     LLMTestCaseParams,
@@ -16,9 +18,7 @@ from proctor.compat.veadk import (
     ToolCallParams,
     ToolCorrectnessMetric,
 )
-from proctor.compat.veadk.metrics import judge_of, share_equal
-from proctor.core.sample import Message, ToolCall, Turn
-from proctor.core.trajectory import Step
+from proctor_compat.veadk.metrics import judge_of, share_equal
 
 PARAMS = [LLMTestCaseParams.INPUT, LLMTestCaseParams.ACTUAL_OUTPUT, LLMTestCaseParams.EXPECTED_OUTPUT]
 

@@ -14,12 +14,12 @@ from memory_store import MemoryStore
 
 import proctor
 from proctor import BadInput, Sample, Score, Task, Unscored
-from proctor.continuous.delta import Delta, Part, explain_delta
 from proctor.core.run import RunRecord, RunSpec, Strata
 from proctor.core.task import Store
 from proctor.core.trial import Failure, Trial, Verdict
 from proctor.registry import LOADED
 from proctor.stores import open_store
+from proctor_ci.delta import Delta, Part, explain_delta
 
 Row = tuple[str, str, str, float | None, str, str]  # sample, slice, how it ended, value, class of error, version
 

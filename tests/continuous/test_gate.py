@@ -11,12 +11,12 @@ import pytest
 import proctor
 from proctor import Sample, Score, Task, Trajectory
 from proctor.api.baselines import set_baseline
-from proctor.continuous.gate import Gate
-from proctor.continuous.gate import gate as decide
-from proctor.continuous.policy import Policy, Rule
 from proctor.core.errors import AgentFailed, BadInput, ProviderFailed
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial
+from proctor_ci.gate import Gate
+from proctor_ci.gate import gate as decide
+from proctor_ci.policy import Policy, Rule
 
 
 @pytest.fixture

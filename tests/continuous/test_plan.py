@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 import proctor
 from proctor import BadInput, Sample, Task
-from proctor.api.importing import import_log
 from proctor.cli import app
-from proctor.continuous.plan_page import page
 from proctor.core.errors import ProctorError
 from proctor.reports.compare import Comparison
 from proctor.reports.pages import html, markdown
+from proctor_adapters.importing import import_log
+from proctor_ci.plan_page import page
 
 
 def _task(count: int = 80, name: str = "coins") -> Task:
@@ -205,7 +205,7 @@ def test_samples_of_one_document_count_for_less(store: str) -> None:
 )
 def test_what_cannot_be_is_refused(store: str, given: dict[str, float], message: str) -> None:
     with pytest.raises(ProctorError, match=message):
-        proctor.plan(_task(), store=store, **given)  # type: ignore[arg-type]
+        proctor.plan(_task(), store=store, **given)
 
 
 def test_a_baseline_of_another_task_is_refused(store: str) -> None:

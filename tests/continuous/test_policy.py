@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.continuous.policy import MOST_BYTES, default_policy, parse_policy, read_policy
 from proctor.core.errors import BadInput
+from proctor_ci.policy import MOST_BYTES, default_policy, parse_policy, read_policy
 
 GOOD = """
 error = 0.025

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from code_host import TOKEN, CodeHost
 
 from proctor.cli import app
-from proctor.continuous.pull_request import APART, MOST_CHARACTERS, defuse
+from proctor_ci.pull_request import APART, MOST_CHARACTERS, defuse
 
 HOSTS = pytest.mark.parametrize("kind", ["github", "gitlab"])
 

@@ -10,9 +10,9 @@ import pytest
 
 import proctor
 from proctor import Sample, Task
-from proctor.continuous import race_pages
-from proctor.continuous.race import Race
 from proctor.core.errors import BadInput, Refused
+from proctor_ci import race_pages
+from proctor_ci.race import Race, race
 
 Agent = Callable[[str], Coroutine[Any, Any, str]]
 
@@ -50,7 +50,7 @@ def trace() -> Trace:
 def start(tmp_path: Path) -> Callable[..., Race]:
     def start(*agents: Agent, **given: Any) -> Race:
         given = {"store": str(tmp_path / "runs.db"), "concurrency": 4, "task": task(), **given}
-        return proctor.race(given.pop("task"), agents, **given)
+        return race(given.pop("task"), agents, **given)
 
     return start
 

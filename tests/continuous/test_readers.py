@@ -10,9 +10,9 @@ from click.testing import CliRunner
 import proctor
 from proctor import Sample, Task
 from proctor.cli import app
-from proctor.continuous import readers
 from proctor.core.errors import ProviderFailed
 from proctor.reports.pages import Bullets, Code, Heading, Page, Paragraph, Table
+from proctor_ci import readers
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m| `x`"
 TASK = """

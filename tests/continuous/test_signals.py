@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from proctor.continuous.schedule import Quiet, Schedule
-from proctor.continuous.signals import look
 from proctor.core.errors import BadInput
+from proctor_ci.schedule import Quiet, Schedule
+from proctor_ci.signals import look
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 import proctor
 from proctor.api import RunOptions
-from proctor.continuous.taking_over import MADE_BY
-from proctor.continuous.tiers import Tier, TierResult, TierTask, find_tier, read_tiers, run_tier
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget
 from proctor.stores import open_store
+from proctor_ci.taking_over import MADE_BY
+from proctor_ci.tiers import Tier, TierResult, TierTask, find_tier, read_tiers, run_tier
 
 TASK = """
 import os
@@ -120,7 +120,7 @@ def test_a_tier_that_was_killed_is_resumed(folder: Path) -> None:
     quick = run(tier("quick", 10), folder).runs[0]
     calls(folder)
     program = f"""
-from proctor.continuous.tiers import *
+from proctor_ci.tiers import *
 task = TierTask(task="./numbers_task.py:task", limit=30)
 run_tier(Tier(name="standard", tasks=(task,)), {AGENT!r}, store="runs.db", options=RunOptions(concurrency=1))
 """
@@ -139,8 +139,8 @@ def test_a_tier_that_was_killed_while_it_took_trials_over_is_resumed(folder: Pat
     calls(folder)
     program = f"""
 import os
-from proctor.continuous import taking_over
-from proctor.continuous.tiers import *
+from proctor_ci import taking_over
+from proctor_ci.tiers import *
 taking_over.CHUNK, add = 1, taking_over._add
 async def die_at_the_fourth(stored, record, store):
     if len(list(store.trials(record.id))) == 3:

@@ -11,11 +11,11 @@ import proctor
 from proctor import Sample, Task
 from proctor.api.baselines import set_baseline
 from proctor.cli import app
-from proctor.continuous.trend_pages import chart
-from proctor.continuous.trends import trends
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.reports.words import Words
 from proctor.stores import open_store
+from proctor_ci.trend_pages import chart
+from proctor_ci.trends import trends
 
 Make = Callable[..., proctor.Run]
 

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 import proctor
 from proctor import Sample, Task
-from proctor.continuous import channels
-from proctor.continuous.firing import Fired, Order
-from proctor.continuous.gate import Decision
-from proctor.continuous.watch import Watcher, read_state
-from proctor.continuous.watch_file import read_watch_file
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sentence import Sentence, say
+from proctor_ci import channels
+from proctor_ci.firing import Fired, Order
+from proctor_ci.gate import Decision
+from proctor_ci.watch import Watcher, read_state
+from proctor_ci.watch_file import read_watch_file
 
 DAILY = """
 channels = ["ALERTS"]

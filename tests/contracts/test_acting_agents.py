@@ -9,7 +9,7 @@ import pytest
 from acting import Follows, Shop
 
 import proctor
-from proctor.agents import function, langgraph
+from proctor.agents import function
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.scenario import Line
@@ -18,6 +18,7 @@ from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial
 from proctor.users.scripted import ScriptedUser
+from proctor_adapters.agents import langgraph
 
 KINDS = [*acting.AGENTS]
 BUY = Sample.ask("buy", "An apple and a pear, please.")
@@ -231,7 +232,8 @@ def text_agent(question: str) -> str:
 def refusing() -> dict[str, Any]:
     import echoes
 
-    from proctor.agents import a2a, http
+    from proctor.agents import http
+    from proctor_adapters.agents import a2a
 
     return {
         "function": text_agent,

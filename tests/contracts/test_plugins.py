@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from proctor import imports, registry
+from proctor import registry
 from proctor.api import resolve
 from proctor.cli import app
 from proctor.core.errors import BadInput
+from proctor_adapters import imports
 
 ROOMS = [value for value in vars(registry).values() if isinstance(value, registry.Room)]
 

@@ -36,28 +36,37 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_clone_is_installed_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "src" / "proctor" / "core").mkdir(parents=True)
-    (tmp_path / "pyproject.toml").touch()
-    monkeypatch.setattr(installing, "__file__", str(tmp_path / "src" / "proctor" / "core" / "installing.py"))
-    assert install_command("web") == ".venv/bin/python -m pip install -e '.[web]'"
+    kernel = tmp_path / "packages" / "proctor"
+    kernel.mkdir(parents=True)
+    (kernel / "pyproject.toml").touch()
+    monkeypatch.setattr(installing, "__file__", str(kernel / "src" / "proctor" / "core" / "installing.py"))
+    assert install_command("excel") == ".venv/bin/python -m pip install -e 'packages/proctor[excel]'"
+    assert install_command("web") == ".venv/bin/python -m pip install -e 'packages/proctor-web'"
+    assert install_command("oidc") == ".venv/bin/python -m pip install -e 'packages/proctor-web[oidc]'"
     (tmp_path / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\nuv = 0.9.1\n")
     installing._command.cache_clear()
-    assert install_command("web") == "uv pip install --python .venv/bin/python -e '.[web]'"
+    assert install_command("web") == "uv pip install --python .venv/bin/python -e 'packages/proctor-web'"
+
+
+GIT = {"url": "https://git.example/proctor", "vcs_info": {"vcs": "git", "commit_id": "1" * 40}}
 
 
 @pytest.mark.parametrize(
-    ("origin", "requirement"),
+    ("origin", "extra", "requirement"),
     [
-        ({"url": "file:///opt/a%20clone", "dir_info": {}}, "'/opt/a clone[web]'"),
-        (
-            {"url": "https://git.example/proctor", "vcs_info": {"vcs": "git", "commit_id": "1" * 40}},
-            "'proctor[web] @ git+https://git.example/proctor'",
-        ),
-        (None, "'proctor[web]'"),
+        ({"url": "file:///opt/a%20clone/packages/proctor", "dir_info": {}}, "excel", "'/opt/a clone/packages/proctor[excel]'"),
+        ({"url": "file:///opt/a%20clone/packages/proctor", "dir_info": {}}, "web", "'/opt/a clone/packages/proctor-web'"),
+        (GIT, "excel", "'proctor[excel] @ git+https://git.example/proctor#subdirectory=packages/proctor'"),
+        (GIT, "web", "'proctor-web @ git+https://git.example/proctor#subdirectory=packages/proctor-web'"),
+        ({"url": "https://host.example/proctor.whl", "archive_info": {}}, "excel", "'proctor[excel] @ https://host.example/proctor.whl'"),
+        (None, "web", "'proctor[web]'"),
     ],
-)
+)  # fmt: skip
 def test_a_copy_is_installed_from_where_it_came(
-    origin: dict[str, object] | None, requirement: str, monkeypatch: pytest.MonkeyPatch
+    origin: dict[str, object] | None, extra: str, requirement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.metadata, "distribution", lambda name: Installed(origin))
-    assert install_command("web") == f".venv/bin/python -m pip install {requirement}"
+    monkeypatch.setattr(
+        importlib.metadata, "requires", lambda name: ['openpyxl; extra == "excel"', 'proctor-web==1; extra == "web"']
+    )
+    assert install_command(extra) == f".venv/bin/python -m pip install {requirement}"

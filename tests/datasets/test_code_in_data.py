@@ -8,7 +8,7 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.datasets.files import task_from_file
-from proctor.evalsets.task import task_of
+from proctor_adapters.evalsets.task import task_of
 
 MATCHER = {"match": {"x": {"function": "os:system"}}}
 CALL = {"name": "f", "arguments": {"x": 1}}

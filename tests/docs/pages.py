@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [file.parent for file in sorted(ROOT.glob("packages/*/src/*/__init__.py"))]  # the folder of each package
 FENCE = re.compile(r"^```(\w*) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# ([\w.-]+\.\w+)\n")
 
@@ -42,6 +43,11 @@ class Block:
         for part in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             yield command, output
+
+
+def source_files(pattern: str = "*.py") -> list[Path]:
+    """Return the files of all packages, in one order."""
+    return sorted(path for folder in SOURCES for path in folder.rglob(pattern))
 
 
 def english_pages() -> list[Path]:

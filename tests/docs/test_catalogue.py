@@ -13,19 +13,18 @@ import click
 import jinja2
 import pytest
 from jinja2 import nodes
-from pages import ROOT
+from pages import SOURCES, source_files
 
 from proctor.cli.list import ROOM_BY_WORD, parts
 from proctor.core import errors
 
 pytestmark = pytest.mark.xdist_group("source")  # read once
-SOURCE = ROOT / "src" / "proctor"
 SPEAKERS = {"say", "speak", "lazy", "t", "Sentence"} | {
     name
     for name, value in vars(errors).items()
     if isinstance(value, type) and issubclass(value, errors.ProctorError) and value is not errors.MissingExtra
 }
-LANGUAGES = sorted(path.stem for path in (SOURCE / "locales").glob("*.toml"))
+LANGUAGES = sorted({path.stem for folder in SOURCES for path in (folder / "locales").glob("*.toml")})
 
 
 def test_a_text_made_on_the_spot_is_found(tmp_path: Path) -> None:
@@ -65,8 +64,7 @@ def test_a_translation_names_the_same_values(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_text_stands_in_one_table_only(language: str) -> None:
-    tables = tomllib.loads((SOURCE / "locales" / f"{language}.toml").read_text(encoding="utf-8"))
-    times = Counter(text for table in tables.values() for text in table)
+    times = Counter(text for table in _tables(language) for text in table)
     assert not [text for text, count in times.items() if count > 1]
 
 
@@ -85,8 +83,14 @@ def test_what_is_not_known_is_named_in_the_language(language: str) -> None:
 
 @cache
 def _catalogue(language: str) -> dict[str, str]:
-    tables = tomllib.loads((SOURCE / "locales" / f"{language}.toml").read_text(encoding="utf-8"))
-    return {text: said for table in tables.values() for text, said in table.items()}
+    return {text: said for table in _tables(language) for text, said in table.items()}
+
+
+def _tables(language: str) -> Iterator[Mapping[str, str]]:
+    for folder in SOURCES:
+        path = folder / "locales" / f"{language}.toml"
+        if path.is_file():
+            yield from tomllib.loads(path.read_text(encoding="utf-8")).values()
 
 
 class Said(NamedTuple):
@@ -107,7 +111,7 @@ class Said(NamedTuple):
 def _said() -> Said:
     """Read every file once."""
     said = Said([], set(), set())
-    for path in sorted(SOURCE.rglob("*.py")):
+    for path in source_files():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         nodes = [*ast.walk(tree)]
         said.spoken.extend(_in_tree(tree, nodes, path))
@@ -120,7 +124,7 @@ def _said() -> Said:
                     args=[ast.Constant(value=str(text)), *_],
                 ):
                     said.unknown.add(text)
-    for path in sorted(SOURCE.rglob("*")):
+    for path in source_files("*"):
         if path.suffix in (".jinja", ".html", ".j2"):
             said.spoken.extend(_in_template(path))
     return said

@@ -12,7 +12,7 @@ from proctor.cli import app
 from proctor.cli.tree import USUAL
 
 SUFFIXES = {".py", ".md", ".toml", ".jinja", ".html", ".js", ".yml", ".yaml", ".sh", ".txt", ".ipynb"}
-FOLDERS = ("src", "docs", "bench", "changelog.d", "ci", "docker", ".ci")
+FOLDERS = ("packages", "docs", "bench", "changelog.d", "ci", "docker", ".ci")
 PROSE = "".join(f"(?<!{word} )" for word in ("from", "import", "inject", "installed", "marker", "标记"))
 LINE = re.compile(
     PROSE

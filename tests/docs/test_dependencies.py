@@ -1,9 +1,8 @@
-"""What the package imports, it declares; what it declares, it imports."""
+"""What a package imports, it declares; what it declares, it imports."""
 
 import ast
 import re
 import sys
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.metadata import packages_distributions
@@ -11,15 +10,18 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from our_packages import PROJECTS, declared, name_of, needed_of_ours, required
+from pages import ROOT, SOURCES, source_files
 
 import proctor
-from proctor.benchmarks.agentdojo import official as agentdojo
-from proctor.benchmarks.bfcl import environment as bfcl
-from proctor.benchmarks.tau2 import upstream as tau2
+from proctor.cli.tree import COMMANDS
+from proctor.core.packages import BROUGHT
+from proctor_benchmarks.agentdojo import official as agentdojo
+from proctor_benchmarks.bfcl import environment as bfcl
+from proctor_benchmarks.tau2 import upstream as tau2
 
 pytestmark = pytest.mark.xdist_group("source")  # read once
-SOURCE = Path(proctor.__file__).parent
-PROJECT = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OURS = {folder.name for folder in SOURCES}
 OF_OTHERS = {
     "hello_agents",
     "veadk",
@@ -38,43 +40,40 @@ OF_OTHERS = {
 
 
 CHECKED_BY = {  # modules that are imported only where another one has found the extra
-    "agents/_a2a": "a2a",
+    "proctor_adapters/agents/_a2a": "a2a",
     "engine/ray_": "ray",
-    "agents/_adk": "adk",
-    "agents/_langchain": "langgraph",
-    "agents/langgraph": "langgraph",
-    "agents/openai_agents": "openai-agents",
-    "agents/pydantic_ai": "pydantic-ai",
-    "agents/smolagents": "smolagents",
+    "proctor_adapters/agents/_adk": "adk",
+    "proctor_adapters/agents/_langchain": "langgraph",
+    "proctor_adapters/agents/langgraph": "langgraph",
+    "proctor_adapters/agents/openai_agents": "openai-agents",
+    "proctor_adapters/agents/pydantic_ai": "pydantic-ai",
+    "proctor_adapters/agents/smolagents": "smolagents",
     "answer_matching/": "math",
     "api/loop": "fast",  # taken where it is there
-    "benchmarks/miniwob/": "browser",
-    "benchmarks/multi/figures": "plots",
-    "compat/veadk/deepeval_evaluator": "deepeval",
-    "cli/serving": "web",
-    "compat/multi/service": "web",
+    "proctor_benchmarks/miniwob/": "browser",
+    "proctor_benchmarks/multi/figures": "plots",
+    "proctor_compat/veadk/deepeval_evaluator": "deepeval",
     "exports/otel": "otel",
     "environments/_mcp_client": "mcp",
     "models/_llama": "local",
     "api/run": "frames",  # types only
     "reports/figures": "plots",
     "scorers/token_embedding_f1": "semantic",
-    "stores/postgresql/": "postgres",
+    "proctor_adapters/postgresql/": "postgres",
     "trajectory_matching/": "matching",
-    "web/": "web",
-    "web/team/oidc": "oidc",
-    "web/users/database": "postgres",
-    "web/mcp_server": "mcp",
+    "proctor_web/team/oidc": "oidc",
+    "proctor_web/users/database": "postgres",
+    "proctor_web/mcp_server": "mcp",
 }
 
 
-def _name(requirement: str) -> str:
-    return re.sub(r"[-_.]+", "-", re.split(r"[ \[<>=!~;@]", requirement, maxsplit=1)[0]).lower()
+def package_of(path: Path) -> str:
+    return path.relative_to(ROOT / "packages").parts[0]
 
 
-def declared() -> set[str]:
-    extras = PROJECT["optional-dependencies"]
-    return {_name(one) for group in (PROJECT["dependencies"], *extras.values()) for one in group} - {"proctor"}
+def inside(path: Path) -> str:
+    """Return the place of a file in its package; that of the kernel's without the package."""
+    return path.relative_to(ROOT / "packages" / package_of(path) / "src").as_posix().removeprefix("proctor/")
 
 
 @cache
@@ -84,7 +83,7 @@ def imported() -> Sequence[tuple[str, Path]]:
 
 
 def _imported() -> Iterator[tuple[str, Path]]:
-    for path in SOURCE.rglob("*.py"):
+    for path in source_files():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Import(names=names):
@@ -104,47 +103,79 @@ def imported_here() -> Iterator[tuple[str, Path]]:
 
 
 def test_what_is_imported_is_declared() -> None:
-    known, distributions = declared(), packages_distributions()
+    distributions = packages_distributions()
     missing = set()
     for module, path in imported_here():
-        if module in sys.stdlib_module_names or module in OF_OTHERS or module == "proctor":
+        if module in sys.stdlib_module_names or module in OF_OTHERS | OURS:
             continue
-        names = {_name(one) for one in distributions.get(module, [module])}
-        if not names & known:
-            missing.add(f"{module} ({path.relative_to(SOURCE)})")
+        known = set[str]().union(*map(declared, needed_of_ours(package_of(path))))
+        if not {name_of(one) for one in distributions.get(module, [module])} & known:
+            missing.add(f"{module} ({inside(path)})")
     assert not missing
 
 
 def test_the_core_needs_msgspec_and_the_standard_library_only() -> None:
-    core = {module for module, path in imported() if path.is_relative_to(SOURCE / "core")}
+    core = {module for module, path in imported() if inside(path).startswith("core/")}
     assert core - sys.stdlib_module_names == {"msgspec", "proctor"}
 
 
-def test_what_is_declared_is_imported() -> None:
+@pytest.mark.parametrize("package", PROJECTS)
+def test_what_is_declared_is_imported(package: str) -> None:
     distributions = packages_distributions()
     official = {
         *agentdojo.NEEDS,
         *tau2.NEEDED,
         *chain.from_iterable(bfcl.NEEDS.values()),
     }  # what official code in a worker imports
-    modules = {module for module, _ in imported()} | official
-    used = {_name(one) for module in modules for one in distributions.get(module, [module])}
-    assert not declared() - used - OF_OTHERS
+    modules = {module for module, path in imported() if package_of(path) == package}
+    modules |= official if package == "proctor-benchmarks" else set()
+    used = {name_of(one) for module in modules for one in distributions.get(module, [module])}
+    assert not declared(package) - used - OF_OTHERS
 
 
 def test_what_is_imported_is_in_the_core_or_in_the_extra_that_is_asked_for() -> None:
     """Else a `MissingExtra` would name an extra that does not bring what is missing."""
     distributions = packages_distributions()
-    names = {extra: {_name(one) for one in group} for extra, group in PROJECT["optional-dependencies"].items()}
-    core = {_name(one) for one in PROJECT["dependencies"]}
     wrong = set()
     for module, path in imported_here():
-        if module in sys.stdlib_module_names or module in OF_OTHERS or module == "proctor":
+        if module in sys.stdlib_module_names or module in OF_OTHERS | OURS:
             continue
-        inside = path.relative_to(SOURCE).as_posix()
         asked = set(re.findall(r"(?:MissingExtra|needs)\(\"([\w-]+)\"", path.read_text(encoding="utf-8")))
-        asked |= {extra for start, extra in CHECKED_BY.items() if inside.startswith(start)}
-        brought = core.union(*(names[extra] for extra in asked))
-        if not brought & {_name(one) for one in distributions.get(module, [module])}:
-            wrong.add(f"{inside} imports {module}, {sorted(asked)} do not bring it")
+        asked |= {extra for start, extra in CHECKED_BY.items() if inside(path).startswith(start)}
+        brought = required(package_of(path)) | required("proctor", asked)
+        if not brought & {name_of(one) for one in distributions.get(module, [module])}:
+            wrong.add(f"{inside(path)} imports {module}, {sorted(asked)} do not bring it")
     assert not wrong
+
+
+def test_all_packages_have_one_version_and_need_each_other_at_that() -> None:
+    versions = {project["version"] for project in PROJECTS.values()}
+    assert versions == {proctor.__version__}
+    for project in PROJECTS.values():
+        needed = chain(project["dependencies"], *project.get("optional-dependencies", {}).values())
+        ours = [one for one in needed if name_of(one) in PROJECTS and one.partition("[")[0] != project["name"]]
+        assert all(one.endswith(f"=={proctor.__version__}") for one in ours), ours
+
+
+def test_the_kernel_knows_what_the_other_packages_bring() -> None:
+    """So that whoever asks for it reads the line that installs it."""
+    said = {
+        (package, group, name)
+        for package, project in PROJECTS.items()
+        for group, points in project.get("entry-points", {}).items()
+        if package != "proctor" and group != "proctor.locales"
+        for name in points
+    }
+    extras = PROJECTS["proctor"]["optional-dependencies"]
+    known = {
+        (name_of(extras[extra][0]), group, name)
+        for extra, groups in BROUGHT.items()
+        for group, names in groups.items()
+        for name in names
+    }
+    commands = {
+        (name_of(extras[entry.extra][0]), "proctor.commands", path.replace(" ", "."))
+        for path, entry in COMMANDS.items()
+        if entry.extra
+    }
+    assert known | commands == said

@@ -1,4 +1,4 @@
-"""The examples in docstrings. Those of one module: `pytest --doctest-modules src/proctor/stats/rate.py`."""
+"""The examples in docstrings. Those of one module: `pytest --doctest-modules packages/proctor/src/proctor/stats/rate.py`."""
 
 import doctest
 import importlib

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 import pytest
-from pages import ROOT
+from pages import ROOT, source_files
 
 from proctor import registry
 from proctor.cli import app
@@ -73,11 +73,7 @@ def test_every_option_of_a_benchmark_is_told(page: Path) -> None:
 
 
 def test_every_environment_variable_is_told(page: Path) -> None:
-    read = {
-        name
-        for path in (ROOT / "src" / "proctor").rglob("*.py")
-        for name in VARIABLE.findall(path.read_text(encoding="utf-8"))
-    }
+    read = {name for path in source_files() for name in VARIABLE.findall(path.read_text(encoding="utf-8"))}
     assert read <= set(VARIABLE.findall(page.read_text(encoding="utf-8")))
 
 

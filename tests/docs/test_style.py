@@ -9,7 +9,9 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from pages import ROOT
+from pages import ROOT, source_files
+
+from sources import modules
 
 SAYS_NOTHING = {"utils", "util", "common", "helpers", "helper", "base", "misc"}
 LONGEST = 600
@@ -24,7 +26,7 @@ REGISTRY = re.compile("|".join(["py" + r"pi\.org", "python" + "hosted", "npm" + 
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
-    named = [path for folder in ("src", "tests", "bench") for path in (ROOT / folder).rglob("*.py")]
+    named = [path for folder in ("packages", "tests", "bench") for path in (ROOT / folder).rglob("*.py")]
     assert named
     assert not [path for path in named if {path.stem, path.parent.name} & SAYS_NOTHING]
 
@@ -32,7 +34,7 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 def test_no_source_file_is_longer_than_a_few_pages() -> None:
     lengths = {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
-        for path in (ROOT / "src").rglob("*.py")
+        for path in (ROOT / "packages").rglob("*.py")
     }
     assert not {name: lines for name, lines in lengths.items() if lines > LONGEST}
 
@@ -61,14 +63,10 @@ def test_ambient_state_stays_in_few_places() -> None:
 
 
 def test_no_imports_go_round_in_a_circle_lazy_ones_and_those_for_types_included() -> None:
-    files = {_module(path): path for path in (ROOT / "src").rglob("*.py")}
+    files = dict(modules())
     imports = {name: {*_imported(path, files)} - {name} for name, path in files.items()}
     assert len(imports["proctor.api.prepare"]) > 20
     list(TopologicalSorter(imports).static_order())  # raises CycleError, which names the circle
-
-
-def _module(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
 
 
 def _imported(path: Path, known: Collection[str]) -> Iterator[str]:
@@ -211,7 +209,7 @@ AVOIDED_IN_CHINESE = {  # one word for one thing: what is avoided, and what is w
 
 
 def test_chinese_has_one_word_for_one_thing() -> None:
-    catalogue = (ROOT / "src" / "proctor" / "locales" / "zh.toml").read_text(encoding="utf-8")
+    catalogue = "".join(path.read_text(encoding="utf-8") for path in source_files("zh.toml"))
     lines = [
         ("zh.toml", said) for line in catalogue.splitlines() for _, equals, said in [line.rpartition('" = "')] if equals
     ]

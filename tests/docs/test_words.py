@@ -5,7 +5,7 @@ import re
 import pages
 import pytest
 
-SOURCE = [*(pages.ROOT / "src" / "proctor").rglob("*.py")]
+SOURCE = pages.source_files()
 ENGLISH = [page for page in pages.english_pages() if "decisions" not in page.parts]
 MOST = {  # the pattern: how often it may stand in the code, and on the pages
     r"half characters?": (1, 0),
@@ -39,6 +39,6 @@ def test_an_avoided_word_does_not_come_back(pattern: str) -> None:
 
 
 def test_the_reader_is_addressed_as_a_colleague() -> None:
-    catalogue = (pages.ROOT / "src" / "proctor" / "locales" / "zh.toml").read_text(encoding="utf-8")
+    catalogue = "".join(path.read_text(encoding="utf-8") for path in pages.source_files("zh.toml"))
     chinese = [pages.chinese_page(page).read_text(encoding="utf-8") for page in pages.english_pages()]
     assert not any("您" in text for text in (catalogue, *chinese))

@@ -17,12 +17,12 @@ from test_endpoint_runs import served
 
 import proctor
 from proctor.agents.openai import ChatAgent
-from proctor.benchmarks.bfcl import dataset, oracle, task
 from proctor.chat.agent_replies import steps_of
 from proctor.cli import app
-from proctor.compat.hello_agents import BFCLDataset, BFCLEvaluator
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.trajectory import Step, Trajectory
+from proctor_benchmarks.bfcl import dataset, oracle, task
+from proctor_compat.hello_agents import BFCLDataset, BFCLEvaluator
 
 ASKED, RIGHT = 5, (0, 2, 3)  # no text holds the map that simple_java_1 wants
 PLANNED = len(RIGHT) / ASKED

@@ -14,7 +14,7 @@ from proctor.cli import app
 
 ROOT = Path(__file__).parents[2]
 STAMP = ".venv/.demo-stamp"
-CLONED = ("src", "requirements", "Makefile", "pyproject.toml", "README.md", "LICENSE")
+CLONED = ("packages", "requirements", "Makefile", "pyproject.toml", "README.md", "LICENSE")
 
 
 FEWER = """

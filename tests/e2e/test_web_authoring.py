@@ -12,9 +12,9 @@ from eval_sets import FILE, put_shop, run_shop
 from playwright.sync_api import Page, expect
 from web_site import AppSite
 
-from proctor.evalsets.read import read
-from proctor.web.serving import listen, make_server
-from proctor.web.users.ledger import Person
+from proctor_adapters.evalsets.read import read
+from proctor_web.serving import listen, make_server
+from proctor_web.users.ledger import Person
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}

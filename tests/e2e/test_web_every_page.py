@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from proctor.web.client import Client, Unanswered
-from proctor.web.runs.listing import RunFilter, list_runs
-from proctor.web.samples.listing import SampleFilter, list_samples
+from proctor_web.client import Client, Unanswered
+from proctor_web.runs.listing import RunFilter, list_runs
+from proctor_web.samples.listing import SampleFilter, list_samples
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]
 AXE = Path(__file__).parents[1] / "data" / "axe" / "axe-4.14.1.min.js.gz"

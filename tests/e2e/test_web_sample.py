@@ -10,7 +10,7 @@ import told_trials
 from playwright.sync_api import Page, expect
 from told_trials import RUN
 
-from proctor.evalsets.read import read
+from proctor_adapters.evalsets.read import read
 
 pytestmark = [
     pytest.mark.slow,

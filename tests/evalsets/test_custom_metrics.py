@@ -10,11 +10,11 @@ import pytest
 
 from proctor import evaluate
 from proctor.cli import app
-from proctor.compat.veadk.agent_evaluator import AgentEvaluator
 from proctor.core.errors import BadInput
-from proctor.evalsets.outcomes import CaseOutcome, outcomes
-from proctor.evalsets.results import write as write_results
-from proctor.evalsets.task import task_of
+from proctor_adapters.evalsets.outcomes import CaseOutcome, outcomes
+from proctor_adapters.evalsets.results import write as write_results
+from proctor_adapters.evalsets.task import task_of
+from proctor_compat.veadk.agent_evaluator import AgentEvaluator
 
 pytest.importorskip("google.adk", reason="needs the extra 'adk'")
 

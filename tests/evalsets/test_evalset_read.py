@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.evalsets.noun import as_json
-from proctor.evalsets.read import Loaded, read
-from proctor.evalsets.schema import texts
+from proctor_adapters.evalsets.noun import as_json
+from proctor_adapters.evalsets.read import Loaded, read
+from proctor_adapters.evalsets.schema import texts
 
 TURN: dict[str, Any] = {"user_content": {"parts": [{"text": "Hi"}]}}
 SHOP = """\

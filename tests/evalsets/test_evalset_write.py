@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.evalsets import cases
-from proctor.evalsets.noun import as_json, camel
-from proctor.evalsets.read import read
-from proctor.evalsets.schema import EvalCase, EvalSet
-from proctor.evalsets.write import as_text, change, create, save
+from proctor_adapters.evalsets import cases
+from proctor_adapters.evalsets.noun import as_json, camel
+from proctor_adapters.evalsets.read import read
+from proctor_adapters.evalsets.schema import EvalCase, EvalSet
+from proctor_adapters.evalsets.write import as_text, change, create, save
 
 OLD = [{"name": "a", "data": [{"query": "Hi", "reference": "Hello"}]}]
 

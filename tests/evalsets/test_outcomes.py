@@ -11,7 +11,7 @@ from proctor.core.errors import ProviderFailed
 from proctor.core.sample import Message, ToolCall, Turn
 from proctor.core.task import Agent, Environment, Scorer, Session
 from proctor.core.trajectory import Step, ToolStyle
-from proctor.evalsets.outcomes import CaseOutcome, outcomes
+from proctor_adapters.evalsets.outcomes import CaseOutcome, outcomes
 
 
 def cases(agent: Any, *scorers: str | Scorer, samples: list[Sample] | None = None, **how: Any) -> list[CaseOutcome]:

@@ -12,10 +12,10 @@ from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult, Turn
 from proctor.core.task import Task
 from proctor.core.trajectory import Step
-from proctor.evalsets import recording
-from proctor.evalsets.noun import as_json
-from proctor.evalsets.read import read
-from proctor.evalsets.recording import case_of, save_case
+from proctor_adapters.evalsets import recording
+from proctor_adapters.evalsets.noun import as_json
+from proctor_adapters.evalsets.read import read
+from proctor_adapters.evalsets.recording import case_of, save_case
 
 adk = pytest.importorskip("google.adk", reason="needs the extra 'adk'")
 
@@ -24,7 +24,7 @@ from google.adk.evaluation.eval_set import EvalSet  # noqa: E402
 from google.adk.runners import InMemoryRunner  # noqa: E402
 from google.genai import types  # noqa: E402
 
-from proctor.compat.veadk import EvalSetRecorder  # noqa: E402
+from proctor_compat.veadk import EvalSetRecorder  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 

@@ -14,9 +14,9 @@ from proctor.core.sample import Message, Sample, Tool
 from proctor.core.score import Score
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Trial
-from proctor.evalsets.scenario import ScenarioUser, user_of
-from proctor.evalsets.task import task_of
 from proctor.models.scripted import Script, ScriptedModel
+from proctor_adapters.evalsets.scenario import ScenarioUser, user_of
+from proctor_adapters.evalsets.task import task_of
 
 PLAN = "Book a room in Rome, then say thanks."
 

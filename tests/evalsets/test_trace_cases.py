@@ -14,14 +14,14 @@ import proctor
 from proctor import Task
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
-from proctor.evalsets.noun import as_json
-from proctor.evalsets.read import read as read_set
-from proctor.evalsets.redact import patterns, redact_case
-from proctor.evalsets.schema import EvalCase
-from proctor.evalsets.trace_cases import record_cases
-from proctor.evalsets.write import create
 from proctor.traces import read
 from proctor.traces.replies import replies
+from proctor_adapters.evalsets.noun import as_json
+from proctor_adapters.evalsets.read import read as read_set
+from proctor_adapters.evalsets.redact import patterns, redact_case
+from proctor_adapters.evalsets.schema import EvalCase
+from proctor_adapters.evalsets.trace_cases import record_cases
+from proctor_adapters.evalsets.write import create
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
 
@@ -285,7 +285,7 @@ def test_questions_in_a_data_file_are_scored_from_a_trace_too(tmp_path: Path) ->
 
 
 def _case(asked: str, args: dict[str, Any] | None = None) -> EvalCase:
-    from proctor.evalsets.cases import new_case as made
+    from proctor_adapters.evalsets.cases import new_case as made
 
     return made("c", asked, "ok", [("f", args or {})])
 

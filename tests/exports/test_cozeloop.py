@@ -10,11 +10,11 @@ from endpoint import data, raw
 
 from proctor.core.errors import BadInput, Refused
 from proctor.core.sentence import Sentence
-from proctor.evalsets.read import parse
-from proctor.evalsets.schema import EvalSet
-from proctor.exports import cozeloop
-from proctor.exports.cozeloop import Destination, Rejected, UploadState, body_of, items_of, upload
 from proctor.transport.retry import Policy
+from proctor_adapters.evalsets.read import parse
+from proctor_adapters.evalsets.schema import EvalSet
+from proctor_adapters.exports import cozeloop
+from proctor_adapters.exports.cozeloop import Destination, Rejected, UploadState, body_of, items_of, upload
 
 
 @pytest.fixture(autouse=True)

@@ -9,14 +9,14 @@ import pytest
 
 from proctor import Sample, Score, Task, Trajectory, evaluate
 from proctor.api.files import export
-from proctor.api.importing import import_log
 from proctor.api.run import Run
 from proctor.core.errors import AgentFailed, ProviderFailed
 from proctor.core.sample import Message, ToolCall, ToolResult
 from proctor.core.score import Unscored
 from proctor.core.trajectory import Step
-from proctor.imports import Reading
 from proctor.stores import open_store
+from proctor_adapters.importing import import_log
+from proctor_adapters.imports import Reading
 
 LOGS = Path(__file__).parents[1] / "data" / "imports"
 

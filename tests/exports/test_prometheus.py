@@ -12,9 +12,9 @@ from pushgateway import PushGateway
 
 from proctor import Sample, Task, evaluate
 from proctor.core.errors import BadInput
-from proctor.evalsets.outcomes import outcomes
-from proctor.exports import prometheus
-from proctor.exports.prometheus import Figures, Gateway, figures_of, from_environment, push
+from proctor_adapters.evalsets.outcomes import outcomes
+from proctor_adapters.exports import prometheus
+from proctor_adapters.exports.prometheus import Figures, Gateway, figures_of, from_environment, push
 
 FIGURES = Figures(
     test_name="nightly",

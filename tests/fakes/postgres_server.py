@@ -11,7 +11,7 @@ import uuid
 from functools import cache
 from pathlib import Path
 
-from proctor.stores.postgresql import PostgresStore
+from proctor_adapters.postgresql import PostgresStore
 
 USER = "nobody"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from proctor.review.queue import Review
-from proctor.web.app import app
-from proctor.web.auth import Access
-from proctor.web.reviewing.item_pages import Pages
-from proctor.web.users.ledger import Person
+from proctor_web.app import app
+from proctor_web.auth import Access
+from proctor_web.reviewing.item_pages import Pages
+from proctor_web.users.ledger import Person
 
 ADDRESS = "http://127.0.0.1:7860"
 

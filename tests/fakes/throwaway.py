@@ -14,11 +14,15 @@ too (for doctests and types). The requirements are made with (see `make lock`)
 `uv pip compile --universal --generate-hashes ... tests/compat/NAME.in pyproject.toml -o tests/compat/NAME.txt`.
 """
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -69,9 +73,24 @@ def run(
     seconds: float = SECONDS,
 ) -> str:
     """The output of `python ARGUMENTS` in an environment; fails with it when the exit code is not 0."""
-    path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "fakes")])
+    sources = sorted((ROOT / "packages").glob("*/src"))
+    path = os.pathsep.join(map(str, (*sources, _what_packages_say(), ROOT / "tests" / "fakes")))
     given = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})}
     return _succeed([str(python(name)), *arguments], given, folder, seconds)
+
+
+@cache
+def _what_packages_say() -> Path:
+    """Return a folder with the names and entry points of our packages, which their sources alone do not have."""
+    folder = Path(tempfile.mkdtemp(prefix="proctor-metadata-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for package in sorted(path.name for path in (ROOT / "packages").iterdir() if path.is_dir()):
+        found = distribution(package)
+        info = folder / f"{package.replace('-', '_')}-{found.version}.dist-info"
+        info.mkdir()
+        for name in ("METADATA", "entry_points.txt"):
+            (info / name).write_text(found.read_text(name) or "", encoding="utf-8")
+    return folder
 
 
 def _succeed(

@@ -8,11 +8,11 @@ from starlette.testclient import TestClient
 
 from proctor import Sample, Task, evaluate
 from proctor.api import Run
-from proctor.web.auth import Access
-from proctor.web.results import report
-from proctor.web.site import site
-from proctor.web.users.ledger import Person
-from proctor.web.workspace import open_workspace
+from proctor_web.auth import Access
+from proctor_web.results import report
+from proctor_web.site import site
+from proctor_web.users.ledger import Person
+from proctor_web.workspace import open_workspace
 
 ADDRESS = "http://127.0.0.1:7860"
 CAPITALS = {"fr": "Paris", "de": "Berlin", "it": "Rome", "es": "Madrid", "cn": "北京", "jp": "东京"}

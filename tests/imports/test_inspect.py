@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from proctor.api import compare, request, rescore, resumable
-from proctor.api.importing import Imported, import_log
 from proctor.core.errors import BadInput
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Store
-from proctor.imports import Reading, _source, keeping
-from proctor.imports._values import number
 from proctor.stores import open_store
+from proctor_adapters.importing import Imported, import_log
+from proctor_adapters.imports import Reading, _source, keeping
+from proctor_adapters.imports._values import number
 
 LOGS = Path(__file__).parents[1] / "data" / "imports"
 SAMPLE = {"id": "a", "epoch": 1, "input": "2+2?", "target": "4", "scores": {"match": {"value": "C", "answer": "4"}}}

@@ -11,17 +11,17 @@ import pytest
 from rich.console import Console
 
 from proctor.api import compare
-from proctor.api.importing import import_log, unused
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Store
 from proctor.datasets.formats import CELL_CHARACTERS
-from proctor.imports import Reading, keeping
 from proctor.reports.build import build
 from proctor.reports.terminal import terminal
 from proctor.stores import open_store
+from proctor_adapters.importing import import_log, unused
+from proctor_adapters.imports import Reading, keeping
 
 LOGS = Path(__file__).parents[1] / "data" / "imports"
 TIME = "2026-11-23T11-47-45.212176"
@@ -329,7 +329,7 @@ def test_a_file_of_several_runs_is_completed_after_a_kill(store: Store, monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("proctor.api.importing.keep", killed)
+        patch.setattr("proctor_adapters.importing.keep", killed)
         with pytest.raises(KeyboardInterrupt):
             import_log(LOGS / "promptfoo.json", store=store, run_id="r")
     assert [one.run.id for one in import_log(LOGS / "promptfoo.json", store=store, run_id="r")] == ["r-echo", "r-mine"]

@@ -18,7 +18,11 @@ def chinese_lines() -> list[str]:
 
 def _texts() -> Iterator[str]:
     pages = [ROOT / "README.zh.md", *sorted((ROOT / "docs" / "zh").rglob("*.md"))]
-    for page in [*pages, *sorted((ROOT / "src").rglob("zh.toml")), *sorted((ROOT / "src").rglob("*_sample.json"))]:
+    for page in [
+        *pages,
+        *sorted((ROOT / "packages").rglob("zh.toml")),
+        *sorted((ROOT / "packages").rglob("*_sample.json")),
+    ]:
         yield page.read_text(encoding="utf-8")
     for page in sorted(MANUAL.rglob("*.gz")):
         yield gzip.decompress(page.read_bytes()).decode("utf-8", errors="replace")

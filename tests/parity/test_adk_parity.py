@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.evalsets.parity import check_corpus
+from proctor_adapters.evalsets.parity import check_corpus
 
 CORPUS = Path(__file__).parents[1] / "data" / "adk_verdicts.jsonl"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import agentbench_clone as clone
 import pytest
 
-from proctor.benchmarks.agentbench.parity import check_corpus
 from proctor.core.errors import BadInput
+from proctor_benchmarks.agentbench.parity import check_corpus
 
 DATA = Path(__file__).parents[1] / "data" / "agentbench"
 CORPUS = DATA / "rules.jsonl.gz"

@@ -10,7 +10,7 @@ from pathlib import Path
 import agentbench_clone as clone
 import pytest
 
-from proctor.benchmarks.agentbench.parity import check_corpus
+from proctor_benchmarks.agentbench.parity import check_corpus
 
 CORPUS = Path(__file__).parents[1] / "data" / "agentbench" / "worlds.jsonl.gz"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.agentdojo import official, parity
 from proctor.core.parity import Checked
 from proctor.runtime.json_file import read_json_lines
+from proctor_benchmarks.agentdojo import official, parity
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.benchmarks.bfcl.parity import check_corpus
+from proctor_benchmarks.bfcl.parity import check_corpus
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl import dataset, dataset_agentic, dataset_turns, prompt, task, tools
 from proctor.core.sample import Message, Sample, Text, Tool
+from proctor_benchmarks.bfcl import dataset, dataset_agentic, dataset_turns, prompt, task, tools
 
 pytestmark = pytest.mark.xdist_group("bfcl-data")
 

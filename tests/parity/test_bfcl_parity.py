@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from proctor.benchmarks.bfcl import dataset
-from proctor.benchmarks.bfcl.checker import check
-from proctor.benchmarks.bfcl.parity import check_line
-from proctor.benchmarks.bfcl.parity_lines import RecordedVerdict
 from proctor.core.parity import Checked
 from proctor.runtime.json_file import read_json_lines
+from proctor_benchmarks.bfcl import dataset
+from proctor_benchmarks.bfcl.checker import check
+from proctor_benchmarks.bfcl.parity import check_line
+from proctor_benchmarks.bfcl.parity_lines import RecordedVerdict
 
 pytestmark = pytest.mark.xdist_group("bfcl-corpus")
 

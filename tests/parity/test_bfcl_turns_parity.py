@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl import dataset
-from proctor.benchmarks.bfcl.parity import check_corpus
+from proctor_benchmarks.bfcl import dataset
+from proctor_benchmarks.bfcl.parity import check_corpus
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from proctor.benchmarks.gaia.parity import check_corpus
+from proctor_benchmarks.gaia.parity import check_corpus
 
 CORPUS = Path(__file__).parents[1] / "data" / "gaia_verdicts.jsonl"
 

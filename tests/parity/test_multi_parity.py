@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.benchmarks.multi.parity import check_corpus
 from proctor.core.errors import BadInput
+from proctor_benchmarks.multi.parity import check_corpus
 
 CORPUS = Path(__file__).parents[1] / "data" / "multi_verdicts.jsonl"
 

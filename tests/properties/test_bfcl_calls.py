@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proctor.benchmarks.bfcl import dataset, dataset_turns, worker_program
-from proctor.benchmarks.bfcl.environment import described
-from proctor.benchmarks.bfcl.turns import sample_of
+from proctor_benchmarks.bfcl import dataset, dataset_turns, worker_program
+from proctor_benchmarks.bfcl.environment import described
+from proctor_benchmarks.bfcl.turns import sample_of
 
 FOLDER = dataset.locate()
 SAMPLES = [

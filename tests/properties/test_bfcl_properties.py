@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proctor.benchmarks.bfcl import java_values, javascript_values, lenient, metrics
-from proctor.benchmarks.bfcl.calls import Undecodable
-from proctor.benchmarks.bfcl.checker import Result, Rules, check
-from proctor.benchmarks.bfcl.compare import fault_of, standard
-from proctor.benchmarks.bfcl.declared_types import TYPES, Language, language_of
-from proctor.benchmarks.bfcl.decode import Mode, decode
+from proctor_benchmarks.bfcl import java_values, javascript_values, lenient, metrics
+from proctor_benchmarks.bfcl.calls import Undecodable
+from proctor_benchmarks.bfcl.checker import Result, Rules, check
+from proctor_benchmarks.bfcl.compare import fault_of, standard
+from proctor_benchmarks.bfcl.declared_types import TYPES, Language, language_of
+from proctor_benchmarks.bfcl.decode import Mode, decode
 
 CATEGORIES = (
     "simple_python",

@@ -23,8 +23,8 @@ from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.core.trajectory import Usage
 from proctor.stores import open_store
-from proctor.stores.postgresql import PostgresStore, accept, deletion
-from proctor.stores.postgresql.connection import RUN_LOCK
+from proctor_adapters.postgresql import PostgresStore, accept, deletion
+from proctor_adapters.postgresql.connection import RUN_LOCK
 
 FAKES = Path(__file__).parent.parent / "fakes"
 PAID = Usage(input_tokens=10, requests=1, cost=0.5)
@@ -269,7 +269,7 @@ async def test_new_trials_of_a_group_are_found_in_one_pass(
         return accept_new(db, *how)
 
     monkeypatch.setattr(accept, "accept_new", explained)
-    monkeypatch.setattr("proctor.stores._writer.AT_ONCE", 300)
+    monkeypatch.setattr("proctor.stores.writer.AT_ONCE", 300)
     await asyncio.gather(*(store.add(a_trial(id), [a_verdict(id)]) for id in ids))
     [plan] = [one for one in plans if "INSERT INTO trials" in one]
     assert "rows=300" in plan
@@ -395,7 +395,7 @@ async def test_what_only_removed_runs_have_goes_with_the_first_of_them(address: 
 
 DELETE = """
 import sys
-from proctor.stores.postgresql import PostgresStore, deletion
+from proctor_adapters.postgresql import PostgresStore, deletion
 
 purge_rows, deletion.PIECE = deletion.purge_rows, 2
 
@@ -501,7 +501,7 @@ WRITE = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[3])
 from stored_runs import a_record, a_sample, a_trial, a_verdict
-from proctor.stores.postgresql import PostgresStore, deletion
+from proctor_adapters.postgresql import PostgresStore, deletion
 
 async def go():
     store = PostgresStore(sys.argv[1])

@@ -15,7 +15,7 @@ from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
 
 from proctor.core.errors import BadInput
 from proctor.stores import open_store
-from proctor.stores.postgresql import PostgresStore
+from proctor_adapters.postgresql import PostgresStore
 
 FULL = """
 CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$

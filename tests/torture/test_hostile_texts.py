@@ -23,8 +23,8 @@ from web_site import AppSite
 import proctor
 from proctor import registry
 from proctor.cli import app
-from proctor.web.mcp_server import TOOLS, make_server
-from proctor.web.site import operations, pages
+from proctor_web.mcp_server import TOOLS, make_server
+from proctor_web.site import operations, pages
 
 SLOWER = 12  # times a plain text of the same length, at most
 LEAST_SECONDS = 1.0  # what is quicker says nothing about the text

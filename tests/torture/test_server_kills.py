@@ -17,7 +17,7 @@ from postgres_server import USER, PostgresServer
 from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
 
 from proctor.core.errors import BadInput
-from proctor.stores.postgresql import PostgresStore
+from proctor_adapters.postgresql import PostgresStore
 
 KILLS, WRITERS, EACH = 20, 3, 3_000
 FAKES = Path(__file__).parent.parent / "fakes"
@@ -27,7 +27,7 @@ sys.path.insert(0, sys.argv[1])
 from msgspec.structs import replace
 from stored_runs import a_sample, a_trial, a_verdict
 from proctor.core.trajectory import Usage
-from proctor.stores.postgresql import PostgresStore
+from proctor_adapters.postgresql import PostgresStore
 
 async def write(address, epoch, first, last):
     store = PostgresStore(address)

@@ -15,7 +15,7 @@ from postgres_server import PostgresServer
 from stage import RUN, Stage, assert_sound, ended
 
 from proctor.stores import open_store
-from proctor.stores.postgresql import PostgresStore
+from proctor_adapters.postgresql import PostgresStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals as POSIX has them")
 

@@ -19,9 +19,9 @@ from postgres_server import PostgresServer
 from stored_runs import a_sample, a_trial, a_verdict, fill
 
 from proctor.core.errors import BadInput
-from proctor.stores.postgresql import PostgresStore, connection
 from proctor.stores.schema import VERSION
 from proctor.stores.sqlite import SqliteStore
+from proctor_adapters.postgresql import PostgresStore, connection
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and rights as POSIX has them")
 

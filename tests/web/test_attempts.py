@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.web.attempts import MOST_ADDRESSES, MOST_WRONG, WINDOW_SECONDS, Attempts
+from proctor_web.attempts import MOST_ADDRESSES, MOST_WRONG, WINDOW_SECONDS, Attempts
 
 
 class Clock:

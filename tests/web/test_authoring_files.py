@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.evalsets.cases import new_case
-from proctor.evalsets.noun import as_json
-from proctor.evalsets.schema import EvalCase
-from proctor.web import evalset_files as files
-from proctor.web.evalset_files import Conflict, History
-from proctor.web.workspace import NotFound, Workspace
+from proctor_adapters.evalsets.cases import new_case
+from proctor_adapters.evalsets.noun import as_json
+from proctor_adapters.evalsets.schema import EvalCase
+from proctor_web import evalset_files as files
+from proctor_web.evalset_files import Conflict, History
+from proctor_web.workspace import NotFound, Workspace
 
 # As people keep them: keys of their own, both spellings, numbers in their form, short objects on one line, nulls.
 KEPT = """{

@@ -17,11 +17,11 @@ from starlette.testclient import TestClient
 from web_site import AppSite
 
 from proctor import evaluate
-from proctor.evalsets.noun import as_json, read_noun
-from proctor.evalsets.read import read
-from proctor.evalsets.schema import EvalCase
-from proctor.evalsets.task import task_of
-from proctor.web.authoring import forms
+from proctor_adapters.evalsets.noun import as_json, read_noun
+from proctor_adapters.evalsets.read import read
+from proctor_adapters.evalsets.schema import EvalCase
+from proctor_adapters.evalsets.task import task_of
+from proctor_web.authoring import forms
 
 HOSTILE = "<script>alert(1)</script>\"'</textarea>\u202eabc &amp; ${7*7} {{7*7}}"
 

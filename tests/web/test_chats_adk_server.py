@@ -18,8 +18,8 @@ from google.adk.events import Event
 from google.adk.sessions import Session
 from web_site import ADDRESS, AppSite
 
-from proctor.web.chats import service
-from proctor.web.users.ledger import Person
+from proctor_web.chats import service
+from proctor_web.users.ledger import Person
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the library's own, of its newest version
 

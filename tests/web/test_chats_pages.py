@@ -10,10 +10,10 @@ import httpx2
 import pytest
 from web_site import ADDRESS, AppSite
 
-from proctor.web.chats import service
-from proctor.web.chats.service import ChatReference
-from proctor.web.users.ledger import Person
-from proctor.web.workspace import NotFound
+from proctor_web.chats import service
+from proctor_web.chats.service import ChatReference
+from proctor_web.users.ledger import Person
+from proctor_web.workspace import NotFound
 
 HOSTILE = "<script>alert(1)</script> \x1b[31m [x](javascript:alert(1)) ![](http://evil.example/p.png)"
 AGENT = f"""

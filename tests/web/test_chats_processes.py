@@ -11,9 +11,9 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
-from proctor.web.chats import choices, sessions
-from proctor.web.chats.sessions import Chat, Chats, Turn
-from proctor.web.workspace import Workspace
+from proctor_web.chats import choices, sessions
+from proctor_web.chats.sessions import Chat, Chats, Turn
+from proctor_web.workspace import Workspace
 
 AGENT = """
 import os, signal, sys, time

@@ -12,10 +12,10 @@ from endpoint import Endpoint
 
 from proctor.core.sample import Message, Reasoning, ToolCall, ToolResult
 from proctor.core.sentence import say as say_why
-from proctor.web.chats import choices, service
-from proctor.web.chats.sessions import Chat, Chats, Turn
-from proctor.web.chats.wire import Piece
-from proctor.web.workspace import Workspace
+from proctor_web.chats import choices, service
+from proctor_web.chats.sessions import Chat, Chats, Turn
+from proctor_web.chats.wire import Piece
+from proctor_web.workspace import Workspace
 
 
 @pytest.fixture

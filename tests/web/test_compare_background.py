@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 from web_site import AppSite
 
-from proctor.continuous.trends import TrendGiven
 from proctor.core.errors import BadInput
-from proctor.web.comparing import background
-from proctor.web.comparing.background import Background
-from proctor.web.comparing.comparison import CompareGiven, compare_runs
-from proctor.web.comparing.leaderboard import BoardGiven, rank_agents
-from proctor.web.comparing.trends import follow_task
-from proctor.web.workspace import Found
+from proctor_ci.trends import TrendGiven
+from proctor_web.comparing import background
+from proctor_web.comparing.background import Background
+from proctor_web.comparing.comparison import CompareGiven, compare_runs
+from proctor_web.comparing.leaderboard import BoardGiven, rank_agents
+from proctor_web.comparing.trends import follow_task
+from proctor_web.workspace import Found
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import Failure
-from proctor.web.samples import finding, index_file, indexing
-from proctor.web.samples.listing import (
+from proctor_web.samples import finding, index_file, indexing
+from proctor_web.samples.listing import (
     RunSamples,
     SampleFilter,
     SampleKey,
@@ -29,8 +29,8 @@ from proctor.web.samples.listing import (
     neighbours,
     query_of,
 )
-from proctor.web.samples.side import Side
-from proctor.web.workspace import Workspace, open_workspace
+from proctor_web.samples.side import Side
+from proctor_web.workspace import Workspace, open_workspace
 
 
 @pytest.fixture(autouse=True)
@@ -274,7 +274,7 @@ def test_a_file_that_was_deleted_damaged_or_of_another_version_is_made_again(wor
 
 
 def test_many_changes_make_the_file_new(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.web.samples.indexing.LEAST_STALE", 1)
+    monkeypatch.setattr("proctor_web.samples.indexing.LEAST_STALE", 1)
     _ids(workspace)
     for _ in range(3):
         asyncio.run(_judge(workspace.stores["runs"], "z/1", "b", points=0))

@@ -8,8 +8,8 @@ import pytest
 from stored_runs import a_verdict, fill
 
 from proctor.stores import open_store
-from proctor.web.samples.side import Side
-from proctor.web.workspace import Workspace, open_workspace
+from proctor_web.samples.side import Side
+from proctor_web.workspace import Workspace, open_workspace
 
 
 class Counted:

@@ -8,7 +8,7 @@ import review_data
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.web.markup import MATH_TAGS, TAGS, show
+from proctor_web.markup import MATH_TAGS, TAGS, show
 
 ALLOWED = TAGS | MATH_TAGS
 

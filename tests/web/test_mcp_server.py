@@ -11,7 +11,7 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from web_site import AppSite
 
-from proctor.web.mcp_server import ANSWER_BYTES, TOOLS, fitted, make_server
+from proctor_web.mcp_server import ANSWER_BYTES, TOOLS, fitted, make_server
 
 
 @pytest.fixture
@@ -98,6 +98,6 @@ async def test_the_program_speaks_over_standard_input_and_output(site: AppSite, 
 
 
 def test_no_page_is_loaded_before_the_first_answer() -> None:
-    program = "import sys, proctor.web.mcp_server; print(*(one for one in sys.modules if one.endswith('pages')))"
+    program = "import sys, proctor_web.mcp_server; print(*(one for one in sys.modules if one.endswith('pages')))"
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     assert loaded.split() == []

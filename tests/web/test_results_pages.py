@@ -14,13 +14,13 @@ import pytest
 from msgspec.structs import replace
 from web_site import AppSite
 
-from proctor.web.results import links as links_of_pages
-from proctor.web.results import report as results
-from proctor.web.results import saving as results_saving
-from proctor.web.results import written
-from proctor.web.results.links import RunLinks
-from proctor.web.results.report import Gathered, RunGiven, get_estimates, get_report
-from proctor.web.samples.side import Side
+from proctor_web.results import links as links_of_pages
+from proctor_web.results import report as results
+from proctor_web.results import saving as results_saving
+from proctor_web.results import written
+from proctor_web.results.links import RunLinks
+from proctor_web.results.report import Gathered, RunGiven, get_estimates, get_report
+from proctor_web.samples.side import Side
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.web.results.saving import IMAGE_BYTES, Fetched, save
+from proctor_web.results.saving import IMAGE_BYTES, Fetched, save
 
 PNG = b"\x89PNG\r\n"
 

@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 
 from proctor.review import labels
 from proctor.review.queue import Review
-from proctor.web.app import app
-from proctor.web.reviewing.item_pages import Pages
-from proctor.web.users.ledger import Person
+from proctor_web.app import app
+from proctor_web.reviewing.item_pages import Pages
+from proctor_web.users.ledger import Person
 
 
 def fields(client: TestClient, **other: str) -> dict[str, str]:

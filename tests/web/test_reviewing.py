@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
-from proctor.web.reviewing.queues import NewQueue, QueueNamed, create_queue, find_queue, list_queues, show_queue
+from proctor_web.reviewing.queues import NewQueue, QueueNamed, create_queue, find_queue, list_queues, show_queue
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
-from proctor.web.runs.actions import Saying, list_baselines, say_about_run
-from proctor.web.runs.listing import RunFilter, list_runs
-from proctor.web.workspace import open_workspace
+from proctor_web.runs.actions import Saying, list_baselines, say_about_run
+from proctor_web.runs.listing import RunFilter, list_runs
+from proctor_web.workspace import open_workspace
 
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m"
 

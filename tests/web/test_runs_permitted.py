@@ -13,9 +13,9 @@ from proctor import evaluate, registry
 from proctor.api.request import RunRequest, again, words_of
 from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
-from proctor.web.runs.choices import list_choices
-from proctor.web.runs.options import OUTSIDE, agent_fields, task_fields, values
-from proctor.web.runs.permitted import check, folder_to_resume, locate
+from proctor_web.runs.choices import list_choices
+from proctor_web.runs.options import OUTSIDE, agent_fields, task_fields, values
+from proctor_web.runs.permitted import check, folder_to_resume, locate
 
 HARMLESS = {  # texts that name neither files nor code nor places; a new option has to be put here, or into OUTSIDE
     *("model", "base_url", "address", "headers", "stop", "tools", "sub_agent", "reply", "calls", "extra_body", "body"),

@@ -17,12 +17,12 @@ from web_site import AppSite
 from proctor import evaluate
 from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
-from proctor.web.runs import launcher
-from proctor.web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
-from proctor.web.runs.launcher import Launcher
-from proctor.web.runs.listing import RunFilter, list_runs
-from proctor.web.runs.progress import RunProgress, RunReference, Watches, get_progress
-from proctor.web.workspace import NotFound
+from proctor_web.runs import launcher
+from proctor_web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
+from proctor_web.runs.launcher import Launcher
+from proctor_web.runs.listing import RunFilter, list_runs
+from proctor_web.runs.progress import RunProgress, RunReference, Watches, get_progress
+from proctor_web.workspace import NotFound
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 CODE = """
@@ -113,7 +113,7 @@ def test_a_run_is_started_by_the_form_watched_and_deleted(site: AppSite) -> None
 
 
 def progress_command(client: TestClient, site: AppSite) -> str:
-    from proctor.web.runs.panel import panel_of
+    from proctor_web.runs.panel import panel_of
 
     return panel_of(site.workspace, "mine").command
 

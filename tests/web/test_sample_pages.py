@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from told_trials import RUN
 from web_site import AppSite
 
-from proctor.evalsets.read import read
+from proctor_adapters.evalsets.read import read
 
 SHOP = f"/runs/{RUN}/samples/shop/umbrella"
 HOSTILE = f"/runs/{RUN}/samples/" + quote('<img src=x onerror="alert(1)">?a=1#b')

@@ -13,9 +13,9 @@ from proctor import Task, evaluate
 from proctor.core.sample import File, Message, Reasoning, Sample, ToolCall, Turn
 from proctor.core.trajectory import StateChange, Step, Trajectory
 from proctor.core.trial import Trial
-from proctor.web.samples.attachments import describe_attachment, read_attachment
-from proctor.web.samples.conversation import PAGE, Conversation
-from proctor.web.samples.sample import (
+from proctor_web.samples.attachments import describe_attachment, read_attachment
+from proctor_web.samples.conversation import PAGE, Conversation
+from proctor_web.samples.sample import (
     SampleAttempt,
     SampleSearch,
     SampleStep,
@@ -26,8 +26,8 @@ from proctor.web.samples.sample import (
     sample_record,
     show_sample,
 )
-from proctor.web.samples.timing import MOST_BARS, timing
-from proctor.web.workspace import NotFound, Workspace, open_workspace
+from proctor_web.samples.timing import MOST_BARS, timing
+from proctor_web.workspace import NotFound, Workspace, open_workspace
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from proctor.core.errors import BadInput
-from proctor.web import serving
+from proctor_web import serving
 
 
 def test_this_machine_only_unless_told_otherwise() -> None:

@@ -14,8 +14,8 @@ import pytest
 import yaml
 from web_site import AppSite
 
-from proctor.cli.web import command
-from proctor.web.serving import listen, make_server
+from proctor_web.commands.web import command
+from proctor_web.serving import listen, make_server
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

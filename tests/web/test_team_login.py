@@ -19,14 +19,14 @@ from starlette.testclient import TestClient
 from web_site import AppSite
 
 from proctor.cli import app
-from proctor.cli.team_options import TeamOptions
 from proctor.core.errors import BadInput
-from proctor.web.auth import Access
-from proctor.web.site import site as app_of
-from proctor.web.team.oidc import Provider, checked_url
-from proctor.web.users.database import InFile
-from proctor.web.users.ledger import Ledger
-from proctor.web.users.roles import read_grants
+from proctor_web.auth import Access
+from proctor_web.commands.team_options import TeamOptions
+from proctor_web.site import site as app_of
+from proctor_web.team.oidc import Provider, checked_url
+from proctor_web.users.database import InFile
+from proctor_web.users.ledger import Ledger
+from proctor_web.users.roles import read_grants
 
 URL = "http://127.0.0.1:7860"
 GRANTS = ["reader=user:bob@example.org", "runner=lab", "admin=chiefs"]
@@ -288,7 +288,7 @@ def test_new_keys_of_the_provider_are_fetched_when_they_sign(
     assert sign_in(site.new_browser(), oidc).status_code == 303
     before = oidc.keys
     oidc.change_keys()
-    monkeypatch.setattr("proctor.web.team.oidc.LEAST_SECONDS", 0.0)
+    monkeypatch.setattr("proctor_web.team.oidc.LEAST_SECONDS", 0.0)
     oidc.asked.clear()
     assert sign_in(site.new_browser(), oidc).status_code == 303
     assert sign_in(site.new_browser(), oidc).status_code == 303

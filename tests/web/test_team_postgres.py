@@ -12,10 +12,10 @@ from web_site import ADDRESS, AppSite, capitals
 from proctor import evaluate
 from proctor.api.numbers import estimates
 from proctor.core.errors import BadInput
-from proctor.web.auth import Access
-from proctor.web.site import site as app_of
-from proctor.web.users.database import LedgerFailed, open_database
-from proctor.web.users.ledger import Entry, Ledger, Pass, Person
+from proctor_web.auth import Access
+from proctor_web.site import site as app_of
+from proctor_web.users.database import LedgerFailed, open_database
+from proctor_web.users.ledger import Entry, Ledger, Pass, Person
 
 
 class TeamServer(AppSite):

@@ -14,16 +14,16 @@ from starlette.testclient import TestClient
 from web_site import ADDRESS, AppSite
 
 from proctor.core.errors import BadInput
-from proctor.web.auth import Access
-from proctor.web.guard import Guard
-from proctor.web.login_proxy import LoginProxy, Proxies
-from proctor.web.reviewing import pages as reviewing
-from proctor.web.site import operations, pages
-from proctor.web.site import site as app_of
-from proctor.web.team import pages as team_pages
-from proctor.web.users.database import InFile, open_database
-from proctor.web.users.ledger import Entry, Ledger, Pass, Person
-from proctor.web.users.roles import ROLES, Role, is_enough, read_grants, role_needed
+from proctor_web.auth import Access
+from proctor_web.guard import Guard
+from proctor_web.login_proxy import LoginProxy, Proxies
+from proctor_web.reviewing import pages as reviewing
+from proctor_web.site import operations, pages
+from proctor_web.site import site as app_of
+from proctor_web.team import pages as team_pages
+from proctor_web.users.database import InFile, open_database
+from proctor_web.users.ledger import Entry, Ledger, Pass, Person
+from proctor_web.users.roles import ROLES, Role, is_enough, read_grants, role_needed
 
 ADMIN = {
     ("POST", "/runs/{run}/delete"), ("DELETE", "/api/v1/runs/{run}"), ("GET", "/team"), ("POST", "/team/revoke"),
@@ -400,7 +400,7 @@ def test_what_the_terminal_shows_lets_in_no_longer_than_a_session(tmp_path: Path
 
 @pytest.mark.parametrize("is_revoked", [True, False])
 def test_events_end_with_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_revoked: bool) -> None:
-    monkeypatch.setattr("proctor.web.guard.AGAIN_SECONDS", -1.0)
+    monkeypatch.setattr("proctor_web.guard.AGAIN_SECONDS", -1.0)
     ledger = Ledger(InFile(str(tmp_path / "ledger")))
     access = Access(7860, ledger=ledger)
     token = access.token(Person(name="ann"))

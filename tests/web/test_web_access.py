@@ -10,11 +10,11 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from proctor.core.errors import BadInput
-from proctor.web.attempts import MOST_WRONG
-from proctor.web.auth import Access, session_of
-from proctor.web.guard import MOST_BYTES, MOST_BYTES_BY_PATH, Guard
-from proctor.web.login_proxy import MOST_CHARACTERS, LoginProxy
-from proctor.web.users.ledger import Person
+from proctor_web.attempts import MOST_WRONG
+from proctor_web.auth import Access, session_of
+from proctor_web.guard import MOST_BYTES, MOST_BYTES_BY_PATH, Guard
+from proctor_web.login_proxy import MOST_CHARACTERS, LoginProxy
+from proctor_web.users.ledger import Person
 
 ADDRESS = "http://127.0.0.1:7860"
 

@@ -7,12 +7,12 @@ import pytest
 from proctor.api import Run, RunOptions
 from proctor.api.prepare import prepare
 from proctor.api.request import again
-from proctor.web.authoring.results import runs_of
-from proctor.web.demo import open_demo
-from proctor.web.evalset_files import open_set
-from proctor.web.runs.panel import panel_of
-from proctor.web.runs.permitted import locate
-from proctor.web.samples.listing import SampleFilter, list_samples
+from proctor_web.authoring.results import runs_of
+from proctor_web.demo import open_demo
+from proctor_web.evalset_files import open_set
+from proctor_web.runs.panel import panel_of
+from proctor_web.runs.permitted import locate
+from proctor_web.samples.listing import SampleFilter, list_samples
 
 
 def test_the_demo_has_runs_an_agent_and_an_eval_set(tmp_path: Path) -> None:

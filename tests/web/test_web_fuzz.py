@@ -27,8 +27,8 @@ from schemathesis.specs.openapi.checks import (
 )
 from web_site import ADDRESS, AppSite
 
-from proctor.web.openapi import describe
-from proctor.web.site import operations
+from proctor_web.openapi import describe
+from proctor_web.site import operations
 
 pytestmark = pytest.mark.slow
 

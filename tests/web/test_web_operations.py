@@ -12,15 +12,15 @@ from starlette.responses import Response, StreamingResponse
 from starlette.testclient import TestClient
 
 from proctor.core.errors import BadInput
-from proctor.web import site
-from proctor.web.app import app
-from proctor.web.auth import Access
-from proctor.web.client import Client, Unanswered
-from proctor.web.openapi import describe
-from proctor.web.operations import Operation, api_routes
-from proctor.web.serving import listen, make_server
-from proctor.web.users.ledger import Person
-from proctor.web.workspace import NotFound, Workspace
+from proctor_web import site
+from proctor_web.app import app
+from proctor_web.auth import Access
+from proctor_web.client import Client, Unanswered
+from proctor_web.openapi import describe
+from proctor_web.operations import Operation, api_routes
+from proctor_web.serving import listen, make_server
+from proctor_web.users.ledger import Person
+from proctor_web.workspace import NotFound, Workspace
 
 
 class Cup(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,9 +11,9 @@ import pytest
 import review_data
 from review_site import Site
 
-from proctor.web import _impatient, guard
-from proctor.web.serving import listen, make_server
-from proctor.web.users.ledger import Person
+from proctor_web import _impatient, guard
+from proctor_web.serving import listen, make_server
+from proctor_web.users.ledger import Person
 
 SAVED = "status=approved&" + "&".join(f"score:{name}={score}" for name, score in review_data.SCORES.items())
 

@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from proctor.web.app import app
-from proctor.web.auth import Access
-from proctor.web.guard import MOST_BYTES
-from proctor.web.reviewing.item_pages import Pages
-from proctor.web.users.ledger import Person
+from proctor_web.app import app
+from proctor_web.auth import Access
+from proctor_web.guard import MOST_BYTES
+from proctor_web.reviewing.item_pages import Pages
+from proctor_web.users.ledger import Person
 
 FORM = {**{f"score:{name}": str(score) for name, score in review_data.SCORES.items()}, "status": "approved"}
 PATHS = ["/", "/items", "/items/1", "/statistics", "/conflicts", "/nowhere"]
@@ -207,7 +207,7 @@ def test_static_files_are_those_of_the_folder_only(site: Site, path: str) -> Non
 def test_the_vendored_script_has_its_licence_and_names_no_host() -> None:
     from importlib.resources import files
 
-    static = files("proctor.web").joinpath("static")
+    static = files("proctor_web").joinpath("static")
     assert "4.0.1" in static.joinpath("htmx.LICENSE.txt").read_text(encoding="utf-8")
     for name in ("htmx.min.js", "review.js", "app.css"):
         assert "://" not in static.joinpath(name).read_text(encoding="utf-8"), name

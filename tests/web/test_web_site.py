@@ -7,8 +7,8 @@ import pytest
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
-from proctor.web.samples.side import Side
-from proctor.web.workspace import NotFound, open_workspace
+from proctor_web.samples.side import Side
+from proctor_web.workspace import NotFound, open_workspace
 
 
 @pytest.fixture

@@ -11,17 +11,17 @@ import pytest
 from proctor import Sample
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate
-from proctor.benchmarks import agentbench
-from proctor.benchmarks.agentbench import conversation, dataset, files, official, scorer
-from proctor.benchmarks.agentbench.conversation import Ended, History, Host, Loop, Stages
-from proctor.benchmarks.agentbench.parity import CHECKS
-from proctor.benchmarks.agentbench.summary import summarise
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.sample import Message
 from proctor.core.score import Unscored
 from proctor.core.task import Task
 from proctor.core.trial import Failure
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks import agentbench
+from proctor_benchmarks.agentbench import conversation, dataset, files, official, scorer
+from proctor_benchmarks.agentbench.conversation import Ended, History, Host, Loop, Stages
+from proctor_benchmarks.agentbench.parity import CHECKS
+from proctor_benchmarks.agentbench.summary import summarise
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate, evaluate_async
-from proctor.benchmarks.agentbench.database import Databases
-from proctor.benchmarks.agentbench.parity_db import _official_statement
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks.agentbench.database import Databases
+from proctor_benchmarks.agentbench.parity_db import _official_statement
 
 TABLE = clone.ENTRIES[0]["table"]
 HARM = (

@@ -11,13 +11,13 @@ import pytest
 
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate
-from proctor.benchmarks.agentbench import os_program
-from proctor.benchmarks.agentbench.os_loop import Ran, Script
-from proctor.benchmarks.agentbench.os_sandbox import Sandbox
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
 from proctor.core.trial import Failure
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks.agentbench import os_program
+from proctor_benchmarks.agentbench.os_loop import Ran, Script
+from proctor_benchmarks.agentbench.os_sandbox import Sandbox
 
 FORKS = """
 import os, time

@@ -12,12 +12,12 @@ from endpoint import Endpoint, data
 
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate, evaluate_async
-from proctor.benchmarks.agentbench import alfworld
-from proctor.benchmarks.agentbench.knowledge import Ontology, Turns, Walk
-from proctor.benchmarks.agentbench.knowledge_base import SparqlBase
-from proctor.benchmarks.agentbench.os_loop import read_action
 from proctor.core.errors import BadInput
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks.agentbench import alfworld
+from proctor_benchmarks.agentbench.knowledge import Ontology, Turns, Walk
+from proctor_benchmarks.agentbench.knowledge_base import SparqlBase
+from proctor_benchmarks.agentbench.os_loop import read_action
 
 OFFICIAL_UTILS = """
 def postprocess_raw_code(program): return program

@@ -6,13 +6,13 @@ from statistics import fmean
 
 import pytest
 
-from proctor.benchmarks.agentdojo.summary import Cell, summarise, two_way_error, widened
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.tally import Case, tally
 from proctor.core.trial import Verdict
 from proctor.stats.estimate import estimate
+from proctor_benchmarks.agentdojo.summary import Cell, summarise, two_way_error, widened
 
 SCENE = {"version": "v1.2.2", "suite": "s"}
 

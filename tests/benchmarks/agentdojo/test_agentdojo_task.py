@@ -12,13 +12,13 @@ from proctor import evaluate, score
 from proctor.agents.openai import ChatAgent
 from proctor.api import files
 from proctor.api.run import Run
-from proctor.benchmarks.agentdojo import task
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message, Sample, Text, Tool, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Task
 from proctor.core.trial import Trial, Verdict
 from proctor.models.scripted import Reply, ScriptedModel
+from proctor_benchmarks.agentdojo import task
 
 HOSTILE = "<script>alert(1)</script>\x1b]0;owned\x07\u202e"
 

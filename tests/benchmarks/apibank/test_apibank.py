@@ -11,12 +11,12 @@ import pytest
 
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate
-from proctor.benchmarks import apibank
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks import apibank
 
 FIRST = "level-1/AddAgenda-AddAlarm-GetUserToken-level-2-1"
 SEARCH = "level-2/AddAgenda-level-3-1/0"

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge import Rouge  # type: ignore[import-untyped]
 
-from proctor.benchmarks.apibank.calls import find_call, read_call
-from proctor.benchmarks.apibank.parity import check_corpus
-from proctor.benchmarks.apibank.scorer import rouge
 from proctor.core.errors import BadInput
+from proctor_benchmarks.apibank.calls import find_call, read_call
+from proctor_benchmarks.apibank.parity import check_corpus
+from proctor_benchmarks.apibank.scorer import rouge
 
 CORPUS = Path(__file__).parents[2] / "data" / "apibank" / "corpus.jsonl.gz"
 OFFICIAL_CALL = re.compile(r"\[(\w+)\((.*)\)\]")

@@ -12,12 +12,12 @@ import pytest
 
 import proctor
 from proctor.agents.openai import ChatAgent
-from proctor.benchmarks import bfcl
-from proctor.benchmarks.bfcl import agentic, dataset, environment, replies
-from proctor.benchmarks.bfcl.agentic_checker import check_answer
 from proctor.core.errors import BadInput, MissingExtra, ProviderFailed
 from proctor.core.sample import Message, Sample, Text, Tool
 from proctor.core.trajectory import Step
+from proctor_benchmarks import bfcl
+from proctor_benchmarks.bfcl import agentic, dataset, environment, replies
+from proctor_benchmarks.bfcl.agentic_checker import check_answer
 
 FINANCE = tuple(f"memory_kv_{number}-finance-{number - 55}" for number in (55, 60))
 
@@ -69,7 +69,7 @@ def test_questions_follow_the_last_conversation_of_their_scenario(category: str)
 
 
 def agentic_scenarios() -> tuple[str, ...]:
-    from proctor.benchmarks.bfcl.dataset_agentic import SCENARIOS
+    from proctor_benchmarks.bfcl.dataset_agentic import SCENARIOS
 
     return SCENARIOS
 
@@ -120,7 +120,7 @@ def test_results_and_snapshots_are_written_and_read_as_the_official_ones(tmp_pat
     store = str(tmp_path / "a.db")
     task = bfcl.task("memory_kv", mode="prompt")
     run = proctor.evaluate(task, agent=ChatAgent(Writer()), ids=FINANCE, store=store, run_id="r")
-    from proctor.benchmarks.bfcl import export
+    from proctor_benchmarks.bfcl import export
 
     stored = {sample.id: sample for sample in samples_of("memory_kv")}
     export.write([(stored[trial.sample_id], trial) for trial in run.trials()], tmp_path, "a/b")

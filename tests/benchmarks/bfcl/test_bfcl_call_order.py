@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from proctor.benchmarks import bfcl
 from proctor.core.sample import Message, Sample, Text
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
+from proctor_benchmarks import bfcl
 
 TASK = bfcl.task("multi_turn_base", mode="native", calls=True)
 SAMPLES: list[Sample] = list(TASK.samples)[::20]  # type: ignore[arg-type]  # a list

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.checker import check
+from proctor_benchmarks.bfcl.checker import check
 
 
 def document(name: str = "geo.area", required: tuple[str, ...] = ("base",), **types: Any) -> dict[str, Any]:

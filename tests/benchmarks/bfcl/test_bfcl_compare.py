@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.compare import fault_of, standard, type_match
+from proctor_benchmarks.bfcl.compare import fault_of, standard, type_match
 
 
 def verdict(value: Any, allowed: list[Any], expected: type, element: type | None = None) -> str | None:

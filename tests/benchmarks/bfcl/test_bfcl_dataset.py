@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tiny_bfcl import AREA, SIMPLE, write_category, write_data
 
-from proctor.benchmarks.bfcl import dataset
 from proctor.core.errors import BadInput
 from proctor.i18n import speak
+from proctor_benchmarks.bfcl import dataset
 
 
 @pytest.fixture

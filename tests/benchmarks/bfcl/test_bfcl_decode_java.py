@@ -2,8 +2,8 @@ import time
 
 import pytest
 
-from proctor.benchmarks.bfcl.calls import Undecodable
-from proctor.benchmarks.bfcl.decode import decode
+from proctor_benchmarks.bfcl.calls import Undecodable
+from proctor_benchmarks.bfcl.decode import decode
 
 
 def value(text: str) -> object:

@@ -1,7 +1,7 @@
 import pytest
 
-from proctor.benchmarks.bfcl.calls import Undecodable
-from proctor.benchmarks.bfcl.decode import decode
+from proctor_benchmarks.bfcl.calls import Undecodable
+from proctor_benchmarks.bfcl.decode import decode
 
 
 def value(text: str) -> object:

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.calls import Undecodable
-from proctor.benchmarks.bfcl.decode import decode
+from proctor_benchmarks.bfcl.calls import Undecodable
+from proctor_benchmarks.bfcl.decode import decode
 
 
 def test_arguments_are_read_from_their_text() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl import decode_python
-from proctor.benchmarks.bfcl.calls import Undecodable
-from proctor.benchmarks.bfcl.decode import decode
+from proctor_benchmarks.bfcl import decode_python
+from proctor_benchmarks.bfcl.calls import Undecodable
+from proctor_benchmarks.bfcl.decode import decode
 
 
 def value(text: str) -> Any:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.benchmarks.bfcl import dataset
-from proctor.benchmarks.bfcl.checker import check
 from proctor.core.task import Task
+from proctor_benchmarks.bfcl import dataset
+from proctor_benchmarks.bfcl.checker import check
 
 FOLDER = dataset.locate(dataset.EDGE_CASES)
 ENTRIES = {entry.id: entry for category in dataset.EDGE_CATEGORIES for entry in dataset.entries(FOLDER, category)}
@@ -59,8 +59,8 @@ def test_the_cases_are_run_by_name(tmp_path: Path) -> None:
 
 
 def test_other_categories_are_named_as_missing() -> None:
-    from proctor.benchmarks import bfcl
     from proctor.core.errors import BadInput
+    from proctor_benchmarks import bfcl
 
     assert isinstance(bfcl.task("irrelevance", data="edge-cases"), Task)
     with pytest.raises(BadInput, match="BFCL_v4_simple_java"):

@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.checker import check
-from proctor.benchmarks.bfcl.explain import explain
-from proctor.benchmarks.bfcl.fault import Fault
 from proctor.core.sentence import Sentence
 from proctor.i18n import catalogue, speak
+from proctor_benchmarks.bfcl.checker import check
+from proctor_benchmarks.bfcl.explain import explain
+from proctor_benchmarks.bfcl.fault import Fault
 
 PROPERTIES = {
     "base": {"type": "integer"},

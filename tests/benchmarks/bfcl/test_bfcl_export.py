@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from tiny_bfcl import write_data
 
-from proctor.benchmarks.bfcl import export, official, replies, task
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import ToolStyle, Trajectory
 from proctor.core.trial import Failure, Outcome, Trial
+from proctor_benchmarks.bfcl import export, official, replies, task
 
 # Reads and writes where `bfcl evaluate --partial-eval` does; calls right what looks like calls.
 TOOL = """

@@ -5,15 +5,15 @@ from contextlib import suppress
 
 import pytest
 
-from proctor.benchmarks.bfcl import task
-from proctor.benchmarks.bfcl.calls import Undecodable
-from proctor.benchmarks.bfcl.decode import decode
-from proctor.benchmarks.bfcl.formats import FORMATS, ORDINARY, Format, split_id, write_documents
-from proctor.benchmarks.bfcl.scorer import bfcl
-from proctor.benchmarks.bfcl.summary import summarise
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
+from proctor_benchmarks.bfcl import task
+from proctor_benchmarks.bfcl.calls import Undecodable
+from proctor_benchmarks.bfcl.decode import decode
+from proctor_benchmarks.bfcl.formats import FORMATS, ORDINARY, Format, split_id, write_documents
+from proctor_benchmarks.bfcl.scorer import bfcl
+from proctor_benchmarks.bfcl.summary import summarise
 
 JSON = Format(ret_fmt="json")
 VERBOSE = Format(ret_fmt="verbose_xml")

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.java_values import convert
+from proctor_benchmarks.bfcl.java_values import convert
 
 MAP = "new HashMap<String, Object>() {{ %s }}"
 

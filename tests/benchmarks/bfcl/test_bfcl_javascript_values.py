@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.javascript_values import convert
+from proctor_benchmarks.bfcl.javascript_values import convert
 
 
 def same(one: Any, other: Any) -> bool:

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.checker import Rules
-from proctor.benchmarks.bfcl.lenient import lenient
+from proctor_benchmarks.bfcl.checker import Rules
+from proctor_benchmarks.bfcl.lenient import lenient
 
 PYTHON = Rules("python", False)
 

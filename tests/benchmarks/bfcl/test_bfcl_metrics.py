@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.checker import Rules, check
-from proctor.benchmarks.bfcl.metrics import details, matching
+from proctor_benchmarks.bfcl.checker import Rules, check
+from proctor_benchmarks.bfcl.metrics import details, matching
 
 AREA = {
     "name": "geo.area",

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tiny_bfcl import write_data
 
-from proctor.benchmarks.bfcl.parity import check_corpus
 from proctor.core.errors import BadInput
+from proctor_benchmarks.bfcl.parity import check_corpus
 
 LINE = {
     "id": "simple_python_0",

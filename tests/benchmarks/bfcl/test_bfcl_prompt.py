@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from tiny_bfcl import AREA, write_data
 
-from proctor.benchmarks.bfcl import prompt, tools
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
+from proctor_benchmarks.bfcl import prompt, tools
 
 
 def document(**properties: dict[str, Any]) -> dict[str, Any]:

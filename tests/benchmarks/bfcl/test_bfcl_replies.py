@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tiny_bfcl import write_data, write_lines
 
-from proctor.benchmarks.bfcl import replies
 from proctor.core.errors import BadInput
 from proctor.core.sample import Reasoning, Text
 from proctor.core.trajectory import Trajectory
+from proctor_benchmarks.bfcl import replies
 
 RESULTS = [{"id": "simple_python_0", "result": "[geo.area(base=3.0)]"}, {"id": "simple_python_1", "result": "No."}]
 

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.scorer import bfcl, model_output_of
 from proctor.core.sample import Message, Part, Reasoning, Sample, Text, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, ToolStyle, Trajectory
+from proctor_benchmarks.bfcl.scorer import bfcl, model_output_of
 
 AREA = {
     "name": "geo.area",

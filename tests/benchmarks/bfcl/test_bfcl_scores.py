@@ -5,11 +5,11 @@ import statistics
 
 import pytest
 
-from proctor.benchmarks.bfcl.dataset import CATEGORIES, COLLECTIONS, MEMORY
-from proctor.benchmarks.bfcl.summary import WEIGHTS, summarise
 from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
 from proctor.stats.estimate import estimate as rate
+from proctor_benchmarks.bfcl.dataset import CATEGORIES, COLLECTIONS, MEMORY
+from proctor_benchmarks.bfcl.summary import WEIGHTS, summarise
 
 
 def estimate(category: str, right: int, count: int) -> Estimate:

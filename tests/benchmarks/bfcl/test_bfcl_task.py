@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from tiny_bfcl import AREA, SIMPLE, write_data, write_lines
 
-from proctor.benchmarks.bfcl import oracle, task
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Task
+from proctor_benchmarks.bfcl import oracle, task
 
 TINY = "simple_python,irrelevance,live_relevance"
 

@@ -9,11 +9,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from proctor.benchmarks import bfcl
-from proctor.benchmarks.bfcl import dataset, export, replies, worker_program
-from proctor.benchmarks.bfcl.calls import Undecodable
-from proctor.benchmarks.bfcl.executable import executable, executable_or_none
-from proctor.benchmarks.bfcl.turn_scorer import ScorerOfAll, result_of
 from proctor.core.sample import Message, Sample
 from proctor.core.score import Score
 from proctor.core.task import Task
@@ -21,6 +16,11 @@ from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial
 from proctor.engine.acting import ActingTogether, entered
 from proctor.i18n import speak
+from proctor_benchmarks import bfcl
+from proctor_benchmarks.bfcl import dataset, export, replies, worker_program
+from proctor_benchmarks.bfcl.calls import Undecodable
+from proctor_benchmarks.bfcl.executable import executable, executable_or_none
+from proctor_benchmarks.bfcl.turn_scorer import ScorerOfAll, result_of
 
 FOLDER = dataset.locate()
 

@@ -14,14 +14,14 @@ import pytest
 
 import proctor
 from proctor.agents.openai import ChatAgent
-from proctor.benchmarks import bfcl
-from proctor.benchmarks.bfcl import web_page
-from proctor.benchmarks.bfcl.environment import Wording
-from proctor.benchmarks.bfcl.web import Web
-from proctor.benchmarks.bfcl.web_environment import WebSearch
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.sample import Message, Text, ToolCall
 from proctor.core.trajectory import Step
+from proctor_benchmarks import bfcl
+from proctor_benchmarks.bfcl import web_page
+from proctor_benchmarks.bfcl.environment import Wording
+from proctor_benchmarks.bfcl.web import Web
+from proctor_benchmarks.bfcl.web_environment import WebSearch
 
 SEARCH = """
 asked = []

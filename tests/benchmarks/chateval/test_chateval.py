@@ -14,11 +14,11 @@ import pytest
 
 from proctor.agents.debate import DebateAgent
 from proctor.api import Run, evaluate
-from proctor.benchmarks import chateval
-from proctor.benchmarks.chateval.parity import check_corpus
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks import chateval
+from proctor_benchmarks.chateval.parity import check_corpus
 
 CORPUS = Path(__file__).parents[2] / "data" / "chateval.jsonl.gz"
 BETTER = {"Canberra.": 9, "340 + 68": 9, "Le chat dort": 9, "--soft": 9, "从签收": 9, "Good morning": 9}

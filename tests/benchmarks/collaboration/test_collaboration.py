@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.benchmarks.collaboration import replies
-from proctor.benchmarks.collaboration.parity import check_corpus
-from proctor.benchmarks.collaboration.summary import _ratio
-from proctor.benchmarks.collaboration.transcripts import read, transcript
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.scorers.collaboration import KEY, collaboration
 from proctor.scorers.goals import occurs
 from proctor.scorers.teamwork import Teamwork, count_repeats, measure
+from proctor_benchmarks.collaboration import replies
+from proctor_benchmarks.collaboration.parity import check_corpus
+from proctor_benchmarks.collaboration.summary import _ratio
+from proctor_benchmarks.collaboration.transcripts import read, transcript
 
 DATA = Path(__file__).parents[2] / "data" / "collaboration"
 FIGURES = DATA / "figures.jsonl"

@@ -8,15 +8,15 @@ from typing import Any, get_args
 import pytest
 
 import proctor
-from proctor.benchmarks.customer_service import task
-from proctor.benchmarks.customer_service.backend import Backend, Fault
-from proctor.benchmarks.customer_service.dataset import BUNDLED
-from proctor.benchmarks.customer_service.scorer import backend, intent, robustness
-from proctor.continuous.policy import find_policy
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
+from proctor_benchmarks.customer_service import task
+from proctor_benchmarks.customer_service.backend import Backend, Fault
+from proctor_benchmarks.customer_service.dataset import BUNDLED
+from proctor_benchmarks.customer_service.scorer import backend, intent, robustness
+from proctor_ci.policy import find_policy
 
 SAMPLES: dict[str, Sample] = {sample.id: sample for sample in task().samples}  # type: ignore[union-attr]
 Calls = list[tuple[str, dict[str, Any]]]

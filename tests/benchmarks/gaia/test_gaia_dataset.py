@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from hub_here import COMMIT, Hub, served
 
-from proctor.benchmarks.gaia import export, hub, summary, task
-from proctor.benchmarks.gaia.dataset import items
-from proctor.benchmarks.gaia.prompt import system_prompt
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sample import File, Sample
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial
+from proctor_benchmarks.gaia import export, hub, summary, task
+from proctor_benchmarks.gaia.dataset import items
+from proctor_benchmarks.gaia.prompt import system_prompt
 
 
 def record(id: str = "a", **changes: Any) -> dict[str, Any]:

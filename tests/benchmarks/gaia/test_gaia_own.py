@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.gaia import dataset, own, summary, task
-from proctor.benchmarks.gaia.scorer import gaia
-from proctor.benchmarks.gaia.statistics import statistics
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
@@ -19,8 +16,11 @@ from proctor.core.score import Score
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
+from proctor_benchmarks.gaia import dataset, own, summary, task
+from proctor_benchmarks.gaia.scorer import gaia
+from proctor_benchmarks.gaia.statistics import statistics
 
-EXAMPLE = Path(str(files("proctor.benchmarks.gaia") / "example"))
+EXAMPLE = Path(str(files("proctor_benchmarks.gaia") / "example"))
 ATTACHED = EXAMPLE / "2023" / "validation"
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.benchmarks.gaia.answer import final_answer
-from proctor.benchmarks.gaia.scorer import gaia, partial, question_score
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
+from proctor_benchmarks.gaia.answer import final_answer
+from proctor_benchmarks.gaia.scorer import gaia, partial, question_score
 
 
 @pytest.mark.parametrize(

@@ -16,17 +16,17 @@ import pytest_asyncio
 
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate
-from proctor.benchmarks import miniwob
-from proctor.benchmarks.miniwob import environment, official, oracle
-from proctor.benchmarks.miniwob.environment import Episode, TimeLimit
-from proctor.benchmarks.miniwob.parity import check_corpus
-from proctor.benchmarks.miniwob.scorer import Success
 from proctor.core.errors import BadInput, EpisodeOver
 from proctor.core.sample import Message, Sample, Tool, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
 from proctor.environments.browser import Chromium
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks import miniwob
+from proctor_benchmarks.miniwob import environment, official, oracle
+from proctor_benchmarks.miniwob.environment import Episode, TimeLimit
+from proctor_benchmarks.miniwob.parity import check_corpus
+from proctor_benchmarks.miniwob.scorer import Success
 
 CORPUS = Path(__file__).parents[2] / "data" / "miniwob.jsonl.gz"
 pytestmark = pytest.mark.xdist_group("chromium")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tiny_multi import folder, problem, samples
 
-from proctor.benchmarks.multi import dataset, task
 from proctor.core.errors import BadInput
+from proctor_benchmarks.multi import dataset, task
 
 ONE = problem(contents=["甲？", "乙？"], types=["单选", "填空"], answers=["A", " 5 "])
 

@@ -12,13 +12,13 @@ from tiny_multi import folder, problem, samples
 
 from proctor import evaluate, score
 from proctor.api import files
-from proctor.benchmarks.multi import PART, export, tables, task
-from proctor.benchmarks.multi.predictions import predictions
 from proctor.chat.messages import to_messages
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Trial
+from proctor_benchmarks.multi import PART, export, tables, task
+from proctor_benchmarks.multi.predictions import predictions
 
 SET = {
     "x_1": problem(contents=["甲", "乙"], types=["单选", "多选"], answers=["A", "ABC"]),

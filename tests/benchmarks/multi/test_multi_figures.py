@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.benchmarks.multi import baselines, export, figures, tables
-from proctor.benchmarks.multi.tables import Scored
+from proctor_benchmarks.multi import baselines, export, figures, tables
+from proctor_benchmarks.multi.tables import Scored
 
 NAMES = ["summary_education.png", "summary_image.png", "summary_type.png", "heatmap.png"]
 

@@ -9,9 +9,9 @@ import pytest
 from hub_here import COMMIT, Hub, served
 
 from proctor.api.files import pull_data
-from proctor.benchmarks import multi
-from proctor.benchmarks.multi import hub
 from proctor.core.errors import BadInput
+from proctor_benchmarks import multi
+from proctor_benchmarks.multi import hub
 
 PROBLEM = {"czsx_1": {"subject": ["czsx"], "education": "初中", "problem_content": "题[IMAGE_1]", "problem_content_list": ["甲"], "problem_type_list": ["单选"], "problem_answer_list": ["A"], "problem_analysis_list": [""], "knowledge": [], "img_paths": ["../data/images/czsx/1_2.png"]}}  # fmt: skip
 

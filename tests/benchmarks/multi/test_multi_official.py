@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.benchmarks.multi import official
-from proctor.benchmarks.multi.scorer import fair, improvement, multi, rejected
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
+from proctor_benchmarks.multi import official
+from proctor_benchmarks.multi.scorer import fair, improvement, multi, rejected
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_multi import folder, problem, samples
 
-from proctor.benchmarks.multi import task
-from proctor.benchmarks.multi.images import blank, renumber, tokens_in
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Sample, Text
+from proctor_benchmarks.multi import task
+from proctor_benchmarks.multi.images import blank, renumber, tokens_in
 
 IMAGES = ["i.png", "j.png"]
 TWO = problem(contents=["x[IMAGE_2]y[IMAGE_1]z"], types=["单选"], answers=["A"], img_paths=IMAGES, knowledge=["k"])

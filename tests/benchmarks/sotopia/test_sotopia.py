@@ -14,13 +14,6 @@ from typing import Any
 import pytest
 
 from proctor.api import Run, evaluate
-from proctor.benchmarks import sotopia
-from proctor.benchmarks.sotopia.actions import Unread, read_action
-from proctor.benchmarks.sotopia.parity import check_corpus
-from proctor.benchmarks.sotopia.partner import Stage
-from proctor.benchmarks.sotopia.ratings import RANGES
-from proctor.benchmarks.sotopia.scene import rendered
-from proctor.benchmarks.sotopia.scorer import SotopiaScorer
 from proctor.core.errors import BadInput
 from proctor.core.sample import FreshTurn, Message
 from proctor.core.score import Score
@@ -28,6 +21,13 @@ from proctor.core.sentence import say
 from proctor.core.task import TakesSample
 from proctor.core.trajectory import Step, Trajectory
 from proctor.transport.faults import Fault, NotAccepted
+from proctor_benchmarks import sotopia
+from proctor_benchmarks.sotopia.actions import Unread, read_action
+from proctor_benchmarks.sotopia.parity import check_corpus
+from proctor_benchmarks.sotopia.partner import Stage
+from proctor_benchmarks.sotopia.ratings import RANGES
+from proctor_benchmarks.sotopia.scene import rendered
+from proctor_benchmarks.sotopia.scorer import SotopiaScorer
 
 CORPUS = Path(__file__).parents[2] / "data" / "sotopia.jsonl.gz"
 LEAVES = {"action_type": "leave", "argument": ""}
@@ -235,7 +235,7 @@ class WithoutSchemas:
 
 def test_a_partner_is_bound_to_the_schema_until_its_endpoint_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     model = WithoutSchemas()
-    monkeypatch.setattr("proctor.benchmarks.sotopia.partner.model", lambda *_, **__: model)
+    monkeypatch.setattr("proctor_benchmarks.sotopia.partner.model", lambda *_, **__: model)
     task = sotopia.task(data="example", partner="plain:")
     assert isinstance(task.samples, list)
     assert isinstance(task.user, TakesSample)

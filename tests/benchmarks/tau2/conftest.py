@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.benchmarks.tau2 import pull
 from proctor.downloads import fetch
+from proctor_benchmarks.tau2 import pull
 
 ARCHIVE = Path(__file__).parents[2] / "data" / "tau2" / "tau2-bench.tar.xz"
 

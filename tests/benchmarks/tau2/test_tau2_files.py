@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from proctor import api
-from proctor.benchmarks.tau2 import PART, replies
 from proctor.core.errors import BadInput
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Failure
+from proctor_benchmarks.tau2 import PART, replies
 
 CORPUS = Path(__file__).parents[2] / "data" / "tau2" / "verdicts.jsonl.gz"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.benchmarks.tau2.parity import check_corpus
 from proctor.core.errors import BadInput
+from proctor_benchmarks.tau2.parity import check_corpus
 
 CORPORA = Path(__file__).parents[2] / "data" / "tau2"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from proctor import api
-from proctor.benchmarks.tau2 import PART, pull
-from proctor.benchmarks.tau2.dataset import raw_tasks
 from proctor.core.errors import BadInput
 from proctor.core.run import Limits
 from proctor.core.trial import Trial
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks.tau2 import PART, pull
+from proctor_benchmarks.tau2.dataset import raw_tasks
 
 ARCHIVE = Path(__file__).parents[2] / "data" / "tau2" / "tau2-bench.tar.xz"
 NEVER_PASSED = {"mock/update_task_with_history_and_env_assertions", "mock/update_task_with_user_tools"}

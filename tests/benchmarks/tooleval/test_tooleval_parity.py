@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.tooleval.answers import finish, is_finished, steps
-from proctor.benchmarks.tooleval.conversion import Unconvertible, alternatives, convert
-from proctor.benchmarks.tooleval.parity import check_corpus
 from proctor.core.errors import BadInput
+from proctor_benchmarks.tooleval.answers import finish, is_finished, steps
+from proctor_benchmarks.tooleval.conversion import Unconvertible, alternatives, convert
+from proctor_benchmarks.tooleval.parity import check_corpus
 
 CORPUS = Path(__file__).parents[2] / "data" / "tooleval" / "verdicts.jsonl.gz"
 

@@ -9,13 +9,13 @@ import pytest
 
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate
-from proctor.benchmarks import tooleval
-from proctor.benchmarks.tooleval import dataset
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored
 from proctor.core.trial import Trial
 from proctor.models.scripted import Reply, ScriptedModel
+from proctor_benchmarks import tooleval
+from proctor_benchmarks.tooleval import dataset
 
 FOUND = {"return_type": "give_answer", "final_answer": "Messi played for Barcelona."}
 SEARCH = ("transfermarkt_search_for_theclique", {"name": "messi"})

@@ -12,11 +12,11 @@ import pytest
 
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate
-from proctor.benchmarks import webarena
-from proctor.benchmarks.webarena import actions, page
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Text, Tool, ToolCall, ToolResult
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks import webarena
+from proctor_benchmarks.webarena import actions, page
 
 pytestmark = pytest.mark.xdist_group("chromium")
 SHOP = """<title>Shop</title><body><h1>Tea &amp; more</h1><a href=/cart>Cart</a>

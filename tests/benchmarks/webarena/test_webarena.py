@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from proctor.api import Run, evaluate
-from proctor.benchmarks import webarena
-from proctor.benchmarks.webarena import dataset, rules
-from proctor.benchmarks.webarena.parity import ADDRESSES, check_corpus
-from proctor.benchmarks.webarena.scorer import WebArenaScorer
-from proctor.benchmarks.webarena.words import words_of
 from proctor.core.errors import BadInput
 from proctor.core.trajectory import Trajectory
 from proctor.models.scripted import ScriptedModel
+from proctor_benchmarks import webarena
+from proctor_benchmarks.webarena import dataset, rules
+from proctor_benchmarks.webarena.parity import ADDRESSES, check_corpus
+from proctor_benchmarks.webarena.scorer import WebArenaScorer
+from proctor_benchmarks.webarena.words import words_of
 
 DATA = Path(__file__).parents[2] / "data" / "webarena"
 TASKS, CORPUS = str(DATA / "tasks.json"), DATA / "verdicts.jsonl.gz"

@@ -1,0 +1,1 @@
+"""Agents of other libraries, one module for each."""

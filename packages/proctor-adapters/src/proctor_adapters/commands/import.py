@@ -1,0 +1,114 @@
+"""proctor runs import: logs of other evaluation programs as stored runs."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli import derived, options, output
+from proctor.cli.words import t
+from proctor.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from proctor_adapters.importing import Imported
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option(
+    "--format",
+    "format",
+    metavar="NAME",
+    help=t(
+        "The format, where it is not recognised by the content: inspect, lm-eval, promptfoo, deepeval, langsmith, langfuse or phoenix."
+    ),
+)
+@click.option("--run", "run_id", metavar="ID", help=t("The name of the run; of several, what their names begin with."))
+@click.option("--task", metavar="NAME", help=t("The name of the task, as that of a run to compare with."))
+@click.option("--agent", metavar="NAME", help=t("The name of the agent or model, where the log has none."))
+@click.option(
+    "--tag",
+    "tags",
+    metavar="KEY",
+    multiple=True,
+    help=t("Metadata of the samples to report by; may be given several times."),
+)
+@derived.several(
+    "--scale",
+    "scales",
+    t("The range of a score that is not from 0 to 1; may be given several times."),
+    metavar="SCORER=LOW:HIGH",
+)
+@click.option(
+    "--scorer",
+    "scorers",
+    metavar="NAME",
+    multiple=True,
+    help=t(
+        "A scorer of ours that scores the trials too, and is compared with those of the log; may be given several times."
+    ),
+)
+@options.of_run("store")
+@options.as_json
+def command(
+    file: str, format: str | None, run_id: str | None, scales: dict[str, str] | None, as_json: bool, store: str | None,
+    tags: tuple[str, ...], task: str | None, agent: str | None, scorers: tuple[str, ...],
+) -> None:  # fmt: skip
+    from proctor_adapters.importing import import_log, unused
+    from proctor_adapters.imports import Reading
+
+    how = Reading(
+        tags=tags, task=task, agent=agent, scales={name: _range(text) for name, text in (scales or {}).items()}
+    )
+    found = import_log(file, format=format, run_id=run_id, store=store, how=how, scorers=scorers)
+    if as_json:
+        output.print_json({"runs": [_summary(one) for one in found]})
+        return
+    for one in found:
+        _show(one)
+    for sentence in unused(found, how):
+        output.message(t(sentence))
+
+
+def _range(text: str) -> tuple[float, float]:
+    low, colon, high = text.partition(":")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        found = (0.0, 0.0)
+    if not colon or not -1e308 < found[0] < found[1] < 1e308:
+        raise BadInput("--scale takes SCORER=LOW:HIGH with two numbers, not '{text}'.", text=text)
+    return found
+
+
+def _show(one: "Imported") -> None:
+    output.print_run(one.run, as_json=False)
+    for figure in one.figures:
+        values = {"scorer": figure.scorer, "metric": figure.metric, "log": f"{figure.log:.4f}"}
+        if figure.here is None:
+            output.message(t("{scorer}: {metric} is {log} in the log; no score could be taken over.", **values))
+        elif figure.is_equal:
+            output.message(t("{scorer}: {metric} is {log} in the log, and here.", **values))
+        else:
+            output.message(
+                t("{scorer}: {metric} is {log} in the log, and {here} here.", **values, here=f"{figure.here:.4f}")
+            )
+    for two in one.agreement:
+        counts: dict[str, object] = {"ours": two.ours, "scorer": two.log, "same": two.same, "both": two.both}
+        share = f"{two.same / two.both:.1%}" if two.both else "–"
+        output.message(
+            t(
+                "{ours} and {scorer} of the log: the same verdict on {same} of {both} trials ({share}).",
+                **counts,
+                share=share,
+            )
+        )
+    output.message(t("Imported from {format}: {run}", format=one.format, run=one.run.id))
+    output.message(
+        t("Score it again: proctor score --run {run} --scorer NAME; then: proctor judge agree {run}", run=one.run.id)
+    )
+
+
+def _summary(one: "Imported") -> dict[str, object]:
+    figures = [{"scorer": f.scorer, "metric": f.metric, "log": f.log, "here": f.here} for f in one.figures]
+    agreement = [{"ours": two.ours, "log": two.log, "same": two.same, "both": two.both} for two in one.agreement]
+    return {**one.run.summary(), "format": one.format, "figures": figures, "agreement": agreement}

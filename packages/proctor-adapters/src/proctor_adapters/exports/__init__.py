@@ -1,0 +1,1 @@
+"""Runs and cases for other systems, one format each."""

@@ -1,0 +1,62 @@
+"""Compare calls with answers by value alone, where there is no schema to check them by."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor_benchmarks.bfcl.calls import Undecodable
+from proctor_benchmarks.bfcl.metrics import matching
+from proctor_benchmarks.bfcl.written_calls import calls_in, expected
+
+
+def calls_of(value: object) -> list[dict[str, Any]] | None:
+    """Return the calls in whatever form they are given; None where it cannot be read."""
+    if isinstance(value, str):
+        return calls_in(value).calls
+    found: list[dict[str, Any]] = []
+    for one in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(one, Mapping) and isinstance(one.get("name"), str):
+            found.append({"name": one["name"], "arguments": dict(one.get("arguments") or {})})
+        elif isinstance(one, Mapping):
+            found += [{"name": name, "arguments": dict(given)} for name, given in one.items()]
+        else:
+            calls = calls_in(str(one)).calls
+            if calls is None:
+                return None
+            found += calls
+    return found
+
+
+def answers_of(value: object) -> list[dict[str, dict[str, list[Any]]]]:
+    """Return the answers in whatever form they are given, as version 4 has them."""
+    try:
+        return expected(value)
+    except (Undecodable, TypeError, ValueError):
+        return [{"": {}}]  # nothing is equal to what cannot be read
+
+
+def count_hits(made: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]) -> int:
+    """Count the answers that a call of their own fits."""
+    return len(matching([[_fits(call, answer) for call in made] for answer in wanted]))
+
+
+def _fits(call: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
+    allowed = answer.get(call["name"])
+    given = call["arguments"]
+    return isinstance(allowed, Mapping) and set(given) <= set(allowed) and count_right(given, allowed) == len(allowed)
+
+
+def count_right(given: Mapping[str, Any], allowed: Mapping[str, Any]) -> int:
+    """Count the parameters that are given as allowed, or left out where that is allowed."""
+    return sum(
+        any(_same(given[key], value) for value in values) if key in given else "" in values
+        for key, values in allowed.items()
+    )
+
+
+def _same(made: object, wanted: object) -> bool:
+    """Equal values of one kind; an object in an answer holds what each key may be."""
+    if isinstance(wanted, Mapping) and isinstance(made, Mapping):
+        return set(made) <= set(wanted) and count_right(made, wanted) == len(wanted)
+    if isinstance(wanted, list) and isinstance(made, list | tuple):
+        return len(made) == len(wanted) and all(map(_same, made, wanted))
+    return isinstance(made, bool) == isinstance(wanted, bool) and bool(made == wanted)

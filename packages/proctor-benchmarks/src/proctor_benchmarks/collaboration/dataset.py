@@ -1,0 +1,110 @@
+"""Read scenarios from a TOML file, or make one of each transcript where there is none.
+
+[[scenario]]
+id = "launch"
+task = "Prepare the launch of our kettle: …"
+team = ["planner", "analyst"]
+goals = [{ name = "price reported", answer = ["49"] }, { name = "checked", said = ["approved"], by = "reviewer" }]
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Sample, Turn
+from proctor.runtime.toml_file import read_toml
+from proctor.scorers.collaboration import KEY
+from proctor.scorers.goals import Goal
+from proctor.traces import is_trace
+from proctor.traces import read as read_traces
+from proctor_benchmarks.collaboration import transcripts
+
+BUNDLED = Path(__file__).with_name("scenarios.toml")
+MOST_BYTES = 20_000_000
+Language = Literal["all", "en", "zh"]
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a team is asked, and what it has to reach.
+
+    Attributes:
+        team: the agents there are; a sample without them counts those that act.
+        handoffs: tools of this team that hand over, besides the usual ones.
+        facts: what the files of the office say by topic; with them there are its tools.
+        solution: calls, as names with arguments, by which a good team reaches its goals; those that the goals name when empty.
+        cluster: scenarios that are not independent have the same; the part of the id before a slash when empty.
+    """
+
+    id: str
+    task: str
+    goals: tuple[Goal, ...]
+    language: str = ""
+    team: tuple[str, ...] = ()
+    handoffs: tuple[str, ...] = ()
+    facts: Mapping[str, str] = {}
+    solution: tuple[tuple[str, dict[str, Any]], ...] = ()
+    cluster: str = ""
+    tags: Mapping[str, str] = {}
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    scenario: tuple[Scenario, ...]
+
+
+def samples(path: Path, language: Language, steps: int) -> list[Sample]:
+    """Return the samples of a file of scenarios, or of transcripts, which name no goals.
+
+    Raises:
+        BadInput: the file cannot be read, or something in it is wrong.
+    """
+    if path.suffix != ".toml":
+        return list(_of_transcripts(path))
+    found = read_scenarios(path)
+    return [_sample(one, steps) for one in found if language == "all" or one.language in ("", language)]
+
+
+def read_scenarios(path: Path) -> Sequence[Scenario]:
+    """Return the scenarios of a file.
+
+    Raises:
+        BadInput: it cannot be read, or a scenario is wrong; names it.
+    """
+    found = read_toml(path, _File, most_bytes=MOST_BYTES).scenario
+    for one in found:
+        names = [goal.name for goal in one.goals]
+        if len(set(names)) < max(1, len(names)):
+            raise BadInput(
+                "{path}: the scenario '{id}' needs goals, each with a name of its own.", path=path, id=one.id
+            )
+        if strange := next((goal.by for goal in one.goals if goal.by and one.team and goal.by not in one.team), ""):
+            raise BadInput("{path}: a goal of the scenario '{id}' is by '{agent}', who is not in its team.", path=path, id=one.id, agent=strange)  # fmt: skip
+    return found
+
+
+def _sample(one: Scenario, steps: int) -> Sample:
+    options: dict[str, Any] = {"goals": msgspec.to_builtins(one.goals), "team": list(one.team), "handoffs": list(one.handoffs)}  # fmt: skip
+    solution = one.solution or [(goal.call, goal.arguments) for goal in one.goals if goal.call]
+    meta: dict[str, Any] = {KEY: options, "max_steps": steps, "solution": msgspec.to_builtins(solution)}
+    if one.facts:
+        meta["environment"] = {"facts": dict(one.facts)}
+    return Sample(
+        id=one.id,
+        turns=(Turn(messages=(Message.of("user", one.task),)),),
+        cluster=one.cluster or one.id.partition("/")[0],
+        tags={**({"language": one.language} if one.language else {}), **one.tags},
+        meta=meta,
+    )
+
+
+def _of_transcripts(path: Path) -> Iterator[Sample]:
+    if not path.exists():
+        raise BadInput("{path} cannot be read: {error}.", path=path, error="no such file")
+    if is_trace(path):
+        for conversation in read_traces([path]).whole:
+            yield Sample(id=conversation.id, turns=tuple(Turn(messages=(said,)) for said in conversation.turns))
+        return
+    for one in transcripts.read(path):
+        yield Sample(id=one.ids[0], turns=(Turn(messages=(Message.of("user", one.question),)),))

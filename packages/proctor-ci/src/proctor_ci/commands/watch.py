@@ -1,0 +1,118 @@
+"""proctor ci watch: run agents when it is time or something changed, and tell people what they should know."""
+
+import signal
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import t
+
+if TYPE_CHECKING:
+    from proctor_ci.watch_file import WatchFile
+
+
+@click.command(
+    help=t(
+        "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor init watch."
+    )
+)
+@click.option("--file", metavar="FILE", default="watch.toml", show_default=True, help=t("What is run, and when."))
+@click.option("--once", is_flag=True, help=t("Do what is due now, and end; exit code 1 while an alert is on."))
+@click.option("--now", "name", metavar="NAME", help=t("Run this watch now, and end."))
+@click.option("--status", is_flag=True, help=t("Show when each was and will be run, and which alerts are on."))
+@click.option("--test", is_flag=True, help=t("Send a test message to every channel; exit code 1 where one fails."))
+@options.of_run("store")
+@options.as_json
+@click.pass_context
+def command(
+    ctx: click.Context,
+    file: str,
+    once: bool,
+    name: str | None,
+    status: bool,
+    test: bool,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    from proctor_ci.watch_file import read_watch_file
+
+    found = read_watch_file(file)
+    if status or as_json:
+        _status(found, as_json=as_json)
+    elif test:
+        ctx.exit(_test(found))
+    else:
+        ctx.exit(_watch(found, store, once=once, name=name))
+
+
+def _watch(file: "WatchFile", store: str | None, *, once: bool, name: str | None) -> int:
+    from proctor_ci.watch import Watcher
+
+    watcher = Watcher(file, store=store, tell=output.tell)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: watcher.stop())
+    if not (once or name):
+        output.message(t("Watching: {names}. Ctrl-C ends it.", names=", ".join(one.name for one in file.watches)))
+    is_on = watcher.run(once=once, name=name)
+    return int(is_on and (once or name is not None))
+
+
+def _test(file: "WatchFile") -> int:
+    from proctor_ci.channels import addresses, send
+
+    failed = 0
+    for name, address in addresses(file.channels).items():
+        why = send(address, "Proctor", t("This is a test: alerts of Proctor come here."))
+        failed += bool(why)
+        output.line(f"{name}: {why or t('delivered')}")
+    if not file.channels:
+        output.line(t("There are no channels: alerts are only printed."))
+    return int(failed > 0)
+
+
+def _status(file: "WatchFile", *, as_json: bool) -> None:
+    import time
+
+    from proctor.cli.words import lang
+    from proctor.reports.words import Words
+    from proctor_ci.watch import Known, read_state
+
+    state = read_state(file)
+    words, now = Words(lang()), time.time()
+    known = {one.name: state.watches.get(one.name) or Known(handled=now) for one in file.watches}
+    due = {name: schedule.after(min(known[name].handled, now)) for name, schedule in file.schedules.items()}
+    if as_json:
+        shown = [
+            {
+                "name": name,
+                "due": due.get(name),
+                "running_since": one.pending.began if one.pending else None,
+                "ended": one.ended or None,
+                "result": None if one.result is None else str(one.result),
+                "alerts": sorted(one.on),
+                "spent": one.spent,
+            }
+            for name, one in known.items()
+        ]
+        letters = [
+            {"channel": one.channel, "text": str(one.notice.text), "tries": one.tries, "why": one.why}
+            for one in state.letters
+        ]
+        output.print_json({"watches": shown, "undelivered": letters})
+        return
+    rows = []
+    for name, one in known.items():
+        soon = t("running") if one.pending else words.when(due[name]) if name in due else t("at a signal")
+        ended = words.when(one.ended) if one.ended else "–"
+        rows.append((name, soon, ended, "–" if one.result is None else t(one.result), ", ".join(sorted(one.on)) or "–"))
+    output.print_table((t("Watch"), t("Next"), t("Last"), t("Result"), t("Alerts that are on")), rows)
+    for letter in state.letters:
+        output.message(
+            t(
+                "Not delivered to {channel}: {text} ({why})",
+                channel=letter.channel,
+                text=t(letter.notice.text),
+                why=letter.why or t("waiting"),
+            )
+        )

@@ -1,0 +1,261 @@
+"""Plan a run before it is made: how many samples and attempts decide a question, and what they cost.
+
+Variances come from stored runs of the task: between samples and between attempts of one run for a threshold, of the paired
+differences of two runs for a difference. What is not stored is assumed, and said.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from proctor.api import resolve
+from proctor.api.baselines import find_against
+from proctor.api.prepare import at
+from proctor.api.run import Run
+from proctor.core.errors import BadInput
+from proctor.core.run import Selection
+from proctor.core.sentence import Sentence
+from proctor.core.task import Store
+from proctor.engine.selection import choose
+from proctor.reports.same_task import check_baseline
+from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
+from proctor_ci.spending import Spending, spending
+from proctor_ci.spreads import is_whole, spread_of_one, spread_of_two
+
+if TYPE_CHECKING:
+    from proctor.reports.figures import Figure
+
+ATTEMPTS = (1, 2, 3, 4, 5, 8, 10)
+ERROR = 0.05
+POWER = 0.8
+SHARES = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the curve
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """A number of samples and attempts, the chance that it decides, and what it takes.
+
+    Attributes:
+        trials: of all runs that have to be made.
+        low, high: the samples that would have the power, as far as the variances are known; None where that is not said.
+        money, tokens, minutes: None where nothing is known of them.
+    """
+
+    samples: int
+    attempts: int
+    power: float
+    trials: int
+    low: int | None = None
+    high: int | None = None
+    money: float | None = None
+    tokens: float | None = None
+    minutes: float | None = None
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a question takes.
+
+    Attributes:
+        difference, threshold: the question: a difference of two runs; or a threshold that is shown to be reached by an agent
+            that is better than it by `difference`.
+        error: of the test of a difference on both sides, or of the lower bound of a threshold.
+        against: the run that is the baseline and is not made again; None where two runs are made.
+        total: the samples of the task.
+        choices: for each number of attempts the fewest samples with the power, which may be more than the task has.
+        best: the one with the fewest trials that the task has the samples for; None where there is none.
+        curve: power by the number of samples, with the attempts of the best choice.
+        smallest: the difference that all samples of the task would find with that power, with the most attempts.
+        measured, assumed: what all this rests on.
+        pilot: the samples from which the spread of differences is known; None where it is assumed, or that of one run.
+    """
+
+    task: str
+    difference: float
+    threshold: float | None
+    power: float
+    error: float
+    against: str | None
+    total: int
+    choices: tuple[Choice, ...]
+    best: Choice | None
+    curve: tuple[Choice, ...]
+    smallest: float | None
+    spread: Spread
+    spending: Spending
+    measured: tuple[Sentence, ...] = ()
+    assumed: tuple[Sentence, ...] = ()
+    pilot: int | None = None
+
+    def plot(self, *, lang: str | None = None) -> "Figure":
+        """Return a figure of matplotlib: power by the number of samples; needs the extra `plots`."""
+        from proctor.reports.figures import draw_power
+
+        beyond = self.choices[:1] if self.best is None else ()  # more samples than the task has
+        shown, enough = (*self.curve, *beyond), next(iter(beyond), self.best)
+        points = [(one.samples, one.power) for one in shown]
+        return draw_power(points, self.power, None if enough is None else enough.samples, self.task, lang)
+
+
+def plan(
+    task: resolve.TaskLike,
+    *,
+    detect: float | None = None,
+    threshold: float | None = None,
+    against: str | None = None,
+    power: float = POWER,
+    error: float = ERROR,
+    attempts: int | None = None,
+    agent: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    store: str | Store | None = None,
+) -> Plan:
+    """Say how many samples and attempts find a difference, or show that a threshold is reached, and what they cost.
+
+    Args:
+        task: what is to be run.
+        detect: the smallest difference that matters, 0 to 1; with a threshold, how far above it the agent is.
+        threshold: a mean of the first scorer, 0 to 1; without `detect` the agent is taken to be as in the newest run.
+        against: the baseline, a run of the task or its name; without one, two runs are planned.
+        power: the chance that the question is decided.
+        error: the chance of a wrong finding.
+        attempts: plan with this many only.
+        agent: whose runs say what a trial takes; by default, all.
+        options: of the task.
+        store: where the runs are.
+
+    Raises:
+        BadInput: numbers that cannot be, or a baseline of another task.
+    """
+    _check(detect, threshold, against, power, error)
+    made, named = resolve.task(task, options or {})
+    chosen = choose(made, Selection(), 0)
+    total = chosen.strata.total
+    opened = at(store)
+    runs = _runs(opened, named.name, options or {})
+    baseline = None if against is None else find_against(opened, against)
+    if baseline is not None:
+        check_baseline(baseline.record, made.name)
+        runs = [baseline, *(run for run in runs if run.id != baseline.id)]
+    value = 0.0
+    if threshold is not None:
+        value = _true_value(runs, threshold, detect)
+        detect, known = value - threshold, spread_of_one(sorted(runs, key=lambda run: not is_whole(run)), value)
+    else:
+        assert detect is not None
+        known = spread_of_two(sorted(runs, key=lambda run: not is_whole(run)), baseline)
+    cost = spending(made, chosen.read(), runs, agent)
+
+    def power_of(count: int, times: int, spread: Spread, distance: float) -> float:
+        if threshold is not None:
+            return power_to_pass(count, times, spread, threshold, threshold + distance, error=error)
+        return power_to_compare(count, times, spread, distance, alpha=error)
+
+    counted = baseline.record if baseline is not None else None
+    owned = 0 if counted is None else counted.planned // max(counted.spec.attempts, 1)
+
+    def choice(count: int, times: int, *, bounds: bool = False) -> Choice:
+        trials = count * times * (2 if threshold is None and counted is None else 1)
+        if counted is not None and threshold is None:
+            trials += max(count - owned, 0) * counted.spec.attempts
+        ends: list[int | None] = [None, None]
+        if bounds:
+            scaled = (known.spread.scaled(factor) for factor in (known.low, known.high))
+            ends = [least_samples(partial(power_of, times=times, spread=one, distance=detect), power) for one in scaled]
+        return Choice(
+            samples=count,
+            attempts=times,
+            power=power_of(count, times, known.spread, detect),
+            trials=trials,
+            low=ends[0],
+            high=ends[1],
+            **cost.of(trials),
+        )
+
+    tried = (attempts,) if attempts is not None else ATTEMPTS if known.attempts_known else (1,)
+    choices = []
+    for times in tried:
+        count = least_samples(partial(power_of, times=times, spread=known.spread, distance=detect), power)
+        if count is not None:
+            choices.append(choice(count, times, bounds=True))
+    fitting = [one for one in choices if one.samples <= total]
+    best = min(fitting, key=lambda one: (one.trials, one.attempts), default=None)
+    times = best.attempts if best is not None else tried[-1]
+    counts = sorted(
+        {max(round(total * share), 2) for share in SHARES} | ({best.samples} if best is not None else set())
+    )
+    return Plan(
+        task=named.name,
+        difference=detect,
+        threshold=threshold,
+        power=power,
+        error=error,
+        against=None if baseline is None else baseline.id,
+        total=total,
+        choices=tuple(choices),
+        best=best,
+        curve=tuple(choice(count, times) for count in counts if count <= total),
+        smallest=_smallest(lambda distance: power_of(total, tried[-1], known.spread, distance), power, threshold),
+        spread=known.spread,
+        spending=cost,
+        measured=(*known.measured, *cost.measured),
+        assumed=(*known.assumed, *cost.assumed),
+        pilot=known.pilot,
+    )
+
+
+def _runs(store: Store, task: str, options: Mapping[str, Any]) -> list[Run]:
+    """Return the runs of a task that ended, the newest first: those with the same options, if there are any."""
+    found = [
+        Run(record, store)
+        for record in sorted(store.runs(), key=lambda record: record.created, reverse=True)
+        if record.spec.task == task and record.state not in ("running", "copying") and record.scorers
+    ]
+    return [run for run in found if run.record.spec.task_options == options] or found
+
+
+def _check(detect: float | None, threshold: float | None, against: str | None, power: float, error: float) -> None:
+    if detect is None and threshold is None:
+        raise BadInput("Say what is to be decided: --detect 0.03 for a difference of 3 points, or --threshold 0.85.")
+    if detect is not None and not 0 < detect < 1:
+        raise BadInput(
+            "The difference to find lies between 0 and 1, as 0.03 for 3 points; it is {value}.", value=detect
+        )
+    if threshold is not None and not 0 < threshold < 1:
+        raise BadInput("A threshold lies between 0 and 1, as 0.85; it is {value}.", value=threshold)
+    if threshold is not None and detect is not None and threshold + detect > 1:
+        raise BadInput("No agent is better than {threshold} by {value}.", threshold=threshold, value=detect)
+    if None not in (threshold, against):
+        raise BadInput("A threshold needs no baseline: leave out --threshold, or --against.")
+    if not 0.5 <= power < 1:
+        raise BadInput("The power lies between 0.5 and 1, as 0.8; it is {value}.", value=power)
+    if not 0 < error < 0.5:
+        raise BadInput("The error lies between 0 and 0.5, as 0.05; it is {value}.", value=error)
+
+
+def _true_value(runs: Sequence[Run], threshold: float, detect: float | None) -> float:
+    if detect is not None:
+        return threshold + detect
+    found = next((run.headline for run in runs if run.headline is not None), None)
+    if found is None or found.value is None or found.unit != "share":
+        raise BadInput(
+            "No stored run of the task says how good the agent is: add --detect, how far above the threshold."
+        )
+    if found.value <= threshold:
+        raise BadInput(
+            "The newest run has {value}, which is not above {threshold}: name with --detect how far above it an agent should be to be passed.",
+            value=f"{found.value:.3f}",
+            threshold=threshold,
+        )
+    return found.value
+
+
+def _smallest(power_of: Callable[[float], float], power: float, threshold: float | None) -> float | None:
+    """Return the smallest distance with this power, None where there is none."""
+    low, high = 0.0, 0.999 - (threshold or 0.0)
+    if high <= 0 or power_of(high) < power:
+        return None
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power_of(middle) >= power else (middle, high)
+    return high

@@ -1,0 +1,203 @@
+"""Who may ask for a page: links, tokens, sessions, and the names the server answers to."""
+
+import hmac
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.requests import Request, cookie_parser
+
+from proctor_web.login_proxy import LoginProxy, Proxies, ProxyUser, is_address
+from proctor_web.users.ledger import LINK_SECONDS, Ledger, Pass, Person
+from proctor_web.users.roles import Grants, Role, lesser, read_grants
+
+HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+MOST_FIELDS = 2_000
+
+
+class Session(NamedTuple):
+    """A browser that came in; `csrf` is in every form it is sent."""
+
+    person: Person
+    csrf: str
+
+
+class Access:
+    """Who may come in to one server, and the names it answers to.
+
+    Attributes:
+        cookie: the name of the cookie; the port is in it, as cookies do not tell two servers of a machine apart.
+        is_secure: browsers reach the server by TLS only, at the address `url`.
+    """
+
+    def __init__(
+        self,
+        port: int,
+        hosts: Iterable[str] = (),
+        *,
+        aliases: Iterable[str] = (),
+        login_proxy: LoginProxy | None = None,
+        proxies: Proxies | None = None,
+        ledger: Ledger | None = None,
+        grants: Grants | None = None,
+        url: str = "",
+        has_login: bool = False,
+    ) -> None:
+        """Open the doors of a server.
+
+        Args:
+            port: where it listens.
+            hosts: its names on the network, next to those of this machine; none where it listens on this machine only.
+            aliases: names by which a proxy passes requests on.
+            login_proxy: who names the users, so that they need no link.
+            proxies: those that say for whom they ask.
+            ledger: where links, sessions and tokens are kept; None is in memory, for as long as the server lives.
+            grants: the roles of users that a proxy or a login names; none means that they may do everything.
+            url: the address at which browsers reach it through a proxy.
+            has_login: a browser that has no session is sent to the login.
+        """
+        self._is_open = not HOSTS.issuperset(host.lower() for host in hosts)
+        self._hosts = HOSTS | {host.lower() for host in (*hosts, *aliases, *filter(None, [urlsplit(url).hostname]))}
+        self._login_proxy = login_proxy
+        self._proxies = proxies
+        self._grants = grants or read_grants(["admin=*"])
+        self.ledger = ledger or Ledger()
+        self.url = url.rstrip("/")
+        self.has_login = has_login
+        self.is_secure = urlsplit(url).scheme == "https"
+        # a login comes back from another site
+        self.same_site: Literal["lax", "strict"] = "lax" if has_login else "strict"
+        shared = "__Host-proctor" if self.is_secure else "proctor-team"
+        self.cookie = shared if self.url else f"proctor-{port}"
+        self._secret = self.ledger.key("csrf")
+
+    def answers(self, host: str, server: str) -> bool:
+        """True if the name in a request's Host header is one of this server.
+
+        On the network, so is the address that the request was sent to: an attacker's page can make a browser send the
+        attacker's name here, but no address other than this one.
+        """
+        name = _host_name(host)
+        return name in self._hosts or (self._is_open and name == server)
+
+    def address(self, headers: Headers, client: str) -> str:
+        """Return the address that a request comes from; one that the operator named as a proxy says it of others."""
+        said = ",".join(headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()  # what the proxy itself added
+        if not said or self._proxies is None or not self._proxies.include(client):
+            return client
+        return said if is_address(said) else client
+
+    def whole_link(self, request: Request, person: Person) -> str:
+        """Return a link with the address at which browsers reach the server."""
+        return (self.url or f"{request.url.scheme}://{request.headers['host']}") + self.link(person)
+
+    def link(self, person: Person) -> str:
+        """Return a path that signs a browser in, once."""
+        seconds = LINK_SECONDS if person.only else min(LINK_SECONDS, self.ledger.session_seconds)
+        return f"/enter?token={self.ledger.issue('link', _pass_of(person), seconds=seconds)}"
+
+    def token(self, person: Person, *, label: str = "", seconds: float | None = None) -> str:
+        """Return a token for programs, sent as `Authorization: Bearer`; it lasts as long as a session unless said otherwise."""
+        return self.ledger.issue("token", _pass_of(person, via="token", label=label), seconds=seconds)
+
+    def enter(self, token: str) -> str | None:
+        """Use a link up and return the value of the cookie; None when the link is unknown or was used."""
+        found = self.ledger.take("link", token)
+        return self.open_session(_person_of(found)) if found is not None else None
+
+    def open_session(self, person: Person) -> str:
+        """Return the value of the cookie of a new session."""
+        return self.ledger.issue("session", _pass_of(person, csrf=secrets.token_urlsafe(24)))
+
+    def close_session(self, headers: Headers) -> None:
+        self.ledger.take("session", cookies_of(headers).get(self.cookie, ""))
+
+    def role(self, name: str, groups: Sequence[str], most: Role = "admin") -> Role | None:
+        """Return the role of a user that a proxy or a login names; None for one who has none."""
+        granted = self._grants.role(name, groups)
+        return None if granted is None else lesser(granted, most)
+
+    def session(self, headers: Headers, client: str = "") -> Session | None:
+        """Return the session of a request; a program with a token has no `csrf`, as no browser sends its token by itself."""
+        token = bearer(headers)
+        if token is not None:
+            return self._granted(self.ledger.find("token", token))
+        user = self.proxied(headers, client)
+        if user is not None:
+            csrf = hmac.digest(self._secret, user.name.encode(), "sha256").hex()
+            return self._granted(Pass(name=user.name, groups=user.groups, via="proxy", csrf=csrf))
+        return self._granted(self.ledger.find("session", cookies_of(headers).get(self.cookie, "")))
+
+    def proxied(self, headers: Headers, client: str) -> ProxyUser | None:
+        """Return the user that a login proxy names, who may have no role."""
+        return self._login_proxy.user(headers, client) if self._login_proxy is not None else None
+
+    def _granted(self, found: Pass | None) -> Session | None:
+        """Return the session of a pass, with the role that is granted now: it may have changed since the login."""
+        if found is None:
+            return None
+        role = found.role if found.groups is None else self.role(found.name, found.groups, found.role)
+        return None if role is None else Session(_person_of(found, role), found.csrf)
+
+
+def _pass_of(person: Person, **more: str) -> Pass:
+    return Pass(**{**msgspec.structs.asdict(person), **more})
+
+
+def _person_of(found: Pass, role: Role | None = None) -> Person:
+    given = {name: getattr(found, name) for name in Person.__struct_fields__}
+    return Person(**{**given, "role": role or found.role})
+
+
+def cookies_of(headers: Headers) -> Mapping[str, str]:
+    """Return the cookies of a request, as browsers write them: those of other servers of this machine may hold anything."""
+    return cookie_parser(headers.get("cookie", ""))
+
+
+def bearer(headers: Headers) -> str | None:
+    """Return the token of a program, '' if it sent none of use; None for a browser."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else None
+
+
+def session_of(request: Request) -> Session:
+    session: Session = request.state.session
+    return session
+
+
+async def form(request: Request) -> Mapping[str, str]:
+    """Return the fields of a form, each once."""
+    return form_fields(await request.body())
+
+
+def _host_name(host: str) -> str:
+    """Return the name without the port: `[::1]:80` is `::1`."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def is_ours(headers: Headers, body: bytes, csrf: str) -> bool:
+    """True if a write comes from a page of this server, by its origin and the token of its session."""
+    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return False
+    origin = headers.get("origin", "null")  # browsers say "null" where no referrer is sent
+    if origin != "null" and urlsplit(origin).netloc != headers.get("host"):
+        return False
+    given = headers.get("x-csrf-token")
+    if given is None:
+        given = form_fields(body).get("csrf", "")
+    return secrets.compare_digest(given.encode(), csrf.encode())
+
+
+def form_fields(body: bytes) -> Mapping[str, str]:
+    """Return the fields of a form; none if there are more than any of our forms has."""
+    try:
+        fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return {}
+    return {name: values[-1] for name, values in fields.items()}

@@ -1,0 +1,479 @@
+"""The pages of eval sets: the folder, a set, a case with its form and its results, the criteria, and two who changed one case."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlencode
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from proctor.core.errors import BadInput
+from proctor.core.run import RunSpec
+from proctor.core.sentence import Sentence, say
+from proctor.reports.word_diff import Piece, diff_words
+from proctor_adapters.evalsets.noun import as_json
+from proctor_adapters.evalsets.outcomes import Call, CaseOutcome, TurnOutcome, outcome_of
+from proctor_adapters.evalsets.schema import PERSONAS, EvalCase
+from proctor_web import evalset_files as files
+from proctor_web.app import page
+from proctor_web.auth import MOST_FIELDS, form, session_of
+from proctor_web.authoring import criteria_file, editing, forms, results, tools
+from proctor_web.authoring.forms import CaseForm
+from proctor_web.authoring.results import RunOfSet
+from proctor_web.evalset_files import Conflict, History, Opened, folder_of
+from proctor_web.operations import convert, read, read_filter
+from proctor_web.runs import choices, permitted
+from proctor_web.workspace import Found, NotFound, Workspace
+
+OPERATIONS = (*editing.OPERATIONS, *criteria_file.OPERATIONS, *results.OPERATIONS)
+BASE_BYTES = 32_000_000
+HISTORY_SHOWN = 10
+RUNS_LOOKED_AT = 5  # for the last result of each case of a list
+
+
+class Bases:
+    """The cases that forms were filled with, by digest, so that a form can be read after its case was changed elsewhere."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        del workspace
+        self._cases: dict[str, tuple[EvalCase, int]] = {}
+
+    def keep(self, case: EvalCase) -> str:
+        """Keep a case and return its digest; those that were not used for long give way."""
+        digest = files.case_digest(case)
+        self._cases.pop(digest, None)
+        self._cases[digest] = case, len(msgspec.json.encode(str(as_json(case)).encode("utf-8", "replace").decode()))
+        while sum(size for _, size in self._cases.values()) > BASE_BYTES and len(self._cases) > 1:
+            del self._cases[next(iter(self._cases))]
+        return digest
+
+    def find(self, digest: str) -> EvalCase | None:
+        """Return a case that was kept."""
+        kept = self._cases.get(digest)
+        return kept[0] if kept is not None else None
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Shown(NamedTuple):
+    """What an actual turn is shown with: the response and the expected one, split where they differ."""
+
+    turn: TurnOutcome
+    expected: Sequence[Piece]
+    actual: Sequence[Piece]
+    calls: Sequence[tuple[str, bool]]  # each as text, and if it is the one expected at its index
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """What the address of the page of a case says."""
+
+    file: str
+    case: str = ""
+    run: str = ""
+    attempt: int = 0
+    kind: str = ""
+
+
+def routes(workspace: Workspace) -> Sequence[BaseRoute]:
+    pages = _Pages(workspace)
+    return [
+        Route("/evalsets", pages.sets),
+        Route("/evalsets", pages.writes(pages.make_set), methods=["POST"]),
+        Route("/evalsets/set", pages.set),
+        Route("/evalsets/set", pages.writes(pages.change_set), methods=["POST"]),
+        Route("/evalsets/undo", pages.writes(pages.undo), methods=["POST"]),
+        Route("/evalsets/case", pages.case),
+        Route("/evalsets/case", pages.writes(pages.change_case), methods=["POST"]),
+        Route("/evalsets/duplicate", pages.writes(pages.duplicate), methods=["POST"]),
+        Route("/evalsets/delete", pages.writes(pages.delete), methods=["POST"]),
+        Route("/evalsets/move", pages.writes(pages.move), methods=["POST"]),
+        Route("/evalsets/run", pages.run, methods=["POST"]),
+        Route("/evalsets/criteria", pages.criteria),
+        Route("/evalsets/criteria", pages.writes(pages.change_criteria), methods=["POST"]),
+    ]
+
+
+class _Pages:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def writes(self, act: Callable[[Request, Mapping[str, str]], Response]) -> Callable[[Request], object]:
+        """Return a handler that gives a page the fields of the form that was sent."""
+
+        async def answer(request: Request) -> Response:
+            return await run_in_threadpool(act, request, await form(request))
+
+        return answer
+
+    def sets(self, request: Request) -> Response:
+        if self._workspace.evalsets is None and self._workspace.agents is None:
+            return page(request, "authoring/sets.html.jinja", found=None, text="")
+        given = read_filter(request, editing.SetFilter)
+        found = editing.list_sets(self._workspace, given)
+        return page(request, "authoring/sets.html.jinja", found=found, text=given.text)
+
+    def make_set(self, request: Request, fields: Mapping[str, str]) -> Response:
+        name = fields.get("file", "").strip().removesuffix(".evalset.json")
+        given = editing.NewSet(file=f"{name}.evalset.json", description=fields.get("description", "").strip())
+        return _to("/evalsets/set", file=editing.create_set(self._workspace, given).file)
+
+    def set(self, request: Request) -> Response:
+        return self._set(request)
+
+    def _set(self, request: Request, *, wrong: Sentence | None = None, status: int = 200) -> Response:
+        given = read(request, editing.SetGiven)
+        opened = files.open_set(folder_of(self._workspace), given.file)
+        view = editing.view_of(self._workspace, opened, given)
+        runs = results.runs_of(self._workspace, opened)
+        wanted = request.query_params.get("run", "")
+        looked_at = [one for one in runs if wanted in ("", one[1].run)][:RUNS_LOOKED_AT]
+        criteria = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=given.file))
+        by_case = {row.case: self._result(opened, row.case, looked_at) for row in view.cases}
+        return page(
+            request,
+            "authoring/set.html.jinja",
+            status=status,
+            set=view,
+            text=given.text,
+            after=given.after,
+            runs=[one for _, one in runs],
+            wanted=wanted,
+            starting=bool(wanted) and not looked_at and results.is_starting(self._workspace, wanted),
+            is_live=wanted in {one.run for _, one in runs if one.state == "running"},
+            agents=choices.list_choices(self._workspace).agents,
+            usual_agent=self._usual_agent(opened, runs),
+            needs_judge=any(one.needs_judge and one.chosen for one in criteria.metrics),
+            needs_user=any(row.is_scenario for row in view.cases),
+            by_case={case: found for case, found in by_case.items() if found is not None},
+            criteria=criteria,
+            wrong=wrong,
+            conflict=status == 409,
+            done=request.query_params.get("done", ""),
+        )
+
+    def _usual_agent(self, opened: Opened, runs: Sequence[tuple[Found, RunOfSet]]) -> str:
+        """Return the agent of the last run that may be started from here, '' for none."""
+        for _, run in runs[:RUNS_LOOKED_AT]:
+            with suppress(BadInput):
+                permitted.check(self._workspace, RunSpec(task=str(opened.path), agent=run.spec))
+                return run.spec
+        return ""
+
+    def change_set(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.SetChange)
+        return self._then(request, given.file, lambda: editing.change_set(self._workspace, given, _person(request)))
+
+    def undo(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.UndoGiven)
+        return self._then(request, given.file, lambda: editing.undo(self._workspace, given))
+
+    def duplicate(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.CaseAct)
+        return self._then(request, given.file, lambda: editing.duplicate_case(self._workspace, given, _person(request)))
+
+    def delete(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.CaseAct)
+        return self._then(request, given.file, lambda: editing.delete_case(self._workspace, given, _person(request)))
+
+    def move(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.CaseMove)
+        return self._then(request, given.file, lambda: editing.move_case(self._workspace, given, _person(request)))
+
+    def _then(self, request: Request, file: str, act: Callable[[], object]) -> Response:
+        """Change a set and show it again; whoever was too late sees a message above the set as it is now."""
+        try:
+            act()
+        except Conflict as error:
+            scope = {**request.scope, "query_string": urlencode({"file": file}).encode()}
+            return self._set(Request(scope), wrong=error.sentence, status=409)
+        return _to("/evalsets/set", file=file)
+
+    def case(self, request: Request) -> Response:
+        place = read(request, Place)
+        opened = files.open_set(folder_of(self._workspace), place.file)
+        case = files.find_case(opened, place.case) if place.case else EvalCase(eval_id="", conversation=[])
+        filled = forms.form_of(case)
+        if not place.case:
+            filled = forms.act(filled, "add turns")
+            filled = msgspec.structs.replace(filled, scenario="1" if place.kind == "scenario" else "")
+        digest = self._workspace.kept(Bases).keep(case)
+        return self._case(request, opened, place, filled, base=digest, digest=digest)
+
+    def change_case(self, request: Request, fields: Mapping[str, str]) -> Response:
+        place = read(request, Place)
+        opened = files.open_set(folder_of(self._workspace), place.file)
+        bases = self._workspace.kept(Bases)
+        current = next((one for one in opened.eval_set.eval_cases if one.eval_id == place.case), None)
+        base = bases.find(fields.get("base", "")) or current or EvalCase(eval_id="", conversation=[])
+        given, digest = forms.read_form(fields), fields.get("digest", "")
+        if not forms.is_editable(forms.form_of(base)):
+            raise BadInput("The case has more than a form can hold. Edit it in its file.")
+        do = fields.get("do", "save")
+        made, problems = forms.case_from(given, base)
+        if do.startswith("accept ") and not problems:
+            return self._accept(request, opened, place, made, do, digest)
+        if do != "save" and not do.startswith("accept "):
+            given = forms.act(given, do)
+            return self._case(request, opened, place, given, base=bases.keep(base), digest=digest, unsaved=True)
+        wrong: Sentence | None = None
+        if not problems:
+            try:
+                return self._save(request, place, made, digest)
+            except Conflict as error:
+                return self._conflict(request, place, given, made, error, bases.keep(base))
+            except BadInput as error:
+                wrong = error.sentence
+        return self._case(
+            request,
+            opened,
+            place,
+            given,
+            base=bases.keep(base),
+            digest=digest,
+            problems=problems,
+            wrong=wrong,
+            unsaved=True,
+        )
+
+    def _save(self, request: Request, place: Place, made: EvalCase, digest: str) -> Response:
+        saved = files.save_case(
+            folder_of(self._workspace),
+            place.file,
+            made,
+            case_id=place.case or None,
+            expected_digest=digest,
+            history=self._workspace.kept(History.of),
+            by=_person(request),
+        )
+        return _to("/evalsets/case", file=place.file, case=saved.case, run=place.run, done="saved")
+
+    def _accept(self, request: Request, opened: Opened, place: Place, made: EvalCase, do: str, digest: str) -> Response:
+        """Fill the form with what the agent did; it is saved when the user saves it."""
+        bases = self._workspace.kept(Bases)
+        result, wrong = self._result(opened, place.case, results.runs_of(self._workspace, opened), place.run), None
+        _, turn, what = [*do.split(" "), "", ""][:3]
+        if result is not None and what in results.WHAT:
+            try:
+                index = int(turn) if turn.isdecimal() else None
+                made = results.accepted(made, result[1], results.WHAT[what], place.attempt, index)
+            except BadInput as error:
+                wrong = error.sentence
+        base = bases.keep(made)
+        return self._case(
+            request, opened, place, forms.form_of(made), base=base, digest=digest, unsaved=True, wrong=wrong
+        )
+
+    def _case(
+        self,
+        request: Request,
+        opened: Opened,
+        place: Place,
+        given: CaseForm,
+        *,
+        base: str,
+        digest: str,
+        problems: Mapping[str, Sentence] | None = None,
+        wrong: Sentence | None = None,
+        unsaved: bool = False,
+    ) -> Response:
+        runs = results.runs_of(self._workspace, opened) if place.case else []
+        is_long = not forms.is_editable(given)
+        known = tools.known_tools(opened.eval_set)
+        result = self._result(opened, place.case, runs, place.run)
+        run, outcome = result if result is not None else (None, None)
+        ids = ["", *(one.eval_id for one in opened.eval_set.eval_cases), ""]
+        at = ids.index(place.case, 1) if place.case in ids[1:-1] else 0
+        return page(
+            request,
+            "authoring/case.html.jinja",
+            status=422 if problems or wrong is not None else 200,
+            opened=opened,
+            place=place,
+            is_long=is_long,
+            form=given,
+            base=base,
+            digest=digest,
+            problems=problems or {},
+            wrong=wrong,
+            unsaved=unsaved,
+            tools=known,
+            advice=_advice(given, known),
+            personas=PERSONAS,
+            previous=ids[at - 1] if at else "",
+            next=ids[at + 1] if at else "",
+            history=[one for one in results.history_of(runs, opened, place.case) if one.status][:HISTORY_SHOWN],
+            run=run,
+            outcome=outcome,
+            attempts=sorted({turn.attempt for turn in outcome.turns}) if outcome is not None else [],
+            actual=_actual(given, outcome, place.attempt),
+            said=_of_attempt(outcome, place.attempt) if given.scenario else [],
+            calls_of=lambda turn: [_call_text(call) for call in turn.calls],
+            done=request.query_params.get("done", "") if not unsaved else "",
+        )
+
+    def _result(
+        self, opened: Opened, case_id: str, runs: Sequence[tuple[Found, RunOfSet]], wanted: str = ""
+    ) -> tuple[RunOfSet, CaseOutcome] | None:
+        """Return the result of a case in the run that is wanted, else in the last one that has it."""
+        for found, run in runs:
+            if wanted in ("", run.run) and (not run.selected or case_id in run.selected):
+                outcome = outcome_of(found.record, found.store, results.sample_id(found, opened, case_id))
+                if outcome is not None:
+                    return run, outcome
+        return None
+
+    def _conflict(
+        self, request: Request, place: Place, given: CaseForm, made: EvalCase, error: Conflict, base: str
+    ) -> Response:
+        theirs = error.theirs
+        mine = dict(forms.fields_of(forms.form_of(made)))
+        other = dict(forms.fields_of(forms.form_of(theirs))) if theirs is not None else {}
+        rows = [
+            (name, _field_name(name), *diff_words(other.get(name, ""), mine.get(name, "")))
+            for name in dict.fromkeys([*other, *mine])
+            if other.get(name, "") != mine.get(name, "") and name.rpartition(".")[2] not in ("origin", "also")
+        ]
+        return page(
+            request,
+            "authoring/conflict.html.jinja",
+            status=409,
+            place=place,
+            fields=list(forms.fields_of(given)),
+            base=base,
+            theirs=theirs,
+            digest=files.case_digest(theirs) if theirs is not None else "",
+            rows=rows,
+        )
+
+    async def run(self, request: Request) -> Response:
+        """Run the selected cases, and show the set with what comes in."""
+        try:
+            sent = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+        except ValueError:
+            raise BadInput(
+                "At most {most} cases can be selected; run them all instead.", most=results.MOST_SELECTED
+            ) from None
+        fields = {name: values[-1] for name, values in sent.items()}
+        given = convert({**fields, "cases": sent.get("cases", [])}, results.Selected)
+        return await run_in_threadpool(self._run, request, given)
+
+    def _run(self, request: Request, given: results.Selected) -> Response:
+        try:
+            started = results.run_cases(self._workspace, given, _person(request), request.state.lang)
+        except NotFound:
+            raise
+        except BadInput as error:
+            scope = {**request.scope, "query_string": urlencode({"file": given.file}).encode()}
+            return self._set(Request(scope), wrong=error.sentence, status=422)
+        return _to("/evalsets/set", file=given.file, run=started.run)
+
+    def criteria(self, request: Request) -> Response:
+        given = read(request, criteria_file.CriteriaGiven)
+        return self._criteria(request, given.file)
+
+    def _criteria(self, request: Request, file: str, *, wrong: Sentence | None = None) -> Response:
+        view = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=file))
+        status = 200 if wrong is None else 422
+        done = request.query_params.get("done", "")
+        return page(
+            request, "authoring/criteria.html.jinja", status=status, view=view, file=file, wrong=wrong, done=done
+        )
+
+    def change_criteria(self, request: Request, fields: Mapping[str, str]) -> Response:
+        file = fields.get("file", "")
+        chosen = []
+        for name in criteria_file.ABOUT:
+            if fields.get(f"{name}.chosen"):
+                texts = {"name": name} | {
+                    key: fields[f"{name}.{key}"].strip()
+                    for key in ("threshold", "match_type", "samples")
+                    if fields.get(f"{name}.{key}", "").strip()
+                }
+                chosen.append(convert(texts, criteria_file.MetricChoice))
+        given = criteria_file.CriteriaChange(file=file, digest=fields.get("digest", ""), metrics=tuple(chosen))
+        try:
+            criteria_file.change_criteria(self._workspace, given)
+        except NotFound:
+            raise
+        except BadInput as error:
+            return self._criteria(request, file, wrong=error.sentence)
+        return _to("/evalsets/criteria", file=file, done="saved")
+
+
+def _field_name(name: str) -> Sentence:
+    """Return what people call a field of the form."""
+    match name.split("."):
+        case ["turns", turn, "calls", call, *_]:
+            return say("Turn {turn}, call {call}", turn=int(turn) + 1, call=int(call) + 1)
+        case ["turns", turn, "user", *_]:
+            return say("Turn {turn}: the user says", turn=int(turn) + 1)
+        case ["turns", turn, "response", *_]:
+            return say("Turn {turn}: expected response", turn=int(turn) + 1)
+        case ["turns", turn, *_]:
+            return say("Turn {turn}: rubrics", turn=int(turn) + 1)
+        case ["rubrics", *_]:
+            return say("Rubrics of the case")
+        case ["case_id"]:
+            return say("Id")
+        case ["scenario" | "starting_prompt" | "plan" | "persona"]:
+            return say("Scenario of a simulated user")
+    return say("Session: what the conversation begins with, and ends with")
+
+
+def _advice(given: CaseForm, known: Mapping[str, tools.ToolHelp]) -> Mapping[str, Sequence[Sentence]]:
+    """Return what is odd about each expected call, by the path of its row."""
+    return {
+        f"turns.{index}.calls.{place}": list(tools.advise(call.name, call.arguments, known))
+        for index, turn in enumerate(given.turns)
+        for place, call in enumerate(turn.calls)
+    }
+
+
+def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mapping[int, Shown]:
+    """Return the actual turns by the row they are shown next to: the same index, if the case has as many turns."""
+    found = {}
+    for turn in _of_attempt(outcome, attempt):
+        if turn.place >= len(given.turns):
+            continue
+        row = given.turns[turn.place]
+        expected = "\n".join(part.text for part in row.response if part.text)
+        calls = [
+            (
+                _call_text(call),
+                place < len(row.calls) and _is(call, row.calls[place]),
+            )
+            for place, call in enumerate(turn.calls)
+        ]
+        found[turn.place] = Shown(turn, *diff_words(expected, turn.response), calls)
+    return found
+
+
+def _of_attempt(outcome: CaseOutcome | None, attempt: int) -> Sequence[TurnOutcome]:
+    return [turn for turn in outcome.turns if turn.attempt == attempt] if outcome is not None else []
+
+
+def _call_text(call: Call) -> str:
+    return f"{call['name']}({forms.arguments_text(call['args'])})"
+
+
+def _is(call: Call, row: forms.CallRow) -> bool:
+    """True if a call is the one that a row of the form expects."""
+    try:
+        args = json.loads(row.arguments) if row.arguments.strip() else None
+    except (ValueError, RecursionError):
+        return False
+    return call["name"] == row.name.strip() and call["args"] == args
+
+
+def _person(request: Request) -> str:
+    return session_of(request).person.name
+
+
+def _to(path: str, **query: str) -> Response:
+    return RedirectResponse(f"{path}?{urlencode({key: value for key, value in query.items() if value})}", 303)

@@ -1,0 +1,392 @@
+"""The paths of google-adk's own server for eval sets and their results (VE-3), over the files of the agents' folders.
+
+Source: google/adk-python, src/google/adk/cli/dev_server.py, release 2.13; the older paths with underscores, and those without
+`/dev`, are answered too. The files are `<agents>/<app>/<id>.evalset.json`, as google-adk keeps them.
+"""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from proctor.core.errors import BadInput
+from proctor.runtime.files import write_whole
+from proctor.runtime.program import reap
+from proctor.runtime.threads import in_thread
+from proctor_adapters.evalsets import criteria, results
+from proctor_adapters.evalsets.noun import as_camel_json, as_json, camel
+from proctor_adapters.evalsets.schema import EvalCase
+from proctor_web import evalset_files as files
+from proctor_web.authoring.criteria_file import ABOUT
+from proctor_web.authoring.results import task_of
+from proctor_web.chats import choices, service
+from proctor_web.chats.adk_sessions import Refused, answered, body, plain_body
+from proctor_web.chats.choices import Choice
+from proctor_web.workspace import NotFound, Workspace
+
+Handler = Callable[[Request], Awaitable[Response]]
+HISTORY = Path(".adk", "eval_history")
+SET_ID = re.compile(r"[A-Za-z0-9_]+")  # what google-adk allows
+RESULT_ID = re.compile(r"[\w.-]+")
+DATA = frozenset({"args", "response", "state", "criterion", "sessionDetails"})  # whose keys are the user's
+SAID_CHARACTERS = 2_000
+
+
+class AddSession(msgspec.Struct, frozen=True, kw_only=True, rename=camel):
+    """The body that adds a session to an eval set."""
+
+    eval_id: str
+    session_id: str
+    user_id: str
+
+
+class Metric(msgspec.Struct, frozen=True, kw_only=True, rename=camel):
+    """A metric to score by."""
+
+    metric_name: str
+    threshold: float | None = None
+    criterion: Mapping[str, Any] | None = None
+    custom_function_path: str | None = None
+
+
+class RunEval(msgspec.Struct, frozen=True, kw_only=True, rename=camel):
+    """The body that runs cases of an eval set; all if none is named."""
+
+    eval_metrics: Sequence[Mapping[str, Any]]
+    eval_case_ids: Sequence[str] = ()
+    eval_ids: Sequence[str] = ()
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the eval sets of an agent are: a folder, and the way from there to the agent's own."""
+
+    choice: Choice
+    folder: Path
+    app: str
+
+    def file(self, set_id: str) -> str:
+        """Return the name of the file of a set.
+
+        Raises:
+            Refused: google-adk would not have such an id.
+        """
+        if not SET_ID.fullmatch(set_id):
+            raise Refused(400, f"Invalid eval set id `{set_id}`: letters, digits and underscores only")
+        return f"{self.app}{set_id}.evalset.json"
+
+    @property
+    def history(self) -> Path:
+        """Return the folder of results."""
+        return self.folder / self.app / HISTORY
+
+
+class AdkEvals:
+    """Eval sets of the agents of google-adk."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route(f"{prefix}/apps/{{app}}/{path}", handler, methods=[method])
+            for prefix in ("/dev", "")
+            for method, path, handler in self._paths()
+        ]
+
+    def _paths(self) -> Iterator[tuple[str, str, Handler]]:
+        yield "POST", "eval-sets", self.create
+        yield "POST", "eval_sets/{set}", self.create
+        yield "GET", "eval-sets", self.list_sets
+        yield "GET", "eval_sets", self.list_sets
+        for sets, add, cases in (
+            ("eval-sets", "add-session", "eval-cases/{case:path}"),
+            ("eval_sets", "add_session", "evals/{case:path}"),
+        ):
+            yield "POST", f"{sets}/{{set}}/{add}", self.add_session
+            yield "GET", f"{sets}/{{set}}/evals", self.list_cases
+            yield "GET", f"{sets}/{{set}}/{cases}", self.get_case
+            yield "PUT", f"{sets}/{{set}}/{cases}", self.put_case
+            yield "DELETE", f"{sets}/{{set}}/{cases}", self.delete_case
+        yield "POST", "eval-sets/{set}/run", self.run
+        yield "POST", "eval_sets/{set}/run_eval", self.run
+        yield "GET", "eval-results", self.list_results
+        yield "GET", "eval_results", self.list_results
+        yield "GET", "eval-results/{result}", self.get_result
+        yield "GET", "eval_results/{result}", self.get_result
+        yield "GET", "metrics-info", self.list_metrics
+
+    @answered
+    async def create(self, request: Request) -> Response:
+        """Create an eval set without cases."""
+        place = await self._place(request)
+        given = await plain_body(request) if _is_new(request) else {}
+        inner = given.get("evalSet") or given.get("eval_set") or {}
+        set_id = request.path_params.get("set") or inner.get("eval_set_id") or inner.get("evalSetId")
+        if not isinstance(set_id, str):
+            raise Refused(422, "evalSet.evalSetId is missing")
+        file = place.file(set_id)
+        made = await in_thread(partial(files.new_set, place.folder, file, set_id=set_id))
+        return JSONResponse(as_json(made.eval_set) if _is_new(request) else None)
+
+    @answered
+    async def list_sets(self, request: Request) -> Response:
+        """List the ids of the eval sets of an agent."""
+        place = await self._place(request)
+        found = await in_thread(lambda: sorted(place.folder.joinpath(place.app).glob("*.evalset.json")))
+        ids = [path.name.removesuffix(".evalset.json") for path in found]
+        return JSONResponse({"evalSetIds": ids} if _is_new(request) else ids)
+
+    @answered
+    async def add_session(self, request: Request) -> Response:
+        """Add a session as a case."""
+        place, asked = await self._place(request), await body(request, AddSession)
+        file = self._file(request, place)
+        chat = service.chats_of(self._workspace).session(request.path_params["app"], asked.user_id, asked.session_id)
+        if chat is None:
+            raise NotFound("Session not found")
+        case = service.case_of_chat(chat, asked.eval_id)
+        opened = await in_thread(partial(files.open_set, place.folder, file))
+        if any(one.eval_id == asked.eval_id for one in opened.eval_set.eval_cases):
+            raise Refused(400, f"Eval id `{asked.eval_id}` already exists in the eval set")
+        await in_thread(
+            partial(files.save_case, place.folder, file, case, history=self._history(), by=_person(request))
+        )
+        return JSONResponse(None)
+
+    @answered
+    async def list_cases(self, request: Request) -> Response:
+        """List the ids of the cases of a set."""
+        place = await self._place(request)
+        try:
+            opened = await in_thread(partial(files.open_set, place.folder, self._file(request, place)))
+        except NotFound as error:
+            raise Refused(400, str(error)) from None
+        return JSONResponse(sorted(case.eval_id for case in opened.eval_set.eval_cases))
+
+    @answered
+    async def get_case(self, request: Request) -> Response:
+        """Return a case."""
+        place = await self._place(request)
+        opened = await in_thread(partial(files.open_set, place.folder, self._file(request, place)))
+        return JSONResponse(as_camel_json(files.find_case(opened, request.path_params["case"])))
+
+    @answered
+    async def put_case(self, request: Request) -> Response:
+        """Replace a case."""
+        place, case_id = await self._place(request), request.path_params["case"]
+        try:
+            case = EvalCase.model_validate(await plain_body(request))
+        except ValueError as error:
+            raise Refused(422, str(error)) from None
+        if (case.conversation is None) == (case.conversation_scenario is None):
+            raise Refused(422, "exactly one of conversation and conversationScenario is needed")
+        if case.eval_id not in ("", case_id):
+            raise Refused(400, "Eval id in EvalCase should match the eval id in the API route.")
+        await in_thread(partial(self._put, request, place, replace(case, eval_id=case_id)))
+        return JSONResponse(None)
+
+    def _put(self, request: Request, place: Place, case: EvalCase) -> None:
+        file = self._file(request, place)
+        opened = files.open_set(place.folder, file)
+        files.find_case(opened, case.eval_id)
+        files.save_case(
+            place.folder,
+            file,
+            case,
+            case_id=case.eval_id,
+            expected_digest=opened.digest,  # these clients do not say which one they saw
+            history=self._history(),
+            by=_person(request),
+        )
+
+    @answered
+    async def delete_case(self, request: Request) -> Response:
+        """Delete a case."""
+        place = await self._place(request)
+        await in_thread(partial(self._delete, request, place))
+        return JSONResponse(None)
+
+    def _delete(self, request: Request, place: Place) -> None:
+        file, case_id = self._file(request, place), request.path_params["case"]
+        opened = files.open_set(place.folder, file)
+        files.find_case(opened, case_id)
+        files.delete_case(
+            place.folder, file, case_id, expected_digest=opened.digest, history=self._history(), by=_person(request)
+        )
+
+    @answered
+    async def run(self, request: Request) -> Response:
+        """Run cases of a set, and return the results; they are kept as a run and as a result file."""
+        place, asked = await self._place(request), await body(request, RunEval)
+        metrics = [_metric(one) for one in asked.eval_metrics]
+        opened = await in_thread(partial(files.open_set, place.folder, self._file(request, place)))
+        task = task_of(opened, [*(asked.eval_case_ids or asked.eval_ids)])
+        store = next(iter(self._workspace.stores.values()))
+        found = await _evaluate(place, task, criteria_of(metrics), store.url)
+        made = [{**_camel(one), "evalSetId": opened.eval_set.eval_set_id, "evalSetFile": opened.file} for one in found]
+        return JSONResponse({"runEvalResults": made} if request.url.path.endswith("/run") else made)
+
+    @answered
+    async def list_results(self, request: Request) -> Response:
+        """List the ids of the results of an agent."""
+        place = await self._place(request)
+        found = await in_thread(lambda: sorted(place.history.glob(f"*{results.SUFFIX}")))
+        ids = [path.name.removesuffix(results.SUFFIX) for path in found]
+        return JSONResponse({"evalResultIds": ids} if _is_new(request, "eval-results") else ids)
+
+    @answered
+    async def get_result(self, request: Request) -> Response:
+        """Return a result."""
+        place, id = await self._place(request), request.path_params["result"]
+        path = place.history / f"{id}{results.SUFFIX}"
+        if not RESULT_ID.fullmatch(id) or not path.is_file():
+            raise NotFound("There is no result {id}.", id=id)
+        return JSONResponse(_camel(await in_thread(partial(results.read, path))))
+
+    @answered
+    async def list_metrics(self, request: Request) -> Response:
+        """List the metrics that can be scored by."""
+        await self._place(request)
+        unit = {"interval": {"minValue": 0.0, "openAtMin": False, "maxValue": 1.0, "openAtMax": False}}
+        return JSONResponse(
+            {
+                "metricsInfo": [
+                    {"metricName": name, "description": str(about), "metricValueInfo": unit, "requiresThreshold": True}
+                    for name, about in ABOUT.items()
+                ]
+            }
+        )
+
+    async def _place(self, request: Request) -> Place:
+        app: str = request.path_params["app"]
+        choice = await in_thread(partial(choices.choose, app, self._workspace.agents))
+        if choice.kind != "adk" or choice.folder is None or self._workspace.agents is None:
+            raise NotFound("'{name}' is no agent of google-adk.", name=app)
+        root = self._workspace.agents.resolve()
+        return Place(choice=choice, folder=root, app="" if choice.folder == root else f"{app}/")
+
+    def _file(self, request: Request, place: Place) -> str:
+        return place.file(request.path_params["set"])
+
+    def _history(self) -> files.History:
+        return self._workspace.kept(files.History.of)
+
+
+def criteria_of(metrics: Sequence[Metric]) -> dict[str, Any]:
+    """Return metrics as the criteria of a file; those that only report a number need not be asked for.
+
+    Raises:
+        Refused: a function of the user's, which nobody allowed to run, or nothing to score by.
+    """
+    found: dict[str, Any] = {}
+    for metric in metrics:
+        if metric.custom_function_path:
+            raise Refused(400, f"{metric.metric_name}: a function named in a request is not run")
+        if metric.metric_name not in criteria.TOLD:
+            given = {key: value for key, value in (metric.criterion or {}).items() if value is not None}
+            threshold = metric.threshold if metric.threshold is not None else given.get("threshold")
+            found[metric.metric_name] = {"threshold": threshold, **given}
+    if not found:
+        raise Refused(400, "no metric that scores is named")
+    criteria.of(found)
+    return found
+
+
+async def _evaluate(place: Place, task: str, chosen: Mapping[str, Any], store: str) -> list[dict[str, Any]]:
+    """Run `proctor adk eval` in a process of its own, and return the results of the cases.
+
+    Raises:
+        BadInput: what the command says when it cannot run.
+    """
+    with tempfile.TemporaryDirectory(prefix="proctor-eval-") as folder:
+        config, made = Path(folder, criteria.FILE), Path(folder, "results")
+        await in_thread(partial(write_whole, config, json.dumps({"criteria": chosen}).encode()))
+        words = [
+            "adk",
+            "eval",
+            "--agent",
+            place.choice.target,
+            "--evalset-file",
+            task,
+            "--config-file-path",
+            str(config),
+        ]
+        words += ["--results", str(made), "--store", store, "--quiet"]
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "proctor", *words),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            _, said = await process.communicate()
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
+                await reap(process)
+        found: list[dict[str, Any]] = await in_thread(
+            partial(_taken, made, place.history, said.decode(errors="replace"))
+        )
+        return found
+
+
+def _taken(made: Path, history: Path, said: str) -> list[dict[str, Any]]:
+    """Move the result files to the others, and return the cases in them."""
+    paths = sorted(made.glob(f"*{results.SUFFIX}"))
+    if not paths:
+        raise BadInput("The eval set could not be run: {said}", said=said[-SAID_CHARACTERS:].strip() or "-")
+    history.mkdir(parents=True, exist_ok=True)
+    found: list[dict[str, Any]] = []
+    for path in paths:
+        found += results.read(path)["eval_case_results"]
+        shutil.move(path, history / path.name)
+    return found
+
+
+def _metric(given: Mapping[str, Any]) -> Metric:
+    try:
+        return msgspec.convert({camel(key): value for key, value in given.items()}, Metric)
+    except msgspec.ValidationError as error:
+        raise Refused(422, str(error)) from None
+
+
+def _camel(value: Any) -> Any:
+    """Return the JSON of a result with its keys in camelCase, and without what is null; the user's own keys stay."""
+    if isinstance(value, list):
+        return [_camel(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        camel(key): inner if camel(key) in DATA else _camel(inner) for key, inner in value.items() if inner is not None
+    }
+
+
+def _is_new(request: Request, name: str = "eval-sets") -> bool:
+    """True for a path in the newer spelling, whose answers are objects."""
+    return name in request.url.path
+
+
+def _person(request: Request) -> str:
+    name: str = request.state.session.person.name
+    return name
+
+
+def routes(workspace: Workspace) -> Sequence[BaseRoute]:
+    return AdkEvals(workspace).routes()

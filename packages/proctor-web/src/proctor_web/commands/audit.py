@@ -1,0 +1,41 @@
+"""proctor team audit: who changed what in the web app."""
+
+import os
+from contextlib import closing
+
+import click
+import msgspec
+
+from proctor.cli import options, output
+from proctor.cli.words import lang, t
+from proctor.config import settings, store_url
+from proctor.core.errors import needs
+
+
+@click.command()
+@options.of_run("store")
+@click.option("--by", "name", metavar="USER", default="", help=t("Only what this user did."))
+@click.option("--run", metavar="RUN", default="", help=t("Only what was done to this run."))
+@click.option("--last", "most", type=click.IntRange(1, 1_000), default=50, help=t("How many lines (default 50)."))
+@options.as_json
+def command(store: str | None, name: str, run: str, most: int, as_json: bool) -> None:
+    with needs("web", "proctor team audit"):
+        from proctor_web.users.database import open_database
+        from proctor_web.users.ledger import Ledger
+    from proctor.reports.words import Words
+    from proctor.stores import default_path
+    from proctor.stores.blobs import clean
+
+    url = store_url(store, settings()) or os.fspath(default_path())
+    with closing(Ledger(open_database(url, creates=False))) as ledger:
+        found = ledger.entries(name=clean(name), run=clean(run), most=most)
+    if as_json:
+        output.print_json({"entries": [msgspec.to_builtins(one) for one in found]})
+        return
+    words = Words(lang())
+    for one in found:
+        output.line(
+            f"{words.when(one.at)}  {one.name or '-'} ({one.role}, {one.via}, {one.address or '-'})  {one.what}  {one.run or '-'}  {one.status or '-'}"
+        )
+    if not found:
+        output.message(t("The audit log has no such entry."))

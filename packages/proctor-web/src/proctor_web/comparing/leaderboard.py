@@ -1,0 +1,165 @@
+"""Rank the agents of a task, as far as paired tests tell them apart.
+
+The newest finished run of each agent counts. Each two of them are tested on the samples both scored, all tests corrected
+by Holm together; an agent's rank lies between one more than how many are surely better, and the number of agents less
+how many are surely worse (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for Ranks").
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import msgspec
+
+from proctor.core.run import Estimate, RunRecord
+from proctor.reports.matching import earned_by_sample, match_samples, metric_of, untested_row
+from proctor.reports.verdicts import Untested, decide_each
+from proctor_ci.trends import ALPHA, main_estimate
+from proctor_web.comparing.background import Background
+from proctor_web.operations import Operation
+from proctor_web.workspace import Found, Workspace
+
+MOST_AGENTS = 30
+
+
+class BoardGiven(msgspec.Struct, frozen=True, kw_only=True):
+    """The task whose agents are ranked, at a version (the newest by default)."""
+
+    task: str = ""
+    version: str = ""
+
+
+class Rank(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent: its newest finished run, its number, and the ranks it may have.
+
+    Attributes:
+        options: those of the agent, which are part of what is ranked.
+        best, worst: the ends of the range of ranks; both None where nothing was tested.
+        beats: the runs of the agents that it is surely better than.
+    """
+
+    run: str
+    agent: str
+    options: Mapping[str, Any]
+    created: float
+    estimate: Estimate | None
+    official: tuple[Estimate, ...]
+    cost: float | None
+    best: int | None
+    worst: int | None
+    beats: tuple[str, ...]
+
+
+class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
+    """The agents of a task, the best number first.
+
+    Attributes:
+        tasks: those that have finished runs, the one with the newest first.
+        versions: of the task, the newest first.
+        tested: pairs of agents that were tested; those without a sample in common are not.
+        scorer: the first of the newest run.
+        older: finished runs of the same agents that do not count.
+        unfinished: runs that do not count because they are not finished.
+        left_out: agents beyond the thirty with the newest runs.
+    """
+
+    task: str
+    tasks: tuple[str, ...]
+    version: str
+    versions: tuple[str, ...]
+    scorer: str = ""
+    ranks: tuple[Rank, ...] = ()
+    tested: int = 0
+    older: int = 0
+    unfinished: int = 0
+    left_out: int = 0
+
+
+def rank_agents(workspace: Workspace, given: BoardGiven) -> Leaderboard:
+    """Rank the agents of a task by their newest finished runs."""
+    found = rank_agents_soon(workspace, given, seconds=None)
+    assert found is not None
+    return found
+
+
+def rank_agents_soon(workspace: Workspace, given: BoardGiven, *, seconds: float | None) -> Leaderboard | None:
+    """Rank the agents of a task; None if that takes longer than `seconds`."""
+    runs = workspace.runs()[0]
+    finished = [run for run in runs if run.record.state == "finished"]
+    tasks = tuple(dict.fromkeys(run.record.task for run in finished))
+    task = given.task or next(iter(tasks), "")
+    of_task = [run for run in finished if run.record.task == task]
+    versions = tuple(dict.fromkeys(run.record.task_version for run in of_task))
+    version = given.version or next(iter(versions), "")
+    at_version = [run for run in of_task if run.record.task_version == version]
+    newest: dict[object, Found] = {}
+    for run in at_version:
+        newest.setdefault(agent_key(run.record), run)
+    counted = list(newest.values())[:MOST_AGENTS]
+    board = Leaderboard(
+        task=task,
+        tasks=tasks,
+        version=version,
+        versions=versions,
+        older=len(at_version) - len(newest),
+        unfinished=sum(run.record.task == task and run.record.state != "finished" for run in runs),
+        left_out=len(newest) - len(counted),
+    )
+    if not counted:
+        return board
+    key = ("leaderboard", *(run.reference for run in counted))
+    return workspace.kept(Background).result(key, counted, partial(_rank, board=board), version=board, seconds=seconds)
+
+
+def agent_key(record: RunRecord) -> tuple[str, bytes]:
+    """Return what makes two runs those of the same agent: its name and its options."""
+    return record.agent, msgspec.json.encode(record.spec.agent_options, order="deterministic")
+
+
+def _rank(runs: Sequence[Found], board: Leaderboard) -> Leaderboard:
+    scorer = runs[0].record.main_scorer
+    drafts = _pairs(runs, scorer)
+    decided = decide_each([[draft] for draft in drafts.values()], ALPHA)
+    better: dict[int, set[int]] = {at: set() for at in range(len(runs))}  # than the run at a position, surely
+    for (first, second), rows in zip(drafts, decided, strict=True):
+        if rows[0].outcome == "better":
+            better[first].add(second)
+        elif rows[0].outcome == "worse":
+            better[second].add(first)
+    ranks = [
+        Rank(
+            run=run.reference,
+            agent=run.record.agent,
+            options=run.record.spec.agent_options,
+            created=run.record.created,
+            estimate=main_estimate(run, scorer),
+            official=tuple(one for one in run.record.official or () if not one.slice and one.name == "overall"),
+            cost=run.store.usage(run.record.id).cost,
+            best=1 + len(better[at]) if drafts else None,
+            worst=len(runs) - sum(at in others for others in better.values()) if drafts else None,
+            beats=tuple(runs[other].reference for other, others in better.items() if at in others),
+        )
+        for at, run in enumerate(runs)
+    ]
+    ranks.sort(key=lambda rank: (-_value(rank.estimate), rank.best or 0, rank.agent))
+    return msgspec.structs.replace(board, scorer=scorer, ranks=tuple(ranks), tested=len(drafts))
+
+
+def _pairs(runs: Sequence[Found], scorer: str) -> dict[tuple[int, int], Untested]:
+    """Return the difference of each two runs that have a scored sample in common."""
+    earned = [earned_by_sample(run.record, run.store, scorer) for run in runs]
+    drafts = {}
+    for first, second in combinations(range(len(runs)), 2):
+        planned, _ = match_samples(runs[first].record, runs[second].record, earned[first], earned[second])
+        matches = list(planned.values())
+        if any(match.pair is not None for match in matches):
+            drafts[first, second] = untested_row(metric_of(matches), "", matches, level=1 - ALPHA)
+    return drafts
+
+
+def _value(estimate: Estimate | None) -> float:
+    return -1.0 if estimate is None or estimate.value is None else estimate.value
+
+
+OPERATIONS = (Operation("GET", "/leaderboard", rank_agents),)

@@ -1,0 +1,404 @@
+"""The pages of /compare, /leaderboard and /trends."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from proctor.api.run import Run
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence, say
+from proctor.reports import versus
+from proctor.reports.both import pair_samples
+from proctor.reports.build import HIDDEN, is_private
+from proctor.reports.changes import SEPARATOR
+from proctor.reports.compare import Comparison, scorers_in_common
+from proctor.reports.pairs import value_text
+from proctor.reports.verdicts import Row
+from proctor.reports.words import Words
+from proctor.stats.paired import Decision
+from proctor_ci import delta_pages, trend_pages
+from proctor_ci import pages as gate_pages
+from proctor_ci.trends import TrendGiven, named_baselines
+from proctor_web.app import page
+from proctor_web.comparing import comparison, gating, leaderboard, samples, trends, why
+from proctor_web.comparing.background import SECONDS
+from proctor_web.comparing.columns import Columns, Overlap, group_counts
+from proctor_web.operations import read, read_filter
+from proctor_web.workspace import Found, Workspace
+
+OPERATIONS = (
+    *comparison.OPERATIONS,
+    *samples.OPERATIONS,
+    *why.OPERATIONS,
+    *gating.OPERATIONS,
+    *leaderboard.OPERATIONS,
+    *trends.OPERATIONS,
+)
+OFFERED = 200  # runs to choose from
+ROWS = 16  # of slices; the others are folded
+MOST_TAGS = 300
+MOST_IN_A_FILE = 20_000  # trials
+OF_THE_MOMENT = ("after", "lang", "sort")  # what an address says once
+GROUP_NAMES: Mapping[str, Sentence] = {
+    "moved": say("Broken or fixed"),
+    "broken": say("Broken"),
+    "fixed": say("Fixed"),
+    "wrong": say("All wrong"),
+    "right": say("All right"),
+    "not_compared": say("Not compared"),
+    "all": say("All"),
+}
+
+
+def routes(workspace: Workspace) -> list[BaseRoute]:
+    pages = _Pages(workspace)
+    return [
+        Route("/compare", pages.compare),
+        Route("/compare/sample", pages.sample),
+        Route("/compare/file", pages.file),
+        Route("/compare/why", pages.why),
+        Route("/gate", pages.gate),
+        Route("/leaderboard", pages.leaderboard),
+        Route("/trends", pages.trends),
+    ]
+
+
+class _Pages:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def compare(self, request: Request) -> Response:
+        """Show the comparison of the runs in the address, or which runs can be chosen."""
+        given = read(request, comparison.CompareGiven)
+        if len(given.run) < 2:
+            return self._choose(request, given.run)
+        try:
+            runs = comparison.find_runs(self._workspace, given.run)
+            if request.query_params.get("sort") == "created":
+                oldest_first = sorted(runs, key=lambda run: run.record.created)
+                return RedirectResponse(_linker(request)(run=[run.reference for run in oldest_first]), 303)
+            found = comparison.kept_soon(self._workspace, runs, given.scorer, seconds=SECONDS)
+        except BadInput as error:
+            return self._choose(request, given.run, wrong=error.sentence)
+        if found is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Compare runs"))
+        return self._compared(request, runs, found, given)
+
+    def _choose(self, request: Request, chosen: Sequence[str], wrong: Sentence | None = None) -> Response:
+        """Show the runs of a task to choose from, those of the newest run if no other one is named."""
+        runs = [run for run in self._workspace.runs()[0] if run.record.state != "copying"]
+        counts = Counter(run.record.task for run in runs)
+        tasks = [task for task in dict.fromkeys(run.record.task for run in runs) if counts[task] > 1]
+        named = next((run.record.task for run in runs if run.reference in chosen), "")
+        task = request.query_params.get("task") or named or next(iter(tasks), "")
+        offered = [run for run in runs if run.record.task == task][:OFFERED] if counts[task] > 1 else []
+        return page(
+            request,
+            "comparing/choose.html.jinja",
+            status=200 if wrong is None else 400,
+            wrong=wrong,
+            chosen=chosen,
+            task=task,
+            tasks=[(name, name) for name in tasks],
+            offered=offered,
+            names_of=_names_of(offered),
+        )
+
+    def _compared(
+        self, request: Request, runs: Sequence[Found], found: comparison.Kept, given: comparison.CompareGiven
+    ) -> Response:
+        words = Words(request.state.lang)
+        compared = comparison.describe(runs, found, given)
+        asked = read(request, samples.SamplesGiven)
+        of = comparison.position(asked.of, runs)
+        is_pair = len(runs) == 2
+        rows = compared.comparisons[0].rows if is_pair else [one.rows[0] for one in compared.comparisons]
+        letters = comparison.LETTERS[: len(runs)]
+        return page(
+            request,
+            "comparing/compare.html.jinja",
+            task=runs[0].record.task,
+            headline=versus.headline(compared.comparisons[0], words)
+            if is_pair
+            else words.t("{count} runs compared with {run}", count=len(runs) - 1, run=runs[0].record.id),
+            runs=runs,
+            letters=letters,
+            letters_of_others=[(letter, letter) for letter in letters[1:]],
+            others=lambda reference: [run.reference for run in runs if run.reference != reference],
+            addable=self._addable(runs),
+            names_of=_names_of(runs),
+            most=comparison.MOST_RUNS,
+            scorers=[(name, name) for name in scorers_in_common([run.record for run in runs])],
+            compared=compared,
+            given=given,
+            rows=rows[:ROWS],
+            folded_rows=rows[ROWS:],
+            names=[]
+            if is_pair
+            else [f"{letter} · {run.record.agent}" for letter, run in zip(letters, runs, strict=True)][1:],
+            how=versus.HOW,
+            sentences=versus.sentences(compared.comparisons[0], words)
+            if is_pair
+            else versus.sentences_of_several(compared.comparisons, words),
+            decisions=[
+                (_decision(decision, letter, given.margin or 0.0, words), decision)
+                for letter, decision in zip(letters[1:], compared.decisions, strict=False)
+            ],
+            shown_at=of - 1 if of else 0,
+            matrix=_matrix(compared.overlaps, len(runs)),
+            kappa=_kappa,
+            slices={} if is_pair else _slices(compared.comparisons),
+            filter=asked,
+            group_names=GROUP_NAMES,
+            counts=group_counts(found.columns, of),
+            samples=samples.page_of_samples(runs, found.columns, asked),
+            tags=_tags(found.columns),
+            link=_linker(request),
+            kept_fields=_fields(request, without=("id", "of", "tag")),
+            sample_link=lambda name: _linker(request)("/compare/sample", sample=name, margin=None, detect=None),
+        )
+
+    def _addable(self, runs: Sequence[Found]) -> list[tuple[str, str]]:
+        known = {run.reference for run in runs}
+        of_task = [run for run in self._workspace.runs()[0] if run.record.task == runs[0].record.task]
+        return [
+            (run.reference, f"{run.reference} · {run.record.agent}") for run in of_task if run.reference not in known
+        ][:OFFERED]
+
+    def sample(self, request: Request) -> Response:
+        """Show one sample with the answers of all runs side by side."""
+        given = read(request, samples.SampleGiven)
+        runs = comparison.find_runs(self._workspace, given.run)
+        if comparison.kept_soon(self._workspace, runs, given.scorer, seconds=SECONDS) is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Compare runs"))
+        found = samples.compare_sample(self._workspace, given)
+        first = found.sides[0].value
+        return page(
+            request,
+            "comparing/sample.html.jinja",
+            sample=found,
+            runs=runs,
+            letters=comparison.LETTERS,
+            filter=given,
+            group_name=GROUP_NAMES[given.group],
+            marks=["", *(_mark(first, side.value) for side in found.sides[1:])],
+            link=_linker(request),
+        )
+
+    def file(self, request: Request) -> Response:
+        """Send the comparison of two runs as one file that needs no server."""
+        given = read(request, comparison.CompareGiven)
+        runs = comparison.find_runs(self._workspace, given.run[:2])
+        if (trials := sum(run.record.planned for run in runs)) > MOST_IN_A_FILE:
+            raise BadInput(
+                "With {count} trials the page would be too large; this makes it anyway: {command}",
+                count=f"{trials:,}",
+                command=f"proctor compare {runs[0].record.id} {runs[1].record.id} -o compare.html",
+            )
+        found = comparison.kept(self._workspace, runs, given.scorer)
+        sides = [(run.record, run.store) for run in runs]
+        html = versus.html(found.comparisons[0], request.state.lang, pair_samples(sides[0], sides[1]))
+        name = quote("-".join(["compare", *(run.record.id for run in runs)]) + ".html")
+        return HTMLResponse(html, headers={"content-disposition": f"attachment; filename*=utf-8''{name}"})
+
+    def why(self, request: Request) -> Response:
+        """Show why the number of the second run is another one than that of the first."""
+        given = read(request, why.WhyGiven)
+        runs = comparison.find_runs(self._workspace, given.run[:2])
+        found = why.explain_soon(self._workspace, given, seconds=SECONDS)
+        if found is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Why did the number move?"))
+        first, second = (Run(run.record, run.store) for run in runs)
+        return page(
+            request,
+            "comparing/why.html.jinja",
+            shown=delta_pages.page(found, request.state.lang, (first, second)),
+            given=given,
+            by=found.by,
+            tags=[("", "–"), *((tag, tag) for tag in found.tags)],
+            versions=found.versions,
+            command=f"proctor ci delta {found.first.id} {found.second.id}",
+            link=_linker(request),
+        )
+
+    def gate(self, request: Request) -> Response:
+        """Show whether a run may ship, and which baselines it can be compared with."""
+        given = read_filter(request, gating.GateGiven)
+        run = self._workspace.find_run(given.run)
+        shown, wrong = None, None
+        try:
+            if given.against or gating.policy_of(run).path:  # else there is a baseline to choose yet
+                found = gating.decide_soon(self._workspace, given, seconds=SECONDS)
+                if found is None:
+                    return page(request, "comparing/waiting.html.jinja", title=say("May it ship?"))
+                shown = gate_pages.page(found, request.state.lang)
+        except BadInput as error:
+            wrong = error.sentence
+        of_task = [one for one in self._workspace.runs()[0] if one.record.task == run.record.task]
+        named = [
+            (name, f"{name} · {one.record.id}") for name, one in named_baselines(of_task) if one.store is run.store
+        ]
+        plain = [(one.reference, one.reference) for one in of_task if one.reference != run.reference][:OFFERED]
+        return page(
+            request,
+            "comparing/gate.html.jinja",
+            status=200 if wrong is None else 400,
+            title=shown.title if shown is not None else Words(request.state.lang).t("May it ship?"),
+            shown=shown,
+            wrong=wrong,
+            given=given,
+            baselines=[*named, *plain],
+        )
+
+    def leaderboard(self, request: Request) -> Response:
+        """Show the agents of a task by rank."""
+        given = read_filter(request, leaderboard.BoardGiven)
+        board = leaderboard.rank_agents_soon(self._workspace, given, seconds=SECONDS)
+        if board is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Leaderboard"))
+        words = Words(request.state.lang)
+        return page(
+            request,
+            "comparing/leaderboard.html.jinja",
+            board=board,
+            tasks=[(name, name) for name in board.tasks],
+            versions=[(name, name) for name in board.versions],
+            has_official=any(rank.official for rank in board.ranks),
+            has_cost=any(rank.cost is not None for rank in board.ranks),
+            options=_shown_options,
+            sentences=list(_about_board(board, words)),
+        )
+
+    def trends(self, request: Request) -> Response:
+        """Show the runs of an agent on a task over time."""
+        given = read_filter(request, TrendGiven)
+        trend = trends.follow_task_soon(self._workspace, given, seconds=SECONDS)
+        if trend is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Trends"))
+        words = Words(request.state.lang)
+        plain = [(point.run, f"{words.when(point.created)} · {point.run_id}") for point in reversed(trend.points)]
+        return page(
+            request,
+            "comparing/trends.html.jinja",
+            trend=trend,
+            given=given,
+            tasks=[(name, name) for name in trend.tasks],
+            agents=[(name, name) for name in trend.agents],
+            baselines=[*((name, name) for name in trend.named), *plain],
+            names_of=_names_by_run(trend.named.items()),
+            alerts=list(trend_pages.findings(trend, words)),
+            chart=trend_pages.chart(trend, words, lambda run: f"/runs/{quote(run, safe='@')}"),
+            how=versus.HOW,
+            short=lambda changes: ", ".join(one.name.rpartition(SEPARATOR)[2] for one in changes[:3]),
+            sentences=list(trend_pages.about(trend, words)),
+            link=_linker(request),
+        )
+
+
+def _names_of(runs: Sequence[Found]) -> Mapping[str, Sequence[str]]:
+    """Return the names of the runs that are baselines."""
+    return _names_by_run((name, run.reference) for name, run in named_baselines(runs))
+
+
+def _names_by_run(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for name, reference in named:
+        found.setdefault(reference, []).append(name)
+    return found
+
+
+Linker = Callable[..., str]
+
+
+def _linker(request: Request) -> Linker:
+    """Return what writes this address with some fields changed; None removes one, and the place in a list is left out."""
+
+    def link(path: str = "", **changes: str | Sequence[str] | None) -> str:
+        fields = [
+            (key, value) for key, value in request.query_params.multi_items() if key not in {*changes, *OF_THE_MOMENT}
+        ]
+        for key, value in changes.items():
+            fields += [(key, one) for one in ([value] if isinstance(value, str) else value or ())]
+        fields.sort(key=lambda field: field[0] != "run")
+        return f"{path or request.url.path}?{urlencode(fields)}"
+
+    return link
+
+
+def _fields(request: Request, *, without: Sequence[str]) -> list[tuple[str, str]]:
+    return [(key, value) for key, value in request.query_params.multi_items() if key not in {*without, *OF_THE_MOMENT}]
+
+
+def _decision(decision: Decision, letter: str, margin: float, words: Words) -> str:
+    points = f"{margin:g}"
+    match decision:
+        case "go":
+            return words.t("met: {letter} is not worse by more than {points} points.", letter=letter, points=points)
+        case "no_go":
+            return words.t("missed: {letter} is worse by more than {points} points.", letter=letter, points=points)
+        case "inconclusive":
+            return words.t(
+                "inconclusive: whether {letter} is worse by more than {points} points.", letter=letter, points=points
+            )
+
+
+def _matrix(overlaps: Sequence[Overlap], count: int) -> list[list[Overlap | None]]:
+    by_runs = {(one.first, one.second): one for one in overlaps}
+    return [[by_runs.get((min(row, at), max(row, at))) for at in range(count)] for row in range(count)]
+
+
+def _kappa(estimate: Estimate) -> str:
+    """Write kappa with its interval; a dash where it is not defined."""
+    if estimate.value is None:
+        return "–"
+    between = "" if estimate.low is None else f" [{estimate.low:z.2f}, {estimate.high:z.2f}]"
+    return f"{estimate.value:z.2f}{between}"
+
+
+def _slices(comparisons: Sequence[Comparison]) -> dict[str, list[Row | None]]:
+    """Return the rows of each slice by the main metric, one for each comparison."""
+    main = comparisons[0].rows[0].metric
+    found: dict[str, list[Row | None]] = {}
+    for at, one in enumerate(comparisons):
+        for row in one.rows[1:]:
+            if row.slice and row.metric == main:
+                found.setdefault(row.slice, [None] * len(comparisons))[at] = row
+    return found
+
+
+def _tags(columns: Columns) -> list[tuple[str, str]]:
+    different = {id(tags): tags for tags in columns.tags}.values()  # samples share them
+    found = dict.fromkeys(f"{key}={value}" for tags in different for key, value in tags.items())
+    return [(tag, tag) for tag in found] if len(found) <= MOST_TAGS else []
+
+
+def _mark(first: float | None, value: float | None) -> str:
+    if first is None or value is None or first == value:
+        return ""
+    return "up" if value > first else "down"
+
+
+def _shown_options(rank: leaderboard.Rank) -> dict[str, str]:
+    return {name: HIDDEN if is_private(name) else value_text(value) for name, value in rank.options.items()}
+
+
+def _about_board(board: leaderboard.Leaderboard, words: Words) -> Iterator[str]:
+    if board.tested:
+        yield words.t(
+            "A rank is a range: at 95% an agent is no better and no worse than it says. Each two agents are tested on the samples that both scored, and all tests ({count}) are corrected by Holm together; agents with overlapping ranges cannot be separated.",
+            count=board.tested,
+        )
+    elif len(board.ranks) > 1:
+        yield words.t("No ranks: these runs have no scored sample in common.")
+    yield words.t("The newest finished run of each agent with its options counts.")
+    if board.older:
+        yield words.t("Older runs of the same agents, not shown: {count}.", count=board.older)
+    if board.unfinished:
+        yield words.t("Runs of this task that are not finished, not shown: {count}.", count=board.unfinished)
+    if board.left_out:
+        yield words.t("Agents not shown, as others have newer runs: {count}.", count=board.left_out)

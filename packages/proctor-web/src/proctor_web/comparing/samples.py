@@ -1,0 +1,212 @@
+"""The samples of runs that are compared: those that moved, and one with the answers of all runs side by side."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+
+from proctor.core.score import Score
+from proctor.core.sentence import Sentence
+from proctor.core.trial import Outcome, Value
+from proctor.reports.both import attempt_to_show, expected_text, made_text
+from proctor.reports.story import Finding, Story, story
+from proctor.reports.word_diff import Piece, diff_words
+from proctor.runtime.visible import one_line
+from proctor_web.comparing.columns import FLAGS, GROUPS, Columns, groups_of
+from proctor_web.comparing.comparison import find_runs, kept, position
+from proctor_web.operations import Operation
+from proctor_web.workspace import Found, NotFound, Workspace
+
+QUESTION = 200
+TEXT = 20_000
+
+
+class SamplesGiven(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples of the runs that are compared; `of` is the letter of the run that moved them, none for any.
+
+    `tag` is key=value, `id` a part of the id, `after` the id after which the list goes on.
+    """
+
+    run: tuple[str, ...] = ()
+    scorer: str = ""
+    group: Literal["moved", "broken", "fixed", "wrong", "right", "not_compared", "all"] = "moved"
+    of: str = ""
+    tag: str = ""
+    id: str = ""
+    after: str = ""
+    size: Annotated[int, msgspec.Meta(ge=1, le=200)] = 50
+
+
+class SampleGiven(SamplesGiven, frozen=True, kw_only=True):
+    """One sample of the runs that are compared, and the list that it is opened from."""
+
+    sample: str
+
+
+class SampleRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample of the list: what it earned in each run."""
+
+    id: str
+    question: str
+    values: tuple[float | None, ...]
+
+
+class SamplePage(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the list; `next` is what to give as `after` for the rest, '' at the end."""
+
+    rows: tuple[SampleRow, ...]
+    total: int
+    next: str
+
+
+class SampleSide(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run made of a sample: of several attempts the one that tells most; the outcome is None where it has none.
+
+    Attributes:
+        value: the mean of all attempts that have a score.
+        pieces: the answer with its calls; those are `changed` that the run it is compared with has not.
+    """
+
+    run: str
+    value: float | None
+    outcome: Outcome | None = None
+    attempt: int = 0
+    attempts: int = 0
+    pieces: tuple[Piece, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    reason: str | Sentence = ""
+    seconds: float = 0.0
+
+
+class ComparedSample(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample with the answers of all runs.
+
+    The first answer is compared with that of the run that `of` names (or the second), all others with the first.
+    """
+
+    id: str
+    tags: Mapping[str, str]
+    question: str
+    expected: str
+    sides: tuple[SampleSide, ...]
+    previous: str = ""
+    next: str = ""
+
+
+def list_compared_samples(workspace: Workspace, given: SamplesGiven) -> SamplePage:
+    """List the samples of runs that are compared, in the order of the plan."""
+    runs = find_runs(workspace, given.run)
+    return page_of_samples(runs, kept(workspace, runs, given.scorer).columns, given)
+
+
+def page_of_samples(runs: Sequence[Found], columns: Columns, given: SamplesGiven) -> SamplePage:
+    """Return the samples that are asked for, a page at a time."""
+    places = _places(columns, runs, given)
+    start = 0
+    if given.after:
+        start = next((at for at, place in enumerate(places, 1) if columns.ids[place] == given.after), len(places))
+    shown = places[start : start + given.size]
+    return SamplePage(
+        rows=tuple(
+            SampleRow(id=columns.ids[at], question=_question(runs, columns.ids[at]), values=columns.row(at))
+            for at in shown
+        ),
+        total=len(places),
+        next=columns.ids[shown[-1]] if start + given.size < len(places) else "",
+    )
+
+
+def compare_sample(workspace: Workspace, given: SampleGiven) -> ComparedSample:
+    """Return one sample with the answers of all runs, and the words in which they differ."""
+    runs = find_runs(workspace, given.run)
+    found = kept(workspace, runs, given.scorer)
+    columns = found.columns
+    if given.sample not in columns.ids:
+        raise NotFound("None of these runs has a sample '{sample}'.", sample=given.sample)
+    of = position(given.of, runs)
+    values = columns.row(columns.ids.index(given.sample))
+    groups = {*groups_of(values, of)}
+    answers = [
+        _tell(run, given.sample, found.scorer, best=("broken" if at == 0 else "fixed") in groups)
+        for at, run in enumerate(runs)
+    ]
+    texts = [made_text(one) if one is not None else "" for one, _ in answers]
+    pieces = [diff_words(texts[0], texts[of or 1])[0], *(diff_words(texts[0], text)[1] for text in texts[1:])]
+    known = next((one for one, _ in answers if one is not None), None)
+    order = [columns.ids[at] for at in _places(columns, runs, given)]
+    here = order.index(given.sample) if given.sample in order else None
+    return ComparedSample(
+        id=given.sample,
+        tags=known.tags if known else {},
+        question=known.question if known else "",
+        expected=expected_text(known) if known else "",
+        sides=tuple(
+            _side(run, value, one, attempts, marked)
+            for run, value, (one, attempts), marked in zip(runs, values, answers, pieces, strict=True)
+        ),
+        previous=order[here - 1] if here else "",
+        next=order[here + 1] if here is not None and here + 1 < len(order) else "",
+    )
+
+
+def _places(columns: Columns, runs: Sequence[Found], given: SamplesGiven) -> list[int]:
+    """Return the positions of the samples that are asked for."""
+    flags = columns.flags(position(given.of, runs))
+    wanted = sum(FLAGS[group] for group in GROUPS if given.group in (group, "all"))
+    if given.group == "moved":
+        wanted = FLAGS["broken"] | FLAGS["fixed"]
+    places = [at for at, flag in enumerate(flags) if flag & wanted]
+    if given.tag:
+        key, _, value = given.tag.partition("=")
+        places = [at for at in places if columns.tags[at].get(key) == value]
+    return [at for at in places if given.id in columns.ids[at]] if given.id else places
+
+
+def _question(runs: Sequence[Found], sample_id: str) -> str:
+    found = (run.store.sample(run.record.id, sample_id) for run in runs)
+    sample = next((sample for sample in found if sample is not None), None)
+    return one_line(sample.question, QUESTION) if sample is not None else ""
+
+
+def _tell(run: Found, sample_id: str, scorer: str, *, best: bool) -> tuple[Story | None, int]:
+    """Return the story of the attempt that tells most, the best or the worst, and how many attempts there are."""
+    trials = list(run.store.trials(run.record.id, sample_id=sample_id))
+    if not trials:
+        return None, 0
+    verdicts = list(run.store.verdicts(run.record.id, sample_id=sample_id))
+    value_by_attempt: dict[int, float | None] = {
+        trial.attempt: 0.0 if trial.outcome == "agent_failed" else None for trial in trials
+    }
+    for verdict in verdicts:
+        if verdict.scorer == scorer and isinstance(verdict.result, Score):
+            value_by_attempt[verdict.attempt] = verdict.result.value
+    values = [
+        Value(sample_id=sample_id, attempt=attempt, cluster=sample_id, value=value)
+        for attempt, value in value_by_attempt.items()
+    ]
+    shown = attempt_to_show(values, best=best)
+    trial = next(trial for trial in trials if trial.attempt == shown)
+    own = [verdict for verdict in verdicts if verdict.attempt == shown]
+    return story(trial, run.store.sample(run.record.id, sample_id), own, characters=TEXT), len(trials)
+
+
+def _side(run: Found, value: float | None, one: Story | None, attempts: int, pieces: Sequence[Piece]) -> SampleSide:
+    if one is None:
+        return SampleSide(run=run.reference, value=value)
+    return SampleSide(
+        run=run.reference,
+        value=value,
+        outcome=one.outcome,
+        attempt=one.attempt,
+        attempts=attempts,
+        pieces=tuple(pieces),
+        findings=one.findings,
+        reason=one.failure.reason if one.failure is not None else "",
+        seconds=one.seconds,
+    )
+
+
+OPERATIONS = (
+    Operation("GET", "/compare/samples", list_compared_samples),
+    Operation("GET", "/compare/sample", compare_sample),
+)

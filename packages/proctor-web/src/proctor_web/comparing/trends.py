@@ -1,0 +1,35 @@
+"""Follow one agent on one task over time, for a page that does not wait."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from proctor_ci.trends import Chosen, Trend, TrendGiven, choose, follow
+from proctor_web.comparing.background import Background
+from proctor_web.operations import Operation
+from proctor_web.workspace import Found, Workspace
+
+
+def follow_task(workspace: Workspace, given: TrendGiven) -> Trend:
+    """Return the runs of an agent on a task over time, with what moved and what was changed."""
+    found = follow_task_soon(workspace, given, seconds=None)
+    assert found is not None
+    return found
+
+
+def follow_task_soon(workspace: Workspace, given: TrendGiven, *, seconds: float | None) -> Trend | None:
+    """Return the runs of an agent over time; None if that takes longer than `seconds`."""
+    runs = workspace.runs()[0]
+    trend, shown, baseline = choose(runs, given.task, given.agent, given.last, given.baseline, workspace.find_run)
+    if not shown:
+        return trend
+    key = ("trend", trend.baseline, *(run.reference for run in shown))
+    runs = [*shown, *([baseline] if baseline else [])]
+    return workspace.kept(Background).result(key, runs, partial(_follow, trend), version=trend, seconds=seconds)
+
+
+def _follow(trend: Trend, runs: Sequence[Found]) -> Trend:
+    """Fill a trend with its runs; a baseline comes last, after them."""
+    return follow(Chosen(trend, runs[:-1], runs[-1]) if trend.baseline else Chosen(trend, runs, None))
+
+
+OPERATIONS = (Operation("GET", "/trends", follow_task),)

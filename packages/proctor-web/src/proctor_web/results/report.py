@@ -1,0 +1,85 @@
+"""Gather the report of a run once, and again when the run has changed."""
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from proctor.api import Run
+from proctor.core.run import Estimate
+from proctor.reports.build import Report, build
+from proctor_web.operations import Operation
+from proctor_web.samples.side import Side
+from proctor_web.workspace import Found, Workspace
+
+NAME = "report"
+PATIENT_SECONDS = 0.1  # that a page waits; then it says what it waits for
+FAILURES = 10  # that are shown, spread over the kinds of error
+REST = 25  # the report of a run that is under way is made again after this many times as long as it took
+
+
+class RunGiven(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, as addresses name it."""
+
+    run: str
+
+
+class Gathered(msgspec.Struct, frozen=True, kw_only=True):
+    """A report, when it was gathered, and how long that took."""
+
+    report: Report
+    at: float
+    seconds: float
+
+
+class Latest:
+    """The last report of each run that was seen while it was under way: `workspace.kept(Latest)`."""
+
+    def __init__(self, _: Workspace) -> None:
+        self.by_run: dict[str, Gathered] = {}
+
+    def close(self) -> None:
+        self.by_run.clear()
+
+
+def get_report(workspace: Workspace, given: RunGiven) -> Report:
+    """Return all that a page about a run shows: estimates, outcomes, errors, distributions, first failures, what was run."""
+    found = workspace.find_run(given.run)
+    return workspace.kept(Side).cached(found, NAME, Gathered, lambda: _gather(found)).report
+
+
+def get_estimates(workspace: Workspace, given: RunGiven) -> Sequence[Estimate]:
+    """Return every estimate of a run: official aggregates, then the whole run, then each slice."""
+    return [one for section in get_report(workspace, given).sections for one in section.estimates]
+
+
+def report_soon(workspace: Workspace, found: Found, *, waits: bool = False) -> Gathered | None:
+    """Return the report of a run; unless it `waits`, None while that takes longer than a page can.
+
+    Of a run that is under way it is a little old, so that looking at the run does not slow it down.
+    """
+    latest = workspace.kept(Latest).by_run
+    known = latest.get(found.reference) if found.record.state == "running" else None
+    if known is not None and time.time() < known.at + REST * known.seconds:
+        return known
+    side = workspace.kept(Side)
+    if waits:
+        return side.cached(found, NAME, Gathered, lambda: _gather(found))
+    gathered = side.soon(found, NAME, Gathered, lambda: _gather(found), seconds=PATIENT_SECONDS) or known
+    if gathered is not None and found.record.state == "running":
+        latest[found.reference] = gathered
+    else:
+        latest.pop(found.reference, None)
+    return gathered
+
+
+def _gather(found: Found) -> Gathered:
+    begin = time.monotonic()
+    report = build(found.record, found.store, Run(found.record, found.store).estimates, failures=FAILURES)
+    return Gathered(report=report, at=time.time(), seconds=time.monotonic() - begin)
+
+
+OPERATIONS = (
+    Operation("GET", "/runs/{run}/report", get_report),
+    Operation("GET", "/runs/{run}/estimates", get_estimates),
+)

@@ -1,0 +1,269 @@
+"""List runs: filter them, and add the numbers that a reader looks for first."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.api import numbers
+from proctor.core.annotation import Annotation
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.sentence import Sentence
+from proctor.core.task import Store
+from proctor.core.trajectory import Usage
+from proctor.core.trial import Outcome
+from proctor_web.operations import Operation
+from proctor_web.runs.launcher import Launcher
+from proctor_web.runs.progress import UNDER_WAY, LiveState, Watches, state_of
+from proctor_web.samples.side import Side
+from proctor_web.workspace import Found, Workspace
+
+SIZE = 50
+MOST = 200
+ENDED = (None, 0, 1, 3, 130)  # of a process whose run was there, and was deleted since
+PATIENCE = 0.15  # seconds in which the numbers of a page are computed; those that are missing then are asked for again
+
+
+class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which runs are listed; what is empty filters nothing.
+
+    Attributes:
+        text: words that the name, task, agent, tags or notes of a run have, in any order.
+        since, until: days, as 2026-01-31, both included.
+        after: the `next` of the page before.
+    """
+
+    task: str = ""
+    agent: str = ""
+    state: str = ""
+    tag: str = ""
+    text: str = ""
+    since: str = ""
+    until: str = ""
+    after: str = ""
+    size: int = SIZE
+
+
+class RunNumbers(msgspec.Struct, frozen=True, kw_only=True):
+    """What has to be computed from the trials of a run."""
+
+    headline: Estimate | None
+    outcomes: Mapping[Outcome, int]
+    usage: Usage
+
+
+class RunNote(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person wrote about a run."""
+
+    text: str
+    by: str = ""
+    created: float = 0.0
+
+
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A run as the list shows it; `numbers` is None while they are being computed, `rate` and `seconds_left` are of one under way."""
+
+    run: str
+    id: str
+    task: str
+    agent: str
+    state: LiveState
+    created: float
+    seconds: float
+    planned: int
+    tags: tuple[str, ...] = ()
+    notes: tuple[RunNote, ...] = ()
+    baselines: tuple[str, ...] = ()
+    numbers: RunNumbers | None = None
+    rate: float | None = None
+    seconds_left: float | None = None
+
+
+class RunPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of runs, the newest first; before them, where nothing is filtered, those that have not begun or never did.
+
+    Attributes:
+        next: what `after` has to be for the following page; '' on the last one.
+        total: how many runs the filter leaves.
+        tasks, agents, tags: what there is to filter by.
+        broken: the stores that cannot be read, and why.
+    """
+
+    rows: tuple[RunRow, ...]
+    next: str
+    total: int
+    tasks: tuple[str, ...]
+    agents: tuple[str, ...]
+    tags: tuple[str, ...]
+    broken: Mapping[str, Sentence]
+
+
+class Notes(msgspec.Struct, frozen=True, kw_only=True):
+    """What people said about a run as a whole."""
+
+    tags: tuple[str, ...] = ()
+    notes: tuple[RunNote, ...] = ()
+    baselines: tuple[str, ...] = ()
+
+
+NOTHING_SAID = Notes()
+
+
+def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
+    """Return the runs of all stores that a filter leaves, the newest first.
+
+    Raises:
+        BadInput: a day that is none.
+    """
+    found, broken = workspace.runs()
+    readable = [store for name, store in workspace.stores.items() if name not in broken]
+    notes = {(one.url, run): said for one in readable for run, said in notes_of(one).items()}
+
+    def said(one: Found) -> Notes:
+        return notes.get((one.store.url, one.record.id), NOTHING_SAID)
+
+    chosen = [one for one in found if _matches(one, said(one), given)]
+    if given.state:
+        chosen = [one for one in chosen if state_of(workspace, one.store, one.record) == given.state]
+    begin = next((index for index, one in enumerate(chosen) if _key(one) > _cursor(given.after)), len(chosen))
+    page = chosen[begin : begin + min(max(given.size, 1), MOST)]
+    by = time.monotonic() + PATIENCE
+    is_whole = given == RunFilter(size=given.size)
+    return RunPage(
+        rows=(
+            *(_unopened(workspace, found) if is_whole else ()),
+            *(_row(workspace, one, said(one), by) for one in page),
+        ),
+        next=_text(page[-1]) if begin + len(page) < len(chosen) else "",
+        total=len(chosen),
+        tasks=_sorted(one.record.spec.task for one in found),
+        agents=_sorted(one.record.agent for one in found),
+        tags=_sorted(tag for one in notes.values() for tag in one.tags),
+        broken=broken,
+    )
+
+
+def numbers_soon(workspace: Workspace, found: Found, *, seconds: float) -> RunNumbers | None:
+    """Return the numbers of a run that is not under way; None while they are computed, where that takes longer."""
+    store, record, _ = found
+    side = workspace.kept(Side)
+    return side.soon(found, "list", RunNumbers, lambda: _numbers(store, record), seconds=seconds)
+
+
+def notes_of(store: Store, run_id: str | None = None) -> Mapping[str, Notes]:
+    """Return what people said about runs, by run."""
+    said: dict[str, list[Annotation]] = {}
+    for one in store.annotations(run_id):
+        if not one.sample_id:
+            said.setdefault(one.run_id, []).append(one)
+    return {run: _notes(all_of_run) for run, all_of_run in said.items()}
+
+
+def _notes(said: Iterable[Annotation]) -> Notes:
+    said = [*said]
+    return Notes(
+        tags=_sorted(one.name for one in said if one.kind == "tag"),
+        notes=tuple(RunNote(text=str(one.value), by=one.by, created=one.created) for one in said if one.kind == "note"),
+        baselines=_sorted(one.name for one in said if one.kind == "baseline"),
+    )
+
+
+def _unopened(workspace: Workspace, found: Sequence[Found]) -> list[RunRow]:
+    """Return the runs that were started from here and that their process has not opened, or never did."""
+    launcher, known = workspace.kept(Launcher), {(one.store.url, one.record.id) for one in found}
+    return [
+        RunRow(
+            run=workspace.reference(name, start.run),
+            id=start.run,
+            task=start.request.task,
+            agent=start.request.agent,
+            state="starting" if launcher.is_alive(store, start.run) else "not_started",
+            created=start.started,
+            seconds=0.0,
+            planned=0,
+        )
+        for name, store in workspace.stores.items()
+        for start in launcher.starts(store)
+        if start.request is not None and (store.url, start.run) not in known
+        if launcher.is_alive(store, start.run)
+        or start.code not in ENDED
+        or not start.pid  # the server was killed first
+    ]
+
+
+def _row(workspace: Workspace, found: Found, said: Notes, by: float) -> RunRow:
+    store, record, reference = found
+    state = state_of(workspace, store, record)
+    row = RunRow(
+        run=reference,
+        id=record.id,
+        task=record.spec.task,
+        agent=record.agent,
+        state=state,
+        created=record.created,
+        seconds=record.seconds,
+        planned=record.planned,
+        tags=said.tags,
+        notes=said.notes,
+        baselines=said.baselines,
+    )
+    if state in UNDER_WAY:
+        now = workspace.kept(Watches).of(reference).recent()
+        numbers_now = RunNumbers(headline=now.headline, outcomes=now.outcomes, usage=now.usage)
+        return replace(row, seconds=now.seconds, numbers=numbers_now, rate=now.rate, seconds_left=now.seconds_left)
+    return replace(row, numbers=numbers_soon(workspace, found, seconds=max(0.0, by - time.monotonic())))
+
+
+def _numbers(store: Store, record: RunRecord) -> RunNumbers:
+    headline = numbers.headline(record, store) if record.scorers else None
+    return RunNumbers(headline=headline, outcomes=store.outcomes(record.id), usage=store.usage(record.id))
+
+
+def _matches(found: Found, said: Notes, given: RunFilter) -> bool:
+    record = found.record
+    if given.task not in ("", record.spec.task) or given.agent not in ("", record.agent):
+        return False
+    if given.tag and given.tag not in said.tags:
+        return False
+    if not _day(given.since, 0.0) <= record.created < _day(given.until, float("inf"), after=1):
+        return False
+    written = (*said.tags, *said.baselines, *(note.text for note in said.notes))
+    text = " ".join([record.id, record.spec.task, record.agent, *written]).casefold()
+    return all(word in text for word in given.text.casefold().split())
+
+
+def _day(text: str, otherwise: float, *, after: int = 0) -> float:
+    """Return when a day of the server's time zone begins."""
+    if not text:
+        return otherwise
+    try:
+        return datetime.combine(date.fromisoformat(text) + timedelta(days=after), datetime.min.time()).timestamp()
+    except (ValueError, OverflowError):
+        raise BadInput("'{text}' is no day; write 2026-01-31.", text=text) from None
+
+
+def _key(found: Found) -> tuple[float, str]:
+    """Return by what runs are ordered: the newest first, then by name."""
+    return -found.record.created, found.reference
+
+
+def _text(found: Found) -> str:
+    return f"{found.record.created!r}~{found.reference}"
+
+
+def _cursor(text: str) -> tuple[float, str]:
+    created, _, reference = text.partition("~")
+    try:
+        return (-float(created), reference) if text else (float("-inf"), "")
+    except ValueError:
+        raise BadInput("'{text}' does not come from a page of runs.", text=text) from None
+
+
+def _sorted(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(texts)))
+
+
+OPERATIONS: Sequence[Operation] = (Operation("GET", "/runs", list_runs),)

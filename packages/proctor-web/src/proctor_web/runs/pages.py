@@ -1,0 +1,209 @@
+"""The pages about runs: the list, the form of a new one, its start, and what follows a run that is under way."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from urllib.parse import quote, urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from proctor.api.request import RunRequest, again
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+from proctor_web.app import page
+from proctor_web.auth import form, session_of
+from proctor_web.operations import convert, read_filter
+from proctor_web.runs import actions, choices, listing, progress
+from proctor_web.runs.choices import Chosen, list_choices, list_options
+from proctor_web.runs.forms import Refusal, Refusals, draft_of, request_of, rest_of
+from proctor_web.runs.launcher import Launcher
+from proctor_web.runs.listing import RunFilter, list_runs
+from proctor_web.runs.options import text_of
+from proctor_web.runs.panel import panel_of
+from proctor_web.runs.permitted import locate
+from proctor_web.runs.progress import RunReference, Watches
+from proctor_web.workspace import Workspace
+
+SOON, LATER = 0.3, 3.0  # seconds until a list with numbers to come, or with runs under way, is asked for again
+OPERATIONS = (*listing.OPERATIONS, *progress.OPERATIONS, *actions.OPERATIONS, *choices.OPERATIONS)
+STATES = (
+    ("running", say("running")),
+    ("finished", say("finished")),
+    ("inconclusive", say("inconclusive")),
+    ("stopped", say("stopped")),
+    ("cut_off", say("cut off")),
+)
+
+
+def routes(workspace: Workspace) -> Sequence[BaseRoute]:
+    pages = _Pages(workspace)
+    return [
+        Route("/runs", pages.list, methods=["GET"]),
+        Route("/runs", pages.start, methods=["POST"]),
+        Route("/runs/new", pages.new),
+        Route("/runs/{run}/start", pages.started),
+        Route("/runs/{run}/events", pages.events),
+        *(
+            Route(f"/runs/{{run}}/{name}", deed, methods=["POST"])
+            for name, deed in (
+                ("stop", pages.stop),
+                ("resume", pages.resume),
+                ("delete", pages.delete),
+                ("notes", pages.notes),
+            )
+        ),
+    ]
+
+
+class _Pages:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    async def list(self, request: Request) -> Response:
+        given = read_filter(request, RunFilter, also=("deleted",))
+        found = await run_in_threadpool(list_runs, self._workspace, given)
+        is_waiting = any(row.numbers is None and row.planned for row in found.rows)
+        is_live = any(row.state in ("starting", "running") for row in found.rows)
+        query = {key: value for key, value in request.query_params.items() if key not in ("after", "deleted", "lang")}
+        return page(
+            request,
+            "runs/list.html.jinja",
+            page=found,
+            filter=given,
+            states=STATES,
+            is_filtered=bool(query),
+            again=SOON if is_waiting else LATER if is_live else 0,
+            first=f"/runs?{urlencode(query)}" if given.after else "",
+            more=f"/runs?{urlencode({**query, 'after': found.next})}" if found.next else "",
+            deleted=request.query_params.get("deleted", ""),
+        )
+
+    async def new(self, request: Request) -> Response:
+        """Show the form: empty, with the options of a stored run, or as far as it is filled in."""
+        query = request.query_params
+        source = query.get("from", "")
+        if source:
+            given = await run_in_threadpool(
+                lambda: locate(self._workspace, again(self._workspace.find_run(source).record))
+            )
+        elif refused := self._workspace.kept(Refusals).find(query.get("refused", "")):
+            return await self._form(request, refused.draft, wrong=refused.why)
+        elif query.get("again"):
+            given = await run_in_threadpool(self._asked_before, query["again"])
+        else:
+            given = draft_of(query, list_options(self._workspace, convert(query, Chosen)))
+        return await self._form(request, given, source=source)
+
+    async def start(self, request: Request) -> Response:
+        fields = await form(request)
+        options = await run_in_threadpool(list_options, self._workspace, convert(fields, Chosen))
+        if fields.get("show") == "options":
+            return await self._form(request, draft_of(fields, options))
+        try:
+            asked = request_of(fields, options)
+            begun = await run_in_threadpool(
+                actions.start_run, self._workspace, asked, by=_person(request), lang=request.state.lang
+            )
+        except BadInput as error:
+            refusal = Refusal(draft_of(fields, options), error.sentence)
+            return RedirectResponse(f"/runs/new?refused={self._workspace.kept(Refusals).keep(refusal)}", 303)
+        return RedirectResponse(f"/runs/{quote(begun.run)}/start", 303)
+
+    async def started(self, request: Request) -> Response:
+        """Show a run that its process has not opened yet; one that it has is shown on its own page."""
+        panel = await run_in_threadpool(panel_of, self._workspace, request.path_params["run"], _person(request))
+        if panel.progress.state not in ("starting", "not_started"):
+            return RedirectResponse(f"/runs/{quote(panel.run)}", 303)
+        return page(request, "runs/start.html.jinja", panel=panel)
+
+    async def events(self, request: Request) -> Response:
+        """Send how far a run is, as parts of its page, until it is over or in another state than the page shows."""
+        address = f"/runs/{quote(request.path_params['run'])}"
+        watch = self._workspace.kept(Watches).of(request.path_params["run"])
+        first = await run_in_threadpool(watch.look)  # raises before anything is sent
+        shown = request.query_params.get("shown", first.state)
+
+        async def lines() -> AsyncIterator[bytes]:
+            yield b"retry: 3000\n\n"
+            async for now in watch.follow():
+                if not now.is_under_way or now.state != shown:
+                    yield _event("over", f"{address}/start" if now.state == "not_started" else address)
+                    return
+                body = page(request, "runs/live.html.jinja", progress=now).body
+                yield _event("progress", bytes(body).decode())
+
+        return StreamingResponse(lines(), media_type="text/event-stream")
+
+    async def stop(self, request: Request) -> Response:
+        run = request.path_params["run"]
+        await run_in_threadpool(actions.stop_run, self._workspace, RunReference(run=run))
+        return RedirectResponse(f"/runs/{quote(run)}/start", 303)
+
+    async def resume(self, request: Request) -> Response:
+        given = convert({**await form(request), **request.path_params}, actions.Resume)
+        begun = await run_in_threadpool(
+            actions.resume_run, self._workspace, given, by=_person(request), lang=request.state.lang
+        )
+        return RedirectResponse(f"/runs/{quote(begun.run)}/start", 303)
+
+    async def delete(self, request: Request) -> Response:
+        run = request.path_params["run"]
+        await run_in_threadpool(actions.delete_run, self._workspace, RunReference(run=run))
+        return RedirectResponse(f"/runs?{urlencode({'deleted': run})}", 303)
+
+    async def notes(self, request: Request) -> Response:
+        run = request.path_params["run"]
+        given = _saying(run, await form(request))
+        await run_in_threadpool(actions.say_about_run, self._workspace, given, by=_person(request))
+        return RedirectResponse(f"/runs/{quote(run)}", 303)
+
+    async def _form(
+        self, request: Request, given: RunRequest, *, source: str = "", wrong: Sentence | None = None
+    ) -> Response:
+        known = await run_in_threadpool(list_choices, self._workspace)
+        options = await run_in_threadpool(list_options, self._workspace, Chosen(task=given.task, agent=given.agent))
+        usual = RunRequest(task="", agent="")
+        shown_above = {"task", "agent", "store", "limit", "attempts", "concurrency", "budget", "task_options", "agent_options"}  # fmt: skip
+        return page(
+            request,
+            "runs/new.html.jinja",
+            status=422 if wrong is not None else 200,
+            given=given,
+            choices=known,
+            options=options,
+            rest=rest_of(given),
+            source=source,
+            wrong=wrong,
+            text_of=text_of,
+            is_detailed=any(
+                getattr(given, name) != getattr(usual, name)
+                for name in RunRequest.__struct_fields__
+                if name not in shown_above
+            ),
+        )
+
+    def _asked_before(self, reference: str) -> RunRequest:
+        store, run = actions.run_or_start(self._workspace, reference)
+        start = self._workspace.kept(Launcher).last(store, run)
+        return start.request if start is not None and start.request is not None else RunRequest(task="", agent="")
+
+
+def _saying(run: str, fields: Mapping[str, str]) -> actions.Saying:
+    return actions.Saying(
+        run=run,
+        add_tags=tuple(filter(None, [fields.get("add_tags", "").strip()])),
+        remove_tags=tuple(filter(None, [fields.get("remove_tags", "")])),
+        note=fields.get("note"),
+        add_baseline=fields.get("add_baseline", "").strip(),
+        remove_baseline=fields.get("remove_baseline", ""),
+    )
+
+
+def _person(request: Request) -> str:
+    return session_of(request).person.name
+
+
+def _event(name: str, data: str) -> bytes:
+    lines = "".join(f"data: {line}\n" for line in data.splitlines() or [""])
+    return f"event: {name}\n{lines}\n".encode()

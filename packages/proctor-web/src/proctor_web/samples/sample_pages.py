@@ -1,0 +1,269 @@
+"""The page of one sample, the parts of it that are sent when they are asked for, and its forms."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence
+from proctor.reports.word_diff import Piece, diff_words
+from proctor.stores.blobs import encode
+from proctor_web.app import page
+from proctor_web.auth import form, session_of
+from proctor_web.evalset_files import Saved
+from proctor_web.operations import convert
+from proctor_web.samples import cases, labels, sample
+from proctor_web.samples.addresses import attachment_address, list_address, sample_address
+from proctor_web.samples.attachments import describe_attachment, read_attachment
+from proctor_web.samples.listing import SampleFilter, SampleKey, neighbours
+from proctor_web.samples.sample import Attempt, SampleAttempt, SampleStep, SampleView
+from proctor_web.samples.timing import LANES
+from proctor_web.workspace import NotFound, Workspace
+
+OWN = {
+    "sample",
+    "attempt",
+    "step",
+    "part",
+    "entry",
+    "piece",
+    "way",
+    "find",
+    "saved",
+    "case",
+    "lang",
+}  # of this page; the rest is a filter
+LEAST_COMMON = 0.4  # of the longer of two texts, for their differences to be marked
+RECORD_CHARACTERS = 300_000
+OPERATIONS = (*sample.OPERATIONS, *labels.OPERATIONS, *cases.OPERATIONS)
+MOST_SENT = 8_192  # characters of a filter that a form sends back
+Kept = Mapping[str, list[str]]
+
+
+class Place(SampleStep, frozen=True, kw_only=True):
+    """What the address of a sample's page says."""
+
+    part: str = ""
+    entry: int = 0
+    piece: int = 0
+    way: str = ""
+    find: str = ""
+    saved: str = ""
+    file: str = ""
+    case: str = ""
+
+
+def routes(workspace: Workspace) -> list[BaseRoute]:
+    pages = SamplePages(workspace)
+    return [
+        Route("/runs/{run}/samples/{sample:path}", pages.show),
+        Route("/runs/{run}/attachments/{sample:path}", pages.attachment),
+        Route("/runs/{run}/marks", pages.mark, methods=["POST"]),
+        Route("/runs/{run}/labels", pages.label, methods=["POST"]),
+        Route("/runs/{run}/cases", pages.add_case, methods=["POST"]),
+    ]
+
+
+class SamplePages:
+    """The pages of the samples of one workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def show(self, request: Request) -> Response:
+        """Show one attempt at a sample, or a part of its page."""
+        place = _place(request, request.query_params)
+        if place.part:
+            return self._part(request, place)
+        return self._page(request, place)
+
+    def attachment(self, request: Request) -> Response:
+        """Send a file of the conversation: a picture as such, anything else only to be kept."""
+        place = _place(request, request.query_params)
+        file = Attempt(self._workspace, place).conversation().file(place.entry, place.piece)
+        known = describe_attachment(file) if file is not None else None
+        data = read_attachment(file) if file is not None else None
+        if known is None or data is None:
+            raise HTTPException(404)
+        if known.picture:
+            return Response(data, media_type=known.picture)
+        headers = {
+            "content-disposition": f"attachment; filename*=UTF-8''{quote(known.name, safe='', errors='replace')}"
+        }
+        return Response(data, media_type="application/octet-stream", headers=headers)
+
+    async def mark(self, request: Request) -> Response:
+        """Mark an attempt for review, or take the mark away."""
+        return await self._write(request, labels.Mark, labels.mark_sample, "mark")
+
+    async def label(self, request: Request) -> Response:
+        """Keep what a person says of a verdict, or take it back."""
+        given = await form(request)
+        if given.get("remove"):
+            return await self._write(request, labels.ScorerOfAttempt, labels.remove_label, "unlabel")
+        return await self._write(request, labels.Label, labels.save_label, "label")
+
+    async def add_case(self, request: Request) -> Response:
+        """Make a case of an attempt; the end of the file's name may be left out."""
+        return await self._write(request, cases.NewCase, cases.add_case, "case")
+
+    async def _write(
+        self, request: Request, kind: type[SampleAttempt], call: Callable[..., object], saved: str
+    ) -> Response:
+        """Do what a form asks for, and show the page again, with what was wrong if something was."""
+        given = {**await form(request), **request.path_params}
+        place = _place(request, given)
+        by = session_of(request).person.name
+        try:
+            made = await run_in_threadpool(call, self._workspace, _given(given, kind), by)
+        except NotFound:
+            raise
+        except BadInput as error:
+            return await run_in_threadpool(self._page, request, place, error.sentence, given)
+        query = {**_filter(_sent(given)), "saved": saved}
+        if isinstance(made, Saved):
+            query |= {"file": made.file, "case": made.case}
+        return RedirectResponse(sample_address(place.run, place.sample, place.attempt, query), 303)
+
+    def _page(
+        self,
+        request: Request,
+        place: Place,
+        wrong: Sentence | None = None,
+        given: Mapping[str, str] = {},
+    ) -> Response:
+        view = sample.show_sample(self._workspace, place)
+        kept = _filter(_sent(given) if given else request.query_params.multi_items())
+        found = sample.SampleSearch(run=place.run, sample=place.sample, attempt=place.attempt, text=place.find)
+        return page(
+            request,
+            "samples/sample.html.jinja",
+            status=200 if wrong is None else 422,
+            wrong=wrong,
+            given=given,
+            pieces=_compared(view.expected, view.made),
+            case_files=cases.list_case_files(self._workspace),
+            can_add=cases.can_add(self._workspace),
+            matches=sample.find_in_sample(self._workspace, found) if place.find.strip() else (),
+            **self._values(place, view, kept),
+        )
+
+    def _part(self, request: Request, place: Place) -> Response:
+        """Send a part of the page: the part alone to htmx, else as a page of its own."""
+        workspace = self._workspace
+        kept = _filter(request.query_params.multi_items())
+        values: dict[str, Any]
+        match place.part:
+            case "steps":
+                values = self._values(place, sample.show_sample(workspace, place), kept)
+            case "text":
+                text = Attempt(workspace, place).conversation().text(place.entry, place.piece)
+                if text is None:
+                    raise HTTPException(404)
+                values = {"text": text}
+            case "runs":
+                values = {"others": sample.list_other_runs(workspace, place), "sample_address": sample_address}
+            case "judges":
+                values = {"exchanges": sample.list_judge_requests(workspace, place)}
+            case "record":
+                text = msgspec.json.format(encode(sample.sample_record(workspace, place)), indent=2).decode()
+                values = {"text": text[:RECORD_CHARACTERS], "characters": len(text)}
+            case _:
+                raise HTTPException(404)
+        template = f"samples/sample_{place.part}.html.jinja"
+        values = {"place": place, **self._links(place, kept), **values}
+        if "hx-request" in request.headers:
+            return page(request, template, **values)
+        return page(request, "samples/sample_part.html.jinja", included=template, **values)
+
+    def _values(self, place: Place, view: SampleView, kept: Kept) -> dict[str, Any]:
+        return {
+            "view": view,
+            "place": place,
+            "lanes": LANES,
+            **self._neighbours(place, kept),
+            "bar_of": {bar.number: bar for bar in view.timing.bars},
+            **self._links(place, kept),
+        }
+
+    def _neighbours(self, place: Place, kept: Kept) -> dict[str, Any]:
+        """Return where the samples before and after this one are, in the list that one came from."""
+        fields = {name: values if name == "tag" else values[-1] for name, values in kept.items()}
+        chosen = convert({**fields, "run": place.run}, SampleFilter)
+        near = neighbours(self._workspace, chosen, place.sample, place.attempt)
+
+        def address(key: SampleKey | None) -> str | None:
+            return None if key is None else sample_address(place.run, key.sample, key.attempt, kept)
+
+        return {"before": address(near.previous), "after": address(near.next)}
+
+    def _links(self, place: Place, kept: Kept) -> dict[str, Any]:
+        """Return what makes the addresses of a page, each with the filter of the list that one came from."""
+
+        def here(**more: object) -> str:
+            return sample_address(place.run, place.sample, place.attempt, {**kept, **more})
+
+        def attempt(number: int) -> str:
+            return sample_address(place.run, place.sample, number, kept)
+
+        def attachment(entry: int, piece: int) -> str:
+            return attachment_address(place.run, place.sample, place.attempt, entry, piece)
+
+        return {
+            "here": here,
+            "attempt_address": attempt,
+            "attachment": attachment,
+            "kept": kept,
+            "kept_text": urlencode(kept, doseq=True, errors="replace"),
+            "list_address": list_address(place.run, kept),
+        }
+
+
+def _compared(expected: str, made: str) -> tuple[Sequence[Piece], Sequence[Piece]] | None:
+    """Return both texts split where they differ; None where they have too little in common for that to help."""
+    if not expected or not made:
+        return None
+    first, second = diff_words(expected, made)
+    common = sum(len(piece.text) for piece in first if not piece.changed)
+    return (first, second) if common >= LEAST_COMMON * max(len(expected), len(made)) else None
+
+
+def _place(request: Request, fields: Mapping[str, object]) -> Place:
+    given = {**fields, **request.path_params}
+    given["sample"] = request.path_params.get("sample") or fields.get("sample", "")
+    return convert({name: value for name, value in given.items() if value != "" or name == "sample"}, Place)
+
+
+def _given(fields: Mapping[str, str], kind: type[SampleAttempt]) -> SampleAttempt:
+    """Return a form as what is asked for: a share in percent is one of one, and a file gets the end of its name."""
+    values: dict[str, Any] = {**fields}
+    file = fields.get("file", "").strip()
+    if file and not file.endswith(".json"):
+        values["file"] = f"{file}.evalset.json"
+    if fields.get("value") == "other":
+        values["value"] = fields.get("percent", "")
+        with suppress(ValueError):
+            values["value"] = float(fields.get("percent", "")) / 100
+    return convert(values, kind)
+
+
+def _sent(given: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the filter that a form sends back."""
+    return parse_qsl(given.get("filter", "")[:MOST_SENT])
+
+
+def _filter(items: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return what of a query is the filter of the list that one came from."""
+    kept: dict[str, list[str]] = {}
+    for name, value in items:
+        if name not in OWN:
+            kept.setdefault(name, []).append(value)
+    return kept

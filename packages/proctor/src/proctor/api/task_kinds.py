@@ -1,0 +1,44 @@
+"""Tell what the name of a task means; whoever wants to know asks here."""
+
+from pathlib import Path
+from typing import Literal
+
+from proctor import registry
+from proctor.core.parts import TaskFilesPart
+
+TaskKind = Literal["benchmark", "judged", "data", "files", "code"]
+JUDGED = ("judged-items", "judged-pairs", "judge-probes")  # tasks of texts that exist
+
+
+def kind_of(name: str) -> TaskKind:
+    """Return the kind of task that a name means; a benchmark takes precedence over a folder of its name.
+
+    >>> [kind_of(name) for name in ("bfcl/simple_python", "questions.jsonl", "shop.evalset.json:a,b", "./mine.py:task")]
+    ['benchmark', 'data', 'files', 'code']
+    """
+    if is_plain_benchmark(name):
+        return "benchmark"
+    if name.partition(":")[0] in JUDGED:
+        return "judged"
+    from proctor.datasets import files
+
+    path = Path(name)
+    if files.is_data_file(name) and not path.is_dir():
+        return "data"
+    is_benchmark = path.is_dir() and registry.BENCHMARKS.knows(name)
+    if not is_benchmark and task_files(name) is not None:
+        return "files"
+    if files.is_data_file(name) or (files.is_data(name) and not is_benchmark):
+        return "data"
+    return "code" if registry.is_path(name) or ":" in name else "benchmark"
+
+
+def is_plain_benchmark(name: str) -> bool:
+    """True if a name can mean nothing but a benchmark, which is seen without loading what reads files."""
+    is_file = "." in name or ":" in name or Path(name).exists()
+    return not is_file and registry.BENCHMARKS.knows(name.partition("/")[0])
+
+
+def task_files(name: str) -> TaskFilesPart | None:
+    """Return the kind of files that are tasks by themselves which a name means, such as eval sets; None for any other name."""
+    return next((part for _, part in registry.TASK_FILES.each() if part.is_mine(name)), None)

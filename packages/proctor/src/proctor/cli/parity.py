@@ -1,0 +1,80 @@
+"""proctor data parity: our verdicts against recorded official ones."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor import registry
+from proctor.cli import output
+from proctor.cli.words import t
+from proctor.core.errors import BadInput
+from proctor.runtime.visible import visible
+
+if TYPE_CHECKING:
+    from proctor.core.parity import Checked
+
+SHOWN = 10
+
+
+@click.command(help=t("Check our verdicts against recorded official ones; exit 1 when one differs."))
+@click.argument("name")
+@click.argument("corpus", type=click.Path(path_type=Path))
+@click.option("--data", metavar="PATH", help=t("The benchmark's data, where it is not the pinned package."))
+@click.pass_context
+def command(ctx: click.Context, name: str, corpus: Path, data: str | None) -> None:
+    check_corpus = _checks(name)
+    if check_corpus is None:
+        raise BadInput("There is no parity check for '{name}'. Known: {known}.", name=name, known=", ".join(_known()))
+    if not corpus.is_file():
+        raise BadInput("There is no file {path}.", path=corpus)
+    checked = agree = differ = 0
+    skipped: Counter[str] = Counter()
+    for line in check_corpus(corpus, data):
+        checked += 1
+        agree += line.agrees is True
+        if line.agrees is None:
+            skipped[t(line.rule)] += 1
+        differ += line.agrees is False
+        if line.agrees is False and differ <= SHOWN:
+            output.line(
+                visible(
+                    t(
+                        "{id}: official {official}, ours {ours} ({rule})",
+                        id=line.id,
+                        official=line.official,
+                        ours=line.ours,
+                        rule=t(line.rule),
+                    )
+                )
+            )
+    for reason, count in skipped.items():
+        output.line(visible(t("skipped: {count}, {reason}", count=count, reason=reason)))
+    output.line(
+        t(
+            "{checked} checked, {agree} agree, {differ} differ, {skipped} skipped",
+            checked=checked,
+            agree=agree,
+            differ=differ,
+            skipped=skipped.total(),
+        )
+    )
+    ctx.exit(1 if differ or not agree else 0)
+
+
+def _checks(name: str) -> "Callable[[Path, str | None], Iterator[Checked]] | None":
+    from proctor.api import resolve
+
+    if registry.TASK_FILES.knows(name):
+        return registry.TASK_FILES.find(name).check_corpus
+    part = resolve.benchmark(name)
+    return None if part is None else part.check_corpus
+
+
+def _known() -> list[str]:
+    from proctor.api import resolve
+
+    files = [name for name, part in registry.TASK_FILES.each() if part.check_corpus is not None]
+    return [*files, *(name for name, part in resolve.benchmarks() if part.check_corpus is not None)]

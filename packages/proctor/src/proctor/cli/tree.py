@@ -1,0 +1,232 @@
+"""The tree of commands: what they are called, what they do, and where their code is. Help reads it and imports none of them.
+
+A command of another package may be missing, or may not stand here at all: an entry point of the group `proctor.commands`,
+named `ci.gate` for `proctor ci gate`, adds one.
+"""
+
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+from proctor.cli.words import t
+from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.sentence import Sentence, say
+
+
+class Entry(NamedTuple):
+    """A command: of the kernel, where `code` is `module:attribute`, or of the package that an extra brings."""
+
+    sentence: Sentence
+    code: str = ""
+    extra: str = ""
+
+
+HEADINGS: dict[str, tuple[Sentence, tuple[str, ...]]] = {
+    "start": (say("Start"), ("demo", "init")),
+    "run": (say("Run"), ("run", "score")),
+    "look": (say("Look"), ("runs", "show", "web")),
+    "compare": (say("Compare"), ("compare",)),
+    "decide": (say("Decide"), ("ci",)),
+    "judge": (say("Judging"), ("judge",)),
+    "data": (say("Data"), ("data",)),
+    "more": (say("More"), ("adk", "team", "list")),
+}
+GROUPS = {
+    "runs": say("What was run, and what happened in it?"),
+    "ci": say("May it ship?"),
+    "judge": say("How good is an answer, and how far can its judge be trusted?"),
+    "data": say("What is asked, and is it sound?"),
+    "adk": say("Does an agent of ADK or VeADK pass its eval sets?"),
+    "team": say("Who else works with these runs, and what did they do?"),
+}
+USUAL = {"runs": "list"}  # what a group does when no command of it is named
+COMMANDS = {
+    "demo": Entry(
+        say("See a real run in two to four minutes: a local model on BFCL, with a report."), "proctor.cli.demo:command"
+    ),
+    "init": Entry(
+        say("Write files to start from: an agent with a task and a gate, tools with a state, a watch, jobs for CI."),
+        "proctor.cli.init:command",
+    ),
+    "run": Entry(say("Run a task with an agent and show the numbers."), "proctor.cli.run:command"),
+    "score": Entry(say("Score recorded replies; no agent is called."), "proctor.cli.score:command"),
+    "show": Entry(say("Show the numbers of a run, or its failures."), "proctor.cli.show:command"),
+    "web": Entry(
+        say("Look at runs, compare them, and write eval sets by talking with an agent, in the browser."),
+        extra="web",
+    ),
+    "compare": Entry(say("Compare two runs on the same samples."), "proctor.cli.compare:command"),
+    "list": Entry(
+        say("List the tasks, agents, scorers, simulated users or environments there are."), "proctor.cli.list:command"
+    ),
+    "completion": Entry(
+        say(
+            "Print the script with which bash, zsh or fish completes commands, options, runs, tasks, agents and scorers."
+        ),
+        "proctor.cli.completion:command",
+    ),
+    "runs list": Entry(say("List the stored runs with their main number."), "proctor.cli.runs:listed"),
+    "runs samples": Entry(
+        say("List the samples of a run, with answer, reference answer and scores."), "proctor.cli.samples:command"
+    ),
+    "runs explain": Entry(say("Tell the whole story of one sample of a run."), "proctor.cli.explain:command"),
+    "runs report": Entry(say("Write a run as a page: HTML, Markdown, JSON or JUnit."), "proctor.cli.report:command"),
+    "runs export": Entry(say("Write a run as files for other programs."), "proctor.cli.export:command"),
+    "runs import": Entry(
+        say("Import a log of another evaluation program as a stored run, with its scores."),
+        extra="adapters",
+    ),
+    "runs copy": Entry(say("Copy runs to another store."), "proctor.cli.runs:copy"),
+    "runs merge": Entry(say("Put the shards of a run together: one run of another store."), "proctor.cli.runs:merge"),
+    "runs check": Entry(
+        say("Check that every record of runs can be read and agrees with the table of scores."),
+        "proctor.cli.runs:check",
+    ),
+    "runs delete": Entry(say("Delete runs with all their trials."), "proctor.cli.runs:delete"),
+    "ci gate": Entry(
+        say("Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3)."),
+        extra="ci",
+    ),
+    "ci tier": Entry(
+        say(
+            "Run a tier of proctor.toml, such as quick or full, and decide by its gates; without a name, list the tiers."
+        ),
+        extra="ci",
+    ),
+    "ci race": Entry(
+        say("Race agents over the same samples, and stop as soon as it is decided which is better."),
+        extra="ci",
+    ),
+    "ci plan": Entry(
+        say("Say how many samples and attempts a question takes, and what they cost; nothing is run."),
+        extra="ci",
+    ),
+    "ci baseline": Entry(
+        say("Name runs that others are compared with; the names are kept in the store."),
+        extra="ci",
+    ),
+    "ci delta": Entry(
+        say("Say why a number moved between two runs: parts in points that sum to the difference."),
+        extra="ci",
+    ),
+    "ci trends": Entry(
+        say("Show the number of an agent on a task over time: when it changed, and what was changed then."),
+        extra="ci",
+    ),
+    "ci watch": Entry(
+        say(
+            "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor init watch."
+        ),
+        extra="ci",
+    ),
+    "ci comment": Entry(
+        say(
+            "Keep one comment with a page in Markdown on the pull request (GitHub) or merge request (GitLab) of a CI job."
+        ),
+        extra="ci",
+    ),
+    "judge items": Entry(
+        say("Judge the items of a file, or of a stored run, by a rubric."), "proctor.cli.judge:command"
+    ),
+    "judge winrate": Entry(
+        say("Compare sets of items blind, in both orders: who wins how often."), "proctor.cli.winrate:command"
+    ),
+    "judge agree": Entry(
+        say("How far people and judges agree, and what a judge's numbers are worth."), "proctor.cli.agree:command"
+    ),
+    "judge probe": Entry(
+        say("Probe a judge for bias: position, length, style, orders in the answer."), "proctor.cli.probe:command"
+    ),
+    "judge review": Entry(
+        say("Review the items of a data file by hand: scores, a status and comments, in the browser."),
+        extra="web",
+    ),
+    "data pull": Entry(
+        say("Fetch a benchmark's pinned data once; afterwards it works offline."), "proctor.cli.data:pull"
+    ),
+    "data stats": Entry(say("Count what is in the data of a benchmark."), "proctor.cli.data:stats"),
+    "data check": Entry(
+        say("Check a set of your own in a benchmark's layout; exit 2 when a record is wrong."), "proctor.cli.data:check"
+    ),
+    "data generate": Entry(say("Have an agent write data, and say how good it is."), "proctor.cli.generate:command"),
+    "data parity": Entry(say("Check our verdicts against recorded official ones."), "proctor.cli.parity:command"),
+    "data models": Entry(
+        say("Fetch a local model, or find the model servers that run here."), "proctor.cli.models:command"
+    ),
+    "adk eval": Entry(
+        say("Evaluate an agent on eval-set files, as veadk eval and adk eval do; exit code 1 when a case fails."),
+        extra="adapters",
+    ),
+    "adk chat": Entry(
+        say("Talk with an agent in the terminal, and keep the conversation as a case of an eval set."),
+        extra="adapters",
+    ),
+    "adk evalset": Entry(
+        say("Look at eval-set files (ADK), change them, and bring old ones to the current shape."),
+        extra="adapters",
+    ),
+    "adk uploadevalset": Entry(say("Upload the cases of an eval-set file to CozeLoop."), extra="adapters"),
+    "team audit": Entry(say("Show who changed what in the web app of a team, the newest first."), extra="web"),
+    "team mcp": Entry(
+        say(
+            "Serve an assistant that speaks MCP, over standard input and output: it starts runs, reads figures, compares, and explains failures."
+        ),
+        extra="web",
+    ),
+}
+ALIASES = {"eval": "adk eval", "uploadevalset": "adk uploadevalset"}  # as the documents of VeADK print them
+OTHER_WORDS = {  # of other programs, or of what a command is about
+    "new": "init",
+    "evaluate": "run",
+    "test": "ci gate",
+    "view": "web",
+    "diff": "compare",
+    "explain-delta": "ci delta",
+}
+
+
+def names_in(group: str) -> list[str]:
+    """Return the names in a group, or at the top level (""), in the order of the help; what is hidden is not among them."""
+    if not group:
+        return [name for _, names in HEADINGS.values() for name in names]
+    return [path.removeprefix(f"{group} ") for path in COMMANDS if path.startswith(f"{group} ")]
+
+
+def find_command(path: str) -> click.Command | None:
+    """Import a command; None if there is none of this path.
+
+    Raises:
+        MissingExtra: it is in a package that is not installed.
+    """
+    path = ALIASES.get(path, path)
+    entry = COMMANDS.get(path)
+    if entry is not None and entry.code:
+        module, _, attribute = entry.code.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+    else:
+        from proctor.runtime.entry_points import entry_points
+
+        found = [point for point in entry_points("proctor.commands") if point.name == path.replace(" ", ".")]
+        if not found and entry is not None:
+            raise MissingExtra(entry.extra, f"proctor {path}")
+        if not found:
+            return None
+        command = found[0].load()
+    if command.help is None and entry is not None:
+        command.help = t(entry.sentence)
+    return command
+
+
+def not_found(group: str, word: str) -> BadInput:
+    """Return the error for a word that names no command of a group, with what may have been meant."""
+    from proctor.core.near import near
+    from proctor.registry import unknown
+
+    by_word = {path.rpartition(" ")[2]: path for path in [*COMMANDS, *GROUPS]} | OTHER_WORDS
+    inside = names_in(group)
+    close = near(word, inside)
+    meant = [f"{group} {name}".strip() for name in close] or [by_word[name] for name in near(word, [*by_word])]
+    if word in by_word:
+        meant = [by_word[word]]
+    return unknown("command", f"{group} {word}".strip(), inside, paths=False, meant=meant, most=0)

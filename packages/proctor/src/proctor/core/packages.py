@@ -1,0 +1,61 @@
+"""What Proctor's other packages bring, by the extra that installs them: whoever asks for it without one reads how to get it.
+
+The packages say the same in their entry points; a test holds the two equal.
+"""
+
+from collections.abc import Mapping
+
+BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "adapters": {
+        "proctor.agents": ("hello_agents",),
+        "proctor.imports": ("deepeval", "inspect", "langfuse", "langsmith", "lm-eval", "phoenix", "promptfoo"),
+        "proctor.exports": ("adk",),
+        "proctor.task_files": ("adk",),
+        "proctor.names": ("record", "save_eval_set"),
+    },
+    "a2a": {"proctor.agents": ("a2a",)},
+    "adk": {"proctor.agents": ("adk",)},
+    "langgraph": {"proctor.agents": ("langgraph",)},
+    "openai-agents": {"proctor.agents": ("openai_agents",)},
+    "pydantic-ai": {"proctor.agents": ("pydantic_ai",)},
+    "smolagents": {"proctor.agents": ("smolagents",)},
+    "postgres": {"proctor.stores": ("postgresql",)},
+    "prometheus": {"proctor.exports": ("prometheus",)},
+    "benchmarks": {
+        "proctor.benchmarks": (
+            *("agentbench", "agentdojo", "apibank", "bfcl", "chateval", "collaboration", "customer-service", "gaia"),
+            *("miniwob", "multi", "sotopia", "tau2", "tooleval", "webarena"),
+        )
+    },
+    "ci": {
+        "proctor.names": ("explain_delta", "gate", "plan", "race", "run_tier", "trends"),
+        "proctor.readers": ("run", "comparison"),
+        "proctor.starters": ("ci",),
+    },
+}
+
+
+FORMER = {  # where modules were that stored runs name, and where they are
+    "proctor.benchmarks.": "proctor_benchmarks.",
+    "proctor.evalsets.": "proctor_adapters.evalsets.",
+    "proctor.agents.": "proctor_adapters.agents.",
+    "proctor.compat.": "proctor_compat.",
+}
+
+
+def moved_module(name: str) -> str | None:
+    """Return where a module of the kernel is now that has moved to another package; stored runs name it as it was.
+
+    >>> moved_module("proctor.benchmarks.gaia.scorer"), moved_module("proctor.agents.openai")
+    ('proctor_benchmarks.gaia.scorer', 'proctor_adapters.agents.openai')
+    """
+    return next((now + name.removeprefix(before) for before, now in FORMER.items() if name.startswith(before)), None)
+
+
+def extra_with(group: str, name: str) -> str | None:
+    """Return the extra that brings a name of a group of entry points; None if none does.
+
+    >>> extra_with("proctor.benchmarks", "bfcl"), extra_with("proctor.benchmarks", "mine")
+    ('benchmarks', None)
+    """
+    return next((extra for extra, groups in BROUGHT.items() if name in groups.get(group, ())), None)

@@ -1,0 +1,369 @@
+"""Find parts by name: the only place that imports by name.
+
+A name resolves as a path (`./my.py:task`), a module of that name in its package that declares a part, an installed entry
+point (`proctor.benchmarks`, `proctor.agents`, ...), or `package.module:object`; else an error names the nearest match.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from proctor.core.digest import digest_bytes
+from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.near import did_you_mean, near
+from proctor.core.packages import extra_with, moved_module
+from proctor.core.parts import (
+    AgentPart,
+    BenchmarkPart,
+    EnvironmentPart,
+    ExportPart,
+    ImportPart,
+    JudgePart,
+    ModelPart,
+    ScorerPart,
+    StorePart,
+    TaskFilesPart,
+    UserPart,
+)
+from proctor.core.sentence import say
+from proctor.runtime.entry_points import EntryPoint, entry_points
+from proctor.runtime.telemetry import switch_off
+
+KNOWN_SHOWN = 40
+LOADED = "proctor_user_"  # how the names of modules begin that were loaded from a path
+
+P = TypeVar("P", bound=msgspec.Struct)
+
+
+class Room(Generic[P]):
+    """The parts of one kind: modules of a package that declare `PART`, and installed entry points.
+
+    Args:
+        what: the kind as messages name it.
+        kind: the type that a part declares; the first of its fields is the function that an entry point may name alone.
+        dashed: list `customer_service` as `customer-service`; either is understood.
+        meant: other names that people look for, and the part that they mean.
+    """
+
+    def __init__(
+        self, name: str, what: str, kind: type[P], *, dashed: bool = False, meant: Mapping[str, str] = {}
+    ) -> None:
+        self.name = name
+        self.what = what
+        self._kind = kind
+        self._dashed = dashed
+        self._meant = meant
+
+    def names(self) -> list[str]:
+        """Return every name that the room answers to."""
+        public = [module.name for module in pkgutil.iter_modules(self._folders()) if not module.name.startswith("_")]
+        own = filter(self._own, public)
+        return sorted({*map(self._listed, own), *(self._listed(point.name) for point in self._points())})
+
+    def knows(self, name: str) -> bool:
+        """Return True if there is a part of this name; quicker than a search in `names`."""
+        return self._own(name) is not None or bool(self._points(name))
+
+    def find(self, name: str) -> P:
+        """Return what the part of that name declares.
+
+        Raises:
+            BadInput: nothing is called so (the nearest names are in the message), or an entry point names something else.
+            MissingExtra: it is in another package of Proctor, which is not installed.
+        """
+        own = self._own(name)
+        if own is not None:
+            return own
+        points = self._points(name)
+        if len({point.value for point in points}) > 1:
+            raise BadInput(
+                "Several packages name the {what} '{name}': {owners}. Uninstall all but one of them.",
+                what=say(self.what),
+                name=name,
+                owners=_owners(points),
+            )
+        for point in points:
+            return self._of_entry_point(point)
+        self.check_installed(name)
+        meant = [self._meant[name]] if name in self._meant else []
+        raise unknown(self.what, name, self.names(), meant=meant)
+
+    def check_installed(self, name: str) -> None:
+        """Refuse a name that no part here has.
+
+        Raises:
+            MissingExtra: it is in another package of Proctor, which is not installed.
+        """
+        extra = extra_with(f"proctor.{self.name}", self._listed(name))
+        if extra is not None and not self.knows(name):
+            raise MissingExtra(extra, name)
+
+    def each(self) -> Iterator[tuple[str, P]]:
+        """Yield every part by name, those of installed packages last; at the end raise the fault of one that cannot be loaded."""
+        faults: list[BadInput] = []
+        for name in sorted(self.names(), key=lambda name: self._own(name) is None):
+            try:
+                part = self.find(name)
+            except BadInput as error:
+                faults.append(error)
+                continue
+            yield name, part
+        for fault in faults:
+            raise fault
+
+    def describe(self, name: str) -> str:
+        """Return the first line of what the module of a part says of itself; empty for a part that is no module."""
+        module: object = self._module(name)
+        if module is None and (points := self._points(name)):
+            with suppress(BadInput):  # which `find` raises
+                module = _loaded(points[0])
+        return (module.__doc__ or "").partition("\n")[0] if isinstance(module, ModuleType) else ""
+
+    def in_vain(self, name: str) -> str:
+        """Return the packages that have a part of the name of one of ours, which they cannot replace."""
+        return "" if self._own(name) is None else _owners(self._points(name))
+
+    def _listed(self, name: str) -> str:
+        return name.replace("_", "-") if self._dashed else name
+
+    def _points(self, name: str | None = None) -> list[EntryPoint]:
+        found = _entry_points(self.name)
+        return found if name is None else [point for point in found if self._listed(point.name) == self._listed(name)]
+
+    def _folders(self) -> list[str]:
+        """Return where the kernel keeps parts of this kind; nowhere if all of them are in other packages."""
+        spec = importlib.util.find_spec(f"proctor.{self.name}")
+        return [] if spec is None else [*(spec.submodule_search_locations or ())]
+
+    def _own(self, name: str) -> P | None:
+        declared = vars(module).get("PART") if (module := self._module(name)) is not None else None
+        return declared if isinstance(declared, self._kind) else None
+
+    def _module(self, name: str) -> ModuleType | None:
+        name = name.replace("-", "_")
+        where = f"proctor.{self.name}.{name}"
+        if not name.isidentifier() or name.startswith("_") or not self._folders():
+            return None
+        if importlib.util.find_spec(where) is None:
+            return None
+        return importlib.import_module(where)
+
+    def _of_entry_point(self, point: EntryPoint) -> P:
+        found = _loaded(point)
+        declared = vars(found).get("PART") if isinstance(found, ModuleType) else found
+        if isinstance(declared, self._kind):
+            return declared
+        if callable(declared):
+            return self._kind(**{self._kind.__struct_fields__[0]: declared})
+        raise BadInput(
+            "The entry point '{name}' of {group} names {value}: expected a module with PART = {kind}(...), or a function.",
+            name=point.name,
+            group=point.group,
+            value=point.value,
+            kind=self._kind.__name__,
+        )
+
+
+AGENTS = Room("agents", "agent", AgentPart)
+BENCHMARKS = Room("benchmarks", "benchmark", BenchmarkPart, dashed=True)
+ENVIRONMENTS = Room("environments", "environment", EnvironmentPart)
+EXPORTS = Room(
+    "exports", "export format", ExportPart, dashed=True, meant={"csv": "table", "jsonl": "table", "excel": "xlsx"}
+)
+IMPORTS = Room("imports", "import format", ImportPart, dashed=True)
+JUDGES = Room("judges", "judge", JudgePart)
+MODELS = Room("models", "model", ModelPart)
+SCORERS = Room("scorers", "scorer", ScorerPart)
+STORES = Room("stores", "store", StorePart)
+TASK_FILES = Room("task_files", "kind of task files", TaskFilesPart)
+USERS = Room("users", "simulated user", UserPart)
+
+
+def offered(group: str, name: str) -> Any:
+    """Return what an installed package offers under a name of a group of entry points, such as a page for `proctor.readers`.
+
+    Raises:
+        MissingExtra: it is in another package of Proctor, which is not installed.
+        BadInput: it cannot be imported, or nothing is called so.
+    """
+    for point in _entry_points(group):
+        if point.name == name:
+            return _loaded(point)
+    if (extra := extra_with(f"proctor.{group}", name)) is not None:
+        raise MissingExtra(extra, name)
+    raise unknown(group, name, [point.name for point in _entry_points(group)], paths=False)
+
+
+def unknown(
+    what: str,
+    name: str,
+    known: Sequence[str],
+    *,
+    paths: bool = True,
+    meant: Sequence[str] = (),
+    most: int = KNOWN_SHOWN,
+) -> BadInput:
+    """Return the error for an unknown name, with similar and known names, and the hint that a path works too where it does.
+
+    Args:
+        meant: what may have been meant, where the nearest of the known names is not it.
+        most: how many of the known names are listed.
+    """
+    found = meant or near(name, known)
+    shown = ", ".join(known[:most]) + (", …" if len(known) > most else "")
+    return BadInput(
+        "No {what} is called '{name}'.{near}{known}{path}",
+        what=say(what),
+        name=name,
+        near=did_you_mean(found),
+        known=say(" Known: {known}.", known=shown) if known and most else "",
+        path=say(" A path works too, for example ./{name}.py.", name=name) if paths and name.isidentifier() else "",
+    )
+
+
+def is_path(name: str) -> bool:
+    """True if a name is a path to Python code: `./agent.py:object`, `/abs/agent.py`, `agent.py:object`.
+
+    >>> is_path("./a.py:f"), is_path("bfcl/simple_python"), is_path("a.py")
+    (True, False, True)
+    """
+    path = name.partition(".py")
+    return path[1] == ".py" and path[2][:1] in ("", ":")
+
+
+def names_object(name: str) -> bool:
+    """True if a name is a path to Python code, or `package.module:object` of a package that can be imported."""
+    module, colon, attribute = name.partition(":")
+    package = module.partition(".")[0]
+    is_name = bool(colon) and attribute.isidentifier() and package.isidentifier()
+    try:
+        return is_path(name) or (is_name and importlib.util.find_spec(package) is not None)
+    except ValueError:  # `__main__` of a script
+        return False
+
+
+def load_object(name: str, default: str) -> Any:
+    """Load the object of `./file.py:object` or `package.module:object`; `default` is the object's name if none is given.
+
+    Raises:
+        BadInput: no such file, module or object, or the code raises when imported.
+    """
+    switch_off()
+    where, _, attribute = name.rpartition(":") if ":" in name else (name, "", "")
+    module = _load_file(where) if is_path(name) else _load_module(where, name)
+    value: Any = module
+    for part in (attribute or default).split("."):
+        if not hasattr(value, part):
+            raise _no_object(where, part, module)
+        value = getattr(value, part)
+    return value
+
+
+def _no_object(where: str, part: str, module: ModuleType) -> BadInput:
+    """Return the error for an object that a module does not have; what it only imports is not suggested."""
+    own = [
+        key
+        for key, value in [*vars(module).items()]  # which a module with lazy attributes adds to when it is looked at
+        if not key.startswith("_") and not isinstance(value, ModuleType) and _is_made_in(value, module)
+    ]
+    own.sort(key=lambda key: not callable(vars(module)[key]))  # an agent, a task or a scorer is called
+    if not own:
+        return BadInput("{where} has no '{part}', and defines nothing else.", where=where, part=part)
+    return BadInput(
+        "{where} has no '{part}'. Write {example}. It has: {known}.",
+        where=where,
+        part=part,
+        example=f"{where}:{(near(part, own) or own)[0]}",
+        known=", ".join(own),
+    )
+
+
+def _is_made_in(value: object, module: ModuleType) -> bool:
+    """True unless it is a function or a class of another module."""
+    is_named = inspect.isclass(value) or inspect.isroutine(value)
+    return not is_named or value.__module__ == module.__name__
+
+
+def path_of(module: str) -> str | None:
+    """Return the path of a module that was loaded from one, such as `./agent.py`; None for any other module."""
+    if not module.startswith(LOADED) or module not in sys.modules:
+        return None
+    path, here = Path(str(sys.modules[module].__file__)), Path.cwd()
+    return f"./{path.relative_to(here).as_posix()}" if path.is_relative_to(here) else str(path)
+
+
+def _entry_points(room: str) -> list[EntryPoint]:
+    return entry_points(f"proctor.{room}")
+
+
+def _loaded(point: EntryPoint) -> object:
+    """Import what an entry point names; what it prints goes to standard error, as standard output is for results.
+
+    Raises:
+        BadInput: it cannot be imported; names the package.
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            return point.load()
+    except (Exception, SystemExit) as error:
+        raise BadInput(
+            "The entry point '{name}' of {group}, by {owner}, raises when it is imported: {kind}: {error}",
+            name=point.name,
+            group=point.group,
+            owner=point.owner,
+            kind=type(error).__name__,
+            error=error,
+        ) from error
+
+
+def _owners(points: Iterable[EntryPoint]) -> str:
+    return ", ".join(point.owner for point in points)
+
+
+def _load_file(where: str) -> ModuleType:
+    path = Path(where).expanduser().resolve()
+    if not path.is_file():
+        raise BadInput("There is no file {path}.", path=path)
+    name = f"{LOADED}{path.stem}_{digest_bytes(str(path).encode())[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BadInput("{path} cannot be loaded as Python.", path=path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    folder = str(path.parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as `python file.py` does, so that it can import its neighbours
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise BadInput(
+            "{path} raises when it is imported: {kind}: {error}", path=path, kind=type(error).__name__, error=error
+        ) from error
+    return module
+
+
+def _load_module(where: str, name: str) -> ModuleType:
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return importlib.import_module(where)
+    except ModuleNotFoundError as error:
+        if (moved := moved_module(where)) is not None:
+            return _load_module(moved, name)
+        raise BadInput("{name}: there is no module '{missing}'.", name=name, missing=error.name or where) from error
+    except Exception as error:
+        raise BadInput(
+            "{path} raises when it is imported: {kind}: {error}", path=where, kind=type(error).__name__, error=error
+        ) from error
