@@ -12,19 +12,19 @@ LOUD = {"tests/web": 10.0}
 
 
 def test_a_folder_far_above_its_seconds_is_named_and_one_a_little_above_is_not() -> None:
-    assert over({"tests/web/test_a.py": 39.0}, LOUD, 1.0) == []
+    assert over({"tests/web/test_a.py": 149.0}, LOUD, 1.0) == []
     assert [
-        line.partition(" ")[0] for line in over({"tests/web/test_a.py": 20.5, "tests/web/test_b.py": 20.0}, LOUD, 1.0)
+        line.partition(" ")[0] for line in over({"tests/web/test_a.py": 130.5, "tests/web/test_b.py": 20.0}, LOUD, 1.0)
     ] == ["tests/web"]
 
 
 def test_a_machine_that_is_half_as_quick_is_given_twice_the_time() -> None:
-    assert over({"tests/web/test_a.py": 70.0}, LOUD, 2.0) == []
+    assert over({"tests/web/test_a.py": 290.0}, LOUD, 2.0) == []
 
 
 def test_a_folder_that_the_table_does_not_know_may_take_a_little() -> None:
-    assert over({"tests/new/test_a.py": 19.0}, LOUD, 1.0) == []
-    assert over({"tests/new/test_a.py": 21.0}, LOUD, 1.0)
+    assert over({"tests/new/test_a.py": 119.0}, LOUD, 1.0) == []
+    assert over({"tests/new/test_a.py": 121.0}, LOUD, 1.0)
 
 
 @pytest.mark.parametrize(
