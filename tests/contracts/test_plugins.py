@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from proctor import registry
+import proctor
+from proctor import i18n, registry
 from proctor.api import resolve
 from proctor.cli import app
 from proctor.core.errors import BadInput
+from proctor.runtime import entry_points
 from proctor_adapters import imports
 
 ROOMS = [value for value in vars(registry).values() if isinstance(value, registry.Room)]
@@ -90,3 +92,23 @@ def test_what_a_plugin_prints_is_no_result(plugins: Path) -> None:
     done = CliRunner().invoke(app, ["run", "q.jsonl", "--agent", "loud:oracle", "--store", "r.db", "--json", "--quiet"])
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["outcomes"] == {"scored": 1}
+
+
+def test_a_broken_package_stops_no_other_task_and_no_language(plugins: Path) -> None:
+    install_plugins(
+        plugins, {"hurt": {"task_files hurt": "broken_files", "locales hurt": "not_there"}}, broken_files="1 / 0"
+    )
+    (plugins / "mine.py").write_text(
+        "from proctor import Sample, Task\ndef task():\n    return Task(name='t', samples=[Sample.ask('a', '?')], scorers=['exact'])\n"
+    )
+    assert resolve.task("./mine.py:task", {})[0].name == "t"
+    i18n.catalogue.cache_clear()
+    assert i18n.speak("Is a directory", "zh") == "它是目录"
+    i18n.catalogue.cache_clear()
+
+
+def test_a_module_is_imported_without_a_look_at_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: pytest.fail("they are looked through"))
+    for name in ("registry", "cli", "__wrapped__"):
+        with pytest.raises(AttributeError):
+            proctor.__getattr__(name)

@@ -99,7 +99,10 @@ def catalogue(lang: str) -> Mapping[str, str]:
         *(point.value for point in entry_points("proctor.locales")),
         "proctor",
     ):  # the kernel's words go first
-        file = files(package).joinpath("locales", f"{lang}.toml")
+        try:
+            file = files(package).joinpath("locales", f"{lang}.toml")
+        except ImportError:  # of a package that is broken, which its parts say
+            continue
         for table in tomllib.loads(file.read_text(encoding="utf-8") if file.is_file() else "").values():
             said |= table
     return said

@@ -360,7 +360,7 @@ def _load_module(where: str, name: str) -> ModuleType:
     try:
         return importlib.import_module(where)
     except ModuleNotFoundError as error:
-        if (moved := moved_module(where)) is not None:
+        if (moved := moved_module(where)) is not None and f"{where}.".startswith(f"{error.name}."):
             return _load_module(moved, name)
         raise BadInput("{name}: there is no module '{missing}'.", name=name, missing=error.name or where) from error
     except Exception as error:

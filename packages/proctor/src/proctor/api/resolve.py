@@ -334,7 +334,9 @@ def _task_by_name(name: str) -> tuple[object, tuple[str, ...]]:
 
 def _plays_scenarios(made: object) -> bool:
     files = sys.modules.get("proctor.datasets.files")  # if it is not loaded it made no task
-    makers = [part.task for _, part in registry.TASK_FILES.each() if part.plays_scenarios]
+    makers: list[object] = []
+    with suppress(BadInput):  # a package that cannot be loaded, which nobody named
+        makers += (part.task for _, part in registry.TASK_FILES.each() if part.plays_scenarios)
     return made in makers or (files is not None and made == files.task_from_file)
 
 

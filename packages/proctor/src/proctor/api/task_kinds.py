@@ -1,9 +1,11 @@
 """Tell what the name of a task means; whoever wants to know asks here."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from proctor import registry
+from proctor.core.errors import BadInput
 from proctor.core.parts import TaskFilesPart
 
 TaskKind = Literal["benchmark", "judged", "data", "files", "code"]
@@ -41,4 +43,6 @@ def is_plain_benchmark(name: str) -> bool:
 
 def task_files(name: str) -> TaskFilesPart | None:
     """Return the kind of files that are tasks by themselves which a name means, such as eval sets; None for any other name."""
-    return next((part for _, part in registry.TASK_FILES.each() if part.is_mine(name)), None)
+    with suppress(BadInput):  # a package that cannot be loaded, which nobody named
+        return next((part for _, part in registry.TASK_FILES.each() if part.is_mine(name)), None)
+    return None

@@ -37,7 +37,7 @@ def installer(here: Path | None = None) -> str:
 
 def _requirement(extra: str, here: Path) -> str:
     package, inside = _brought_by(extra)
-    clone = Path(__file__).resolve().parents[5]
+    clone = Path(*Path(__file__).resolve().parts[:-6])
     if (clone / "packages" / NAME / "pyproject.toml").is_file():
         return f"-e '{_seen_from(here, clone / 'packages' / package)}{inside}'"
     origin = _origin()
@@ -52,7 +52,7 @@ def _requirement(extra: str, here: Path) -> str:
 
 
 def _brought_by(extra: str) -> tuple[str, str]:
-    """Return the package of ours that an extra stands for, and the extra of that in brackets; the kernel with the extra else."""
+    """Return the package of ours that an extra brings, and its own extra in brackets; else the kernel, with the extra."""
     from importlib.metadata import PackageNotFoundError, requires  # slow to import
 
     try:

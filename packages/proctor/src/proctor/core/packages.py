@@ -46,8 +46,8 @@ FORMER = {  # where modules were that stored runs name, and where they are
 def moved_module(name: str) -> str | None:
     """Return where a module of the kernel is now that has moved to another package; stored runs name it as it was.
 
-    >>> moved_module("proctor.benchmarks.gaia.scorer"), moved_module("proctor.agents.openai")
-    ('proctor_benchmarks.gaia.scorer', 'proctor_adapters.agents.openai')
+    >>> moved_module("proctor.benchmarks.gaia.scorer"), moved_module("proctor.stats.rate")
+    ('proctor_benchmarks.gaia.scorer', None)
     """
     return next((now + name.removeprefix(before) for before, now in FORMER.items() if name.startswith(before)), None)
 
