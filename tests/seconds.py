@@ -17,7 +17,8 @@ TABLE = Path(__file__).with_name("seconds.txt")
 HEAD = (
     "# CPU seconds of the tests, written by `make seconds`: the sum, folders (their ceilings, see seconds.py), files.\n"
 )
-SPREAD, ALLOWANCE = 3.0, 120.0  # a folder fails above this many times its seconds and these more: whoever comes first imports for all
+# A folder fails above this many times its seconds and these more: whoever comes first imports for all.
+SPREAD, ALLOWANCE = 3.0, 120.0
 UNIT = 0.05  # seconds that `pace` took where the table was made
 
 
