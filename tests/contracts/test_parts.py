@@ -2,6 +2,7 @@
 
 import inspect
 import pkgutil
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from importlib import import_module
@@ -19,7 +20,7 @@ from proctor.core.errors import BadInput
 from proctor.core.parts import AgentPart
 from proctor.runtime.entry_points import entry_points
 
-ROOMS = [value for value in vars(registry).values() if isinstance(value, registry.Room)]
+ROOMS = registry.ROOMS
 PARTS = [(room, name) for room in ROOMS for name in room.names()]
 
 
@@ -70,16 +71,12 @@ def test_a_module_that_declares_no_part_is_unknown(room: Any) -> None:
 
 
 @pytest.fixture
-def entry_point(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
-    """Install one entry point called `mine` in every room, which names an object."""
-
-    def install(named: object) -> None:
-        point = SimpleNamespace(
-            name="mine", value="my.package:thing", group="proctor.agents", owner="my-package 1", load=lambda: named
-        )
-        monkeypatch.setattr(registry, "_entry_points", lambda room: [point])
-
-    return install
+def entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+    """Install one agent called `mine`, whose entry point names an object."""
+    (tmp_path / "my_package-1.dist-info").mkdir()
+    (tmp_path / "my_package-1.dist-info" / "entry_points.txt").write_text("[proctor.agents]\nmine = my_package:thing\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return lambda named: monkeypatch.setitem(sys.modules, "my_package", SimpleNamespace(thing=named))
 
 
 def test_an_entry_point_names_a_part_or_the_one_function_that_is_needed(entry_point: Callable[[object], None]) -> None:
@@ -95,7 +92,7 @@ def test_an_entry_point_names_a_part_or_the_one_function_that_is_needed(entry_po
 def test_an_entry_point_that_names_anything_else_says_what_is_expected(entry_point: Callable[[object], None]) -> None:
     entry_point(pkgutil)
     with pytest.raises(
-        BadInput, match=r"my\.package:thing: expected a module with PART = AgentPart\(\.\.\.\), or a function"
+        BadInput, match=r"my_package:thing: expected a module with PART = AgentPart\(\.\.\.\), or a function"
     ):
         registry.AGENTS.find("mine")
 

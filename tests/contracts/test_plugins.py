@@ -10,11 +10,9 @@ import proctor
 from proctor import i18n, registry
 from proctor.api import resolve
 from proctor.cli import app
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, MissingExtra
 from proctor.runtime import entry_points
 from proctor_adapters import imports
-
-ROOMS = [value for value in vars(registry).values() if isinstance(value, registry.Room)]
 
 
 def install_plugins(folder: Path, points: dict[str, dict[str, str]], **modules: str) -> None:
@@ -48,8 +46,8 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_a_plugin_that_cannot_be_imported_is_named_with_its_package(code: str, said: str, plugins: Path) -> None:
     name = f"broken_{abs(hash(code))}"
-    install_plugins(plugins, {"hurt": {f"{room.name} hurt": name for room in ROOMS}}, **{name: code})
-    for room in ROOMS:
+    install_plugins(plugins, {"hurt": {f"{room.name} hurt": name for room in registry.ROOMS}}, **{name: code})
+    for room in registry.ROOMS:
         with pytest.raises(
             BadInput, match=f"'hurt' of proctor.{room.name}, by hurt 7, raises when it is imported: {said}"
         ):
@@ -81,7 +79,9 @@ def test_no_plugin_replaces_a_part_and_that_is_listed(plugins: Path) -> None:
 def test_two_packages_with_one_name_are_told_apart_by_nobody(plugins: Path) -> None:
     code = "from proctor.core.parts import AgentPart\nPART = AgentPart(make=lambda argument, options: None)"
     install_plugins(plugins, {"one": {"agents mine": "first_agents"}, "two": {"agents mine": "second_agents"}}, first_agents=code, second_agents=code)  # fmt: skip
-    with pytest.raises(BadInput, match=r"Several packages name the agent 'mine': (one|two) 7, (one|two) 7\. Uninstall"):
+    with pytest.raises(
+        BadInput, match=r"Several packages name 'mine' in proctor\.agents: (one|two) 7, (one|two) 7\. Uninstall"
+    ):
         registry.AGENTS.find("mine")
 
 
@@ -105,6 +105,41 @@ def test_a_broken_package_stops_no_other_task_and_no_language(plugins: Path) -> 
     i18n.catalogue.cache_clear()
     assert i18n.speak("Is a directory", "zh") == "它是目录"
     i18n.catalogue.cache_clear()
+
+
+@pytest.mark.parametrize("code", ["1 / 0", "import sys; sys.exit('bye')", "command = gate = 7"])
+def test_a_broken_command_and_a_broken_name_are_said_as_a_broken_part_is(code: str, plugins: Path) -> None:
+    module = f"broken_{abs(hash(code))}"
+    named = {"commands runs.hurt": f"{module}:command", "names hurt": f"{module}:hurt"}
+    install_plugins(plugins, {"hurt": named}, **{module: code})
+    said = CliRunner().invoke(app, ["--lang", "en", "runs", "hurt"])
+    assert said.exit_code == 2
+    assert "The entry point 'runs.hurt' of proctor.commands, by hurt 7, " in said.output
+    with pytest.raises(
+        BadInput, match=r"'hurt' of proctor\.names, by hurt 7, raises .* Update or uninstall that package"
+    ):
+        _ = proctor.hurt
+
+
+def test_two_packages_with_one_command_are_told_apart_by_nobody(plugins: Path) -> None:
+    code = "import click\ncommand = click.Command('x')"
+    install_plugins(plugins, {"one": {"commands runs.x": "first_x:command"}, "two": {"commands runs.x": "second_x:command"}}, first_x=code, second_x=code)  # fmt: skip
+    said = CliRunner().invoke(app, ["--lang", "en", "runs", "x"])
+    assert (said.exit_code, "Several packages name 'runs.x' in proctor.commands" in said.output) == (2, True)
+
+
+def test_a_part_that_says_what_it_needs_is_not_called_broken(plugins: Path) -> None:
+    code = "from proctor.core.errors import needs\nwith needs('parquet', 'mine'):\n    import no_such_module"
+    install_plugins(plugins, {"mine": {"agents wanting": "wanting_agents"}}, wanting_agents=code)
+    with pytest.raises(MissingExtra, match=r"^mine needs the extra 'parquet'\. Install it with: "):
+        registry.AGENTS.find("wanting")
+
+
+def test_dashes_and_underscores_are_the_same_in_a_name(plugins: Path) -> None:
+    code = "from proctor.agents.baseline import PART"
+    install_plugins(plugins, {"mine": {"agents my_own": "own_agents", "exports its-own": "own_agents"}}, own_agents=code)  # fmt: skip
+    assert registry.AGENTS.find("my-own") is registry.AGENTS.find("my_own")
+    assert registry.EXPORTS.knows("its_own")
 
 
 def test_a_module_is_imported_without_a_look_at_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:

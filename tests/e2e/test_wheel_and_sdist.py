@@ -1,7 +1,6 @@
 """The wheels and sdists: what is in them, that no time is, and that each works when it is installed."""
 
 import os
-import re
 import subprocess
 import sys
 import tarfile
@@ -13,6 +12,7 @@ from typing import Any
 import pages
 import pytest
 import yaml
+from kernel_alone import link_dependencies
 from our_packages import PROJECTS, needed_of_ours
 
 CI = pages.ROOT / ".ci"
@@ -63,19 +63,8 @@ def _environment(folder: Path, built: Path, packages: Iterable[str]) -> Path:
     python = folder / "bin" / "python"
     _install(python, *(str(_wheel(built, package)) for package in sorted(packages)))
     [inside] = (folder / "lib").glob("*/site-packages")
-    (inside / "shared.pth").write_text(str(_shared(folder)), encoding="utf-8")
+    (inside / "shared.pth").write_text(str(link_dependencies(folder / "shared")), encoding="utf-8")
     return python
-
-
-def _shared(folder: Path) -> Path:
-    """Return a folder with links to all that is installed here but our own packages."""
-    links = folder / "shared"
-    links.mkdir()
-    for packages in (Path(path) for path in sys.path if path.endswith("site-packages")):
-        for path in packages.iterdir():
-            if not re.match(r"__editable__|proctor|distutils", path.name) and path.suffix != ".pth":
-                (links / path.name).symlink_to(path)
-    return links
 
 
 def _wheel(built: Path, package: str) -> Path:

@@ -57,20 +57,15 @@ def _of_another_package(name: str) -> Any:
     """Return what an installed package adds to this module by an entry point of `proctor.names`, such as `proctor.gate`."""
     from importlib.util import find_spec
 
-    missing = AttributeError(f"module 'proctor' has no attribute {name!r}")
+    missing = AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:  # asked for before a module is imported
         raise missing
-    from proctor.core.packages import extra_with
-    from proctor.runtime.entry_points import entry_points
+    from proctor.runtime.entry_points import find_entry_point
 
-    for point in entry_points("proctor.names"):
-        if point.name == name:
-            return point.load()
-    if (extra := extra_with("proctor.names", name)) is None:
+    point = find_entry_point("proctor.names", name, needed_for=f"proctor.{name}")
+    if point is None:
         raise missing
-    from proctor.core.installing import install_command
-
-    raise AttributeError(f"{missing}; it comes with the extra {extra!r}: {install_command(extra)}")
+    return point.load()
 
 
 def __dir__() -> list[str]:

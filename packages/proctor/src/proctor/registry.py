@@ -9,8 +9,8 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -20,7 +20,7 @@ import msgspec
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.near import did_you_mean, near
-from proctor.core.packages import extra_with, moved_module
+from proctor.core.packages import extra_of, moved_module
 from proctor.core.parts import (
     AgentPart,
     BenchmarkPart,
@@ -35,7 +35,7 @@ from proctor.core.parts import (
     UserPart,
 )
 from proctor.core.sentence import say
-from proctor.runtime.entry_points import EntryPoint, entry_points
+from proctor.runtime.entry_points import EntryPoint, entry_points, find_entry_point
 from proctor.runtime.telemetry import switch_off
 
 KNOWN_SHOWN = 40
@@ -52,13 +52,23 @@ class Room(Generic[P]):
         kind: the type that a part declares; the first of its fields is the function that an entry point may name alone.
         dashed: list `customer_service` as `customer-service`; either is understood.
         meant: other names that people look for, and the part that they mean.
+        found_as: the kind of which users see this one as a part.
     """
 
     def __init__(
-        self, name: str, what: str, kind: type[P], *, dashed: bool = False, meant: Mapping[str, str] = {}
+        self,
+        name: str,
+        what: str,
+        kind: type[P],
+        *,
+        dashed: bool = False,
+        meant: Mapping[str, str] = {},
+        found_as: str = "",
     ) -> None:
         self.name = name
+        self._group = f"proctor.{name}"
         self.what = what
+        self.found_as = found_as
         self._kind = kind
         self._dashed = dashed
         self._meant = meant
@@ -83,17 +93,8 @@ class Room(Generic[P]):
         own = self._own(name)
         if own is not None:
             return own
-        points = self._points(name)
-        if len({point.value for point in points}) > 1:
-            raise BadInput(
-                "Several packages name the {what} '{name}': {owners}. Uninstall all but one of them.",
-                what=say(self.what),
-                name=name,
-                owners=_owners(points),
-            )
-        for point in points:
+        if (point := find_entry_point(self._group, name)) is not None:
             return self._of_entry_point(point)
-        self.check_installed(name)
         meant = [self._meant[name]] if name in self._meant else []
         raise unknown(self.what, name, self.names(), meant=meant)
 
@@ -103,9 +104,8 @@ class Room(Generic[P]):
         Raises:
             MissingExtra: it is in another package of Proctor, which is not installed.
         """
-        extra = extra_with(f"proctor.{self.name}", self._listed(name))
-        if extra is not None and not self.knows(name):
-            raise MissingExtra(extra, name)
+        if self._own(name) is None:
+            find_entry_point(self._group, name)
 
     def each(self) -> Iterator[tuple[str, P]]:
         """Yield every part by name, those of installed packages last; at the end raise the fault of one that cannot be loaded."""
@@ -125,18 +125,18 @@ class Room(Generic[P]):
         module: object = self._module(name)
         if module is None and (points := self._points(name)):
             with suppress(BadInput):  # which `find` raises
-                module = _loaded(points[0])
+                module = points[0].load()
         return (module.__doc__ or "").partition("\n")[0] if isinstance(module, ModuleType) else ""
 
     def in_vain(self, name: str) -> str:
         """Return the packages that have a part of the name of one of ours, which they cannot replace."""
-        return "" if self._own(name) is None else _owners(self._points(name))
+        return "" if self._own(name) is None else ", ".join(point.owner for point in self._points(name))
 
     def _listed(self, name: str) -> str:
         return name.replace("_", "-") if self._dashed else name
 
     def _points(self, name: str | None = None) -> list[EntryPoint]:
-        found = _entry_points(self.name)
+        found = entry_points(self._group)
         return found if name is None else [point for point in found if self._listed(point.name) == self._listed(name)]
 
     def _folders(self) -> list[str]:
@@ -158,7 +158,7 @@ class Room(Generic[P]):
         return importlib.import_module(where)
 
     def _of_entry_point(self, point: EntryPoint) -> P:
-        found = _loaded(point)
+        found = point.load()
         declared = vars(found).get("PART") if isinstance(found, ModuleType) else found
         if isinstance(declared, self._kind):
             return declared
@@ -180,12 +180,16 @@ EXPORTS = Room(
     "exports", "export format", ExportPart, dashed=True, meant={"csv": "table", "jsonl": "table", "excel": "xlsx"}
 )
 IMPORTS = Room("imports", "import format", ImportPart, dashed=True)
-JUDGES = Room("judges", "judge", JudgePart)
+JUDGES = Room("judges", "judge", JudgePart, found_as="scorer")
 MODELS = Room("models", "model", ModelPart)
 SCORERS = Room("scorers", "scorer", ScorerPart)
 STORES = Room("stores", "store", StorePart)
 TASK_FILES = Room("task_files", "kind of task files", TaskFilesPart)
 USERS = Room("users", "simulated user", UserPart)
+ROOMS: tuple[Room[Any], ...] = (
+    *(AGENTS, BENCHMARKS, ENVIRONMENTS, EXPORTS, IMPORTS, JUDGES),
+    *(MODELS, SCORERS, STORES, TASK_FILES, USERS),
+)
 
 
 def offered(group: str, name: str) -> Any:
@@ -195,12 +199,9 @@ def offered(group: str, name: str) -> Any:
         MissingExtra: it is in another package of Proctor, which is not installed.
         BadInput: it cannot be imported, or nothing is called so.
     """
-    for point in _entry_points(group):
-        if point.name == name:
-            return _loaded(point)
-    if (extra := extra_with(f"proctor.{group}", name)) is not None:
-        raise MissingExtra(extra, name)
-    raise unknown(group, name, [point.name for point in _entry_points(group)], paths=False)
+    if (point := find_entry_point(f"proctor.{group}", name)) is not None:
+        return point.load()
+    raise unknown(group, name, [point.name for point in entry_points(f"proctor.{group}")], paths=False)
 
 
 def unknown(
@@ -217,7 +218,13 @@ def unknown(
     Args:
         meant: what may have been meant, where the nearest of the known names is not it.
         most: how many of the known names are listed.
+
+    Raises:
+        MissingExtra: it is the name of a part of a package of Proctor that is not installed.
     """
+    for room in ROOMS:
+        if what in (room.what, room.found_as):
+            room.check_installed(name.partition(":")[0])
     found = meant or near(name, known)
     shown = ", ".join(known[:most]) + (", …" if len(known) > most else "")
     return BadInput(
@@ -241,12 +248,13 @@ def is_path(name: str) -> bool:
 
 
 def names_object(name: str) -> bool:
-    """True if a name is a path to Python code, or `package.module:object` of a package that can be imported."""
+    """True if a name is a path to Python code, or `package.module:object` of a package that can be imported, or of one of ours."""
     module, colon, attribute = name.partition(":")
     package = module.partition(".")[0]
     is_name = bool(colon) and attribute.isidentifier() and package.isidentifier()
     try:
-        return is_path(name) or (is_name and importlib.util.find_spec(package) is not None)
+        is_module = is_name and (extra_of(package) is not None or importlib.util.find_spec(package) is not None)
+        return is_path(name) or is_module
     except ValueError:  # `__main__` of a script
         return False
 
@@ -256,6 +264,7 @@ def load_object(name: str, default: str) -> Any:
 
     Raises:
         BadInput: no such file, module or object, or the code raises when imported.
+        MissingExtra: the module is in a package of Proctor that is not installed.
     """
     switch_off()
     where, _, attribute = name.rpartition(":") if ":" in name else (name, "", "")
@@ -301,34 +310,6 @@ def path_of(module: str) -> str | None:
     return f"./{path.relative_to(here).as_posix()}" if path.is_relative_to(here) else str(path)
 
 
-def _entry_points(room: str) -> list[EntryPoint]:
-    return entry_points(f"proctor.{room}")
-
-
-def _loaded(point: EntryPoint) -> object:
-    """Import what an entry point names; what it prints goes to standard error, as standard output is for results.
-
-    Raises:
-        BadInput: it cannot be imported; names the package.
-    """
-    try:
-        with redirect_stdout(sys.stderr):
-            return point.load()
-    except (Exception, SystemExit) as error:
-        raise BadInput(
-            "The entry point '{name}' of {group}, by {owner}, raises when it is imported: {kind}: {error}",
-            name=point.name,
-            group=point.group,
-            owner=point.owner,
-            kind=type(error).__name__,
-            error=error,
-        ) from error
-
-
-def _owners(points: Iterable[EntryPoint]) -> str:
-    return ", ".join(point.owner for point in points)
-
-
 def _load_file(where: str) -> ModuleType:
     path = Path(where).expanduser().resolve()
     if not path.is_file():
@@ -360,8 +341,11 @@ def _load_module(where: str, name: str) -> ModuleType:
     try:
         return importlib.import_module(where)
     except ModuleNotFoundError as error:
-        if (moved := moved_module(where)) is not None and f"{where}.".startswith(f"{error.name}."):
-            return _load_module(moved, name)
+        if f"{where}.".startswith(f"{error.name}."):
+            if (moved := moved_module(where)) is not None:
+                return _load_module(moved, name)
+            if error.name == where.partition(".")[0] and (extra := extra_of(where)) is not None:
+                raise MissingExtra(extra, name) from error
         raise BadInput("{name}: there is no module '{missing}'.", name=name, missing=error.name or where) from error
     except Exception as error:
         raise BadInput(

@@ -10,16 +10,15 @@ from typing import NamedTuple
 import click
 
 from proctor.cli.words import t
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 
 
 class Entry(NamedTuple):
-    """A command: of the kernel, where `code` is `module:attribute`, or of the package that an extra brings."""
+    """A command: `code` is `module:attribute` for those of the kernel; the others are found by their entry points."""
 
     sentence: Sentence
     code: str = ""
-    extra: str = ""
 
 
 HEADINGS: dict[str, tuple[Sentence, tuple[str, ...]]] = {
@@ -54,7 +53,6 @@ COMMANDS = {
     "show": Entry(say("Show the numbers of a run, or its failures."), "proctor.cli.show:command"),
     "web": Entry(
         say("Look at runs, compare them, and write eval sets by talking with an agent, in the browser."),
-        extra="web",
     ),
     "compare": Entry(say("Compare two runs on the same samples."), "proctor.cli.compare:command"),
     "list": Entry(
@@ -75,7 +73,6 @@ COMMANDS = {
     "runs export": Entry(say("Write a run as files for other programs."), "proctor.cli.export:command"),
     "runs import": Entry(
         say("Import a log of another evaluation program as a stored run, with its scores."),
-        extra="adapters",
     ),
     "runs copy": Entry(say("Copy runs to another store."), "proctor.cli.runs:copy"),
     "runs merge": Entry(say("Put the shards of a run together: one run of another store."), "proctor.cli.runs:merge"),
@@ -86,45 +83,36 @@ COMMANDS = {
     "runs delete": Entry(say("Delete runs with all their trials."), "proctor.cli.runs:delete"),
     "ci gate": Entry(
         say("Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3)."),
-        extra="ci",
     ),
     "ci tier": Entry(
         say(
             "Run a tier of proctor.toml, such as quick or full, and decide by its gates; without a name, list the tiers."
         ),
-        extra="ci",
     ),
     "ci race": Entry(
         say("Race agents over the same samples, and stop as soon as it is decided which is better."),
-        extra="ci",
     ),
     "ci plan": Entry(
         say("Say how many samples and attempts a question takes, and what they cost; nothing is run."),
-        extra="ci",
     ),
     "ci baseline": Entry(
         say("Name runs that others are compared with; the names are kept in the store."),
-        extra="ci",
     ),
     "ci delta": Entry(
         say("Say why a number moved between two runs: parts in points that sum to the difference."),
-        extra="ci",
     ),
     "ci trends": Entry(
         say("Show the number of an agent on a task over time: when it changed, and what was changed then."),
-        extra="ci",
     ),
     "ci watch": Entry(
         say(
             "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor init watch."
         ),
-        extra="ci",
     ),
     "ci comment": Entry(
         say(
             "Keep one comment with a page in Markdown on the pull request (GitHub) or merge request (GitLab) of a CI job."
         ),
-        extra="ci",
     ),
     "judge items": Entry(
         say("Judge the items of a file, or of a stored run, by a rubric."), "proctor.cli.judge:command"
@@ -140,7 +128,6 @@ COMMANDS = {
     ),
     "judge review": Entry(
         say("Review the items of a data file by hand: scores, a status and comments, in the browser."),
-        extra="web",
     ),
     "data pull": Entry(
         say("Fetch a benchmark's pinned data once; afterwards it works offline."), "proctor.cli.data:pull"
@@ -156,23 +143,19 @@ COMMANDS = {
     ),
     "adk eval": Entry(
         say("Evaluate an agent on eval-set files, as veadk eval and adk eval do; exit code 1 when a case fails."),
-        extra="adapters",
     ),
     "adk chat": Entry(
         say("Talk with an agent in the terminal, and keep the conversation as a case of an eval set."),
-        extra="adapters",
     ),
     "adk evalset": Entry(
         say("Look at eval-set files (ADK), change them, and bring old ones to the current shape."),
-        extra="adapters",
     ),
-    "adk uploadevalset": Entry(say("Upload the cases of an eval-set file to CozeLoop."), extra="adapters"),
-    "team audit": Entry(say("Show who changed what in the web app of a team, the newest first."), extra="web"),
+    "adk uploadevalset": Entry(say("Upload the cases of an eval-set file to CozeLoop.")),
+    "team audit": Entry(say("Show who changed what in the web app of a team, the newest first.")),
     "team mcp": Entry(
         say(
             "Serve an assistant that speaks MCP, over standard input and output: it starts runs, reads figures, compares, and explains failures."
         ),
-        extra="web",
     ),
 }
 ALIASES = {"eval": "adk eval", "uploadevalset": "adk uploadevalset"}  # as the documents of VeADK print them
@@ -197,7 +180,8 @@ def find_command(path: str) -> click.Command | None:
     """Import a command; None if there is none of this path.
 
     Raises:
-        MissingExtra: it is in a package that is not installed.
+        MissingExtra: it is in a package of Proctor that is not installed.
+        BadInput: a package has it, and it cannot be used.
     """
     path = ALIASES.get(path, path)
     entry = COMMANDS.get(path)
@@ -205,14 +189,19 @@ def find_command(path: str) -> click.Command | None:
         module, _, attribute = entry.code.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
     else:
-        from proctor.runtime.entry_points import entry_points
+        from proctor.runtime.entry_points import find_entry_point
 
-        found = [point for point in entry_points("proctor.commands") if point.name == path.replace(" ", ".")]
-        if not found and entry is not None:
-            raise MissingExtra(entry.extra, f"proctor {path}")
-        if not found:
+        point = find_entry_point("proctor.commands", path.replace(" ", "."), needed_for=f"proctor {path}")
+        if point is None:
             return None
-        command = found[0].load()
+        command = point.load()
+        if not isinstance(command, click.Command):
+            raise BadInput(
+                "The entry point '{name}' of {group}, by {owner}, names no click command.",
+                name=point.name,
+                group=point.group,
+                owner=point.owner,
+            )
     if command.help is None and entry is not None:
         command.help = t(entry.sentence)
     return command

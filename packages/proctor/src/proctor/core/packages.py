@@ -1,4 +1,4 @@
-"""What Proctor's other packages bring, by the extra that installs them: whoever asks for it without one reads how to get it.
+"""What Proctor's other packages bring, by the extra that installs them, so that the error for what is missing names its extra.
 
 The packages say the same in their entry points; a test holds the two equal.
 """
@@ -12,6 +12,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "proctor.exports": ("adk",),
         "proctor.task_files": ("adk",),
         "proctor.names": ("record", "save_eval_set"),
+        "proctor.commands": ("runs.import", "adk.eval", "adk.chat", "adk.evalset", "adk.uploadevalset"),
     },
     "a2a": {"proctor.agents": ("a2a",)},
     "adk": {"proctor.agents": ("adk",)},
@@ -31,8 +32,15 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "proctor.names": ("explain_delta", "gate", "plan", "race", "run_tier", "trends"),
         "proctor.readers": ("run", "comparison"),
         "proctor.starters": ("ci",),
+        "proctor.commands": (
+            *("ci.gate", "ci.tier", "ci.race", "ci.plan", "ci.baseline", "ci.delta", "ci.trends", "ci.watch"),
+            "ci.comment",
+        ),
     },
+    "web": {"proctor.commands": ("web", "judge.review", "team.audit", "team.mcp")},
+    "compat": {},
 }
+PREFIX = "proctor_"  # how the package of an extra is imported
 
 
 FORMER = {  # where modules were that stored runs name, and where they are
@@ -55,7 +63,18 @@ def moved_module(name: str) -> str | None:
 def extra_with(group: str, name: str) -> str | None:
     """Return the extra that brings a name of a group of entry points; None if none does.
 
-    >>> extra_with("proctor.benchmarks", "bfcl"), extra_with("proctor.benchmarks", "mine")
+    >>> extra_with("proctor.benchmarks", "customer_service"), extra_with("proctor.benchmarks", "mine")
     ('benchmarks', None)
     """
-    return next((extra for extra, groups in BROUGHT.items() if name in groups.get(group, ())), None)
+    spellings = {name, name.replace("_", "-"), name.replace("-", "_")}
+    return next((extra for extra, groups in BROUGHT.items() if spellings & {*groups.get(group, ())}), None)
+
+
+def extra_of(module: str) -> str | None:
+    """Return the extra whose package a module belongs to; None for a module of anything else.
+
+    >>> extra_of("proctor_benchmarks.gaia.scorer"), extra_of("proctor_mine.scorer"), extra_of("proctor.api")
+    ('benchmarks', None, None)
+    """
+    extra = module.partition(".")[0].removeprefix(PREFIX)
+    return extra if module.startswith(PREFIX) and extra in BROUGHT else None

@@ -7,10 +7,14 @@ command would pay. Packages inside of zip files are not found.
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.packages import extra_with
 
 OURS = "proctor."
 
@@ -24,12 +28,53 @@ class EntryPoint(NamedTuple):
     owner: str
 
     def load(self) -> Any:
-        """Import what is named: a module, or with a colon an object in it."""
+        """Import a module, or with a colon an object in it; what that prints goes to standard error, as standard output is for results.
+
+        Raises:
+            BadInput: it cannot be imported; names the package.
+            MissingExtra: it says itself what it needs.
+        """
         module, _, attribute = self.value.partition("[")[0].partition(":")
-        found: Any = import_module(module.strip())
-        for part in filter(None, attribute.strip().split(".")):
-            found = getattr(found, part)
-        return found
+        try:
+            with redirect_stdout(sys.stderr):
+                value: Any = import_module(module.strip())
+                for part in filter(None, attribute.strip().split(".")):
+                    value = getattr(value, part)
+        except MissingExtra:
+            raise
+        except (Exception, SystemExit) as error:
+            raise BadInput(
+                "The entry point '{name}' of {group}, by {owner}, raises when it is imported: {kind}: {error}. Update or uninstall that package.",
+                name=self.name,
+                group=self.group,
+                owner=self.owner,
+                kind=type(error).__name__,
+                error=error,
+            ) from error
+        return value
+
+
+def find_entry_point(group: str, name: str, *, needed_for: str | None = None) -> EntryPoint | None:
+    """Return the entry point of a group by its name, in which "-" and "_" are the same; None if no package is known to have it.
+
+    Args:
+        needed_for: what is not there without it, as the error calls it; the name if it is not given.
+
+    Raises:
+        BadInput: several packages have one of this name.
+        MissingExtra: it is in a package of Proctor that is not installed.
+    """
+    points = [point for point in entry_points(group) if point.name.replace("_", "-") == name.replace("_", "-")]
+    if len({point.value for point in points}) > 1:
+        raise BadInput(
+            "Several packages name '{name}' in {group}: {owners}. Uninstall all but one of them.",
+            name=name,
+            group=group,
+            owners=", ".join(point.owner for point in points),
+        )
+    if not points and (extra := extra_with(group, name)) is not None:
+        raise MissingExtra(extra, needed_for or name)
+    return points[0] if points else None
 
 
 def entry_points(group: str) -> list[EntryPoint]:

@@ -1,0 +1,102 @@
+"""The kernel alone: whoever asks for what another package brings reads the one line that installs it."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kernel_alone import command_without_packages
+
+from proctor.core.installing import install_command
+from proctor.core.packages import BROUGHT
+
+SCRIPT = """
+import importlib, json, sys
+from pathlib import Path
+from click.testing import CliRunner
+from proctor.cli import app
+from proctor.core.errors import BadInput
+from proctor.registry import load_object
+
+Path("q.jsonl").write_text('{"id": "a", "question": "1 + 1?", "target": "2"}')
+Path("case.evalset.json").write_text("{}")
+
+
+def call(*words):
+    done = CliRunner(env={"COLUMNS": "300"}).invoke(app, ["--lang", "en", *words], prog_name="proctor")
+    return done.exit_code, done.output
+
+
+def take(do, *arguments):
+    try:
+        return 0, repr(do(*arguments))
+    except Exception as error:
+        return 2 if isinstance(error, BadInput) else 70, f"{type(error).__name__}: {error}"
+
+
+def star(name):
+    exec(f"from proctor import {name}", {})
+
+
+run = ("run", "q.jsonl", "--store", "r.db", "--quiet")
+for made in ("first", "second"):
+    assert call(*run, "--agent", "baseline:oracle", "--run", made)[0] == 0
+kept = ("first", "--store", "r.db")
+ask = {
+    "proctor.agents": lambda name: call(*run, "--agent", f"{name}:x"),
+    "proctor.benchmarks": lambda name: call("run", name, "--agent", "baseline:null"),
+    "proctor.commands": lambda name: call(*name.split(".")),
+    "proctor.environments": lambda name: call(*run, "--agent", "baseline:null", "--environment", f"{name}:x"),
+    "proctor.exports": lambda name: call("runs", "export", *kept, "--format", name, "--out", "o"),
+    "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),
+    "proctor.judges": lambda name: call(*run, "--agent", "baseline:null", "--scorer", f"{name}:x"),
+    "proctor.names": lambda name: take(star, name),
+    "proctor.readers": {
+        "run": lambda: call("runs", "report", *kept, "--for", "product"),
+        "comparison": lambda: call("compare", "first", "second", "--store", "r.db", "--for", "product", "--out", "c.md"),
+    },
+    "proctor.scorers": lambda name: call(*run, "--agent", "baseline:null", "--scorer", name),
+    "proctor.starters": lambda name: call("init", name),
+    "proctor.stores": lambda name: call("runs", "list", "--store", f"{name}://here"),
+    "proctor.task_files": {"adk": lambda: call("run", "case.evalset.json", "--agent", "baseline:null")},
+    "proctor.users": lambda name: call(*run, "--agent", "baseline:null", "--user", f"{name}:x"),
+    "module": lambda name: take(load_object, name, "task"),
+}
+asked = json.loads(sys.argv[1])
+answers = [
+    (extra, group, name, *(ask[group][name]() if isinstance(ask[group], dict) else ask[group](name)))
+    for extra, group, name in asked
+]
+print(json.dumps({"answers": answers, "list": call("list")[1], "help": {group: call(*group.split(), "--help")[1] for group in ("", "ci", "judge", "runs")}}))
+"""
+BROUGHT_NAMES = [
+    (extra, group, name) for extra, groups in BROUGHT.items() for group, names in groups.items() for name in names
+]
+MODULES = [  # as runs name them that were stored before and after the packages were cut
+    ("benchmarks", "module", "proctor.benchmarks.gaia.scorer:gaia"),
+    ("benchmarks", "module", "proctor_benchmarks.gaia.scorer:gaia"),
+    ("adapters", "module", "proctor.agents.adk:make"),
+    ("compat", "module", "proctor.compat.multi:task"),
+]
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("alone")
+    script = folder / "walk.txt"
+    script.write_text(SCRIPT, encoding="utf-8")
+    command = [*command_without_packages(folder / "links"), str(script), json.dumps([*BROUGHT_NAMES, *MODULES])]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_everything_that_is_missing_is_answered_with_the_line_that_installs_it(alone: Any) -> None:
+    assert len(alone["answers"]) == len(BROUGHT_NAMES) + len(MODULES)
+    for extra, group, name, code, said in alone["answers"]:
+        line = f"needs the extra '{extra}'. Install it with: "
+        assert code == 2, (group, name, said)
+        assert line in said, (group, name, said)
+        assert len(said.splitlines()) == 1, said
+        assert Path(install_command(extra).split("'")[1]).name in said
