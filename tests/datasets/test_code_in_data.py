@@ -41,6 +41,7 @@ def test_a_matcher_of_a_data_file_runs_code_only_with_consent(target: Any, tmp_p
     [
         {"calls": [{"name": "plot", "arguments": {"function": "sin", "match": {"function": "x"}}}]},
         {"calls": [{**CALL, "match": {"x": {"regex": "a"}}}]},
+        {"calls": [{"name": "plot", "arguments": {"function": "x"}, "match": {"function": {"one_of": ["x", "y"]}}}]},
         "function",
     ],
 )

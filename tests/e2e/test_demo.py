@@ -19,8 +19,8 @@ CLONED = ("packages", "requirements", "Makefile", "pyproject.toml", "README.md",
 
 FEWER = """
 from proctor.cli import app, demo
-demo.CATEGORIES = {"simple_python": 4, "irrelevance": 2}
-app(["demo"])
+demo.LIVE_QUESTIONS = 6
+app(["demo", "--live", "--out", "proctor-demo.html"])
 """
 
 
@@ -41,14 +41,17 @@ def test_make_demo_installs_runs_and_leaves_a_report(count: int, tmp_path: Path)
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     last = subprocess.run(["make", "-n", "demo"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert ".venv/bin/proctor demo" in last.stdout.splitlines()
+    assert ".venv/bin/proctor demo --live --out proctor-demo.html" in last.stdout.splitlines()
+    assert "98 MB" in last.stdout.splitlines()[0], "what is fetched is said before anything is"
     assert f"{count} / {count}" in done.stdout
     assert "simple_python" in done.stdout
     page = (tmp_path / "proctor-demo.html").read_text(encoding="utf-8")
     assert "smollm2-135m" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
-    assert "proctor run bfcl/simple_python --agent openai:MODEL" in done.stderr
-    run = re.findall(r"show (\S+) --failures", done.stderr)[0]
+    assert "The percentages alone say: " in done.stdout
+    assert re.search(r"warm-recorded − \S+: .* points, 95% interval ", done.stdout.replace("\n", " "))
+    assert "proctor init" in done.stdout
+    run = re.findall(r"^Run (\S+)\. ", done.stderr, re.MULTILINE)[0]
     _assert_resumed_as_it_was(run, tmp_path / "demo.db", count)
 
 

@@ -138,7 +138,11 @@ proctor init environment
 proctor data parity nope corpus.jsonl
 proctor show r0 --store gone.db
 proctor --lang fr list
-proctor init project .
+proctor init traces
+proctor init framework
+proctor init endpoint
+proctor init shop
+proctor demo --out page.docx
 """
 FILES = {
     "questions.jsonl": '{"id": "fr", "question": "France?", "target": "Paris"}\n{"id": "no", "question": "Norway?", "target": "Oslo"}\n',
@@ -166,6 +170,8 @@ FILES = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROCTOR_STORE", "runs.db")
+    for name in ("OPENAI_BASE_URL", "OLLAMA_HOST", "VLLM_BASE_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9/v1")  # where nobody listens
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(sys, "path", [*sys.path])
     for name, text in FILES.items():

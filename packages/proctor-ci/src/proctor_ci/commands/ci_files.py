@@ -202,7 +202,7 @@ def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) ->
             output.message(text)
     is_bare = not (folder / "task.py").exists() and not (folder / "agent.py").exists()  # which the tiers name
     steps = [f"cd {shlex.quote(str(folder))}"] if folder != Path() else []
-    steps += ["proctor init", "proctor ci tier smoke"] if is_bare else ["proctor ci tier smoke"]
+    steps += ["proctor init function", "proctor ci tier smoke"] if is_bare else ["proctor ci tier smoke"]
     output.message(t("Next: {run}", run=" && ".join(steps)))
 
 

@@ -100,17 +100,26 @@ def write_comparison(comparison: Comparison, path: Path, lang: str, runs: tuple[
     from proctor.reports import versus
     from proctor.reports.both import pair_samples
 
+    check_comparison_file(path)
     samples = pair_samples(*((run.record, run.store) for run in runs)) if runs is not None else ()
     match path.suffix:
         case ".html":
             text = versus.html(comparison, lang, samples)
         case ".md":
             text = versus.markdown(comparison, lang, samples)
-        case ".json":
-            text = versus.as_json(comparison, samples)
         case _:
-            raise BadInput("A comparison ends in .html, .md or .json, not '{name}'.", name=path.name)
+            text = versus.as_json(comparison, samples)
     return write_whole(path, text)
+
+
+def check_comparison_file(path: Path) -> None:
+    """Refuse a file that `write_comparison` would not write, before anything is run.
+
+    Raises:
+        BadInput: another suffix than .html, .md or .json.
+    """
+    if path.suffix not in (".html", ".md", ".json"):
+        raise BadInput("A comparison ends in .html, .md or .json, not '{name}'.", name=path.name)
 
 
 def model_name(run: Run) -> str:

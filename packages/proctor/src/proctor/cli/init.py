@@ -1,86 +1,96 @@
-"""proctor init: files to start from."""
+"""proctor init: one question, a few short files, and the first number."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import chdir
 from pathlib import Path
 
 import click
 
 from proctor import registry
-from proctor.cli import output, templates
+from proctor.cli import first_run, output, templates
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 from proctor.core.near import near
+from proctor.core.sentence import Sentence, say
 from proctor.runtime.visible import visible
 
-PROJECT = "project"
 ENVIRONMENT = "environment"
 ENDING = "-set"
-
-AGENT = """# {agent}
-def answer(question: str) -> str:
-    capitals = {{"France": "Paris", "Norway": "Oslo", "Japan": "Kyoto"}}  # {wrong}
-    return next((city for country, city in capitals.items() if country in question), "")
-"""
-TASK = '''# {task}
-from proctor import Sample, Score, Task, Trajectory
-
-QUESTIONS = {{"fr": ("France", "Paris"), "no": ("Norway", "Oslo"), "jp": ("Japan", "Tokyo")}}
-
-
-def short(sample: Sample, trajectory: Trajectory) -> Score:
-    """{short}"""
-    return Score(points=len(trajectory.answer.split()) == 1, reason="one word")
-
-
-def task() -> Task:
-    return Task(
-        name="capitals",
-        version="1",  # {version}
-        samples=[
-            Sample.ask(id, f"What is the capital of {{country}}?", target=city)
-            for id, (country, city) in QUESTIONS.items()
-        ],
-        scorers=["exact", short],
-    )
-'''
-GATE = """# {gate}
-import pytest
-
-
-@pytest.mark.proctor(
-    "./task.py:task",
-    agent="./agent.py:answer",
-    thresholds={{"exact": 0.6}},
-    by="value",  # {by}
-)
-def test_the_agent_is_good_enough(proctor):
-    assert proctor.run.estimate("short.accuracy").value == 1
-"""
+QUESTIONS: Mapping[str, Sentence] = {  # the answers to the one question, in its order
+    "function": say("a function in Python"),
+    "endpoint": say("an endpoint that speaks as OpenAI's"),
+    "framework": say("an agent of a framework (ADK, LangGraph, OpenAI Agents, Pydantic AI, smolagents)"),
+    "traces": say("traces of conversations that were had"),
+    "data": say("a file of questions"),
+    "benchmark": say("a published benchmark (BFCL)"),
+}
+FORMER = {"project": "function"}
 
 
 @click.command(
     help=t(
-        "Write files to start from. KIND is project (an agent, a task and a gate for pytest; the default), ci (tiers and jobs), gate, watch, environment (tools with a state), or gaia-set (questions); the last two need a folder."
+        "Write files to start from, and run them. KIND is what to evaluate: function, endpoint, framework, traces, data or benchmark; without it there is one question. Or it is a file to add: ci (tiers and jobs), gate, watch, environment (tools with a state), or gaia-set (questions); the last two need a folder."
     )
 )
-@click.argument("kind", default=PROJECT)
+@click.argument("kind", required=False)
 @click.argument("folder", metavar="[DIR]", type=click.Path(file_okay=False, path_type=Path), required=False)
-def command(kind: str, folder: Path | None) -> None:
-    from proctor import registry
+@click.pass_context
+def command(ctx: click.Context, kind: str | None, folder: Path | None) -> None:
+    kind = FORMER.get(kind or "", kind)
+    if kind is None or kind in QUESTIONS:
+        place = folder or Path()
+        place.mkdir(parents=True, exist_ok=True)
+        with chdir(place):
+            ctx.exit(first_run.begin(kind or _ask(), folder))
+    elif kind in KINDS:
+        KINDS[kind](folder or Path())
+    else:
+        _write_template(kind, folder)
+
+
+def _ask() -> str:
+    """Return what is to be evaluated: as the user answers, or where there is no terminal, what was found."""
+    from proctor.cli.found import look_into
+
+    found = look_into(Path())
+    there = {
+        "function": found.function,
+        "endpoint": found.endpoint,
+        "framework": found.framework,
+        "traces": found.traces,
+        "data": found.data,
+        "benchmark": "",
+    }
+    likeliest = next(
+        (kind for kind in ("framework", "function", "data", "traces", "endpoint") if there[kind]), "function"
+    )
+    if not sys.stdin.isatty():
+        output.message(
+            t("There is no terminal to ask on, so it is '{kind}'. Another one: proctor init KIND", kind=likeliest)
+        )
+        return likeliest
+    output.message(t("What do you want to evaluate?"))
+    for number, (kind, sentence) in enumerate(QUESTIONS.items(), start=1):
+        seen = f"  ← {there[kind]}" if there[kind] else ""
+        output.message(f"  {number}  {t(sentence)}{seen}")
+    kinds = [*QUESTIONS]
+    number = click.prompt(t("Number"), default=kinds.index(likeliest) + 1, type=click.IntRange(1, len(kinds)), err=True)
+    return kinds[number - 1]
+
+
+def _write_template(kind: str, folder: Path | None) -> None:
     from proctor.api import resolve
 
-    if kind in KINDS:
-        KINDS[kind](folder or Path())
-        return
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
     own = None if part is None else part.own
     if own is None and kind != ENVIRONMENT:
         sets = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
-        known = [*KINDS, ENVIRONMENT, *sets]
+        known = [*QUESTIONS, *KINDS, ENVIRONMENT, *sets]
         if near(kind, known):
             raise registry.unknown("template", kind, known, paths=False)
         raise BadInput(
-            "No template is called '{name}'. Known: {known}. To start a project in a folder of this name: proctor init project {name}",
+            "No template is called '{name}'. Known: {known}. To start in a folder of this name: proctor init function {name}",
             name=kind,
             known=", ".join(known),
         )
@@ -109,47 +119,4 @@ def _write_ci(folder: Path) -> None:
     registry.offered("starters", "ci")(folder, templates.gate_text, at_least=templates.AT_LEAST)
 
 
-def _write_project(folder: Path) -> None:
-    texts = {
-        "agent.py": AGENT.format(
-            agent=t("The system under test: from a question to an answer. Put your own here."),
-            wrong=t("one is wrong, so that there is something to see"),
-        ),
-        "task.py": TASK.format(
-            task=t("What the agent should know, and how its answers are scored."),
-            short=t("A scorer of your own: full points for one word."),
-            version=t("raise it when the questions change"),
-        ),
-        "test_agent.py": GATE.format(
-            gate=t("A gate for every commit: run it with pytest."),
-            by=t("three samples are all that matters here; leave this out where they represent many more"),
-        ),
-    }
-    there = [name for name in texts if (folder / name).exists()]
-    if there:
-        raise BadInput(
-            "{folder} has {names} already, and nothing is written over. Name another folder: proctor init project DIR",
-            folder=folder,
-            names=", ".join(there),
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-        output.message(t("Wrote {path}.", path=folder / name))
-    where = "" if folder == Path() else f"cd {folder} && "
-    output.message(
-        t(
-            "Next: {run} · {failures} · {gate}",
-            run=f"{where}proctor run ./task.py:task --agent ./agent.py:answer --run my-first",
-            failures="proctor show my-first --failures",
-            gate="pytest test_agent.py",
-        )
-    )
-
-
-KINDS: "dict[str, Callable[[Path], None]]" = {
-    PROJECT: _write_project,
-    "ci": _write_ci,
-    "gate": _write_gate,
-    "watch": _write_watch,
-}
+KINDS: "dict[str, Callable[[Path], None]]" = {"ci": _write_ci, "gate": _write_gate, "watch": _write_watch}

@@ -42,7 +42,8 @@ GROUPS = {
 USUAL = {"runs": "list"}  # what a group does when no command of it is named
 COMMANDS = {
     "demo": Entry(
-        say("See a real run in two to four minutes: a local model on BFCL, with a report."), "proctor.cli.demo:command"
+        say("See in seconds what a comparison says: two recorded agents on BFCL, scored now."),
+        "proctor.cli.demo:command",
     ),
     "init": Entry(
         say("Write files to start from: an agent with a task and a gate, tools with a state, a watch, jobs for CI."),

@@ -44,8 +44,17 @@ async def find_running() -> list[Server]:
     return [server for server in found if server is not None]
 
 
-async def _ask(client: Client, kind: str, address: str) -> Server | None:
-    headers = bearer(os.environ.get(f"{kind.upper()}_API_KEY", "").strip())
+async def find_endpoint() -> Server | None:
+    """Return the OpenAI-compatible server that the environment names, if it lists its models; the official one is asked for none."""
+    address = os.environ.get("OPENAI_BASE_URL") or os.environ.get("LLM_BASE_URL")
+    if not address:
+        return None
+    async with Client(policy=Policy(attempts=1, attempts_at_first=1)) as client:
+        return await _ask(client, "openai", address, os.environ.get("LLM_API_KEY", ""))
+
+
+async def _ask(client: Client, kind: str, address: str, key: str = "") -> Server | None:
+    headers = bearer((os.environ.get(f"{kind.upper()}_API_KEY") or key).strip())
     url = f"{address.rstrip('/')}/models"
     target = Target(url, method="GET", headers=headers, seconds=SECONDS, connect_seconds=SECONDS)
     try:

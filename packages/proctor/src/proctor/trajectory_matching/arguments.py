@@ -44,8 +44,10 @@ def _functions(value: object, *, in_match: bool = False) -> Iterator[str]:
         for key, inner in value.items():
             if in_match and key == "function":
                 yield str(inner)
+            elif key == "match" and isinstance(inner, Mapping):  # by argument, one of which may be called `function`
+                yield from _functions([*inner.values()], in_match=True)
             elif key != "arguments":
-                yield from _functions(inner, in_match=in_match or key == "match")
+                yield from _functions(inner, in_match=in_match)
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):

@@ -146,12 +146,22 @@ def _side(one: Shown) -> dict[str, object]:
     if one.made is not None:
         row["made"] = one.made
     if one.entry.faults and one.entry.kind != "wrong function":
-        row["faults"] = [[fault.argument, _value(fault.expected), _value(fault.made)] for fault in one.entry.faults]
+        row["faults"] = [
+            [fault.argument, _value(fault.expected), "" if fault.made is ABSENT else value_text(fault.made)]
+            for fault in one.entry.faults
+        ]
     return row
 
 
 def _value(value: object) -> str:
-    return "" if value is ABSENT else value_text(value)
+    return "" if value is ABSENT else _wanted(value)
+
+
+def _wanted(value: object) -> str:
+    """Return an expected value, or those of a matcher `one_of`, any of which would do."""
+    if isinstance(value, Mapping) and [*value] == ["one_of"]:
+        return " | ".join(map(value_text, value["one_of"]))
+    return value_text(value)
 
 
 def _line(one: Shown) -> str:
@@ -168,12 +178,12 @@ def _line(one: Shown) -> str:
 def _fault(fault: Fault) -> str:
     match fault.kind:
         case "missing_param":
-            return f"{fault.argument}: {value_text(fault.expected)} → -"
+            return f"{fault.argument}: {_wanted(fault.expected)} → -"
         case "wrong_param_name":
             return f"{fault.argument}: - → {value_text(fault.made)}"
         case "format_error":
             return value_text(fault.made)
-    return f"{fault.argument}: {value_text(fault.expected)} → {value_text(fault.made)}"
+    return f"{fault.argument}: {_wanted(fault.expected)} → {value_text(fault.made)}"
 
 
 def _difference(entry: Entry, found: Comparison) -> Sentence:
@@ -200,7 +210,7 @@ def _explain_fault(fault: Fault) -> Sentence:
             return say(
                 "'{argument}' is missing, expected {expected}",
                 argument=fault.argument,
-                expected=value_text(fault.expected),
+                expected=_wanted(fault.expected),
             )
         case "wrong_param_name":
             return say("'{argument}' is not expected", argument=fault.argument)
@@ -210,7 +220,7 @@ def _explain_fault(fault: Fault) -> Sentence:
         "'{argument}' is {made}, expected {expected}",
         argument=fault.argument,
         made=value_text(fault.made),
-        expected=value_text(fault.expected),
+        expected=_wanted(fault.expected),
     )
 
 
