@@ -50,7 +50,7 @@ def test_a_locale_is_a_language(lang: str, monkeypatch: pytest.MonkeyPatch) -> N
         (["run", "--limit", "two"], "'--limit' 的值无效：'two' 不是有效的整数"),
         (["compare", "a"], "缺少参数 'B'"),
         (["run", "--limit"], "选项 '--limit' 需要一个值"),
-        (["run", "a", "b"], "多出一个参数（b）"),
+        (["show", "a", "b"], "多出一个参数（b）"),
     ],
 )
 def test_what_click_says_is_said_in_chinese(words: list[str], said: str) -> None:
@@ -99,3 +99,15 @@ def test_a_module_with_lazy_attributes_has_no_such_task(tmp_path: Path, monkeypa
     monkeypatch.syspath_prepend(str(tmp_path))
     result = CliRunner().invoke(app, ["run", "lazy_one:two", "--agent", "baseline:null"])
     assert (result.exit_code, "It has: one" in result.output) == (2, True), result.output
+
+
+def test_files_as_windows_writes_them_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "question,target\r\nFrance?,Paris\r\n"
+    (tmp_path / "agent_crlf.py").write_bytes(b"\xef\xbb\xbfdef answer(question):\r\n    return 'Paris'\r\n")
+    (tmp_path / "own.jsonl").write_bytes(b'{"question": "France?", "target": "Paris"}\r\n')
+    for name, encoding in (("bom", "utf-8-sig"), ("unicode", "utf-16")):
+        (tmp_path / f"{name}.csv").write_bytes(rows.encode(encoding))
+    for task in ("own.jsonl", "bom.csv", "unicode.csv"):
+        ran = CliRunner().invoke(app, ["run", task, "--agent", "./agent_crlf.py:answer", "--quiet"])
+        assert (ran.exit_code, "100.0%" in ran.stdout) == (0, True), ran.output

@@ -41,6 +41,9 @@ def test_an_object_is_loaded_from_a_file_once(tmp_path: Path) -> None:
     [
         ("x = 1", "mine.py:y", "has no 'y'. Write mine.py:x. It has: x"),
         ("raise ValueError('no key')", "mine.py:x", "raises when it is imported: ValueError: no key"),
+        ("\nraise ValueError('no key')", "mine.py:x", "no key (mine.py, line 2)"),
+        ("import sys\nsys.exit(1)", "mine.py:x", "ends the program when it is imported"),
+        ("x = 1", "mime.py:x", "Did you mean './mine.py'"),
         ("def (", "mine.py:x", "raises when it is imported: SyntaxError"),
         ("x = 1", "other.py:x", "There is no file"),
         ("x = 1", "no_such_module_here:x", "there is no module 'no_such_module_here'"),

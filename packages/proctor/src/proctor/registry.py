@@ -9,6 +9,7 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -313,7 +314,9 @@ def path_of(module: str) -> str | None:
 def _load_file(where: str) -> ModuleType:
     path = Path(where).expanduser().resolve()
     if not path.is_file():
-        raise BadInput("There is no file {path}.", path=path)
+        there = {one.name: f"./{one.name}" for one in sorted(path.parent.glob("*.py"))}
+        similar = [there[one] for one in near(path.name, there)]
+        raise BadInput("There is no file {path}.{near}", path=path, near=did_you_mean(similar))
     name = f"{LOADED}{path.stem}_{digest_bytes(str(path).encode())[:8]}"
     if name in sys.modules:
         return sys.modules[name]
@@ -327,11 +330,9 @@ def _load_file(where: str) -> ModuleType:
         sys.path.insert(0, folder)  # as `python file.py` does, so that it can import its neighbours
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise BadInput(
-            "{path} raises when it is imported: {kind}: {error}", path=path, kind=type(error).__name__, error=error
-        ) from error
+        raise import_failed(str(path), error) from error
     return module
 
 
@@ -347,7 +348,26 @@ def _load_module(where: str, name: str) -> ModuleType:
             if error.name == where.partition(".")[0] and (extra := extra_of(where)) is not None:
                 raise MissingExtra(extra, name) from error
         raise BadInput("{name}: there is no module '{missing}'.", name=name, missing=error.name or where) from error
-    except Exception as error:
-        raise BadInput(
-            "{path} raises when it is imported: {kind}: {error}", path=where, kind=type(error).__name__, error=error
-        ) from error
+    except (Exception, SystemExit) as error:
+        raise import_failed(where, error) from error
+
+
+def import_failed(path: str, error: BaseException) -> BadInput:
+    """Return the error for code that raises when it is imported, with the line where it does."""
+    if isinstance(error, SystemExit):
+        return BadInput(
+            "{path} ends the program when it is imported. Put what only a program does under: if __name__ == '__main__':",
+            path=path,
+        )
+    lines = [
+        say(" ({file}, line {line})", file=Path(frame.filename).name, line=frame.lineno or 0)
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and not frame.filename.startswith("<frozen")
+    ]
+    return BadInput(
+        "{path} raises when it is imported: {kind}: {error}{line}",
+        path=path,
+        kind=type(error).__name__,
+        error=error,
+        line=lines[-1] if lines and not isinstance(error, SyntaxError) else "",
+    )

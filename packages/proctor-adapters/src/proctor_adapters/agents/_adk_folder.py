@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from proctor import registry
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 
@@ -46,10 +47,7 @@ def _modules(folder: Path) -> Iterator[ModuleType]:
             try:
                 yield importlib.import_module(name)
             except (Exception, SystemExit) as error:
-                kind = type(error).__name__
-                raise BadInput(
-                    "{path} raises when it is imported: {kind}: {error}", path=path, kind=kind, error=error
-                ) from error
+                raise registry.import_failed(str(path), error) from error
 
 
 def _package(folder: Path) -> tuple[str, str]:

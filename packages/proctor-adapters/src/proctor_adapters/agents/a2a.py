@@ -27,6 +27,7 @@ from proctor.core.trajectory import Step, ToolStyle, Usage
 from proctor.models.addresses import Positive, header_value, policy_of
 from proctor.transport.faults import shown
 from proctor.transport.pace import CEILING, Bounds
+from proctor.transport.target import no_address
 from proctor_adapters.agents._a2a_messages import message_of, parts_of, plain, steps_of
 
 if TYPE_CHECKING:
@@ -88,9 +89,7 @@ class A2aAgent:
             from proctor_adapters.agents._a2a_wire import Way
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadInput(
-                "'{url}' is no address: it has to begin with http:// or https:// and name a host.", url=shown(url)
-            )
+            raise no_address(url)
         self.name = f"a2a:{parts.hostname}"
         self.concurrency = options.concurrency or CEILING
         self._url = url.rstrip("/")

@@ -11,6 +11,7 @@ import msgspec
 
 from proctor import registry
 from proctor.agents import function
+from proctor.api.meant import agents_meant, tasks_elsewhere
 from proctor.api.sources import files_of, is_file
 from proctor.api.task_kinds import JUDGED, is_plain_benchmark, kind_of, task_files
 from proctor.config import unknown_option
@@ -18,7 +19,6 @@ from proctor.core.declared import ScorerInfo, checked, own_name
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
 from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
-from proctor.core.near import near
 from proctor.core.parts import BenchmarkPart, Find
 from proctor.core.run import RunSpec
 from proctor.core.sample import Sample
@@ -187,12 +187,15 @@ def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named
         return function.wrap(found, name=given), _named_users(given, found)
     if is_plain_benchmark(given):
         raise BadInput("{name} is a task: proctor run {name} --agent AGENT, such as --agent openai:MODEL.", name=given)
+    if kind.endswith(".ipynb"):
+        raise BadInput(
+            "{name}: a notebook cannot be imported. Begin the cell of the function with %%writefile agent.py, and name ./agent.py:FUNCTION; or in the notebook: proctor.evaluate(TASK, agent=FUNCTION).",
+            name=given,
+        )
     known: list[str] = []
     with suppress(BadInput):  # a package that cannot be loaded, which nobody named
         known += [f"{name}:" for name, part in registry.AGENTS.each() if not part.is_internal]
-    kinds = near(f"{kind}:", known)
-    meant = [f"{one}{argument}" for one in kinds] if kinds or colon else [f"openai:{given}"]  # a model's name alone
-    raise registry.unknown("agent", given, sorted(known), meant=meant)
+    raise registry.unknown("agent", given, sorted(known), meant=agents_meant(given, known))
 
 
 class Recorded:
@@ -303,6 +306,8 @@ def needs_task(spec: RunSpec) -> bool:
 
 
 def _task_by_name(name: str) -> tuple[object, tuple[str, ...]]:
+    if (elsewhere := tasks_elsewhere(name)) is not None:
+        raise elsewhere
     kind = kind_of(name)
     room, _, rest = name.partition(":")
     if kind == "data":

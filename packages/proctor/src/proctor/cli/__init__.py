@@ -115,6 +115,13 @@ class Program(Commands):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return self._invoke(ctx)
+        except click.NoSuchOption as error:
+            meant = tree.OTHER_OPTIONS.get(error.option_name)
+            if ctx.meta.get(PATH) != "run" or meant is None:
+                raise
+            raise UserError(
+                t("proctor run has no option {option}. Write: {meant}", option=error.option_name, meant=meant)
+            ) from None
         except ProctorError as error:
             raise UserError("\n".join([t(error.sentence), *_how_to_resume(error, ctx)])) from error
         except KeyboardInterrupt as stopped:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 
 
-@long_command("agent limit attempts set agent-set scorer judge min concurrency budget run dry-run json")
+@long_command(
+    "agent limit attempts set agent-set scorer judge min concurrency budget run dry-run json",
+    context_settings={"allow_extra_args": True},  # which `_check_extra` refuses, with what to write
+)
 @click.argument("task", required=False)
 @options.of_run(
     "agent limit more first ids tags order target attempts until against error shard concurrency workers on seed options"
@@ -48,6 +51,7 @@ def command(
     from proctor.api.until import END
     from proctor.engine.progress import Progress
 
+    _check_extra(task, ctx.args, given["agent"])
     wanted = minimum.minima(least)
     progress = Progress(tell=output.tell)
     task, how = options.run_options(task, {**given, "bars": wanted, "progress": progress})
@@ -72,6 +76,20 @@ def command(
     if how.until not in (None, END) and run.record.looked is not None:
         code = max(code, CODES[run.record.looked.decision], key=[0, 3, 1].index)
     ctx.exit(3 if code == 0 and run.record.state == "inconclusive" else code)
+
+
+def _check_extra(task: str | None, extra: list[str], agent: object) -> None:
+    """Refuse a second word on the line, which is an agent without its option, or the task after it."""
+    if not extra:
+        return
+    if task is None or agent is not None or len(extra) > 1:
+        raise BadInput("Only one task can be named, not also {words}.", words=", ".join(map(repr, extra)))
+    from proctor.api.task_kinds import kind_of
+
+    pair = (task, extra[0])
+    if kind_of(task) == "code" and kind_of(extra[0]) in ("data", "files"):
+        pair = (extra[0], task)
+    raise BadInput("An agent goes with --agent: proctor run {task} --agent {agent}", task=pair[0], agent=pair[1])
 
 
 def _check_columns(task: str, given: dict[str, object]) -> None:

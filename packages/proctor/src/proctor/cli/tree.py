@@ -165,8 +165,37 @@ OTHER_WORDS = {  # of other programs, or of what a command is about
     "evaluate": "run",
     "test": "ci gate",
     "view": "web",
+    "serve": "web",
+    "ui": "web",
+    "results": "runs",
+    "history": "runs",
+    "start": "init",
+    "quickstart": "init",
     "diff": "compare",
     "explain-delta": "ci delta",
+}
+
+OTHER_OPTIONS = {  # of `proctor run`, as other programs call them or do it
+    "--task": "proctor run TASK",
+    "--dataset": "proctor run FILE",
+    "--data": "proctor run FILE",
+    "--benchmark": "proctor run TASK",
+    "--model": "--agent openai:MODEL",
+    "-m": "--agent openai:MODEL",
+    "-a": "--agent AGENT",
+    "-n": "--limit N",
+    "--max-samples": "--limit N",
+    "--num-samples": "--limit N",
+    "--epochs": "--attempts N",
+    "--temperature": "--agent-set temperature=0",
+    "--max-tokens": "--agent-set max_tokens=N",
+    "--api-key": "export OPENAI_API_KEY=KEY",
+    "--metric": "--scorer NAME",
+    "--metrics": "--scorer NAME",
+    "--name": "--run ID",
+    "--output": "proctor runs report RUN --out FILE",
+    "-o": "proctor runs report RUN --out FILE",
+    "--out": "proctor runs report RUN --out FILE",
 }
 
 

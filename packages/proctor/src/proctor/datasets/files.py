@@ -39,7 +39,7 @@ NO_USER = "model:"  # which has no model yet, so that it says what to name
 SPREAD = ("category", "subject", "type", "level", "difficulty", "topic", "domain")
 DEEPEST = 3  # levels of objects in a cell whose keys can be mapped
 MOST_NESTED = 200
-REFUSED = {".xls": "Save it as .xlsx or .csv.", ".docx": "Save its table as .xlsx or .csv.", ".zip": "Unpack it first.", ".txt": "Write a row for each question, as .csv or .jsonl."}  # fmt: skip
+REFUSED = {".xls": "Save it as .xlsx or .csv.", ".docx": "Save its table as .xlsx or .csv.", ".zip": "Unpack it first.", ".txt": "Write a row for each question, as .csv or .jsonl.", ".md": "Write a row for each question, as .csv or .jsonl.", ".pdf": "Write a row for each question, as .csv or .jsonl.", ".ipynb": "Write the questions to a .csv or .jsonl file; in the notebook: proctor.evaluate(FILE, agent=FUNCTION)."}  # fmt: skip
 
 
 def is_data_file(name: str) -> bool:

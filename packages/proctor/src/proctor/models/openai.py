@@ -337,8 +337,10 @@ def _advice(model: str, variable: str, url: str, *, is_set: bool) -> Sentence:
             variable=variable,
             usual=usual,
         )
+    if variable in ("OLLAMA_API_KEY", "VLLM_API_KEY"):  # of servers that seldom want one
+        return say("Model: {model}. What runs on this machine: proctor data models list", model=model)
     return say(
-        "Model: {model}. Check it, and the base URL{usual}. No key was sent, because {variable} is not set.",
+        "Model: {model}. Check it, and the base URL{usual}. No key was sent, because {variable} is not set: export {variable}=KEY",
         model=model,
         variable=variable,
         usual=usual,

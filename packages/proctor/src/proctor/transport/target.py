@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.near import did_you_mean
 from proctor.core.sentence import Sentence
 from proctor.transport.address import Address, parse, proxy_of
 from proctor.transport.faults import shown
@@ -91,6 +92,14 @@ def _checked(url: str) -> Address:
     try:
         return parse(url)
     except ValueError:
-        raise BadInput(
-            "'{url}' is no address: it has to begin with http:// or https:// and name a host.", url=shown(url)
-        ) from None
+        raise no_address(url) from None
+
+
+def no_address(url: str) -> BadInput:
+    """Return the error for what is no address of a server, with the one that may be meant."""
+    meant = [] if "://" in url else [f"http://{shown(url)}"]
+    return BadInput(
+        "'{url}' is no address: it has to begin with http:// or https:// and name a host.{near}",
+        url=shown(url),
+        near=did_you_mean(meant),
+    )

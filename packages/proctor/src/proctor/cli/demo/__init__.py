@@ -6,9 +6,11 @@ two temperatures. `bench/demo_recordings.py` wrote the files; nothing in them wa
 
 import json
 import os
+import shlex
 import shutil
 import sys
 import time
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -212,7 +214,10 @@ def _print(text: str, style: str = "") -> None:
 
 
 def _program() -> str:
-    """Return how to call this program in the shell that started it: `make demo` activates no environment."""
+    """Return how to call this program in the shell that started it: `make demo` activates no environment, and what `uvx` makes is gone."""
+    if "archive-v0" in Path(sys.prefix).parts:  # a folder of uv's cache
+        origin = json.loads(distribution("proctor").read_text("direct_url.json") or "{}").get("url")
+        return "uvx proctor" if origin is None else f"uvx --from {shlex.quote(origin.removeprefix('file://'))} proctor"
     own = Path(sys.executable).parent / "proctor"
     named = shutil.which("proctor")
     if not own.is_file() or (named is not None and Path(named) == own):
