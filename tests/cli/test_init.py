@@ -196,6 +196,14 @@ def test_what_is_not_here_is_named_with_what_to_do(kind: str, said: str, monkeyp
     assert (result.exit_code, said in result.stderr) == (2, True), result.output
 
 
+def test_a_key_alone_names_no_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdefghij")
+    (folder / "own.csv").write_text("question,target\nOf France?,Paris\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["init", "endpoint"])
+    assert (result.exit_code, "export LLM_MODEL_ID=MODEL" in result.stderr) == (2, True), result.output
+    assert "100.0%" in CliRunner().invoke(app, ["init", "data"]).stdout  # by the example
+
+
 def test_only_what_is_called_as_agents_are_is_an_agent(folder: Path) -> None:
     (folder / "tools.py").write_text("def wipe(path): ...\ndef run(*, now): ...\ndef answer(a, b): ...\n")
     assert look_into(folder).agent == ""

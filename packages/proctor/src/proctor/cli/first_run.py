@@ -196,6 +196,10 @@ def _endpoint() -> str:
 
     if named := os.environ.get("LLM_MODEL_ID"):
         return f"openai:{named}"
+    if os.environ.get("OPENAI_API_KEY") and not os.environ.get("OPENAI_BASE_URL"):
+        raise BadInput(
+            "OPENAI_API_KEY is set, but no model is named. Name one, then try again: export LLM_MODEL_ID=MODEL"
+        )
     server = asyncio.run(find_endpoint())
     running = [server] if server is not None else asyncio.run(find_running())
     models = [model for one in running for model in one.models]

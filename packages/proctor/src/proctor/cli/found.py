@@ -23,7 +23,7 @@ FRAMEWORKS = {
 }
 DATA = (".jsonl", ".csv", ".tsv", ".xlsx", ".parquet", ".evalset.json")
 LIKELY = ("question", "eval", "cases", "samples", "题")  # in the name of a file of questions
-ADDRESSES = ("OPENAI_BASE_URL", "LLM_BASE_URL", "OPENAI_API_KEY", "LLM_API_KEY")
+ENDPOINTS = ("OPENAI_BASE_URL", "LLM_BASE_URL", "LLM_MODEL_ID")  # a key alone names no model
 OURS = ("task.py", "checks.py")  # which `proctor init` writes
 
 
@@ -60,7 +60,7 @@ def look_into(folder: Path) -> Found:
         framework=_likeliest(objects, OBJECTS, is_object=True),
         traces=next(iter(traces), ""),
         data=min(data, key=lambda name: (not any(word in name for word in LIKELY), name), default=""),
-        endpoint=next((name for name in ADDRESSES if os.environ.get(name)), ""),
+        endpoint=next((name for name in ENDPOINTS if os.environ.get(name)), ""),
     )
 
 
