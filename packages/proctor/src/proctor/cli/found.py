@@ -51,7 +51,7 @@ def look_into(folder: Path) -> Found:
     spans = [
         name
         for name in names
-        if name.endswith((".json", ".jsonl", ".ndjson", ".pb", ".gz")) or _is_folder(folder, name)
+        if name.endswith((".json", ".jsonl", ".ndjson", ".pb", ".gz")) or ("trace" in name and (folder / name).is_dir())
     ]
     traces = [name for name in spans[:MOST_FILES] if is_trace(folder / name)]
     data = [name for name in names if name.endswith(DATA) and name not in traces and (folder / name).stat().st_size]
@@ -62,10 +62,6 @@ def look_into(folder: Path) -> Found:
         data=min(data, key=lambda name: (not any(word in name for word in LIKELY), name), default=""),
         endpoint=next((name for name in ENDPOINTS if os.environ.get(name)), ""),
     )
-
-
-def _is_folder(folder: Path, name: str) -> bool:
-    return "trace" in name and (folder / name).is_dir()
 
 
 def _objects(folder: Path, files: Iterable[str]) -> Iterator[tuple[str, str, bool]]:

@@ -54,14 +54,7 @@ def _ask() -> str:
     from proctor.cli.found import look_into
 
     found = look_into(Path())
-    there = {
-        "function": found.function,
-        "endpoint": found.endpoint,
-        "framework": found.framework,
-        "traces": found.traces,
-        "data": found.data,
-        "benchmark": "",
-    }
+    there = {kind: getattr(found, kind, "") for kind in QUESTIONS}
     likeliest = next(
         (kind for kind in ("framework", "function", "data", "traces", "endpoint") if there[kind]), "function"
     )
@@ -108,11 +101,13 @@ def _write_template(kind: str, folder: Path | None) -> None:
 
 
 def _write_gate(folder: Path) -> None:
-    templates.write_file(folder, "gate.toml", templates.gate_text(), "proctor ci gate RUN --policy {path}")
+    templates.write_files(folder, {"gate.toml": templates.gate_text()}, "proctor ci gate RUN --policy {path}")
 
 
 def _write_watch(folder: Path) -> None:
-    templates.write_file(folder, "watch.toml", templates.watch_text(), "proctor ci watch --file {path} --now nightly")
+    templates.write_files(
+        folder, {"watch.toml": templates.watch_text()}, "proctor ci watch --file {path} --now nightly"
+    )
 
 
 def _write_ci(folder: Path) -> None:

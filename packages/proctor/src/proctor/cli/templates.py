@@ -186,18 +186,26 @@ def watch_text() -> str:
     )
 
 
-def write_file(folder: Path, name: str, text: str, run: str) -> None:
-    path = folder / name
-    if path.exists():
-        raise BadInput("{folder} has {names} already, and nothing is written over.", folder=folder, names=path.name)
+def write_files(folder: Path, texts: Mapping[str, str], run: str) -> None:
+    """Write files unless one of them is there, and name the next command: `run`, with {path} for the first, {where} for a `cd`.
+
+    Raises:
+        BadInput: a file is there.
+    """
+    if there := [name for name in texts if (folder / name).exists()]:
+        raise BadInput(
+            "{folder} has {names} already, and nothing is written over.", folder=folder, names=", ".join(there)
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    output.line(visible(str(path)))
-    output.message(t("Next: {run}", run=run.format(path=path)))
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        output.line(visible(str(folder / name)))
+    where = "" if folder == Path() else f"cd {folder} && "
+    output.message(t("Next: {run}", run=run.format(path=folder / next(iter(texts)), where=where)))
 
 
 def write_environment(folder: Path) -> None:
-    texts: Mapping[str, str] = {
+    texts = {
         "shop.py": TOOLS.format(
             tools=t(
                 "Tools with a state: public methods are the tools, public attributes the state. Put your own here."
@@ -211,14 +219,4 @@ def write_environment(folder: Path) -> None:
             start=t("arguments of the class, for this sample"),
         ),
     }
-    there = [name for name in texts if (folder / name).exists()]
-    if there:
-        raise BadInput(
-            "{folder} has {names} already, and nothing is written over.", folder=folder, names=", ".join(there)
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-        output.line(visible(str(folder / name)))
-    where = "" if folder == Path() else f"cd {folder} && "
-    output.message(t("Next: {run}", run=f"{where}proctor run ./task.py:task --agent openai:MODEL --dry-run"))
+    write_files(folder, texts, "{where}proctor run ./task.py:task --agent openai:MODEL --dry-run")
