@@ -9,7 +9,7 @@ PACKAGES := $(wildcard packages/*)
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(addprefix --no-emit-package ,$(notdir $(PACKAGES)))
 DEMO := packages/proctor/pyproject.toml packages/proctor-benchmarks/pyproject.toml
 
-.PHONY: demo about-demo quick test tests seconds compiled check lint style types docs torture bench golden lock dist install-test sbom clean
+.PHONY: demo about-demo quick test tests seconds compiled check lint style types docs site torture bench golden lock dist install-test sbom clean
 
 demo: about-demo $(VENV)/.demo-stamp
 	$(VENV)/bin/proctor demo --live --out proctor-demo.html
@@ -51,6 +51,10 @@ types: $(VENV)/.dev-stamp
 docs: $(VENV)/.dev-stamp
 	$(PY) -m pytest tests/docs
 
+# The documentation as pages, in build/site: `python -m http.server --directory build/site` shows them, with search.
+site: $(VENV)/.site-stamp
+	$(PY) .ci/site.py build/site
+
 # Every fault we know of, injected for real, with a table at the end, and libraries too large for the usual run; `make test` runs a short form of it.
 torture: $(VENV)/.dev-stamp
 	$(PY) -m pytest tests/torture tests/web/test_web_fuzz.py tests/contracts/test_scorers.py tests/compat tests/e2e tests/properties/test_trajectory_laws.py tests/docs/test_docs.py tests/judges tests/stats tests/continuous/test_gate_errors.py tests/models/test_batches.py --torture -n $(JOBS) --dist loadgroup
@@ -66,6 +70,7 @@ lock:
 	$(LOCK) packages/proctor/pyproject.toml --extra all --group pyproject.toml:dev -o requirements/dev.txt
 	$(LOCK) $(DEMO) --extra local --extra fast --group pyproject.toml:build -c requirements/dev.txt -o requirements/demo.txt
 	$(LOCK) packages/proctor/pyproject.toml -c requirements/dev.txt -o requirements/run.txt
+	$(LOCK) --group pyproject.toml:site -c requirements/dev.txt -o requirements/site.txt
 	$(LOCK) $(DEMO) $(addprefix --extra ,web postgres oidc fast) --group pyproject.toml:build -c requirements/dev.txt -o requirements/server.txt
 	$(LOCK) tests/compat/hello-agents.in $(DEMO) -o tests/compat/hello-agents.txt
 	$(LOCK) tests/compat/hello-agents-0.2.7.in $(DEMO) -o tests/compat/hello-agents-0.2.7.txt
@@ -122,3 +127,7 @@ $(VENV)/.dev-stamp: requirements/dev.txt $(wildcard packages/*/pyproject.toml) |
 	@$(PY) -m compileall -q -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib >/dev/null || true  # on all cores, where pip uses one; some files are templates
 	@$(PY) -m compileall -q packages  # an editable install does not; every start is quicker for it
 	@touch $(VENV)/.demo-stamp $@
+
+$(VENV)/.site-stamp: requirements/site.txt | $(PY)
+	$(INSTALL) --require-hashes -r requirements/site.txt
+	@touch $@
