@@ -59,7 +59,7 @@ def test_every_option_of_the_settings_and_of_parts_is_told(page: Path) -> None:
     missing = {
         f"{place} {kind.__name__}": absent
         for place, kind in _options_of_parts()
-        if (absent := {*kind.__struct_fields__} - _words(page.with_name(f"{place}.md")))
+        if (absent := {*kind.__struct_fields__} - _words(*page.parent.glob(f"{place}*.md")))
     }
     assert not missing
 
@@ -69,7 +69,7 @@ def test_every_option_of_a_benchmark_is_told(page: Path) -> None:
         part = registry.BENCHMARKS.find(name)
         options = {*signature(part.task).parameters} - {"options"}
         options |= {*(part.options.__struct_fields__ if part.options else ())}
-        assert options <= _words(page.with_name(f"{name}.md")), name
+        assert options <= _words(*page.parent.glob(f"{name}*.md")), name
 
 
 def test_every_environment_variable_is_told(page: Path) -> None:
@@ -106,8 +106,9 @@ def _commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Co
             yield from _commands(found, f"{name} {child}")
 
 
-def _words(page: Path) -> set[str]:
-    return set(re.findall(r"\w+", page.read_text(encoding="utf-8"), re.ASCII))
+def _words(*of: Path) -> set[str]:
+    """Return the words of pages: one and those that its name begins."""
+    return {word for page in of for word in re.findall(r"\w+", page.read_text(encoding="utf-8"), re.ASCII)}
 
 
 def _options_of_parts() -> Iterator[tuple[str, type[msgspec.Struct]]]:
