@@ -12,13 +12,13 @@ import pytest
 from pages import ROOT
 
 GENERATED = {"commands.md", "api.md"}
+NAVIGATION = "README.md"  # the doors: a row for each page, with its question
 MOST = 1200
 LONGER = {  # what has yet to be cut
     "gaia.md": 1476, "agentbench.md": 1452, "multi.md": 1450, "evalsets.md": 1419, "hello-agents.md": 1324, "agentdojo.md":
-    1263, "users.md": 1262, "models.md": 1257, "web.md": 1253, "README.md": 1238, "scorers-reading.md": 1227, "trust.md":
-    1215,
+    1263, "users.md": 1262, "models.md": 1257, "web.md": 1253, "scorers-reading.md": 1227, "trust.md": 1215,
 }  # fmt: skip
-TOGETHER = 61_044
+TOGETHER = 59_829
 SAME_WORDS = 16  # so many in a row are a sentence said twice
 SAID_TWICE = 0
 
@@ -35,7 +35,7 @@ def count(text: str) -> int:
 
 def pages_of(language: str) -> list[Path]:
     folder = ROOT / "docs" / language if language != "en" else ROOT / "docs"
-    return sorted(page for page in folder.glob("*.md") if page.name not in GENERATED)
+    return sorted(page for page in folder.glob("*.md") if page.name not in {*GENERATED, NAVIGATION})
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
