@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
+SKILL = ROOT / "skills" / "proctor" / "SKILL.md"  # in English only, as assistants read it
 PARTS = Path(__file__).with_suffix("")  # the templates and styles of ours
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 FENCE = re.compile(r"^(```[^\n]*\n.*?^```)$", re.MULTILINE | re.DOTALL)
@@ -98,7 +99,7 @@ def _build(language: Language, version: str, site: Path) -> None:
 def _staged(language: Language) -> Iterator[tuple[str, str]]:
     """Yield each page of a language with its path in the site, its links set to where their targets are there."""
     own = sorted(path for path in language.pages.rglob("*.md") if language.name == "zh" or "zh" not in path.parts)
-    for source in (*own, *(ROOT / f"{name}{language.suffix}.md" for name in ("CONTRIBUTING", "SECURITY"))):
+    for source in (*own, *(ROOT / f"{name}{language.suffix}.md" for name in ("CONTRIBUTING", "SECURITY")), SKILL):
         path = _path_in_site(source)
         relink = partial(_relink, source.parent, PurePosixPath(path).parent)
         pieces = FENCE.split(source.read_text(encoding="utf-8"))  # every second one is a block of code
@@ -115,6 +116,8 @@ def _relink(source: Path, folder: PurePosixPath, found: re.Match[str]) -> str:
 
 def _path_in_site(path: Path) -> str:
     """Return where a file of the repository is in the site of its language; a translation has the path of its original."""
+    if path == SKILL:
+        return "skill.md"
     if path.parent == ROOT:
         name = path.stem.removesuffix(".zh").lower()
         return {"readme": "index.md", "license": "LICENSE.txt"}.get(name, f"{name}.md")
