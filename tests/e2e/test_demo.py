@@ -40,7 +40,9 @@ def test_make_demo_installs_runs_and_leaves_a_report(count: int, tmp_path: Path)
     for command in commands:
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-    last = subprocess.run(["make", "-n", "demo"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    last = subprocess.run(
+        ["make", "--no-print-directory", "-n", "demo"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert ".venv/bin/proctor demo --live --out proctor-demo.html" in last.stdout.splitlines()
     assert "98 MB" in last.stdout.splitlines()[0], "what is fetched is said before anything is"
     assert f"{count} / {count}" in done.stdout

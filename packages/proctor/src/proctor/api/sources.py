@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from proctor.core.digest import digest_file
+from proctor.core.own_code import own_folders
 
 MOST_FILES = 500
 MOST_BYTES = 64_000_000  # of one file; of a larger one only the size is compared
@@ -36,11 +37,7 @@ CODE_SUFFIXES = frozenset((".py", ".js", ".ts", ".sh"))
 # names of functions that write the file they are given
 WRITERS = re.compile(r"(?:write|save|dump|to_|touch$|unlink$|mkdir$)")
 WRITING = frozenset(("O_WRONLY", "O_RDWR", "O_APPEND", "O_CREAT"))
-_NOT_OURS = (  # Proctor, the standard library, installed packages
-    str(Path(__file__).resolve().parent.parent),
-    str(Path(os.__file__).parent),
-    *site.getsitepackages(),
-)
+_INSTALLED = (str(Path(os.__file__).parent), *site.getsitepackages())
 GIT_SECONDS = 5.0
 
 
@@ -100,7 +97,7 @@ def _modules(objects: Iterable[object]) -> Iterator[Path]:
         owner = target if hasattr(target, "__qualname__") else type(target)
         module = sys.modules.get(getattr(owner, "__module__", None) or "")
         file = getattr(module, "__file__", None)
-        if file is not None and Path(file).suffix == ".py" and not _is_under(Path(file), _NOT_OURS):
+        if file is not None and Path(file).suffix == ".py" and not _is_installed(Path(file)):
             yield Path(file).resolve()
 
 
@@ -108,7 +105,7 @@ def _digests(starts: list[Path]) -> dict[str, str]:
     if not starts:
         return {}
     todo, found = list(starts), dict[Path, str]()
-    roots = tuple(dict.fromkeys([*(path.parent for path in starts), Path.cwd(), *_own_folders()]))
+    roots = tuple(dict.fromkeys([*(path.parent for path in starts), Path.cwd(), *_import_folders()]))
     while todo and len(found) < MOST_FILES:
         path = todo.pop(0)
         if path in found:
@@ -230,7 +227,7 @@ def _find_imports(path: Path, read: _Read, roots: Iterable[Path]) -> Iterator[Pa
         if found is None and level == 0:  # as a hook found it, such as that of an editable install
             file = getattr(sys.modules.get(module), "__file__", None)
             found = [Path(file)] if file is not None and file.endswith(".py") and is_file(Path(file)) else None
-        yield from (one.resolve() for one in found or () if not _is_under(one, _NOT_OURS))
+        yield from (one.resolve() for one in found or () if not _is_installed(one))
 
 
 def _in_folder(base: Path, parts: list[str]) -> list[Path]:
@@ -246,21 +243,23 @@ def _data(path: Path, read: _Read) -> Iterator[Path]:
         for base in (path.parent, path.parent.parent, Path.cwd()):
             found = base / Path(text).expanduser() if not text.startswith("/") else Path(text)
             if is_file(found):
-                if not _is_under(found, _NOT_OURS):
+                if not _is_installed(found):
                     yield found.resolve()
                 break
 
 
-def _own_folders() -> Iterator[Path]:
+def _import_folders() -> Iterator[Path]:
     for entry in sys.path:
         path = Path(entry or ".")
-        if path.is_dir() and not _is_under(path, _NOT_OURS):
+        if path.is_dir() and not _is_installed(path):
             yield path.resolve()
 
 
-def _is_under(path: Path, folders: Iterable[str]) -> bool:
-    text = str(path)
-    return "site-packages" in path.parts or "dist-packages" in path.parts or text.startswith(tuple(folders))
+def _is_installed(path: Path) -> bool:
+    """True for a file or folder of Proctor, of the standard library, or of an installed package."""
+    text = f"{path}{os.sep}"
+    is_package = "site-packages" in path.parts or "dist-packages" in path.parts
+    return is_package or text.startswith((*_INSTALLED, *own_folders()))
 
 
 def is_file(path: Path) -> bool:

@@ -6,9 +6,10 @@ import os
 import traceback
 from pathlib import Path
 
+from proctor.core.own_code import own_folders
+
 UNDERNEATH = ("httptools", "msgspec", "truststore", "uvloop")  # libraries that Proctor itself is built on
 LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EAGAIN)
-_PROCTOR = f"{Path(__file__).resolve().parent.parent}{os.sep}"
 _STANDARD = f"{Path(os.__file__).parent}{os.sep}"
 
 
@@ -42,7 +43,7 @@ def is_lack(error: BaseException) -> bool:
 
 def _is_own(file: str) -> bool | None:
     """True for a file of the agent, False for one of Proctor or underneath it, None for the standard library."""
-    if file.startswith(_PROCTOR) or any(f"site-packages{os.sep}{name}{os.sep}" in file for name in UNDERNEATH):
+    if file.startswith(own_folders()) or any(f"site-packages{os.sep}{name}{os.sep}" in file for name in UNDERNEATH):
         return False
     if file.startswith("<frozen") or (file.startswith(_STANDARD) and "site-packages" not in file):
         return None

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.errors import BudgetSpent, JudgeFailed, ProviderFailed, Refused
+from proctor.core.own_code import own_folders
 from proctor.core.sample import Sample
 from proctor.core.score import FROM_CACHE, Score, Unscored, short_reason
 from proctor.core.sentence import Sentence, clip, say
@@ -31,9 +32,7 @@ DETAIL_CHARACTERS = 4_000
 BUDGET = "budget"  # the kind of what the budget cut off
 MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
 FRAME = re.compile(r'^  File "(.+)", line (\d+)', re.MULTILINE)
-NOT_THE_USERS = tuple(
-    f"{folder}{os.sep}" for folder in (Path(__file__).resolve().parent.parent, Path(os.__file__).parent)
-)
+STANDARD = f"{Path(os.__file__).parent}{os.sep}"
 
 
 class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,7 +178,7 @@ def trace_of(error: BaseException) -> str:
     while todo:
         if (one := todo.pop()) is not None and one not in seen:
             seen.append(one)
-            frames = [*dropwhile(lambda frame: frame.filename.startswith(NOT_THE_USERS), one.stack)]
+            frames = [*dropwhile(lambda frame: frame.filename.startswith((*own_folders(), STANDARD)), one.stack)]
             one.stack = traceback.StackSummary.from_list(frames or one.stack)
             todo += [one.__cause__, one.__context__, *(one.exceptions or ())]
     text = "".join(told.format())

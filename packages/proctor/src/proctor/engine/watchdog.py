@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
+from proctor.core.own_code import own_folders
 from proctor.core.sentence import Sentence, say
 
 INTERVAL_SECONDS = 0.25
@@ -24,7 +25,7 @@ _STANDARD = str(Path(asyncio.__file__).parents[1])
 _INSTALLED = {"site-packages", "dist-packages"}
 _TYPED = ("<stdin>", "<ipython-input", "<python-input")
 _ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_LOOP = (str(Path(__file__).parents[1]), str(Path(asyncio.__file__).parent))  # what calls the user's code in a loop
+_ASYNCIO = str(Path(asyncio.__file__).parent)
 
 
 class _Culprit(NamedTuple):
@@ -94,7 +95,8 @@ def _culprit(thread: int) -> _Culprit | None:
     """
     frame: FrameType | None = sys._current_frames().get(thread)
     user_frame = None
-    while frame is not None and not frame.f_code.co_filename.startswith(_LOOP):
+    loop = (*own_folders(), _ASYNCIO)  # what calls the user's code
+    while frame is not None and not frame.f_code.co_filename.startswith(loop):
         if not _is_library(frame.f_code.co_filename):
             user_frame = frame
         frame = frame.f_back

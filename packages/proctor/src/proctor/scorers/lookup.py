@@ -9,6 +9,7 @@ from proctor import registry
 from proctor.config import converted
 from proctor.core.declared import ScorerInfo, declared, scorer
 from proctor.core.errors import BadInput
+from proctor.core.own_code import is_ours
 from proctor.core.parts import Find, ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer
@@ -57,7 +58,7 @@ def functions(room: str, part: ScorerPart) -> dict[str, Callable[..., Any]]:
 def is_inline(scorer: object) -> bool:
     """Return True if a scorer is quick enough for the event loop: ours are, unless they say otherwise."""
     inline = declared(ScorerInfo, scorer).inline
-    return inline if inline is not None else str(scorer.__module__ or "").startswith("proctor.")
+    return inline if inline is not None else is_ours(str(scorer.__module__ or ""))
 
 
 def _with_options(room: str, function: Scorer, kind: Any, options: Mapping[str, Any]) -> Scorer:
