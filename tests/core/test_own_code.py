@@ -28,9 +28,9 @@ def test_an_error_of_a_package_is_not_the_agents(package: str) -> None:
         _run(folder + "agents.py")
     assert not blame.is_of_the_agent(_without_this_file(ours.value))
     with pytest.raises(ValueError, match="no") as theirs:
-        _run("/home/user/agents.py")
+        _run("/srv/theirs/agents.py")
     assert blame.is_of_the_agent(_without_this_file(theirs.value))
-    assert "/home/user/agents.py" in scoring.trace_of(_without_this_file(theirs.value))
+    assert "/srv/theirs/agents.py" in scoring.trace_of(_without_this_file(theirs.value))
 
 
 def test_official_scorers_need_no_thread() -> None:
