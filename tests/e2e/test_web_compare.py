@@ -110,12 +110,29 @@ def test_a_trend_shows_the_fall_from_the_baseline(visit_path: Visit) -> None:
     expect(page.locator(".compared li").first).to_contain_text("night-1")
 
 
+def test_a_gate_shows_its_decision_and_a_comment_to_paste(visit_path: Visit) -> None:
+    clipboard = ["clipboard-read", "clipboard-write"]
+    page = visit_path("/gate?run=night-4&against=night-0", permissions=clipboard)
+    expect(page.locator(".decided.bad")).to_contain_text("NO-GO")
+    limit = page.locator(".rules svg .at").bounding_box()
+    value = page.locator(".rules svg circle").bounding_box()
+    assert limit
+    assert value
+    assert value["x"] < limit["x"]  # worse than the limit: left of it
+    page.get_by_role("button", name="Copy the comment").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    comment = page.evaluate("navigator.clipboard.readText()")
+    assert comment.startswith("# NO-GO: night-4")
+    assert f"[May it ship?]({page.url})" in comment
+
+
 @pytest.mark.parametrize(
     "path",
     [
         "/compare",
         "/compare?run=old&run=new&run=night-4&run=night-0",
         "/compare/sample?run=old&run=new&run=night-4&sample=case_00",
+        "/gate?run=night-4&against=night-0",
         "/leaderboard",
         "/trends?agent=bot&baseline=release",
     ],

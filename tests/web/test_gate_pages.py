@@ -11,6 +11,11 @@ from web_site import AppSite
 from proctor import Sample, Task, evaluate
 from proctor.api import at
 from proctor.api.baselines import set_baseline
+from proctor.api.run import Run
+from proctor_ci.gate import gate
+from proctor_web.comparing.gate_page import lay_out
+from proctor_web.comparing.gating import policy_of
+from proctor_web.workspace import open_workspace
 
 
 class Lab:
@@ -46,15 +51,15 @@ def lab(tmp_path: Path) -> Lab:
 def test_the_default_rule_is_decided_against_a_run_or_a_name(lab: Lab) -> None:
     for against in ("old", "release"):
         shown = lab.get("/gate", run="bad", against=against)
-        assert "NO-GO: bad" in shown
+        assert "✗ NO-GO At least one rule is shown to be broken." in shown
         assert "main metric not worse by more than 5 points" in shown
-    assert "INCONCLUSIVE: new" in lab.get("/gate", run="new", against="old")
+    assert "? INCONCLUSIVE" in lab.get("/gate", run="new", against="old")
     assert "不通过 NO-GO" in lab.get("/gate", run="bad", against="old", lang="zh")
 
 
 def test_the_policy_next_to_the_store_decides(lab: Lab) -> None:
     (lab.folder / "gate.toml").write_text('[[rule]]\nmetric = "accuracy"\nat_least = 0.8\n')
-    assert "GO: new" in (lab.get("/gate", run="new"))
+    assert "✓ GO" in lab.get("/gate", run="new")
     (lab.folder / "gate.toml").write_text('[[rule]]\nmetric = "acuracy"\nat_least = 0.8\n')
     assert "gate.toml:1: No metric is called 'acuracy'" in (lab.get("/gate", run="new", status=400))
 
@@ -72,3 +77,19 @@ def test_programs_get_the_same(lab: Lab) -> None:
     found = lab.client.get("/api/v1/gate?run=bad&against=release").json()
     assert (found["decision"], found["against"], found["rules"][0]["decision"]) == ("no_go", "old", "no_go")
     assert lab.client.get("/api/v1/gate?run=nobody").status_code == 404
+
+
+def test_values_lie_on_one_axis_by_their_distance_from_the_limit(lab: Lab) -> None:
+    rules = [
+        '[[rule]]\nmetric = "accuracy"\nat_least = 0.8\n',
+        '[[rule]]\nmetric = "failed"\nat_most = 0.2\n',
+    ]
+    (lab.folder / "gate.toml").write_text("".join(rules))
+    run, site = open_workspace((lab.site.store,)).find_run("bad"), "https://x.example/gate?run=bad"
+    laid = lay_out(gate(Run(run.record, run.store), policy=policy_of(run)), "en", site)
+    accuracy, failed = laid.lines
+    assert accuracy.at is not None
+    assert accuracy.low <= accuracy.at <= accuracy.high < 50  # 25 % where 80 % are asked for
+    assert failed.at is not None
+    assert failed.low <= failed.at == 50 + 50 * 20 / laid.reach  # none failed: 20 points on the good side
+    assert laid.comment.endswith(f"[May it ship?]({site})\n")

@@ -54,30 +54,15 @@ def sections(gate: Gate, words: Words) -> list[Section]:
     """Return the parts of the page: the decision with its rules, what would decide, and what changed."""
     t = words.t
     rows = [
-        [t(DECISIONS[one.decision]), rule_text(one, words), observed(one, words), _counted(one, words)]
+        [t(DECISIONS[one.decision]), rule_text(one, words), observed(one, words), counted(one, words)]
         for one in gate.rulings
     ]
     columns = [t("Decision"), t("Rule"), t("Observed [bounds]"), t("Based on")]
-    errors = sorted({one.error for one in gate.rulings})
     table: list[Block] = [
         Paragraph(t(MEANINGS[gate.decision]), strong=True),
         Table(columns, rows, right=(2,)),
-        Paragraph(
-            t(
-                "Each bound is wrong with a chance of at most {error}; missing trials have moved it as far as they could. GO needs every rule; NO-GO by one is corrected for the number of rules ({count}, Holm).",
-                error=", ".join(words.percent(error) for error in errors),
-                count=len(gate.rulings),
-            )
-        ),
+        *map(Paragraph, explain_bounds(gate, words)),
     ]
-    if named := dict.fromkeys(one.rule.metric for one in gate.rulings if one.rule.by == "value"):
-        names = ", ".join(named)
-        table.append(
-            Paragraph(
-                t("Decided by the observed value alone, so it says nothing about other samples: {names}.", names=names)
-            )
-        )
-    table += [Paragraph(one) for one in _looks(gate, words)]
     found = [Section(t(DECISIONS[gate.decision]), table)]
     open_ = [*_open(gate, words)]
     if open_:
@@ -96,6 +81,21 @@ def sections(gate: Gate, words: Words) -> list[Section]:
         ]
         found.append(Section(t("What changed"), [Paragraph(said), Bullets(changes)]))
     return found
+
+
+def explain_bounds(gate: Gate, words: Words) -> Iterator[str]:
+    """Say how often the bounds of a decision err, and how they differ from the intervals of other pages."""
+    t = words.t
+    errors = sorted({one.error for one in gate.rulings})
+    yield t(
+        "Each bound is wrong with a chance of at most {error}; missing trials have moved it as far as they could. GO needs every rule; NO-GO by one is corrected for the number of rules ({count}, Holm).",
+        error=", ".join(words.percent(error) for error in errors),
+        count=len(gate.rulings),
+    )
+    if named := dict.fromkeys(one.rule.metric for one in gate.rulings if one.rule.by == "value"):
+        names = ", ".join(named)
+        yield t("Decided by the observed value alone, so it says nothing about other samples: {names}.", names=names)
+    yield from _looks(gate, words)
 
 
 def rule_text(one: Ruling, words: Words) -> str:
@@ -181,7 +181,7 @@ def suite_of(gate: Gate, lang: str) -> Suite:
 def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:
     t = words.t
     for one in gate.rulings:
-        parts = f"{observed(one, words)}; {_counted(one, words)}"
+        parts = f"{observed(one, words)}; {counted(one, words)}"
         status = STATUS[one.decision]
         result = TestResult(
             status=status,
@@ -241,7 +241,8 @@ def _amount(metric: str, value: float, one: Ruling, words: Words) -> str:
     return words.amount(value) if metric in ("cost", "tokens") or one.unit == "number" else words.percent(value)
 
 
-def _counted(one: Ruling, words: Words) -> str:
+def counted(one: Ruling, words: Words) -> str:
+    """Write on how many samples a rule was decided, and what is missing."""
     t = words.t
     parts = [t("{count} samples", count=words.count(one.samples))]
     if one.clusters and one.clusters < one.samples:

@@ -81,6 +81,7 @@ def app(
         },
     )
     inner.state.workspace = workspace
+    inner.state.url = access.url
     return Guard(
         inner,
         access,
@@ -94,6 +95,13 @@ def app(
 
 def _file(path: str, file: str) -> Route:
     return Route(path, lambda _: FileResponse(file))
+
+
+def full_address(request: Request) -> str:
+    """Return the address of a page as other people reach it, through the proxy if there is one."""
+    at = request.url
+    base = request.app.state.url or f"{at.scheme}://{at.netloc}"
+    return f"{base}{at.path}?{at.query}" if at.query else f"{base}{at.path}"
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:

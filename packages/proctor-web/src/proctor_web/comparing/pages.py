@@ -22,12 +22,12 @@ from proctor.reports.verdicts import Row
 from proctor.reports.words import Words
 from proctor.stats.paired import Decision
 from proctor_ci import delta_pages, trend_pages
-from proctor_ci import pages as gate_pages
 from proctor_ci.trends import TrendGiven, named_baselines
-from proctor_web.app import page
+from proctor_web.app import full_address, page
 from proctor_web.comparing import comparison, gating, leaderboard, samples, trends, why
 from proctor_web.comparing.background import SECONDS
 from proctor_web.comparing.columns import Columns, Overlap, group_counts
+from proctor_web.comparing.gate_page import lay_out
 from proctor_web.operations import read, read_filter
 from proctor_web.workspace import Found, Workspace
 
@@ -236,7 +236,7 @@ class _Pages:
                 found = gating.decide_soon(self._workspace, given, seconds=SECONDS)
                 if found is None:
                     return page(request, "comparing/waiting.html.jinja", title=say("May it ship?"))
-                shown = gate_pages.page(found, request.state.lang)
+                shown = lay_out(found, request.state.lang, full_address(request))
         except BadInput as error:
             wrong = error.sentence
         of_task = [one for one in self._workspace.runs()[0] if one.record.task == run.record.task]
@@ -248,8 +248,9 @@ class _Pages:
             request,
             "comparing/gate.html.jinja",
             status=200 if wrong is None else 400,
-            title=shown.title if shown is not None else Words(request.state.lang).t("May it ship?"),
             shown=shown,
+            link_here=full_address(request),
+            at="/compare",
             wrong=wrong,
             given=given,
             baselines=[*named, *plain],

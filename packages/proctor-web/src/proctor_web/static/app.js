@@ -12,7 +12,20 @@ document.addEventListener("click", (event) => {
   if (opener) whenRead(() => document.getElementById(opener.dataset.open).showModal());
   const closer = event.target.closest("[data-close]");
   if (closer) closer.closest("dialog").close();
+  const copier = event.target.closest("[data-copy]");
+  if (copier) copy(copier);
 });
+
+async function copy(button) {
+  const field = document.getElementById(button.dataset.copy);
+  try {
+    await navigator.clipboard.writeText(field.value);
+  } catch { // a page over plain http has no clipboard: the text is marked, so that the keys copy it
+    field.closest("details")?.setAttribute("open", "");
+    return field.select();
+  }
+  button.textContent = button.dataset.said;
+}
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
