@@ -41,7 +41,7 @@ THEME_NAMES = {
     "dark": say("Colours: dark"),
     "light": say("Colours: light"),
 }
-SHARED = ("look.css", "run.css", "report.css")
+SHARED = ("look.css", "run.css")
 BEGIN_CHARACTERS = 400  # of an item in a list
 
 if TYPE_CHECKING:
