@@ -1,13 +1,18 @@
 """The kernel alone: whoever asks for what another package brings reads the one line that installs it."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+from click.testing import CliRunner
 from kernel_alone import command_without_packages
 
+from proctor.cli import app, not_installed, tree
+from proctor.cli.list import ROOM_BY_WORD
 from proctor.core.installing import install_command
 from proctor.core.packages import BROUGHT
 
@@ -15,7 +20,7 @@ SCRIPT = """
 import importlib, json, sys
 from pathlib import Path
 from click.testing import CliRunner
-from proctor.cli import app
+from proctor.cli import app, tree
 from proctor.core.errors import BadInput
 from proctor.registry import load_object
 
@@ -68,7 +73,7 @@ answers = [
     (extra, group, name, *(ask[group][name]() if isinstance(ask[group], dict) else ask[group](name)))
     for extra, group, name in asked
 ]
-print(json.dumps({"answers": answers, "list": call("list")[1], "help": {group: call(*group.split(), "--help")[1] for group in ("", "ci", "judge", "runs")}}))
+print(json.dumps({"answers": answers, "list": call("list")[1], "json": json.loads(call("list", "--json")[1]), "help": {group: call(*group.split(), "--help")[1] for group in ("", *tree.GROUPS)}}))
 """
 BROUGHT_NAMES = [
     (extra, group, name) for extra, groups in BROUGHT.items() for group, names in groups.items() for name in names
@@ -100,3 +105,48 @@ def test_everything_that_is_missing_is_answered_with_the_line_that_installs_it(a
         assert line in said, (group, name, said)
         assert len(said.splitlines()) == 1, said
         assert Path(install_command(extra).split("'")[1]).name in said
+
+
+def test_a_list_shows_what_is_missing_with_the_extra_it_needs_and_the_line_that_installs_it(alone: Any) -> None:
+    words = {"proctor.names": "names"} | {f"proctor.{room}": word for word, room in ROOM_BY_WORD.items()}
+    listed = {(words[group], name, extra) for extra, group, name in BROUGHT_NAMES if group in words}
+    assert {(word, *row) for word, rows in alone["json"]["not_installed"].items() for row in rows.items()} == listed
+    for _, name, extra in listed:
+        assert re.search(rf"^  {name} +Needs the extra '{extra}'\.$", alone["list"], re.MULTILINE), name
+    for extra in {extra for _, _, extra in listed}:
+        assert Path(install_command(extra).split("'")[1]).name in alone["list"]
+
+
+def test_help_shows_each_command_that_is_missing_with_the_extra_it_needs(alone: Any) -> None:
+    for extra, group, name in BROUGHT_NAMES:
+        if group != "proctor.commands":
+            continue
+        path, _, word = name.rpartition(".")
+        row = " ".join(re.split(rf"^  {word}\b", alone["help"][path], flags=re.MULTILINE)[1].split())
+        assert row.partition("Needs the extra ")[2].startswith(f"'{extra}'"), name
+        assert Path(install_command(extra).split("'")[1]).name in alone["help"][path]
+
+
+def test_the_tree_names_the_packages_that_have_commands() -> None:
+    assert {*tree.PACKAGES} == {extra for extra, group, _ in BROUGHT_NAMES if group == "proctor.commands"}
+
+
+def test_help_of_the_program_names_what_a_group_lacks(alone: Any) -> None:
+    said = " ".join(alone["help"][""].split())
+    assert "delete (not installed: import)" in said
+    assert "May it ship? Needs the extra 'ci'." in said
+
+
+def test_what_is_missing_is_grey_on_a_terminal_only() -> None:
+    rows = click.HelpFormatter(width=78)
+    not_installed.write_rows(rows, {"web": "web"}, {"web": "web"})
+    assert rows.getvalue().startswith("\x1b[2m")
+    assert rows.getvalue().endswith("\x1b[0m")
+    assert CliRunner().invoke(click.Command("x", callback=lambda: click.echo(rows.getvalue()))).output.startswith("web")
+
+
+def test_where_all_is_installed_nothing_is_said_of_it() -> None:
+    for words in (["--help"], ["runs", "--help"], ["list", "stores"]):
+        done = CliRunner().invoke(app, ["--lang", "en", *words])
+        assert "Not installed" not in done.output
+        assert "Needs the extra" not in done.output

@@ -21,7 +21,7 @@ import msgspec
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.near import did_you_mean, near
-from proctor.core.packages import extra_of, moved_module
+from proctor.core.packages import extra_by_name, extra_of, moved_module
 from proctor.core.parts import (
     AgentPart,
     BenchmarkPart,
@@ -79,6 +79,10 @@ class Room(Generic[P]):
         public = [module.name for module in pkgutil.iter_modules(self._folders()) if not module.name.startswith("_")]
         own = filter(self._own, public)
         return sorted({*map(self._listed, own), *(self._listed(point.name) for point in self._points())})
+
+    def missing(self) -> dict[str, str]:
+        """Return the parts of our packages that are not installed, each with the extra that brings it."""
+        return {name: extra for name, extra in extra_by_name(self._group).items() if not self.knows(name)}
 
     def knows(self, name: str) -> bool:
         """Return True if there is a part of this name; quicker than a search in `names`."""

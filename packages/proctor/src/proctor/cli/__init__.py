@@ -9,7 +9,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -79,20 +79,21 @@ class Commands(click.Group):
         return (args[0], command, args[1:]) if command is not None else super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        missing = {path: extra for path, extra in tree.missing().items() if path.startswith(f"{self.path} ")}
         with formatter.section(t("Commands")):
-            formatter.write_dl(
-                [(name, t(tree.COMMANDS[f"{self.path} {name}"].sentence)) for name in self.list_commands(ctx)]
-            )
+            _write_rows(formatter, {name: f"{self.path} {name}" for name in self.list_commands(ctx)}, missing)
+        _write_install_lines(formatter, missing)
 
 
 class Program(Commands):
     """The program itself: the language, its groups under headings, and what a failure looks like."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, self.list_commands(ctx)))
+        width, missing = max(map(len, self.list_commands(ctx))), tree.missing()
         for title, names in tree.HEADINGS.values():
             with formatter.section(t(title)):
-                formatter.write_dl([(name.ljust(width), _described(name)) for name in names])
+                _write_rows(formatter, {name.ljust(width): name for name in names}, missing)
+        _write_install_lines(formatter, missing)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
         given = [*(sys.argv[1:] if args is None else args)]
@@ -155,11 +156,20 @@ def app() -> None:
     """Group the commands of `tree`."""
 
 
-def _described(name: str) -> str:
-    """Return what a command does, or the question of a group with the names in it."""
-    if name in tree.GROUPS:
-        return f"{t(tree.GROUPS[name])} {', '.join(tree.names_in(name))}"
-    return t(tree.COMMANDS[name].sentence)
+def _write_rows(formatter: click.HelpFormatter, path_by_name: Mapping[str, str], missing: Mapping[str, str]) -> None:
+    if missing:
+        from proctor.cli.not_installed import write_rows
+
+        write_rows(formatter, path_by_name, missing)
+    else:
+        formatter.write_dl([(name, tree.describe(path)) for name, path in path_by_name.items()])
+
+
+def _write_install_lines(formatter: click.HelpFormatter, missing: Mapping[str, str]) -> None:
+    if missing:
+        from proctor.cli.not_installed import install_lines
+
+        formatter.write("\n" + "\n".join(install_lines(missing.values())) + "\n")
 
 
 def _width_of_help() -> int | None:

@@ -1,13 +1,15 @@
-"""proctor list: what there is."""
+"""proctor list: what there is, and what packages bring that are not installed."""
 
 import inspect
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli import options, output
+import proctor
+from proctor.cli import not_installed, options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+from proctor.core.packages import extra_by_name
 from proctor.core.sentence import Sentence, say
 
 if TYPE_CHECKING:
@@ -19,38 +21,80 @@ ROOM_BY_WORD = {
     "scorers": "scorers",
     "users": "users",
     "environments": "environments",
+    "stores": "stores",
+    "imports": "imports",
+    "exports": "exports",
+    "files": "task_files",
+    "names": "names",
 }
 
 
 @click.command()
-@click.argument("what", type=click.Choice(sorted(ROOM_BY_WORD)), required=False)
+@click.argument("what", metavar="[KIND]", type=click.Choice(sorted(ROOM_BY_WORD)), required=False)
 @options.as_json
 def command(what: str | None, as_json: bool) -> None:
-    found = {word: parts(room) for word, room in ROOM_BY_WORD.items() if what in (None, word)}
+    words = [word for word in ROOM_BY_WORD if what in (None, word)]
+    described = {word: parts(ROOM_BY_WORD[word]) for word in words}
+    missing = {word: extra_by_missing_part(ROOM_BY_WORD[word]) for word in words}
     if as_json:
-        output.print_json({word: {name: str(text) for name, text in parts.items()} for word, parts in found.items()})
+        shown = {word: {name: str(text) for name, text in parts.items()} for word, parts in described.items()}
+        output.print_json(shown | {"not_installed": missing})
         return
-    for word, described in found.items():
+    for word in words:
         output.line(f"{t(word)}:")
-        width = max(map(len, described), default=0)
-        for name, text in described.items():
-            output.line(f"  {name:<{width}}  {t(text)}")
+        _print_parts(described[word], missing[word])
+    for line in not_installed.install_lines(extra for named in missing.values() for extra in named.values()):
+        output.line(line)
 
 
 def parts(room: str) -> dict[str, str | Sentence]:
     """Return the parts of a package by name, each with its description."""
     from proctor import registry
 
+    if room == "names":
+        return {name: _first_line(getattr(proctor, name)) for name in _names()}
     if room == "scorers":
         return {name: _described(registry.JUDGES, name) for name in registry.JUDGES.names()} | _scorers()
-    rooms: tuple[registry.Room[Any], ...] = (
-        registry.AGENTS,
-        registry.BENCHMARKS,
-        registry.USERS,
-        registry.ENVIRONMENTS,
-    )
-    found = next(one for one in rooms if one.name == room)
-    return {name: _described(found, name) for name in found.names()}
+    return {name: _described(_room(room), name) for name in _room(room).names()}
+
+
+def extra_by_missing_part(room: str) -> dict[str, str]:
+    """Return the parts of packages that are not installed, each with the extra that brings it."""
+    if room == "names":
+        here = _names()
+        return {name: extra for name, extra in extra_by_name("proctor.names").items() if name not in here}
+    rooms = ("judges", "scorers") if room == "scorers" else (room,)
+    return {name: extra for one in rooms for name, extra in _room(one).missing().items()}
+
+
+def _print_parts(described: dict[str, str | Sentence], missing: dict[str, str]) -> None:
+    """Print the parts by name, greyed out where they are not installed."""
+    rows: dict[str, str | Sentence] = described | {
+        name: not_installed.with_extra(None, missing[name]) for name in missing
+    }
+    width = max(map(len, rows), default=0)
+    for name in sorted(rows) if missing else rows:
+        row = f"  {name:<{width}}  {t(rows[name])}"
+        if name in missing:
+            not_installed.print_grey(row)
+        else:
+            output.line(row)
+
+
+def _names() -> list[str]:
+    from proctor.runtime.entry_points import entry_points
+
+    return [*proctor.__all__, *(point.name for point in entry_points("proctor.names"))]
+
+
+def _first_line(value: object) -> str:
+    return (inspect.getdoc(value) or "").partition("\n")[0]
+
+
+def _room(name: str) -> "Room[Any]":
+    from proctor.registry import ROOMS
+
+    return next(room for room in ROOMS if room.name == name)
 
 
 def _described(room: "Room[Any]", name: str) -> str | Sentence:
@@ -65,15 +109,15 @@ def _scorers() -> dict[str, str | Sentence]:
     from proctor import registry
     from proctor.scorers.lookup import functions
 
-    found: dict[str, str | Sentence] = {}
+    listed: dict[str, str | Sentence] = {}
     for room in registry.SCORERS.names():
         try:
             part = registry.SCORERS.find(room)
         except BadInput as error:  # of an installed package: the others are still listed
-            found[room] = error.sentence
+            listed[room] = error.sentence
             continue
         if part.scorer is None and (part.make or part.combine):  # made of its options alone
-            found[room] = _described(registry.SCORERS, room)
+            listed[room] = _described(registry.SCORERS, room)
         for name, function in functions(room, part).items():
-            found[name] = (inspect.getdoc(function) or "").partition("\n")[0]
-    return found
+            listed[name] = _first_line(function)
+    return listed

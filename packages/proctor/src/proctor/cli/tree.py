@@ -4,6 +4,7 @@ A command of another package may be missing, or may not stand here at all: an en
 named `ci.gate` for `proctor ci gate`, adds one.
 """
 
+import sys
 from importlib import import_module
 from typing import NamedTuple
 
@@ -39,6 +40,7 @@ GROUPS = {
     "adk": say("Does an agent of ADK or VeADK pass its eval sets?"),
     "team": say("Who else works with these runs, and what did they do?"),
 }
+PACKAGES = ("adapters", "ci", "web")  # the extras whose packages have commands here
 USUAL = {"runs": "list"}  # what a group does when no command of it is named
 COMMANDS = {
     "demo": Entry(
@@ -57,7 +59,10 @@ COMMANDS = {
     ),
     "compare": Entry(say("Compare two runs on the same samples."), "proctor.cli.compare:command"),
     "list": Entry(
-        say("List the tasks, agents, scorers, simulated users or environments there are."), "proctor.cli.list:command"
+        say(
+            "List what there is and what is not installed: tasks, agents, scorers, users, environments, stores, imports, exports, files (kinds of task files) or names (of proctor)."
+        ),
+        "proctor.cli.list:command",
     ),
     "completion": Entry(
         say(
@@ -204,6 +209,29 @@ def names_in(group: str) -> list[str]:
     if not group:
         return [name for _, names in HEADINGS.values() for name in names]
     return [path.removeprefix(f"{group} ") for path in COMMANDS if path.startswith(f"{group} ")]
+
+
+def missing() -> dict[str, str]:
+    """Return the commands of our packages that are not installed, each with the extra that brings it."""
+    absent = [package for package in PACKAGES if not _can_import(f"proctor_{package}")]
+    if not absent:
+        return {}
+    from proctor.core.packages import extra_by_name
+
+    brought = extra_by_name("proctor.commands")
+    return {name.replace(".", " "): extra for name, extra in brought.items() if extra in absent}
+
+
+def _can_import(name: str) -> bool:
+    """True if a package is there; the entry points themselves take 50 ms to read, and `importlib.util` 5 to load."""
+    return any(finder.find_spec(name, None) is not None for finder in sys.meta_path)
+
+
+def describe(path: str) -> str:
+    """Return what a command does, or the question of a group with the names in it."""
+    if path in GROUPS:
+        return f"{t(GROUPS[path])} {', '.join(names_in(path))}"
+    return t(COMMANDS[path].sentence)
 
 
 def find_command(path: str) -> click.Command | None:

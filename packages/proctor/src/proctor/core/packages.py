@@ -60,6 +60,15 @@ def moved_module(name: str) -> str | None:
     return next((now + name.removeprefix(before) for before, now in FORMER.items() if name.startswith(before)), None)
 
 
+def extra_by_name(group: str) -> dict[str, str]:
+    """Return each name of a group of entry points that our packages bring, with the extra that installs it.
+
+    >>> extra_by_name("proctor.stores")
+    {'postgresql': 'postgres'}
+    """
+    return {name: extra for extra, groups in BROUGHT.items() for name in groups.get(group, ())}
+
+
 def extra_with(group: str, name: str) -> str | None:
     """Return the extra that brings a name of a group of entry points; None if none does.
 
