@@ -62,7 +62,7 @@ class _Limit(msgspec.Struct, frozen=True):
     type: str = ""
 
 
-class _Sample(msgspec.Struct, frozen=True):
+class InspectSample(msgspec.Struct, frozen=True):
     """A sample of a log; what is not named here, such as its events, is passed over without being built."""
 
     id: str | int
@@ -183,7 +183,7 @@ def _zipped(source: Source, how: Reading, model: str) -> Iterator[ForeignTrial]:
     zipped = Unzipped(source)
     for name in source.members:
         if _SAMPLE.fullmatch(name):
-            yield _trial(zipped.member(name, _Sample), how, model)
+            yield _trial(zipped.member(name, InspectSample), how, model)
         elif _IN_CHUNKS.fullmatch(name):
             raise BadInput(
                 "{path}: the sample {name} is stored in chunks. Rewrite the log first: inspect log convert --to json",
@@ -194,7 +194,7 @@ def _zipped(source: Source, how: Reading, model: str) -> Iterator[ForeignTrial]:
 
 def _listed(source: Source, document: _Document, how: Reading, model: str) -> Iterator[ForeignTrial]:
     for index, raw in enumerate(document.samples or ()):
-        yield _trial(source.decode(bytes(raw), _Sample, f"samples[{index}]"), how, model)
+        yield _trial(source.decode(bytes(raw), InspectSample, f"samples[{index}]"), how, model)
 
 
 def _ended(header: _Header) -> tuple[RunState, Sentence | None]:
@@ -221,11 +221,11 @@ def _reported(results: Mapping[str, Any] | None, scales: Mapping[str, tuple[floa
                         yield Reported(scorer=name, metric=metric, value=(value - low) / (high - low))
 
 
-def _trial(raw: _Sample, how: Reading, model: str) -> ForeignTrial:
+def _trial(raw: InspectSample, how: Reading, model: str) -> ForeignTrial:
     attached = raw.attachments or {}
     messages = [message(_attach(one, attached)) for one in raw.messages or ()]
     asked = [message(_attach(one, attached)) for one in raw.input] if isinstance(raw.input, list) else []
-    first = _first_reply(raw, len(asked))
+    first = first_reply(raw, len(asked))
     prompt = messages[:first] or asked or [Message.of("user", _attach(raw.input, attached))]
     metadata = raw.metadata or {}
     target = raw.target[0] if isinstance(raw.target, list) and len(raw.target) == 1 else raw.target
@@ -242,7 +242,7 @@ def _trial(raw: _Sample, how: Reading, model: str) -> ForeignTrial:
         outcome=outcome,
         failure=failure,
         trajectory=Trajectory(
-            steps=steps(messages[first:]) or _completion(raw),
+            steps=steps(messages[first:]) or completion_of(raw),
             stop="done" if raw.limit is None else STOPS.get(raw.limit.type, "step_limit"),
             tools="native" if any(one.calls for one in messages) else "text",
         ),
@@ -254,7 +254,7 @@ def _trial(raw: _Sample, how: Reading, model: str) -> ForeignTrial:
     )
 
 
-def _first_reply(raw: _Sample, asked: int) -> int:
+def first_reply(raw: InspectSample, asked: int) -> int:
     """Return where the agent's own messages begin: those of a few-shot prompt are of the assistant too."""
     messages = raw.messages or []
     made = [number for number, one in enumerate(messages) if one.get("source") == "generate" or one.get("model")]
@@ -264,14 +264,14 @@ def _first_reply(raw: _Sample, asked: int) -> int:
     return next(replies, len(messages))
 
 
-def _completion(raw: _Sample) -> tuple[Any, ...]:
+def completion_of(raw: InspectSample) -> tuple[Any, ...]:
     for choice in mappings((raw.output or {}).get("choices")):
         if isinstance(choice.get("message"), Mapping):
             return steps([message(choice["message"])])
     return ()
 
 
-def _outcome(raw: _Sample) -> tuple[Outcome, Failure | None]:
+def _outcome(raw: InspectSample) -> tuple[Outcome, Failure | None]:
     """Return how the sample ended: an error is never a zero, as the log does not say whose it was."""
     if raw.error is not None:
         if raw.error.message.startswith(CANCELLED):
@@ -285,24 +285,24 @@ def _outcome(raw: _Sample) -> tuple[Outcome, Failure | None]:
     return "scored", None
 
 
-def _scores(raw: _Sample, how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(raw: InspectSample, how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
     for name, one in (raw.scores or ({"score": raw.score} if raw.score is not None else {})).items():
         answer = None if one.answer is None else text_of(one.answer)
         yield from scores(name, one.value, how.scales, words=GRADES, answer=answer, reason=one.explanation or "")
 
 
-def _used(raw: _Sample, model: str) -> Usage:
+def _used(raw: InspectSample, model: str) -> Usage:
     return sum((_usage(one) for name, one in (raw.model_usage or {}).items() if _is_of(name, model, raw)), NOTHING)
 
 
-def _of_others(raw: _Sample, model: str) -> dict[str, Any]:
+def _of_others(raw: InspectSample, model: str) -> dict[str, Any]:
     """Return what models of scorers and tools used: the log does not say which of them."""
     return {
         n: msgspec.to_builtins(_usage(one)) for n, one in (raw.model_usage or {}).items() if not _is_of(n, model, raw)
     }
 
 
-def _is_of(name: str, model: str, raw: _Sample) -> bool:
+def _is_of(name: str, model: str, raw: InspectSample) -> bool:
     return name == model or len(raw.model_usage or {}) == 1
 
 

@@ -31,7 +31,7 @@ from proctor.core.judge import PROVENANCE, JudgeChoice, JudgeInfo
 from proctor.core.main_number import check_names
 from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata, Until
 from proctor.core.shard import shard_of
-from proctor.core.task import Agent, ShardedStore, Store, Summarise, Task
+from proctor.core.task import Agent, AgentChoice, ShardedStore, Store, Summarise, Task
 from proctor.core.version import __version__
 from proctor.engine import ray_cluster
 from proctor.engine.job import Job
@@ -127,6 +127,7 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     )
     agent = options.agent if options.replies is None else resolve.Recorded(Path(options.replies))
     made_agent, named_agent = resolve.agent(agent, options.agent_options or {})
+    choice = AgentChoice(name=agent if isinstance(agent, str) else None, options=options.agent_options or {})
     made_task, named_environment = resolve.environment(
         made_task, options.environments, options.environment_options or {}, acted_in=options.replies is None
     )
@@ -169,7 +170,7 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
         task=made_task,
         named_task=named_task,
         named_user=named_user,
-        agent=resolve.with_oracle(made_agent, made_task),
+        agent=resolve.played(made_agent, made_task, choice),
         named_agent=named_agent,
         named_environment=named_environment,
         scorers=bound,

@@ -22,7 +22,18 @@ from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
 from proctor.core.parts import BenchmarkPart, Find
 from proctor.core.run import RunSpec
 from proctor.core.sample import Sample
-from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, TakesJudge, TakesOracle, Task, User
+from proctor.core.task import (
+    Agent,
+    AgentChoice,
+    Environment,
+    Scorer,
+    Session,
+    Summarise,
+    TakesJudge,
+    TakesOracle,
+    Task,
+    User,
+)
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
@@ -275,6 +286,13 @@ def with_oracle(agent: Agent, task: Task) -> Agent:
     """Give an agent that asks for it (`baseline:oracle`) the function by which the task makes right answers, or who gives them."""
     oracle = task.oracle_agent or task.oracle
     return agent.with_oracle(oracle) if oracle is not None and isinstance(agent, TakesOracle) else agent
+
+
+def played(agent: Agent, task: Task, choice: AgentChoice) -> Agent:
+    """Return what plays the samples of a task: the agent, or what the task puts between itself and the agent."""
+    if task.host is None or isinstance(agent, Recorded):
+        return with_oracle(agent, task)
+    return task.host(with_oracle(agent, task), choice)
 
 
 def benchmark(name: str) -> BenchmarkPart | None:

@@ -16,6 +16,7 @@ from proctor.api.loop import fast_loop
 from proctor.core.errors import BudgetSpent, ProctorError, Refused
 from proctor.core.judge import JudgeChoice
 from proctor.core.sentence import Sentence
+from proctor.core.task import AgentChoice
 from proctor.engine import wire
 from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
@@ -173,7 +174,7 @@ def _work(start: wire.Start) -> Work:
         run_id=start.run_id,
         created=start.created,
         task=task,
-        agent=resolve.with_oracle(agent, task),
+        agent=resolve.played(agent, task, AgentChoice(name=spec.agent, options=spec.agent_options)),
         scorers=scorers,
         limits=spec.limits,
         price=start.price,

@@ -162,10 +162,18 @@ class TakesJudge(Protocol):
     def with_judge(self, judge: JudgeChoice) -> Scorer: ...
 
 
+class AgentChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """The agent that a run names (`--agent`, `--agent-set`); without a name it is an object."""
+
+    name: str | None = None
+    options: Mapping[str, Any] = {}
+
+
 Samples = Iterable[Sample] | Callable[[], Iterable[Sample]]
 Judged = Callable[[], Iterable[tuple[Sample, Verdict]]]
 MakeEnvironment = Callable[[Sample], Environment | None]
 Summarise = Callable[[Sequence[Estimate], Judged], Sequence[Estimate]]
+Host = Callable[[Agent, AgentChoice], Agent]
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,6 +189,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         user: speaks after the turns of the sample; entered with the run if it is an async context manager.
         oracle: a right answer as an agent would give it, where the target is no text.
         oracle_agent: an agent that does what is right, where that depends on what the environment shows.
+        host: returns what plays the samples in place of the agent, which answers the requests of that; for tasks whose
+            solver is code of another program.
         summarise: the estimates of the run (whole and by slice) to official aggregates, only where the
             official number is no mean. It is called when the run ends, and what it returns is kept with the run. What no estimate tells can be read from the verdicts that count, each with
             its sample: the second argument gives them when it is called.
@@ -200,6 +210,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     user: User | str | None = None
     oracle: Callable[[Sample], Trajectory] | None = None
     oracle_agent: Agent | None = None
+    host: Host | None = None
     summarise: Summarise | None = None
     provenance: Mapping[str, Any] = {}
     spread_by: str | None = None

@@ -96,7 +96,8 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     """
     calls, use = retry.record_calls(), cache.begin(attempt, f"{work.run_id}/{sample.id}", work.created)
     started, clock = time.time(), time.perf_counter()
-    asked = ledger.begin() if work.task.user is not None else None
+    asks_others = work.task.user is not None or work.task.host is not None
+    asked = ledger.begin() if asks_others else None
     trajectory, failure, outcome = await _play(work, sample, attempt)
     usage = _usage(trajectory, work.price)
     if calls:

@@ -337,6 +337,9 @@ def _serve(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO) -
         served.reply({"id": 0, "raised": _described(error)})
         os._exit(1)
     served.reply({"id": 0, "value": [settings.get("fault", sys.platform), settings.get("open_files", "")]})
+    if settings["talks"]:
+        served.program.talk(requests, replies)
+        os._exit(0)
     for line in requests:
         _limit_cpu(settings["seconds"])
         served.answer(json.loads(line))

@@ -36,13 +36,50 @@ VARIABLES = {
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
-    """What workers run."""
+    """What workers run.
+
+    Attributes:
+        python: the interpreter; the one that runs us if None.
+        talks: True if it has a function `talk(requests, replies)` that is given the pipes, False if its functions are called.
+    """
 
     path: Path
     paths: Sequence[Path] = ()
     variables: Mapping[str, str] = {}
     limits: Limits = Limits()
     confined: bool = True
+    python: Path | None = None
+    talks: bool = False
+
+    def command(self, folder: str) -> tuple[Sequence[str], Mapping[str, str]]:
+        """Return the command that starts a worker with a temporary folder, and its environment."""
+        variables = {**VARIABLES, **dict.fromkeys(("HOME", "TMPDIR"), folder), **self.variables}
+        return (str(self.python or sys.executable), *FLAGS, str(Path(child.__file__)), folder), variables
+
+    def settings(self) -> bytes:
+        """Return the first line that a worker reads."""
+        settings = {
+            **msgspec.to_builtins(self.limits),
+            "program": str(self.path.resolve()),
+            "paths": [str(path.resolve()) for path in self.paths],
+            "confined": self.confined,
+            "talks": self.talks,
+        }
+        return msgspec.json.encode(settings) + b"\n"
+
+    def how_it_ended(self, code: int | None, tail: bytes) -> EnvironmentFailed:
+        """Return the fault of a worker that ended with an exit code, or closed its pipe (None); `tail` is what it printed."""
+        name, limits = self.path.name, self.limits
+        if code == child.OUT_OF_MEMORY:
+            return EnvironmentFailed("The worker of {program} needed more than {megabytes} MB of memory, and was ended.", kind="worker_memory", program=name, megabytes=limits.memory_bytes >> 20)  # fmt: skip
+        number = -code if code is not None and code < 0 else (code or 0) - 128
+        if number == signal.SIGXCPU:
+            return EnvironmentFailed("The worker of {program} did not answer within {seconds:g} seconds, and was ended.", kind="worker_hung", program=name, seconds=limits.seconds)  # fmt: skip
+        how: object = signal.Signals(number).name if number in set(signal.Signals) else f"exit code {code}"
+        if code is None:
+            how = say("it closed its pipe")
+        said = visible(tail.decode("utf-8", "replace")).strip() or "-"
+        return EnvironmentFailed("The worker of {program} ended ({how}). It printed: {said}", kind="worker_killed", program=name, how=how, said=said)  # fmt: skip
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,23 +212,16 @@ class Process(asyncio.SubprocessProtocol):
     async def _start(self) -> None:
         try:
             self._folder = tempfile.mkdtemp(prefix="proctor-worker-")
-            variables = {**VARIABLES, **dict.fromkeys(("HOME", "TMPDIR"), self._folder), **self._program.variables}
-            command = (sys.executable, *FLAGS, str(Path(child.__file__)), self._folder)
+            command, variables = self._program.command(self._folder)
             await self._loop.subprocess_exec(lambda: self, *command, env=variables, start_new_session=True)
         except OSError as error:
-            self.fault = EnvironmentFailed("This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).", kind="machine", type=type(error).__name__, error=error.strerror or error)  # fmt: skip
+            self.fault = not_started(error)
             self._closed.set_result(None)
             self._remove_folder()
             raise self.fault from error
-        settings = {
-            **msgspec.to_builtins(self._limits),
-            "program": str(self._program.path.resolve()),
-            "paths": [str(path.resolve()) for path in self._program.paths],
-            "confined": self._program.confined,
-        }
         await self._turn.acquire()
         try:
-            reply, _ = await self._asked(0, msgspec.json.encode(settings) + b"\n", self._limits.start_seconds)
+            reply, _ = await self._asked(0, self._program.settings(), self._limits.start_seconds)
         except Gone:  # at once: another would as well
             assert self.fault is not None
             raise self.fault from None
@@ -252,23 +282,11 @@ class Process(asyncio.SubprocessProtocol):
         """Note that the process is no more, or cannot be heard."""
         assert self._transport is not None
         code = self._transport.get_returncode()
-        self._end(self._how_it_ended(code))
+        self._end(self._program.how_it_ended(code, self._tail))
         if code is not None and not self._closed.done():
             self._closed.set_result(None)
             self._transport.close()
             self._remove_folder()
-
-    def _how_it_ended(self, code: int | None) -> EnvironmentFailed:
-        if code == child.OUT_OF_MEMORY:
-            return EnvironmentFailed("The worker of {program} needed more than {megabytes} MB of memory, and was ended.", kind="worker_memory", program=self._name, megabytes=self._limits.memory_bytes >> 20)  # fmt: skip
-        number = -code if code is not None and code < 0 else (code or 0) - 128
-        if number == signal.SIGXCPU:
-            return EnvironmentFailed("The worker of {program} did not answer within {seconds:g} seconds, and was ended.", kind="worker_hung", program=self._name, seconds=self._limits.seconds)  # fmt: skip
-        how: object = signal.Signals(number).name if number in set(signal.Signals) else f"exit code {code}"
-        if code is None:
-            how = say("it closed its pipe")
-        said = visible(self._tail.decode("utf-8", "replace")).strip() or "-"
-        return EnvironmentFailed("The worker of {program} ended ({how}). It printed: {said}", kind="worker_killed", program=self._name, how=how, said=said)  # fmt: skip
 
     def _end(self, fault: EnvironmentFailed) -> None:
         if self.fault is not None:
@@ -302,6 +320,11 @@ def confine(command: Sequence[str], folder: str, bounds: Confinement = DEFAULT_B
     """
     limits = f"{bounds.memory_mb},{bounds.processes},{bounds.disk_mb}"
     return [sys.executable, "-I", "-S", str(Path(child.__file__)), folder, limits, *command]
+
+
+def not_started(error: OSError) -> EnvironmentFailed:
+    """Return the fault of a worker that the machine could not start."""
+    return EnvironmentFailed("This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).", kind="machine", type=type(error).__name__, error=error.strerror or error)  # fmt: skip
 
 
 @cache

@@ -1,0 +1,216 @@
+"""Tasks of Inspect: `inspect:PACKAGE/TASK`, or `inspect:./FILE.py@TASK`."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.api.loop import run_in_loop
+from proctor.core.digest import digest
+from proctor.core.errors import BadInput
+from proctor.core.parts import TaskFilesPart
+from proctor.core.run import Estimate
+from proctor.core.sample import Message, Sample, Turn
+from proctor.core.sentence import Sentence, say
+from proctor.core.task import Agent, AgentChoice, Judged, Task
+from proctor.isolation import Program, TalkingWorker
+from proctor_adapters.bridge.asked import AskedModels
+from proctor_adapters.bridge.host import GuestHost
+from proctor_adapters.bridge.options import GuestOptions, read_options
+from proctor_adapters.bridge.program import program_of
+from proctor_adapters.bridge.refusals import of_loading
+from proctor_adapters.bridge.scoring import official, rows_of, scorers_of
+from proctor_adapters.bridge.worker import Guest, GuestRaised, first_line
+from proctor_adapters.imports._messages import message
+
+PREFIX = "inspect:"
+PROGRAM = Path(__file__).with_name("inspect_worker_program.py")  # imports Inspect, so it is never imported here
+AT_ONCE = 10_000  # of the worker; the run decides how many it feeds
+
+
+class GuestSample(msgspec.Struct, frozen=True):
+    """A sample as the worker describes it."""
+
+    id: str
+    digest: str
+    input: str | list[dict[str, Any]] = ""
+    target: Any = None
+    choices: list[Any] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class GuestPlan(msgspec.Struct, frozen=True):
+    """What a task holds, by the worker that loaded it."""
+
+    samples: list[GuestSample]
+    scorers: list[dict[str, Any]]
+    epochs: int = 1
+    sandboxes: dict[str, int] = {}
+    limits: dict[str, Any] = {}
+    roles: list[str] = []
+    version: Any = 0
+    package: str = ""
+
+
+def is_inspect(name: str) -> bool:
+    """True if the name of a task means one of Inspect.
+
+    >>> is_inspect("inspect:inspect_evals/gsm8k"), is_inspect("gsm8k")
+    (True, False)
+    """
+    return name.startswith(PREFIX)
+
+
+def task(name: str, **options: Any) -> Task:
+    """Return a task of Inspect, whose solver, tools and scorers run in a worker process.
+
+    Raises:
+        BadInput: it cannot be loaded, or needs what is not here.
+    """
+    given = read_options(options)
+    called = _absolute(name.removeprefix(PREFIX))
+    program = program_of(PROGRAM, "inspect_ai", "inspect-tasks", given.how, name)
+    about = {
+        "task": called,
+        "arguments": given.arguments,
+        "roles": [*given.roles],
+        "at_once": AT_ONCE,
+        "sandbox": given.how.sandbox,
+    }
+    plan = _plan(program, about, name)
+    return Task(
+        name=name,
+        version=f"{plan.version}",
+        samples=[_sample(one) for one in plan.samples],
+        scorers=scorers_of(plan.scorers, given.how.scales),
+        host=partial(_host, program, about, given, name, plan),
+        summarise=partial(_summarise, program, about),
+        provenance={
+            "inspect_ai": plan.package,
+            "samples": digest([one.digest for one in plan.samples]),
+            "limits": plan.limits,
+            "roles": {**given.roles},
+            "models": {**given.models},
+        },
+        planned=len(plan.samples),
+        notes=_notes(plan, given),
+    )
+
+
+def _absolute(called: str) -> str:
+    """Return the name of a task with the whole path of its file; the worker has another folder."""
+    path, at, wanted = called.rpartition("@") if "@" in called else (called, "", "")
+    if not path.endswith(".py"):
+        return called
+    file = Path(path).expanduser().absolute()
+    if not file.is_file():
+        raise BadInput("There is no file {path}.", path=path)
+    return f"{file}{at}{wanted}"
+
+
+def _plan(program: Program, about: Mapping[str, Any], name: str) -> GuestPlan:
+    try:
+        heard = run_in_loop(lambda _: _once(program, {"plan": about}))
+    except GuestRaised as error:
+        raise of_loading(name, error) from None
+    plan = msgspec.convert(heard["plan"], GuestPlan)
+    if not plan.samples:
+        raise BadInput("{task} has no samples.", task=name)
+    if not plan.scorers:
+        raise BadInput("{task} has no scorer, so there is nothing to measure.", task=name)
+    if "docker" in plan.sandboxes and program.confined and about["sandbox"] is None:
+        raise BadInput(
+            "{task} needs Docker (sandbox docker in {n} of {m} samples), which a worker without network and files cannot reach. Where a daemon answers: --set bridge.confined=false",
+            task=name,
+            n=plan.sandboxes["docker"],
+            m=len(plan.samples),
+        )
+    return plan
+
+
+async def _once(program: Program, request: Mapping[str, Any]) -> Any:
+    worker = TalkingWorker(program)
+    try:
+        return await first_line(worker, request)
+    finally:
+        await worker.__aexit__()
+
+
+def _sample(one: GuestSample) -> Sample:
+    asked = [Message.of("user", one.input)] if isinstance(one.input, str) else [message(raw) for raw in one.input]
+    target = one.target[0] if isinstance(one.target, list) and len(one.target) == 1 else one.target
+    options = {"options": one.choices} if one.choices else {}
+    return Sample(
+        id=one.id,
+        turns=(Turn(messages=tuple(asked), reference=target),),
+        target=target,
+        meta={"metadata": one.metadata or {}, "digest": one.digest, **options},
+    )
+
+
+def _host(
+    program: Program,
+    about: Mapping[str, Any],
+    given: GuestOptions,
+    name: str,
+    plan: GuestPlan,
+    agent: Agent,
+    choice: AgentChoice,
+) -> Agent:
+    models = AskedModels(agent, choice, given, name)
+    check = partial(_check, models, given, name, plan)
+    return GuestHost(agent, models, Guest(program, about, check, partial(of_loading, name), given.how.seconds))
+
+
+def _check(models: AskedModels, given: GuestOptions, name: str, plan: GuestPlan, ready: Mapping[str, Any]) -> None:
+    """Refuse what a run would stumble over, before the first call.
+
+    Raises:
+        BadInput: nothing says who answers for a model or a role; the samples are others than those of the plan.
+    """
+    heard = ready["rehearsed"]
+    for kind in ("role", "model"):
+        for asked in heard.get(kind, ()):
+            models.model_name(kind, asked)
+    digests = ready["digests"]
+    differ = sum(digests.get(one.id) != one.digest for one in plan.samples)
+    if differ and not given.how.frozen:
+        raise BadInput(
+            "{task} gives other samples each time it is loaded ({n} of {m} differ), so that a run could not be resumed. An argument of the task may fix that, such as --set shuffle=false.",
+            task=name,
+            n=differ,
+            m=len(plan.samples),
+        )
+
+
+def _summarise(program: Program, about: Mapping[str, Any], _: Sequence[Estimate], judged: Judged) -> Sequence[Estimate]:
+    rows = rows_of(judged)
+    if not rows:
+        return []
+    try:
+        heard = run_in_loop(lambda _: _once(program, {"totals": {**about, "rows": rows}}))
+    except GuestRaised as error:
+        return [
+            Estimate(
+                name="official",
+                value=None,
+                note=say("Inspect could not compute its metrics: {error}", error=error.sentence),
+            )
+        ]
+    return [*official(heard["totals"], len(rows))]
+
+
+def _notes(plan: GuestPlan, given: GuestOptions) -> list[Sentence]:
+    notes = []
+    if plan.epochs > 1:
+        notes.append(say("The task asks for {count} attempts at each sample: --attempts {count}", count=plan.epochs))
+    if given.how.sandbox == "local":
+        notes.append(say("What the task does in its sandbox runs in the worker process itself."))
+    if not given.how.confined:
+        notes.append(say("The worker of this task has the network and can write your files; it has none of your keys."))
+    return notes
+
+
+PART = TaskFilesPart(is_mine=is_inspect, task=task)

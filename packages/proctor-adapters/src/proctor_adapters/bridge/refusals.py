@@ -1,0 +1,53 @@
+"""Say in a sentence why a task of another program cannot be loaded here, and what to do."""
+
+import re
+
+from proctor.core.errors import BadInput
+from proctor.core.near import did_you_mean, near
+from proctor_adapters.bridge.worker import GuestRaised
+
+OFFLINE = ("OfflineModeIsEnabled", "LocalEntryNotFoundError", "ConnectionError", "ConnectError", "DatasetNotFoundError")
+SAYS_OFFLINE = re.compile(
+    r"offline mode|couldn't (?:be reached|connect|reach|find)|temporary failure in name resolution|network is unreachable|"
+    r"name or service not known|max retries exceeded|failed to (?:resolve|download|clone)|connection (?:error|refused)|"
+    r"could not resolve host|read-only file system",
+    re.IGNORECASE,
+)
+SAYS_DOCKER = re.compile(r"\bdocker\b", re.IGNORECASE)
+SAYS_INSTALL = re.compile(
+    r"pip install|not installed|requires? the .* (?:package|extra)|No module named", re.IGNORECASE
+)
+MOST = 400
+
+
+def of_loading(name: str, error: GuestRaised) -> BadInput:
+    """Return the refusal of a task that the other program could not load."""
+    text = " ".join(error.text.split())[:MOST]
+    if error.type == "LookupError":
+        return _unknown(name, error.text)
+    if error.type in ("ModuleNotFoundError", "ImportError") or SAYS_INSTALL.search(text):
+        return BadInput("{task} needs a package that its environment does not have: {error}", task=name, error=text)
+    if error.type in OFFLINE or SAYS_OFFLINE.search(text):
+        return BadInput(
+            "The data of {task} are not here ({error}). Fetch them once, with the network and without your keys: proctor run {task} --agent AGENT --dry-run --set bridge.confined=false",
+            task=name,
+            error=text,
+        )
+    if SAYS_DOCKER.search(text):
+        return BadInput("{task} needs Docker, and no daemon answers here: {error}", task=name, error=text)
+    return BadInput("{task} cannot be loaded: {type}: {error}", task=name, type=error.type, error=text)
+
+
+def _unknown(name: str, text: str) -> BadInput:
+    known = [one for one in text.split(", ") if one]
+    wanted = name.partition(":")[2].rpartition("@")[2]
+    if not known:
+        return BadInput("{task}: no installed package of that name has tasks of Inspect.", task=name)
+    return BadInput(
+        "{task}: there is no task '{name}'.{near} {count} are there: {known}",
+        task=name,
+        name=wanted,
+        near=did_you_mean(near(wanted, known)),
+        count=len(known),
+        known=", ".join(known[:20]) + (", …" if len(known) > 20 else ""),
+    )

@@ -1,0 +1,106 @@
+"""Read the scores that Inspect's scorers gave, and let Inspect aggregate them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.core.run import Estimate
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.task import Judged, Scorer
+from proctor.core.trajectory import Trajectory
+from proctor_adapters.bridge.host import STATE
+from proctor_adapters.imports._messages import text_of
+from proctor_adapters.imports._values import scores
+from proctor_adapters.imports.inspect import GRADES
+
+SUFFIX = "@inspect"
+Scales = Mapping[str, tuple[float, float]]
+
+
+def scorers_of(declared: Sequence[Mapping[str, Any]], scales: Scales) -> list[Scorer]:
+    """Return a scorer for each of Inspect's, or for each key of its value where its metrics name them."""
+    names: list[tuple[str, str]] = []
+    taken: dict[str, int] = {}
+    for scorer in declared:
+        name = str(scorer["name"])
+        taken[name] = taken.get(name, 0) + 1
+        name = name if taken[name] == 1 else f"{name}{taken[name] - 1}"  # as Inspect numbers them
+        names += [(name, str(key)) for key in scorer["keys"]] or [(name, "")]
+    return [_scorer(name, key, scales) for name, key in names]
+
+
+def _scorer(name: str, key: str, scales: Scales) -> Scorer:
+    shown = f"{name}.{key}" if key else name
+
+    def read(sample: Sample, trajectory: Trajectory) -> Score | Unscored:  # noqa: ARG001 - Inspect has scored it
+        found = (trajectory.state or {}).get(STATE)
+        if not isinstance(found, Mapping):
+            return Unscored(
+                why="scorer_failed", reason=say("Only Inspect's own scorer can score this, while it plays the sample.")
+            )
+        raw = found["scores"].get(name)
+        if raw is None:
+            return Unscored(why="scorer_failed", reason=say("The scorer {name} returned no score.", name=name))
+        return _read(raw, name, key, shown, scales)
+
+    read.__qualname__ = read.__name__ = f"{shown}{SUFFIX}"
+    read.name = f"{shown}{SUFFIX}"  # type: ignore[attr-defined]
+    read.version = "1"  # type: ignore[attr-defined]
+    return read
+
+
+def _read(raw: Mapping[str, Any], name: str, key: str, shown: str, scales: Scales) -> Score | Unscored:
+    value, answer = raw.get("value"), raw.get("answer")
+    details = {"inspect": {field: raw[field] for field in ("value", "metadata") if raw.get(field) is not None}}
+    if key:
+        if not isinstance(value, Mapping) or key not in value:
+            missing = say("The value of the scorer {name} has no '{key}'.", name=name, key=key)
+            return Unscored(why="scorer_failed", reason=missing, details=details)
+        value = value[key]
+    elif isinstance(value, Mapping | list):
+        several = say(
+            "Its value has several parts: {value}. The official figures have them.", value=text_of(value)[:300]
+        )
+        return Unscored(why="not_applicable", reason=several, details=details)
+    answer = None if answer is None else text_of(answer)
+    explained = str(raw.get("explanation") or "")
+    _, result = next(scores(shown, value, scales, words=GRADES, answer=answer, reason=explained))
+    return _with(result, details)
+
+
+def _with(result: Score | Unscored, details: Mapping[str, Any]) -> Score | Unscored:
+    together = {**result.details, **details}
+    if isinstance(result, Score):
+        return Score(
+            points=result.points, out_of=result.out_of, answer=result.answer, reason=result.reason, details=together
+        )
+    return Unscored(why=result.why, reason=result.reason, details=together)
+
+
+def rows_of(judged: Judged) -> list[dict[str, Any]]:
+    """Return the scores of a run as Inspect gave them, a row for each attempt."""
+    rows: dict[tuple[str, int], dict[str, Any]] = {}
+    for sample, verdict in judged():
+        raw = verdict.result.details.get("inspect")
+        if not isinstance(raw, Mapping) or not verdict.scorer.endswith(SUFFIX):
+            continue
+        metadata = sample.meta.get("metadata") or {}
+        row = rows.setdefault(
+            (sample.id, verdict.attempt),
+            {"id": sample.id, "epoch": verdict.attempt + 1, "metadata": metadata, "scores": {}},
+        )
+        name = verdict.scorer.removesuffix(SUFFIX)
+        value = raw.get("value")
+        if isinstance(value, Mapping):
+            name = next((name.removesuffix(f".{key}") for key in value if name.endswith(f".{key}")), name)
+        row["scores"][name] = raw
+    return [*rows.values()]
+
+
+def official(found: Sequence[Mapping[str, Any]], rows: int) -> Iterator[Estimate]:
+    """Yield the official figures: `match/accuracy@inspect`, with the reducer where there is more than one attempt."""
+    for one in found:
+        reducer = one.get("reducer") or ""
+        name = f"{one['scorer']}/{one['metric']}{SUFFIX}" + (f" ({reducer})" if reducer not in ("", "mean") else "")
+        yield Estimate(name=name, value=one["value"], scored=rows, planned=rows, unit="number", method="Inspect")

@@ -1,0 +1,194 @@
+"""Talk with the worker in which another program plays samples: feed them, answer what they ask, and take what they became."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from proctor.core.errors import BadInput, EnvironmentFailed, ProctorError
+from proctor.isolation import Program, TalkingWorker, WorkerRaised
+from proctor_adapters.bridge.asked import GuestAsk
+
+Answer = Callable[[GuestAsk], Awaitable[Mapping[str, Any]]]
+Ready = Callable[[Mapping[str, Any]], None]
+Refuse = Callable[["GuestRaised"], BadInput]
+ANOTHER_EPOCH = 1_000_000  # where a worker plays the same attempt once more
+PATIENCE_SECONDS = 20.0  # for a sample to end once one of its requests could not be answered
+
+
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the worker."""
+
+    of: tuple[str, int] | None = None
+    ask: int | None = None
+    cancel: int | None = None
+    trial: dict[str, Any] | None = None
+
+
+class Guest:
+    """The worker of a run, which starts with the first sample and again after it died.
+
+    Args:
+        about: what the worker is told first.
+        check: is given what the worker found out before the first sample; it may raise `BadInput`.
+        refuse: returns the error for a task that the worker cannot load.
+        seconds: how long a sample may compute without asking.
+    """
+
+    def __init__(
+        self, program: Program, about: Mapping[str, Any], check: Ready, refuse: Refuse, seconds: float
+    ) -> None:
+        self._program = program
+        self._about = about
+        self._check = check
+        self._refuse = refuse
+        self._seconds = seconds
+        self._worker: TalkingWorker | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._starting = asyncio.Lock()
+        self._is_checked = False
+        self._seats: dict[tuple[str, int], asyncio.Queue[Heard | Exception]] = {}
+        self._fed: dict[tuple[str, int], int] = {}
+        self._asks: dict[int, Mapping[str, Any]] = {}
+
+    async def close(self) -> None:
+        """End the worker."""
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.wait({self._listening})
+        if self._worker is not None:
+            await self._worker.__aexit__()
+
+    async def play(self, id: str, attempt: int, answer: Answer) -> Mapping[str, Any]:
+        """Return what the other program made of a sample, as JSON.
+
+        Raises:
+            ProctorError: a request of it could not be answered, and why.
+            EnvironmentFailed: the worker died, or computed for too long.
+        """
+        worker = await self._started()
+        times = self._fed[id, attempt] = self._fed.get((id, attempt), -1) + 1
+        key = (id, attempt + 1 + ANOTHER_EPOCH * times)
+        seat = self._seats[key] = asyncio.Queue()
+        worker.say({"feed": key})
+        answering: dict[int, asyncio.Task[None]] = {}
+        faults: list[Exception] = []
+
+        async def reply(number: int, line: GuestAsk) -> None:
+            try:
+                worker.say({"reply": number, "output": await answer(line)})
+            except Exception as error:  # noqa: BLE001 - raised once the sample has ended
+                faults.append(error)
+                worker.say({"reply": number, "fault": type(error).__name__})
+            finally:
+                answering.pop(number, None)
+                if faults:
+                    seat.put_nowait(Heard())
+
+        try:
+            while True:
+                heard = await self._heard(seat, answering, faults, id)
+                if isinstance(heard, Exception):
+                    raise heard
+                if heard.trial is not None:
+                    if faults:
+                        raise faults[0]
+                    return heard.trial
+                if heard.ask is not None:
+                    line = msgspec.convert(self._asks.pop(heard.ask), GuestAsk)
+                    answering[heard.ask] = asyncio.create_task(reply(heard.ask, line))
+                elif heard.cancel is not None and heard.cancel in answering:
+                    answering[heard.cancel].cancel()
+        finally:
+            del self._seats[key]
+            for number, task in [*answering.items()]:
+                task.cancel()
+                worker.say({"reply": number, "fault": "Cancelled"})
+
+    async def _heard(
+        self,
+        seat: "asyncio.Queue[Heard | Exception]",
+        answering: Mapping[int, object],
+        faults: list[Exception],
+        id: str,
+    ) -> Heard | Exception:
+        """Return the next line of a sample; where it waits for us, without a limit."""
+        while True:
+            seconds = PATIENCE_SECONDS if faults else None if answering else self._seconds
+            try:
+                async with asyncio.timeout(seconds):
+                    return await seat.get()
+            except TimeoutError:
+                if faults:
+                    return faults[0]
+                if not answering:
+                    return EnvironmentFailed(
+                        "The other program computed for {seconds:g} seconds without asking a model (sample {id}). A longer limit: --set bridge.seconds=N",
+                        kind="worker_hung",
+                        seconds=self._seconds,
+                        id=id,
+                    )
+
+    async def _started(self) -> TalkingWorker:
+        async with self._starting:
+            if self._worker is not None and self._worker.fault is None and self._listening is not None:
+                return self._worker
+            if self._worker is not None:
+                await self._worker.__aexit__()
+            self._worker, self._fed, self._asks = TalkingWorker(self._program), {}, {}
+            try:
+                heard = await first_line(self._worker, {"run": {**self._about, "rehearse": not self._is_checked}})
+            except GuestRaised as error:
+                raise self._refuse(error) from None
+            if not self._is_checked:
+                self._check(heard["ready"])
+                self._is_checked = True
+            self._listening = asyncio.create_task(self._listen(self._worker))
+            return self._worker
+
+    async def _listen(self, worker: TalkingWorker) -> None:
+        fault: Exception
+        try:
+            async for raw in worker.heard():
+                if "broken" in raw:
+                    fault = EnvironmentFailed("Inspect ended: {text}", kind="worker_killed", text=raw["broken"])
+                    break
+                heard = msgspec.convert(raw, Heard)
+                if heard.ask is not None:
+                    self._asks[heard.ask] = raw
+                if heard.of in self._seats:
+                    self._seats[heard.of].put_nowait(heard)
+                elif heard.ask is not None:
+                    worker.say({"reply": heard.ask, "fault": "Gone"})
+        except (EnvironmentFailed, msgspec.ValidationError) as error:
+            fault = error
+        self._listening = None
+        for seat in self._seats.values():
+            seat.put_nowait(fault)
+
+
+async def first_line(worker: TalkingWorker, request: Mapping[str, Any]) -> Any:
+    """Start a worker, give it what it is to do, and return its first line.
+
+    Raises:
+        BadInput: the program cannot be imported, or the task cannot be made.
+    """
+    try:
+        await worker.__aenter__()
+    except WorkerRaised as error:
+        raise BadInput("Inspect cannot be imported: {error}", error=error) from None
+    worker.say(request)
+    heard = await anext(worker.heard())
+    if "failed" in heard:
+        raise GuestRaised(heard["failed"]["type"], heard["failed"]["text"])
+    return heard
+
+
+class GuestRaised(ProctorError):
+    """The other program raised before it played anything."""
+
+    def __init__(self, type: str, text: str) -> None:
+        super().__init__("{type}: {text}", type=type, text=text)
+        self.type = type
+        self.text = text

@@ -1,0 +1,115 @@
+"""Tasks of Inspect for the tests of the bridge; Inspect loads this file in a worker."""
+
+import random
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.model import GenerateConfig, get_model
+from inspect_ai.scorer import Score, accuracy, match, mean, model_graded_qa, scorer, stderr
+from inspect_ai.solver import generate, solver, system_message, use_tools
+from inspect_ai.tool import tool
+
+
+def additions(count: int, metadata: dict[str, Any] | None = None) -> list[Sample]:
+    return [
+        Sample(id=f"s{n}", input=f"What is {n} + 3?", target=str(n + 3), metadata=metadata or {}) for n in range(count)
+    ]
+
+
+@task
+def sums(count: int = 6) -> Task:
+    solving = [system_message("Answer with the number only."), generate()]
+    return Task(dataset=additions(count), solver=solving, scorer=match(numeric=True), epochs=2)
+
+
+@task
+def cold(count: int = 2) -> Task:
+    config = GenerateConfig(temperature=0.0, max_tokens=5, stop_seqs=["END"], seed=7)
+    return Task(dataset=additions(count), solver=generate(), scorer=match(numeric=True), config=config)
+
+
+@scorer(metrics={"length": [mean(), stderr()], "digits": [mean()]})
+def parts() -> Any:
+    async def score(state: Any, target: Any) -> Score:
+        text = state.output.completion
+        return Score(value={"length": len(text), "digits": float(text.isdigit())}, explanation="counted")
+
+    return score
+
+
+@scorer(metrics=[accuracy()])
+def moody() -> Any:
+    async def score(state: Any, target: Any) -> Score:
+        return Score(value=float("nan") if state.sample_id == "s0" else "P", explanation="no idea")
+
+    return score
+
+
+@task
+def several() -> Task:
+    return Task(dataset=additions(3), solver=generate(), scorer=[match(numeric=True), parts(), moody()])
+
+
+@solver
+def failing() -> Any:
+    async def solve(state: Any, generate: Any) -> Any:
+        if state.sample_id == "s1":
+            raise ValueError("the tool of this sample is broken")
+        if state.sample_id == "s2":
+            for _ in range(20):
+                state = await generate(state)
+            return state
+        return await generate(state)
+
+    return solve
+
+
+@task
+def troubled() -> Task:
+    return Task(dataset=additions(4), solver=failing(), scorer=match(numeric=True), message_limit=6)
+
+
+@task
+def graded() -> Task:
+    return Task(dataset=additions(2), solver=generate(), scorer=model_graded_qa())
+
+
+@solver
+def asks_by_name() -> Any:
+    async def solve(state: Any, generate: Any) -> Any:
+        hint = await get_model("anthropic/claude-x").generate("A hint, please")
+        state.messages[-1].content += f" Hint: {hint.completion}"
+        return await generate(state)
+
+    return solve
+
+
+@task
+def hinted() -> Task:
+    return Task(dataset=additions(2), solver=asks_by_name(), scorer=match(numeric=True))
+
+
+@tool
+def add() -> Any:
+    async def execute(x: int, y: int) -> int:
+        """Add two numbers.
+
+        Args:
+            x: One number.
+            y: Another.
+        """
+        return x + y
+
+    return execute
+
+
+@task
+def calculator() -> Task:
+    return Task(dataset=additions(2), solver=[use_tools(add()), generate()], scorer=match(numeric=True))
+
+
+@task
+def fresh() -> Task:
+    samples = [Sample(id=n, input=f"Say {random.random()}", target="x") for n in range(3)]
+    return Task(dataset=samples, solver=generate(), scorer=match())

@@ -1,0 +1,214 @@
+"""Tasks of the real Inspect, which lives in an environment of its own: its solver, tools and scorers, our models and store."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import throwaway
+from endpoint import Answer, Endpoint, Request, data
+
+import proctor
+from proctor.core.errors import BadInput
+from proctor.core.run import Budget
+from proctor.core.score import Score, Unscored
+from proctor_adapters.bridge.program import PYTHON
+
+FILE = Path(__file__).with_name("inspect_tasks.py")
+pytestmark = [pytest.mark.torture, pytest.mark.xdist_group("inspect")]
+
+
+@pytest.fixture(autouse=True)
+def guest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PYTHON, os.environ.get(PYTHON) or str(throwaway.python("inspect")))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-user")
+
+
+def adds(wrong: int = -1) -> Answer:
+    """Answer sums in the last message; those that begin with `wrong` wrongly."""
+
+    async def answer(request: Request, writer: Any) -> None:
+        text = str(request.json["messages"][-1]["content"])
+        x, y = map(int, re.findall(r"(\d+) \+ (\d+)", text)[-1])
+        said = 0 if x == wrong else x + y
+        message = {"role": "assistant", "content": str(said)}
+        usage = {"prompt_tokens": 7, "completion_tokens": 3}
+        await data({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})(request, writer)
+
+    return answer
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return str(tmp_path / "runs.db")
+
+
+def results(run: Any, scorer: str) -> dict[tuple[str, int], Score | Unscored]:
+    return {(one.sample_id, one.attempt): one.result for one in run._store.verdicts(run.id, scorer=scorer)}
+
+
+async def test_a_task_is_played_by_inspect_and_asks_through_our_transport(store: str) -> None:
+    async with Endpoint(adds(wrong=2)) as endpoint:
+        options = {"base_url": endpoint.url}
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@sums", agent="openai:m", agent_options=options, options={"count": 4}, attempts=2, store=store
+        )
+    assert run.outcomes == {"scored": 8}
+    assert run.estimate("accuracy").value == 0.75
+    assert run.usage.requests == len(endpoint.requests) == 8
+    assert (run.usage.input_tokens, run.usage.output_tokens) == (56, 24)
+    first = endpoint.requests[0].json["messages"]
+    assert first[0] == {"role": "system", "content": "Answer with the number only."}
+    official = {one.name: one.value for one in run.estimates if "/" in one.name}
+    assert official["match/accuracy@inspect"] == 0.75
+    trial = next(iter(run.trials()))
+    assert trial.trajectory.answer
+    assert trial.trajectory.steps[-1].usage is not None
+    assert trial.trajectory.steps[-1].usage.output_tokens == 3
+
+
+async def test_settings_of_the_task_reach_the_endpoint_and_those_of_the_user_have_precedence(store: str) -> None:
+    async with Endpoint(adds()) as endpoint:
+        options = {"base_url": endpoint.url, "temperature": 1.0}
+        await proctor.evaluate_async(f"inspect:{FILE}@cold", agent="openai:m", agent_options=options, store=store)
+    sent = endpoint.requests[0].json
+    assert {key: sent[key] for key in ("temperature", "max_tokens", "stop", "seed")} == {
+        "temperature": 1.0,
+        "max_tokens": 5,
+        "stop": ["END"],
+        "seed": 7,
+    }
+
+
+async def test_several_scorers_parts_of_values_and_nan_are_each_what_they_are(store: str) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@several",
+            agent="openai:m",
+            agent_options={"base_url": endpoint.url},
+            options={"bridge": {"scale": {"parts": {"length": "0:10"}}}},
+            store=store,
+        )
+    assert {one.name for one in run.estimates} >= {"match/accuracy@inspect", "length/mean@inspect", "moody/accuracy@inspect"}
+    length = results(run, "parts.length@inspect")["s0", 0]
+    assert isinstance(length, Score)
+    assert (length.points, length.out_of) == (1, 10)
+    nan, half = results(run, "moody@inspect")["s0", 0], results(run, "moody@inspect")["s1", 0]
+    assert isinstance(nan, Unscored)
+    assert str(nan.reason) == "no idea"
+    assert isinstance(half, Score)
+    assert half.points == 0.5
+
+
+async def test_errors_and_limits_are_no_zeros_of_the_wrong_kind(store: str) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@troubled", agent="openai:m", agent_options={"base_url": endpoint.url}, store=store
+        )
+    trials = {trial.sample_id: trial for trial in run.trials()}
+    assert {id: trial.outcome for id, trial in trials.items()} == {
+        "s0": "scored",
+        "s1": "environment_failed",
+        "s2": "scored",
+        "s3": "scored",
+    }
+    assert trials["s1"].failure is not None
+    assert trials["s1"].failure.kind == "ValueError"
+    assert "the tool of this sample is broken" in str(trials["s1"].failure.reason)
+    assert trials["s2"].trajectory.stop == "step_limit"
+    assert run.usage.requests == len(endpoint.requests)
+
+
+async def test_an_endpoint_that_fails_is_not_the_agents_failure(store: str) -> None:
+    async with Endpoint(data({"error": "down"}, status=500)) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@cold",
+            agent="openai:m",
+            agent_options={"base_url": endpoint.url, "retries": 0},
+            store=store,
+        )
+    assert run.outcomes == {"provider_failed": 2}
+
+
+async def test_a_budget_holds_for_what_inspect_asks(store: str) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@sums",
+            agent="openai:m",
+            agent_options={"base_url": endpoint.url},
+            budget=Budget(requests=3),
+            store=store,
+        )
+    assert len(endpoint.requests) == 3
+    assert run.outcomes["scored"] == 3
+
+
+async def test_a_run_is_resumed_with_the_samples_that_are_missing(store: str) -> None:
+    async with Endpoint(adds()) as endpoint:
+        arguments = {"agent": "openai:m", "agent_options": {"base_url": endpoint.url}, "run_id": "r", "store": store}
+        await proctor.evaluate_async(f"inspect:{FILE}@sums", budget=Budget(requests=2), **arguments)
+        run = await proctor.evaluate_async(f"inspect:{FILE}@sums", budget=Budget(requests=100), **arguments)
+    assert run.outcomes == {"scored": 6}
+    assert len(endpoint.requests) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("graded", "needs the role 'grader'. Add --set role.grader=MODEL."),
+        ("hinted", "asks the model 'anthropic/claude-x' by its name"),
+        ("fresh", "gives other samples each time it is loaded (3 of 3 differ)"),
+        ("nothing", "there is no task 'nothing'"),
+    ],
+)
+async def test_what_a_task_lacks_is_said_before_the_first_call(name: str, sentence: str, store: str) -> None:
+    async with Endpoint(adds()) as endpoint:
+        with pytest.raises(BadInput, match=re.escape(sentence)):
+            await proctor.evaluate_async(
+                f"inspect:{FILE}@{name}", agent="openai:m", agent_options={"base_url": endpoint.url}, store=store
+            )
+    assert endpoint.requests == []
+
+
+async def test_a_role_and_a_named_model_are_answered_by_who_the_user_says(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Endpoint(adds()) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@graded", agent="openai:m", options={"role": {"grader": "openai:judge"}}, store=store
+        )
+    models = [request.json["model"] for request in endpoint.requests]
+    assert sorted(models) == ["judge", "judge", "m", "m"]
+    assert run.usage.requests == 4
+
+
+async def test_tools_of_the_task_are_offered_and_called(store: str) -> None:
+    async def answer(request: Request, writer: Any) -> None:
+        said = request.json["messages"]
+        if said[-1]["role"] == "tool":
+            message = {"role": "assistant", "content": said[-1]["content"]}
+        else:
+            x, y = re.findall(r"(\d+) \+ (\d+)", said[-1]["content"])[-1]
+            call = {"name": "add", "arguments": json.dumps({"x": int(x), "y": int(y)})}
+            message = {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{x}", "type": "function", "function": call}]}  # type: ignore[dict-item]
+        await data({"choices": [{"message": message, "finish_reason": "stop"}], "usage": {}})(request, writer)
+
+    async with Endpoint(answer) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@calculator", agent="openai:m", agent_options={"base_url": endpoint.url}, store=store
+        )
+    assert run.estimate("accuracy").value == 1.0
+    assert endpoint.requests[0].json["tools"][0]["function"]["name"] == "add"
+    trial = next(iter(run.trials()))
+    assert [call.name for call in trial.trajectory.calls()] == ["add"]
+
+
+def test_an_agent_that_takes_no_tools_is_refused_where_the_task_offers_some(store: str) -> None:
+    def agent(question: str) -> str:
+        return "4"
+
+    with pytest.raises(BadInput, match="cannot take the place of the model"):
+        proctor.evaluate(f"inspect:{FILE}@calculator", agent=agent, store=store)
+
+
