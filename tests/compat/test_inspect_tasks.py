@@ -53,7 +53,12 @@ async def test_a_task_is_played_by_inspect_and_asks_through_our_transport(store:
     async with Endpoint(adds(wrong=2)) as endpoint:
         options = {"base_url": endpoint.url}
         run = await proctor.evaluate_async(
-            f"inspect:{FILE}@sums", agent="openai:m", agent_options=options, options={"count": 4}, attempts=2, store=store
+            f"inspect:{FILE}@sums",
+            agent="openai:m",
+            agent_options=options,
+            options={"count": 4},
+            attempts=2,
+            store=store,
         )
     assert run.outcomes == {"scored": 8}
     assert run.estimate("accuracy").value == 0.75
@@ -91,7 +96,11 @@ async def test_several_scorers_parts_of_values_and_nan_are_each_what_they_are(st
             options={"bridge": {"scale": {"parts": {"length": "0:10"}}}},
             store=store,
         )
-    assert {one.name for one in run.estimates} >= {"match/accuracy@inspect", "length/mean@inspect", "moody/accuracy@inspect"}
+    assert {one.name for one in run.estimates} >= {
+        "match/accuracy@inspect",
+        "length/mean@inspect",
+        "moody/accuracy@inspect",
+    }
     length = results(run, "parts.length@inspect")["s0", 0]
     assert isinstance(length, Score)
     assert (length.points, length.out_of) == (1, 10)
@@ -147,7 +156,12 @@ async def test_a_budget_holds_for_what_inspect_asks(store: str) -> None:
 
 async def test_a_run_is_resumed_with_the_samples_that_are_missing(store: str) -> None:
     async with Endpoint(adds()) as endpoint:
-        arguments = {"agent": "openai:m", "agent_options": {"base_url": endpoint.url}, "run_id": "r", "store": store}
+        arguments: dict[str, Any] = {
+            "agent": "openai:m",
+            "agent_options": {"base_url": endpoint.url},
+            "run_id": "r",
+            "store": store,
+        }
         await proctor.evaluate_async(f"inspect:{FILE}@sums", budget=Budget(requests=2), **arguments)
         run = await proctor.evaluate_async(f"inspect:{FILE}@sums", budget=Budget(requests=100), **arguments)
     assert run.outcomes == {"scored": 6}
@@ -172,7 +186,9 @@ async def test_what_a_task_lacks_is_said_before_the_first_call(name: str, senten
     assert endpoint.requests == []
 
 
-async def test_a_role_and_a_named_model_are_answered_by_who_the_user_says(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_role_and_a_named_model_are_answered_by_who_the_user_says(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with Endpoint(adds()) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         run = await proctor.evaluate_async(
@@ -187,11 +203,15 @@ async def test_tools_of_the_task_are_offered_and_called(store: str) -> None:
     async def answer(request: Request, writer: Any) -> None:
         said = request.json["messages"]
         if said[-1]["role"] == "tool":
-            message = {"role": "assistant", "content": said[-1]["content"]}
+            message: dict[str, Any] = {"role": "assistant", "content": said[-1]["content"]}
         else:
             x, y = re.findall(r"(\d+) \+ (\d+)", said[-1]["content"])[-1]
             call = {"name": "add", "arguments": json.dumps({"x": int(x), "y": int(y)})}
-            message = {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{x}", "type": "function", "function": call}]}  # type: ignore[dict-item]
+            message = {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": f"c{x}", "type": "function", "function": call}],
+            }
         await data({"choices": [{"message": message, "finish_reason": "stop"}], "usage": {}})(request, writer)
 
     async with Endpoint(answer) as endpoint:
@@ -210,5 +230,3 @@ def test_an_agent_that_takes_no_tools_is_refused_where_the_task_offers_some(stor
 
     with pytest.raises(BadInput, match="cannot take the place of the model"):
         proctor.evaluate(f"inspect:{FILE}@calculator", agent=agent, store=store)
-
-
