@@ -99,6 +99,12 @@ def adapters() -> None:
     run("run", "shop.evalset.json", "--agent", "baseline:oracle", "--store", "r.db")
 
 
+def audit() -> None:
+    """A file with a wrong row is found out."""
+    Path("exam.csv").write_text("question,target\n1+1,2\n1+1,3\n", encoding="utf-8")
+    assert "contradictory-duplicate" in run("audit-task", "exam.csv", code=1)
+
+
 def benchmarks() -> None:
     """A benchmark with bundled data is played and known."""
     assert "bfcl" in run("list", "tasks")
@@ -135,7 +141,7 @@ def compat() -> None:
 
 
 SMOKES: dict[str, Callable[[], None]] = {OURS: kernel}
-SMOKES |= {f"{OURS}-{one.__name__}": one for one in (adapters, benchmarks, ci, web, compat)}
+SMOKES |= {f"{OURS}-{one.__name__}": one for one in (adapters, audit, benchmarks, ci, web, compat)}
 
 if __name__ == "__main__":
     import_all(sys.argv[1].replace("-", "_"))

@@ -11,12 +11,14 @@ from proctor import registry
 from proctor.cli import output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+from proctor.runtime.entry_points import entry_points, find_entry_point
 from proctor.runtime.visible import visible
 
 if TYPE_CHECKING:
     from proctor.core.parity import Checked
 
 SHOWN = 10
+ENTRY_POINTS = "proctor.parity"  # of what is no benchmark: a name, and what compares the lines of a corpus
 
 
 @click.command(help=t("Check our verdicts against recorded official ones; exit 1 when one differs."))
@@ -32,9 +34,14 @@ def command(ctx: click.Context, name: str, corpus: Path, data: str | None) -> No
         raise BadInput("There is no file {path}.", path=corpus)
     checked = agree = differ = 0
     skipped: Counter[str] = Counter()
+    lines_by_group: Counter[str] = Counter()
+    agree_by_group: Counter[str] = Counter()
     for line in check_corpus(corpus, data):
         checked += 1
         agree += line.agrees is True
+        if line.group:
+            lines_by_group[line.group] += 1
+            agree_by_group[line.group] += line.agrees is True
         if line.agrees is None:
             skipped[t(line.rule)] += 1
         differ += line.agrees is False
@@ -50,6 +57,8 @@ def command(ctx: click.Context, name: str, corpus: Path, data: str | None) -> No
                     )
                 )
             )
+    for group, count in sorted(lines_by_group.items()):
+        output.line(visible(t("{group}: {agree} of {count}", group=group, agree=agree_by_group[group], count=count)))
     for reason, count in skipped.items():
         output.line(visible(t("skipped: {count}, {reason}", count=count, reason=reason)))
     output.line(
@@ -69,6 +78,9 @@ def _checks(name: str) -> "Callable[[Path, str | None], Iterator[Checked]] | Non
 
     if registry.TASK_FILES.knows(name):
         return registry.TASK_FILES.find(name).check_corpus
+    if (point := find_entry_point(ENTRY_POINTS, name)) is not None:
+        found: Callable[[Path, str | None], Iterator[Checked]] = point.load()
+        return found
     part = resolve.benchmark(name)
     return None if part is None else part.check_corpus
 
@@ -77,4 +89,5 @@ def _known() -> list[str]:
     from proctor.api import resolve
 
     files = [name for name, part in registry.TASK_FILES.each() if part.check_corpus is not None]
-    return [*files, *(name for name, part in resolve.benchmarks() if part.check_corpus is not None)]
+    installed = [point.name for point in entry_points(ENTRY_POINTS)]
+    return [*files, *installed, *(name for name, part in resolve.benchmarks() if part.check_corpus is not None)]

@@ -142,6 +142,9 @@ COMMANDS = {
     "data check": Entry(
         say("Check a set of your own in a benchmark's layout; exit 2 when a record is wrong."), "proctor.cli.data:check"
     ),
+    "data audit": Entry(
+        say("Audit a task before it is run: may it be trusted to tell good from bad? No model is called."),
+    ),
     "data generate": Entry(say("Have an agent write data, and say how good it is."), "proctor.cli.generate:command"),
     "data parity": Entry(say("Check our verdicts against recorded official ones."), "proctor.cli.parity:command"),
     "data models": Entry(
@@ -164,7 +167,11 @@ COMMANDS = {
         ),
     ),
 }
-ALIASES = {"eval": "adk eval", "uploadevalset": "adk uploadevalset"}  # as the documents of VeADK print them
+ALIASES = {  # as the documents of VeADK print them; and where a verb of its own is quicker to find
+    "eval": "adk eval",
+    "uploadevalset": "adk uploadevalset",
+    "audit-task": "data audit",
+}
 OTHER_WORDS = {  # of other programs, or of what a command is about
     "new": "init",
     "evaluate": "run",

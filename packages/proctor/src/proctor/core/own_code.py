@@ -5,7 +5,15 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGES = ("proctor", "proctor_adapters", "proctor_benchmarks", "proctor_ci", "proctor_compat", "proctor_web")
+PACKAGES = (
+    "proctor",
+    "proctor_adapters",
+    "proctor_audit",
+    "proctor_benchmarks",
+    "proctor_ci",
+    "proctor_compat",
+    "proctor_web",
+)
 
 
 def is_ours(module: str) -> bool:

@@ -28,6 +28,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             *("miniwob", "multi", "sotopia", "tau2", "tooleval", "webarena"),
         )
     },
+    "audit": {"proctor.commands": ("data.audit",), "proctor.parity": ("audit",)},
     "ci": {
         "proctor.names": ("explain_delta", "gate", "plan", "race", "run_tier", "trends"),
         "proctor.readers": ("run", "comparison"),

@@ -9,13 +9,17 @@ from proctor.core.sentence import Sentence, say
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """Our verdict and the official one; `agrees` is None for a line that is skipped, and `rule` says why."""
+    """Our verdict and the official one; `agrees` is None for a line that is skipped, and `rule` says why.
+
+    Lines with a `group` are counted by it too.
+    """
 
     id: str
     agrees: bool | None
     ours: str = ""
     official: str = ""
     rule: str | Sentence = ""
+    group: str = ""
 
     @classmethod
     def unknown(cls, line: Mapping[str, Any]) -> Self:

@@ -5,14 +5,16 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Sample, Turn
+from proctor.core.sample import Message, Sample, Tool, ToolCall, Turn
 from proctor.core.scenario import read_scenario
+from proctor.core.trajectory import Step, Trajectory
+from proctor.core.validation import in_words
 from proctor.datasets import _inline
 from proctor.datasets._chat import Chat, chat_of
 from proctor.datasets._options import Choices, Style, as_letters, choices_of, with_options
@@ -20,6 +22,8 @@ from proctor.datasets.columns import LETTERS, Columns
 from proctor.datasets.formats import is_empty
 from proctor.datasets.rows import Row
 from proctor.runtime.file_names import can_be_a_file
+
+T = TypeVar("T")
 
 MOST_ATTACHMENT_BYTES = 50_000_000
 TAG_CHARACTERS = 100
@@ -76,6 +80,8 @@ def sample_of(row: Row, shape: Shape) -> Sample:
         meta["files"] = files
     if columns.scenario is not None and not _missing(row, columns.scenario):
         meta["scenario"] = _scenario(row, shape)
+    if columns.state is not None and not _missing(row, columns.state):
+        meta["state"] = _plain(row.cell(columns.state), row, columns.state)
     sample = Sample.ask(
         _text(row, columns.id) if columns.id is not None else f"row-{row.number}",
         chat.question if choices is None else with_options(chat.question, choices.texts),
@@ -86,7 +92,40 @@ def sample_of(row: Row, shape: Shape) -> Sample:
     )
     if shape.begins_with_user:
         return replace(sample, turns=())
-    return _following(sample, chat.before) if chat.before else sample
+    sample = _following(sample, chat.before) if chat.before else sample
+    return _with_tools(sample, row, columns) if columns.tools or columns.calls else sample
+
+
+def calls_of(sample: Sample) -> Trajectory:
+    """Return the calls that a row expects, as an agent would make them."""
+    expected = msgspec.convert(sample.turns[-1].reference or [], list[ToolCall])
+    return Trajectory(steps=(Step(message=Message(role="assistant", parts=tuple(expected))),), tools="native")
+
+
+def _with_tools(sample: Sample, row: Row, columns: Columns) -> Sample:
+    """Return the sample with the tools that it offers and the calls that it expects.
+
+    Raises:
+        BadInput: one of them is malformed; names row and column.
+    """
+    turn = sample.turns[-1]
+    if columns.tools is not None and not _missing(row, columns.tools):
+        turn = replace(turn, tools=tuple(_converted(row, columns.tools, list[Tool])))
+    if columns.calls is not None:
+        calls = _plain(row.cell(columns.calls), row, columns.calls) or []
+        _converted(row, columns.calls, list[ToolCall])
+        turn = replace(turn, reference=calls)
+        sample = sample if sample.target is not None else replace(sample, target=calls)
+    return replace(sample, turns=(*sample.turns[:-1], turn))
+
+
+def _converted(row: Row, column: str, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(_plain(row.cell(column), row, column) or [], kind)
+    except msgspec.ValidationError as error:
+        raise BadInput(
+            "{where}: the column '{column}': {error}.", where=row.where, column=column, error=in_words(error)
+        ) from None
 
 
 def options_in(row: Row, columns: Columns) -> Choices | None:

@@ -28,6 +28,9 @@ NAMES: Mapping[str, Sequence[str]] = {
     "scenario": ("scenario", "user_scenario", "goal", "user_goal", "场景", "用户场景", "目标", "用户目标"),
     "knows": ("knows", "known_info", "已知", "已知信息"),
     "persona": ("persona", "user_persona", "人设"),
+    "tools": (),  # guessed by what they hold: see `files._structured`
+    "calls": (),
+    "state": (),
 }  # fmt: skip
 ITEM_NAMES: Mapping[str, Sequence[str]] = {  # of items to judge, review or compare, whose answer need not be the right one
     "id": (*NAMES["id"], "item_id"),
@@ -80,6 +83,9 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     scenario: str | None = None
     knows: str | None = None
     persona: str | None = None
+    tools: str | None = None
+    calls: str | None = None
+    state: str | None = None
     tags: Mapping[str, str] = {}
     meta: Mapping[str, str] = {}
     letters: tuple[str, ...] = ()

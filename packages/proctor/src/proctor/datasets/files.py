@@ -6,7 +6,9 @@
 import hashlib
 import mimetypes
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,11 +22,12 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task, User
 from proctor.datasets import _inline, hub
 from proctor.datasets._folder import files_in, is_data_folder, known_kinds
-from proctor.datasets._options import STYLES, Asked, Style, style_of
+from proctor.datasets._options import STYLES, TRIED, Asked, Style, named_options, style_of
 from proctor.datasets._sampling import (
     FORMS,
     Shape,
     attachment_digest,
+    calls_of,
     extract,
     fields_of,
     options_in,
@@ -33,13 +36,27 @@ from proctor.datasets._sampling import (
 )
 from proctor.datasets.columns import Columns, describe, find_columns, is_companion, show_mapping
 from proctor.datasets.formats import Reading, is_empty, kind_of
-from proctor.datasets.rows import rows
+from proctor.datasets.rows import Row, rows
 
+STRUCTURED = ("tools", "calls", "state")  # columns that are understood where each cell is a list or an object
 NO_USER = "model:"  # which has no model yet, so that it says what to name
 SPREAD = ("category", "subject", "type", "level", "difficulty", "topic", "domain")
 DEEPEST = 3  # levels of objects in a cell whose keys can be mapped
 MOST_NESTED = 200
 REFUSED = {".xls": "Save it as .xlsx or .csv.", ".docx": "Save its table as .xlsx or .csv.", ".zip": "Unpack it first.", ".txt": "Write a row for each question, as .csv or .jsonl.", ".md": "Write a row for each question, as .csv or .jsonl.", ".pdf": "Write a row for each question, as .csv or .jsonl.", ".ipynb": "Write the questions to a .csv or .jsonl file; in the notebook: proctor.evaluate(FILE, agent=FUNCTION)."}  # fmt: skip
+
+
+_refuse: ContextVar[Callable[[BadInput], None] | None] = ContextVar("refuse", default=None)
+
+
+@contextmanager
+def refusing(refuse: Callable[[BadInput], None]) -> Iterator[None]:
+    """Within it, tasks are made of the rows that can be read, and `refuse` is given the error of each other one."""
+    token = _refuse.set(refuse)
+    try:
+        yield
+    finally:
+        _refuse.reset(token)
 
 
 def is_data_file(name: str) -> bool:
@@ -115,13 +132,16 @@ def task_from_file(
         BadInput: names file, row and column.
     """
     name, path, fetched = _locate(path, split)
-    reading = Reading(encoding=encoding, header=header, sheet=sheet, split=None if fetched else split)
+    reading = Reading(
+        encoding=encoding, header=header, sheet=sheet, split=None if fetched else split, refuse=_refuse.get()
+    )
     shape = _shape(path, reading, columns, answers, prompt, target_pattern, simulated=user is not None)
     checked = _check_rows(path, reading, shape, allow_code=allow_code)
     return Task(
         name=name,
         version=checked.digest[:12],
-        samples=lambda: (sample_of(row, shape) for row in rows(path, reading)),
+        samples=lambda: (sample_of(row, shape) for row in rows(path, reading) if row.number not in checked.refused),
+        oracle=calls_of if shape.columns.calls else None,
         scorers=_scorers(shape.columns, checked),
         user=user or NO_USER if shape.columns.scenario is not None else None,
         present=(lambda sample: _with_files(sample, shape.folder)) if checked.attachments else None,
@@ -166,12 +186,14 @@ class _Survey(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         filled: columns that hold something in some row.
         nested: keys of objects in cells, such as `data.question`.
+        structured: columns whose cells are lists or objects.
         forms: for each column of texts, the names in FORMS that fit every one of them.
     """
 
     names: tuple[str, ...]
     filled: frozenset[str]
     nested: tuple[str, ...]
+    structured: frozenset[str]
     forms: Mapping[str, frozenset[str]]
     digest: str
 
@@ -181,6 +203,7 @@ class _Checked(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     with_options: int
     attachments: Mapping[str, str]
+    refused: frozenset[int]
 
 
 def _shape(
@@ -197,6 +220,7 @@ def _shape(
     found = find_columns(
         survey.names, columns, path.name, nested=survey.nested, templated=template is not None, simulated=simulated
     )
+    found = _structured(found, survey)
     asked_for = fields_of(template or "")
     for name in asked_for:
         if name not in survey.names and name not in survey.nested:
@@ -221,7 +245,7 @@ def _shape(
     shape = Shape(
         columns=found,
         folder=path if path.is_dir() else path.parent,
-        answers=answers is not False and (found.target is not None or found.scenario is None),
+        answers=answers is not False and (found.target is not None or (found.scenario is None and found.calls is None)),
         style=_style(answers),
         form=form,
         template=template,
@@ -231,6 +255,14 @@ def _shape(
     if found.target is not None and (found.options or found.letters) and not isinstance(answers, str):
         shape = replace(shape, style=style_of(_answered_rows(path, reading, shape), found.target))
     return shape
+
+
+def _structured(columns: Columns, survey: _Survey) -> Columns:
+    """Return the columns with those of tools, calls and state that nothing else uses and that hold what they should."""
+    own = {role: role for role in STRUCTURED if role in columns.unused and role in survey.structured}
+    own = {role: name for role, name in own.items() if getattr(columns, role) is None}
+    unused = tuple(name for name in columns.unused if name not in own)
+    return replace(columns, **own, unused=unused) if own else columns
 
 
 def _style(answers: bool | str) -> Style:
@@ -250,7 +282,7 @@ def _check_form(form: str | None) -> None:
 
 def _check_answers(path: Path, reading: Reading, shape: Shape, survey: _Survey) -> None:
     """Refuse a file without answers; a conversation may end with one, and options may be marked right."""
-    if shape.columns.target is not None:
+    if shape.columns.target is not None or shape.columns.calls is not None:
         return
     first = next(rows(path, reading))
     choices = options_in(first, shape.columns)
@@ -268,8 +300,15 @@ def _check_answers(path: Path, reading: Reading, shape: Shape, survey: _Survey) 
 
 def _answered_rows(path: Path, reading: Reading, shape: Shape) -> Iterator[Asked]:
     for row in rows(path, reading):
-        choices, answer = options_in(row, shape.columns), plain_target(row, shape)
-        if choices is not None and answer is not None:
+        try:
+            choices, answer = options_in(row, shape.columns), plain_target(row, shape)
+        except BadInput:
+            if reading.refuse is None:
+                raise
+            continue  # refused where rows are checked
+        if choices is None or answer is None:
+            continue
+        if reading.refuse is None or any(named_options(answer, choices, style) for style in TRIED):
             yield Asked(where=row.where, choices=choices, answer=answer)
 
 
@@ -285,6 +324,7 @@ def _survey(path: Path, reading: Reading) -> _Survey:
 def _survey_files(path: Path, reading: Reading, files: tuple[tuple[Path, int, int], ...]) -> _Survey:
     names: dict[str, None] = {}
     filled: set[str] = set()
+    plain: set[str] = set()
     nested: dict[str, None] = {}
     forms: dict[str, set[str]] = {}
     for row in rows(path, reading):
@@ -295,6 +335,8 @@ def _survey_files(path: Path, reading: Reading, files: tuple[tuple[Path, int, in
             if is_empty(value):
                 continue
             filled.add(name)
+            if not isinstance(value, Mapping | list):
+                plain.add(name)
             if isinstance(value, Mapping):
                 _note_keys(name, value, nested)
             if forms[name]:
@@ -306,6 +348,7 @@ def _survey_files(path: Path, reading: Reading, files: tuple[tuple[Path, int, in
         names=tuple(names),
         filled=frozenset(filled),
         nested=tuple(nested),
+        structured=frozenset(filled - plain),
         forms={name: frozenset(forms[name]) for name in filled},
         digest=_digest([file for file, _, _ in files]),
     )
@@ -332,18 +375,16 @@ def _check_rows(path: Path, reading: Reading, shape: Shape, *, allow_code: bool)
     row_by_id: dict[str, int] = {}
     attached: dict[str, str] = {}
     with_options = 0
+    refused: set[int] = set()
     for row in rows(path, reading):
-        sample = sample_of(row, shape)
-        if sample.id in row_by_id:
-            raise BadInput(
-                "{where}: the id '{id}' was used already in row {row}.",
-                where=row.where,
-                id=sample.id,
-                row=row_by_id[sample.id],
-            )
-        row_by_id[sample.id] = row.number
-        if not allow_code:
-            _check_code(sample, row.where)
+        try:
+            sample = _check_row(row, shape, row_by_id, allow_code=allow_code)
+        except BadInput as error:
+            if reading.refuse is None:
+                raise
+            reading.refuse(error)
+            refused.add(row.number)
+            continue
         with_options += "options" in sample.meta
         for name in sample.meta.get("files", ()):
             if name not in attached:
@@ -354,7 +395,23 @@ def _check_rows(path: Path, reading: Reading, shape: Shape, *, allow_code: bool)
         count=len(row_by_id),
         with_options=with_options,
         attachments={"attachments_sha256": together} if attached else {},
+        refused=frozenset(refused),
     )
+
+
+def _check_row(row: Row, shape: Shape, row_by_id: dict[str, int], *, allow_code: bool) -> Sample:
+    sample = sample_of(row, shape)
+    if sample.id in row_by_id:
+        raise BadInput(
+            "{where}: the id '{id}' was used already in row {row}.",
+            where=row.where,
+            id=sample.id,
+            row=row_by_id[sample.id],
+        )
+    row_by_id[sample.id] = row.number
+    if not allow_code:
+        _check_code(sample, row.where)
+    return sample
 
 
 def _check_code(sample: Sample, where: object) -> None:
@@ -366,6 +423,8 @@ def _check_code(sample: Sample, where: object) -> None:
 
 
 def _scorers(columns: Columns, checked: _Checked) -> tuple[str, ...]:
+    if columns.calls is not None and columns.target is None:
+        return ("trajectory:any_order",)
     if columns.target is None and not checked.with_options:
         return ()
     if columns.type is not None or 0 < checked.with_options < checked.count:

@@ -28,12 +28,14 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         header: False for a CSV file without column names, which are then `column_1`, `column_2`, …
         sheet: of an Excel file.
         split: which part of a folder, or of a JSON file with several lists, such as `test`.
+        refuse: is given the error of a row that cannot be read, which is left out then; None raises it.
     """
 
     encoding: str | None = None
     header: bool = True
     sheet: str | None = None
     split: str | None = None
+    refuse: Callable[[BadInput], None] | None = None
 
 
 def kind_of(path: Path) -> str:
@@ -65,7 +67,14 @@ def _json_lines(path: Path, reading: Reading) -> Placed:
                     "{where}: a line above {limit} characters is not read.", where=where, limit=LINE_CHARACTERS
                 )
             if line.strip():
-                yield where, _object(_decode(line, where), where)
+                try:
+                    cells = _object(_decode(line, where), where)
+                except BadInput as error:
+                    if reading.refuse is None:
+                        raise
+                    reading.refuse(error)
+                    continue
+                yield where, cells
 
 
 def _json(path: Path, reading: Reading) -> Placed:

@@ -1,0 +1,1 @@
+"""Audit tasks: may they be trusted to tell good from bad?"""

@@ -1,0 +1,177 @@
+"""What a check is given: the samples, and what answers to them earn."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from proctor.core.digest import digest
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence
+from proctor.core.task import Task
+from proctor.engine.scoring import BoundScorer
+from proctor_audit.answers import ORACLE, AnswerVerdicts, AuditAnswer
+from proctor_audit.check import AuditCheck
+from proctor_audit.findings import (
+    AuditFinding,
+    FindingClass,
+    FindingLocation,
+    FindingScope,
+    NotChecked,
+    finding_id,
+    natural_key,
+)
+from proctor_audit.scoring import AnswerScorer
+
+DRAWN = 500  # samples that checks with scorer calls work on,
+ABOVE = 2_000  # where there are more than so many
+NO_TARGET = ("limits", "refusal")  # scorers that compare with no target: what passes them is a floor, no finding
+
+
+class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
+    """A row that the reader refused."""
+
+    id: str
+    reason: Sentence
+    where: FindingLocation
+
+
+class Audit:
+    """The samples of a task and what answers to them earn; a check reads it and keeps nothing."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        task: Task,
+        samples: Sequence[Sample],
+        scorers: Sequence[BoundScorer],
+        scoring: AnswerScorer,
+        seed: int = 0,
+        command: str = "",
+        where: Mapping[str, FindingLocation] | None = None,
+        unreadable: Sequence[Unreadable] = (),
+    ) -> None:
+        self.name = name
+        self.task = task
+        self.samples = sorted(samples, key=lambda sample: natural_key(sample.id))
+        self.scorers = scorers
+        self.seed = seed
+        self.command = command
+        self.unreadable = unreadable
+        self.not_checked: list[NotChecked] = []
+        self.calls = 0
+        self.check: AuditCheck | None = None  # the one that is being made
+        self._scoring = scoring
+        self._where = where or {}
+        self._verdicts: dict[str, AnswerVerdicts] = {}
+        self._faults: Counter[str] = Counter()
+
+    @cached_property
+    def drawn(self) -> Sequence[Sample]:
+        """Return the samples for checks that call the scorer often: all, or a stratified draw of 500 of more than 2,000."""
+        if len(self.samples) <= ABOVE:
+            return self.samples
+        strata: dict[str, list[Sample]] = {}
+        for sample in self.samples:
+            strata.setdefault(sample.tags.get(self.task.spread_by or "", ""), []).append(sample)
+        draw = self.draw("samples")
+        kept = [
+            sample
+            for _, stratum in sorted(strata.items())
+            for sample in draw.sample(
+                stratum, min(len(stratum), max(1, round(DRAWN * len(stratum) / len(self.samples))))
+            )
+        ]
+        return sorted(kept, key=lambda sample: natural_key(sample.id))
+
+    def draw(self, name: str) -> random.Random:
+        """Return a random generator that the seed and the name decide."""
+        return random.Random(f"{self.seed} {name}")  # noqa: S311 (no secret)
+
+    def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        """Return what the scorers say of an answer; the same answer is asked about once."""
+        key = digest([sample.id, msgspec.to_builtins(answer)])
+        known = self._verdicts.get(key)
+        if known is None:
+            self.calls += 1
+            known = self._verdicts[key] = self._scoring.score(sample, answer)
+        if known.fault and self.check is not None:
+            self._faults[f"{self.check.name} {known.fault}"] += 1
+        return known
+
+    def says(self, sample: Sample, text: str) -> AnswerVerdicts:
+        """Return what the scorers say of a text as an answer."""
+        return self.score(sample, AuditAnswer(text=text))
+
+    def oracle(self, sample: Sample) -> AnswerVerdicts:
+        """Return what the scorers say of the right answer."""
+        return self.score(sample, ORACLE)
+
+    def found(
+        self,
+        sentence: Sentence,
+        *samples: Sample | str,
+        scope: FindingScope = "sample",
+        cls: FindingClass | None = None,
+        witness: Mapping[str, Any] | None = None,
+    ) -> AuditFinding:
+        """Return a finding of the check that is being made."""
+        assert self.check is not None
+        ids = tuple(sample if isinstance(sample, str) else sample.id for sample in samples)
+        id = finding_id(self.check.name, scope, ids)
+        return AuditFinding(
+            id=id,
+            check=self.check.name,
+            group=self.check.group,
+            cls=cls or self.check.cls,
+            scope=scope,
+            samples=tuple(sorted(ids, key=natural_key)),
+            sentence=sentence,
+            witness=witness or {},
+            where=tuple(self._where[name] for name in sorted(ids, key=natural_key) if name in self._where)[:20],
+            replay=f"{self.command} --replay {_quoted(id)}",
+            seed=self.seed,
+        )
+
+    def run(self, check: AuditCheck) -> Iterator[AuditFinding]:
+        """Make a check, and note what kept it from being made."""
+        self.check = check
+        yield from check.find(self)
+        for key, count in sorted(self._faults.items()):
+            self._note_faults(check, key.partition(" ")[2], count)
+        self._faults.clear()
+
+    def _note_faults(self, check: AuditCheck, fault: str, count: int) -> None:
+        from proctor.core.sentence import say
+
+        reason = say(
+            "{count} answers were not scored, as the scorer's process failed: {fault}", count=count, fault=fault
+        )
+        self.not_checked.append(NotChecked(check=check.name, cls=check.cls, reason=reason, applies=True))
+
+
+def attempt(sample: Sample, answer: AuditAnswer, verdicts: AnswerVerdicts) -> dict[str, Any]:
+    """Return one answer with what was said of it, as a part of a witness that can be replayed."""
+    return {
+        "sample": sample.id,
+        "answer": msgspec.to_builtins(answer),
+        "verdicts": [
+            {"scorer": verdict.scorer, "value": verdict.value, "passed": verdict.passed, "why": verdict.why}
+            for verdict in verdicts.verdicts
+        ],
+    }
+
+
+def scored_by_target(verdicts: AnswerVerdicts) -> list[str]:
+    """Return the names of scorers that gave full points and compare with a target."""
+    return [verdict.scorer for verdict in verdicts.passed if verdict.scorer.partition(":")[0] not in NO_TARGET]
+
+
+def _quoted(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text)

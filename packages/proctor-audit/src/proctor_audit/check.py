@@ -1,0 +1,122 @@
+"""Declare checks, and find them by name: modules of a package, installed entry points, and paths."""
+
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from proctor import registry
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence
+from proctor.runtime.entry_points import entry_points
+from proctor_audit.findings import FindingClass, Invalidates
+
+Need = Literal["samples", "scorer", "agents", "environment", "outcomes", "trajectories", "judge"]
+CheckCost = Literal["none", "scorer", "model"]
+Function = TypeVar("Function", bound=Callable[..., Any])
+TASK_CHECKS = "proctor_audit.checks"
+ENTRY_POINTS = "proctor.checks"
+
+
+class AuditCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """A check: what it is called, what it says about itself, and the function that looks.
+
+    Attributes:
+        group: the family that it belongs to, such as A1 or I4.
+        cls: what its findings are; where it has two classes, the stronger one.
+        needs: what has to be there for it to be made.
+        cost: whether it calls the scorer, or a model.
+        title: one sentence for people.
+        invalidates: of a check of trials: what its findings invalidate.
+    """
+
+    name: str
+    group: str
+    cls: FindingClass
+    needs: tuple[Need, ...]
+    cost: CheckCost
+    title: Sentence
+    find: Callable[..., Any]
+    invalidates: Invalidates | None = None
+
+
+def check(
+    *,
+    group: str,
+    cls: FindingClass,
+    title: Sentence,
+    needs: Sequence[Need] = ("samples",),
+    cost: CheckCost = "none",
+    invalidates: Invalidates | None = None,
+) -> Callable[[Function], Function]:
+    """Declare a function as a check; its name with dashes is that of the check."""
+
+    def declare(function: Function) -> Function:
+        function.audit_check = AuditCheck(  # type: ignore[attr-defined]  # read by `find_checks`
+            name=function.__name__.strip("_").replace("_", "-"),
+            group=group,
+            cls=cls,
+            needs=tuple(needs),
+            cost=cost,
+            title=title,
+            find=function,
+            invalidates=invalidates,
+        )
+        return function
+
+    return declare
+
+
+def find_checks(package: str, chosen: Sequence[str] = (), skipped: Sequence[str] = ()) -> list[AuditCheck]:
+    """Return the checks of a package with those that others install, in the order of groups and names.
+
+    Args:
+        chosen: names, groups or paths (`./checks.py:function`); only these. None means all.
+        skipped: names or groups that are left out.
+
+    Raises:
+        BadInput: there is no such check.
+    """
+    paths = [name for name in chosen if registry.is_path(name)]
+    known = {found.name: found for found in (*_in_package(package), *_installed(package))}
+    for name in (*chosen, *skipped):
+        if name not in paths and name not in known and name not in {each.group for each in known.values()}:
+            raise registry.unknown("check", name, [*known, *sorted({each.group for each in known.values()})])
+    wanted = [name for name in chosen if name not in paths]
+    checks = [each for each in known.values() if not chosen or each.name in wanted or each.group in wanted]
+    checks += [_declared(registry.load_object(path, "check"), path) for path in paths]
+    kept = [each for each in checks if each.name not in skipped and each.group not in skipped]
+    return sorted(kept, key=lambda each: (each.group, each.name))
+
+
+def _in_package(package: str) -> Iterator[AuditCheck]:
+    for module in pkgutil.iter_modules(import_module(package).__path__):
+        if not module.name.startswith("_"):
+            yield from _declared_in(
+                vars(import_module(f"{package}.{module.name}")).values(), f"{package}.{module.name}"
+            )
+
+
+def _declared_in(values: Iterable[object], module: str) -> Iterator[AuditCheck]:
+    for value in values:
+        found = getattr(value, "audit_check", None)
+        if isinstance(found, AuditCheck) and found.find.__module__ == module:
+            yield found
+
+
+def _installed(package: str) -> Iterator[AuditCheck]:
+    """Yield the checks that other packages install for tasks."""
+    if package == TASK_CHECKS:
+        for point in entry_points(ENTRY_POINTS):
+            yield _declared(point.load(), point.name)
+
+
+def _declared(value: object, name: str) -> AuditCheck:
+    found = getattr(value, "audit_check", None)
+    if not isinstance(found, AuditCheck):
+        raise BadInput(
+            "'{name}' is no check: expected a function with the decorator proctor_audit.check.check.", name=name
+        )
+    return found

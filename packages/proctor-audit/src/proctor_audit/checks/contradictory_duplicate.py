@@ -1,0 +1,53 @@
+"""Find samples that ask the same and expect what excludes each other."""
+
+from collections.abc import Iterator
+
+from proctor.core.sample import Sample
+from proctor.core.sentence import say
+from proctor_audit.answers import AuditAnswer
+from proctor_audit.audit import Audit
+from proctor_audit.check import check
+from proctor_audit.findings import AuditFinding
+from proctor_audit.inputs import equal_inputs, pair_witness, target_text_key
+from proctor_audit.wording import is_blank, options_of, targets_of, text_of_target
+
+
+@check(group="A8", cls="proved", title=say("Two samples ask the same, and neither's target is accepted for the other."))
+def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
+    """Yield pairs of equal inputs whose targets the scorer accepts in neither direction."""
+    for group in equal_inputs(audit.samples, with_order=False):
+        known: dict[str, Sample] = {}
+        for sample in group:
+            if is_blank(sample.target):
+                continue
+            key = target_text_key(sample)
+            for other in known.values():
+                if target_text_key(other) != key and not _overlap(audit, other, sample):
+                    yield audit.found(
+                        say(
+                            "{first} and {second} ask the same and expect different answers",
+                            first=other.id,
+                            second=sample.id,
+                        ),
+                        other,
+                        sample,
+                        scope="pair",
+                        witness=pair_witness(other, sample),
+                    )
+                    break
+            known.setdefault(key, sample)
+
+
+def _overlap(audit: Audit, first: Sample, second: Sample) -> bool:
+    """True if a target of one is accepted for the other: by the scorer where it can be asked, else where they share a text."""
+    if {text_of_target(target) for target in targets_of(first)} & {
+        text_of_target(target) for target in targets_of(second)
+    }:
+        return not options_of(first)
+    if not audit.scorers or options_of(first) or not isinstance(first.target, str | int | float | list):
+        return False
+    return any(
+        audit.score(sample, AuditAnswer(text=text_of_target(target))).passed
+        for sample, other in ((first, second), (second, first))
+        for target in targets_of(other)
+    )

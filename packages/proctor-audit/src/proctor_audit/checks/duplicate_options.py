@@ -1,0 +1,31 @@
+"""Find options that occur twice."""
+
+from collections.abc import Iterator
+
+from proctor.core.sentence import say
+from proctor_audit.audit import Audit
+from proctor_audit.check import check
+from proctor_audit.findings import AuditFinding
+from proctor_audit.wording import fold, options_of
+
+
+@check(group="A4", cls="proved", title=say("The text of the right option occurs twice."))
+def duplicate_options(audit: Audit) -> Iterator[AuditFinding]:
+    """Yield samples whose right option has a twin with another letter; case counts, as in mg and Mg."""
+    for sample in audit.samples:
+        options = options_of(sample)
+        right = set(str(sample.target or "")) & options.keys()
+        texts = {letter: fold(text) for letter, text in options.items()}
+        twins = sorted(
+            letter for letter in texts if letter not in right and texts[letter] in {texts[each] for each in right}
+        )
+        if twins:
+            yield audit.found(
+                say(
+                    "the right option {text} is there again as {letters}",
+                    text=repr(options[min(right)]),
+                    letters=", ".join(twins),
+                ),
+                sample,
+                witness={"options": options, "target": sample.target},
+            )

@@ -1,0 +1,37 @@
+"""Send the target as the answer, and see who cannot score it."""
+
+from collections.abc import Iterator
+
+from proctor.core.sentence import say
+from proctor_audit.audit import Audit
+from proctor_audit.check import check
+from proctor_audit.findings import AuditFinding
+from proctor_audit.golds import gold_attempts, gold_shown
+
+
+@check(
+    group="A4",
+    cls="proved",
+    needs=("samples", "scorer"),
+    cost="scorer",
+    title=say("The target, given as the answer, gets no score."),
+)
+def gold_unscored(audit: Audit) -> Iterator[AuditFinding]:
+    """Yield a finding for each sample whose own target no scorer scores, or makes one raise."""
+    for sample, attempts in gold_attempts(audit):
+        every = [verdict for _, verdicts in attempts for verdict in verdicts.verdicts]
+        scored = [verdict for verdict in every if verdict.passed is not None]
+        unscored = [verdict for verdict in every if verdict.passed is None]
+        broken = [verdict for verdict in unscored if verdict.why != "not_applicable"]
+        if unscored and (not scored or (broken and len(broken) >= len(attempts))):
+            first = (broken or unscored)[0]
+            yield audit.found(
+                say(
+                    "the target {target} gets no score under {scorer}: {reason}",
+                    target=gold_shown(sample),
+                    scorer=first.scorer or first.why,
+                    reason=first.reason or first.why,
+                ),
+                sample,
+                witness={"attempts": [witness for witness, _ in attempts]},
+            )

@@ -1,0 +1,21 @@
+"""Say nothing, and see who gives points for it."""
+
+from collections.abc import Iterator
+
+from proctor.core.sentence import say
+from proctor_audit.audit import Audit
+from proctor_audit.check import check
+from proctor_audit.findings import AuditFinding
+from proctor_audit.unearned import unearned
+
+
+@check(
+    group="A1",
+    cls="proved",
+    needs=("samples", "scorer"),
+    cost="scorer",
+    title=say("An empty answer, without text and calls, earns full points."),
+)
+def null_passes(audit: Audit) -> Iterator[AuditFinding]:
+    """Yield a finding for each sample that an empty answer passes."""
+    yield from unearned(audit, lambda _: [""])

@@ -1,0 +1,110 @@
+"""Define what a check finds: a finding with its class, its witness and where it is."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from proctor.core.sentence import Sentence
+
+FindingClass = Literal["proved", "likely", "look"]
+FindingScope = Literal["sample", "pair", "set", "scorer", "trial"]
+Invalidates = Literal["success", "failure", "neither"]
+CLASSES: tuple[FindingClass, ...] = get_args(FindingClass)
+
+
+class FindingLocation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where the subject of a finding is written: a file with its line, or a JSON path in it."""
+
+    file: str = ""
+    line: int | None = None
+    path: str = ""
+
+
+class FindingPrecision(msgspec.Struct, frozen=True, kw_only=True):
+    """How many findings of a check were right on the corpus `measured_on`, with a 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    count: int
+    measured_on: str
+
+
+class FindingIgnored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who accepted a finding, and why."""
+
+    reason: str
+    by: str = ""
+    until: str = ""
+
+
+class AuditFinding(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}):
+    """What a check found.
+
+    Attributes:
+        id: the same over runs, orders and machines: check and samples.
+        steps: of a trial: indices of messages, from 0.
+        witness: the smallest thing to replay, as JSON.
+        replay: the command that runs the witness again.
+        invalidates: of a trial: whether its success or its failure does not count.
+    """
+
+    id: str
+    check: str
+    group: str
+    cls: FindingClass
+    scope: FindingScope
+    samples: tuple[str, ...]
+    sentence: Sentence
+    witness: Mapping[str, Any]
+    where: tuple[FindingLocation, ...] = ()
+    steps: tuple[int, ...] = ()
+    replay: str = ""
+    invalidates: Invalidates | None = None
+    precision: FindingPrecision | None = None
+    seed: int = 0
+    ignored: FindingIgnored | None = None
+
+
+class NotChecked(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}):
+    """A check that could not be made, or not on some samples.
+
+    Attributes:
+        applies: True if it would have been made were it not for a fault, so that nothing found is no pass.
+    """
+
+    check: str
+    cls: FindingClass
+    reason: Sentence
+    samples: tuple[str, ...] = ()
+    applies: bool = False
+
+
+def finding_id(check: str, scope: FindingScope, samples: Sequence[str]) -> str:
+    """Return the id of a finding.
+
+    >>> finding_id("duplicate", "pair", ["q9", "q3"]), finding_id("letters-unbalanced", "set", [])
+    ('duplicate:q3+q9', 'letters-unbalanced:set')
+    """
+    return f"{check}:{'+'.join(sorted(samples)) if scope in ('sample', 'pair', 'trial') else scope}"
+
+
+def sort_findings(findings: Sequence[AuditFinding]) -> list[AuditFinding]:
+    """Return the findings, proved ones first, in an order that nothing but their ids decides."""
+    return sorted(findings, key=lambda finding: (CLASSES.index(finding.cls), finding.check, natural_key(finding.id)))
+
+
+def natural_key(text: str) -> tuple[tuple[int, str], ...]:
+    """Return a key that sorts q2 before q10."""
+    parts: list[tuple[int, str]] = []
+    digits = ""
+    for character in text:
+        if character in "0123456789":
+            digits += character
+            continue
+        if digits:
+            parts.append((int(digits), ""))
+            digits = ""
+        parts.append((-1, character))
+    return (*parts, (int(digits), "")) if digits else tuple(parts)

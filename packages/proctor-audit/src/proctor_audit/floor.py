@@ -1,0 +1,59 @@
+"""Measure what agents that know nothing earn: the floor that the score of a real one stands on."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from proctor.core.sample import Sample
+from proctor.stats.rate import wilson
+from proctor_audit.answers import AuditAnswer
+from proctor_audit.audit import Audit
+from proctor_audit.wording import REFUSALS, constants, question_of
+
+RANDOM_DRAWS = 20
+
+
+class AuditFloor(msgspec.Struct, frozen=True, kw_only=True):
+    """What one such agent earns: the share of the points by the first scorer, with a Wilson interval.
+
+    Attributes:
+        answer: the constant that it says, if it is one.
+    """
+
+    agent: str
+    value: float
+    low: float
+    high: float
+    count: int
+    answer: str = ""
+
+
+def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
+    """Return the floors of an agent that says nothing, one that declines, one that repeats, one that guesses, and the best constant."""
+    found = [
+        _floor(audit, "null", lambda _: ""),
+        _floor(audit, "refusal", lambda _: REFUSALS[0]),
+        _floor(audit, "echo", question_of),
+    ]
+    best = max(
+        (_floor(audit, "constant", lambda _, text=text: text, text) for text in constants(audit.drawn)),  # type: ignore[misc]  # mypy cannot infer a default
+        key=lambda each: -1.0 if each is None else each.value,
+        default=None,
+    )
+    return tuple(each for each in (*found, best) if each is not None)
+
+
+def _floor(audit: Audit, agent: str, say: Callable[[Sample], str], answer: str = "") -> AuditFloor | None:
+    values = [
+        value
+        for sample in audit.drawn
+        for verdict in audit.score(sample, AuditAnswer(text=say(sample))).verdicts[:1]
+        if (value := verdict.value) is not None
+    ]
+    return None if not values else _estimate(agent, values, answer)
+
+
+def _estimate(agent: str, values: Sequence[float], answer: str) -> AuditFloor:
+    mean = sum(values) / len(values)
+    between = wilson(mean, len(values))
+    return AuditFloor(agent=agent, value=mean, low=between.low, high=between.high, count=len(values), answer=answer)

@@ -1,0 +1,121 @@
+"""Read the list of accepted findings, and mark them: `proctor-ignore.toml`.
+
+[[ignore]]
+finding = "duplicate:q3+q9"
+reason = "asked twice on purpose, to see stability"
+by = "ann"
+until = 2027-03-01
+"""
+
+import datetime
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+from proctor.runtime.toml_file import read_toml
+from proctor_audit.findings import AuditFinding, FindingIgnored
+
+FILE = "proctor-ignore.toml"
+MOST_BYTES = 1_000_000
+
+
+class IgnoreRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An accepted finding: named by its id, or all of a check, narrowed by the ids of samples (`q*`)."""
+
+    reason: str
+    finding: str = ""
+    check: str = ""
+    samples: tuple[str, ...] = ()
+    by: str = ""
+    until: datetime.date | None = None
+
+    def matches(self, finding: AuditFinding) -> bool:
+        """True if the rule is about this finding."""
+        if self.finding:
+            return self.finding == finding.id
+        narrow = not self.samples or any(fnmatchcase(id, rule) for id in finding.samples for rule in self.samples)
+        return (not self.check or self.check == finding.check) and narrow
+
+
+class _IgnoreFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ignore: tuple[IgnoreRule, ...] = ()
+
+
+def find_ignore_file(named: Path | None, task: str) -> Path | None:
+    """Return the list that is named, else the one next to the task, else the one in this folder; None without one.
+
+    Raises:
+        BadInput: the file that is named does not exist.
+    """
+    if named is not None:
+        if not named.is_file():
+            raise BadInput("There is no file {path}.", path=named)
+        return named
+    written = Path(task.partition(":")[0] if not Path(task).exists() else task)
+    folder = written if written.is_dir() else written.parent
+    return next((path for path in (folder / FILE, Path(FILE)) if path.is_file()), None)
+
+
+def read_ignore_file(path: Path | None) -> tuple[IgnoreRule, ...]:
+    """Read the rules of a list; none without a file.
+
+    Raises:
+        BadInput: a rule without a reason, or one that names nothing; says which.
+    """
+    if path is None:
+        return ()
+    rules = read_toml(path, _IgnoreFile, most_bytes=MOST_BYTES).ignore
+    for number, rule in enumerate(rules, 1):
+        if not rule.reason.strip():
+            raise BadInput(
+                "{path}: rule {number} has no reason. Write why the finding is accepted.", path=path.name, number=number
+            )
+        if not rule.finding and not rule.check and not rule.samples:
+            raise BadInput(
+                "{path}: rule {number} names neither a finding nor a check nor samples.", path=path.name, number=number
+            )
+    return rules
+
+
+def mark_ignored(
+    findings: Sequence[AuditFinding], rules: Sequence[IgnoreRule], today: datetime.date
+) -> tuple[list[AuditFinding], list[Sentence]]:
+    """Return the findings with those marked that a rule accepts, and a note for each rule that matches none, or is over."""
+    marked: list[AuditFinding] = []
+    used: set[int] = set()
+    for finding in findings:
+        accepted = None
+        for number, rule in enumerate(rules):
+            if rule.matches(finding):
+                used.add(number)
+                if rule.until is None or today <= rule.until:
+                    accepted = accepted or rule
+        until = str(accepted.until or "") if accepted is not None else ""
+        marked.append(
+            finding
+            if accepted is None
+            else replace(finding, ignored=FindingIgnored(reason=accepted.reason, by=accepted.by, until=until))
+        )
+    notes = [
+        say(
+            "The ignore list accepts {name}, which nothing found any more: remove that rule.",
+            name=rule.finding or rule.check or ", ".join(rule.samples),
+        )
+        for number, rule in enumerate(rules)
+        if number not in used
+    ]
+    notes += [
+        say(
+            "The ignore list accepted {name} until {day}; it counts again.",
+            name=rule.finding or rule.check or ", ".join(rule.samples),
+            day=str(rule.until),
+        )
+        for number, rule in enumerate(rules)
+        if number in used and rule.until is not None and today > rule.until
+    ]
+    return marked, notes

@@ -1,0 +1,72 @@
+"""Compare what samples ask: equal inputs by a digest, so that a hundred thousand samples take seconds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.core.digest import digest
+from proctor.core.sample import Message, Sample, Text
+from proctor_audit.wording import fold, options_of, targets_of, text_of_target
+
+SHOWN_META = ("files", "state", "scenario", "after", "environment", "context")  # what else decides what a sample asks
+
+
+def equal_inputs(samples: Iterable[Sample], *, with_order: bool = True) -> list[Sequence[Sample]]:
+    """Return the groups of two samples and more that ask the same.
+
+    Args:
+        with_order: options in another order are another question.
+    """
+    groups: dict[str, list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault(input_digest(sample, with_order=with_order), []).append(sample)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def input_digest(sample: Sample, *, with_order: bool = True) -> str:
+    """Return a digest of all that the agent gets, with whitespace folded: messages, files, options, tools, state."""
+    options = [fold(text) for text in options_of(sample).values()]
+    asked = [[_message(message, sample, with_order=with_order) for message in turn.messages] for turn in sample.turns]
+    tools = [msgspec.to_builtins(turn.tools) for turn in sample.turns]
+    extra = {key: sample.meta[key] for key in SHOWN_META if key in sample.meta}
+    return digest([asked, options if with_order else sorted(options), tools, extra])
+
+
+def _message(message: Message, sample: Sample, *, with_order: bool) -> Sequence[Any]:
+    text = message.text
+    if not with_order:
+        for letter, option in options_of(sample).items():  # which are compared apart
+            text = text.replace(f"{letter}. {option}", "")
+    others = [msgspec.to_builtins(part) for part in message.parts if not isinstance(part, Text)]
+    return [message.role, fold(text), others]
+
+
+def same_target(first: Sample, second: Sample) -> bool:
+    """True if two samples expect the same, whitespace folded."""
+    return target_key(first) == target_key(second)
+
+
+def target_key(sample: Sample) -> str:
+    """Return what a sample expects in a form in which equal ones are equal."""
+    references = [msgspec.to_builtins(turn.reference) for turn in sample.turns]
+    return digest([sorted(fold(text_of_target(target)) for target in targets_of(sample)), references])
+
+
+def target_text_key(sample: Sample) -> str:
+    """Return the same, with the text of an option in place of its letter."""
+    options = options_of(sample)
+    if options and isinstance(sample.target, str) and set(sample.target) <= set(options):
+        return digest(sorted(fold(options[letter]) for letter in sample.target))
+    return target_key(sample)
+
+
+def pair_witness(first: Sample, second: Sample) -> Mapping[str, Any]:
+    """Return both samples of a pair, as they are compared."""
+    return {"pair": [_shown(sample) for sample in (first, second)]}
+
+
+def _shown(sample: Sample) -> Mapping[str, Any]:
+    messages = [[message.role, message.text] for turn in sample.turns for message in turn.messages]
+    references = [msgspec.to_builtins(turn.reference) for turn in sample.turns]
+    return {"sample": sample.id, "messages": messages, "target": sample.target, "references": references}

@@ -1,0 +1,90 @@
+"""Print an audit: proved findings first, few of each check, the floor, and what was not checked."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from proctor.cli.words import t
+from proctor.core.sentence import Sentence, clip, say
+from proctor_audit.answers import SHOWN
+from proctor_audit.findings import AuditFinding, natural_key
+from proctor_audit.report import AuditReport
+
+MOST_OF_A_CHECK = 5
+WIDTH = 80
+CLASS_WORDS = {"proved": say("proved"), "likely": say("likely"), "look": say("look")}
+FLOOR_WORDS = {
+    "null": say("an agent that says nothing {share}"),
+    "refusal": say("one that declines {share}"),
+    "echo": say("one that repeats the question {share}"),
+    "constant": say("the best constant ({answer}) {share}"),
+}
+
+
+def lines_of(report: AuditReport, *, seconds: float, every: bool = False) -> Iterator[str]:
+    """Yield the lines that people read."""
+    yield t(
+        "{task}: {samples} samples, scorer {scorers}; {checks} checks, {calls} scorer calls, no model, {seconds} s",
+        task=report.task,
+        samples=f"{report.samples:,}",
+        scorers=", ".join(report.scorers) or "-",
+        checks=len(report.checks),
+        calls=f"{report.calls:,}",
+        seconds=f"{seconds:.1f}",
+    )
+    for _, group in groupby(report.counted, key=lambda finding: (finding.cls, finding.check)):
+        yield from _of_check([*group], report, every=every)
+    ignored = len(report.findings) - len(report.counted)
+    if not report.counted:
+        yield t("These checks found nothing; that does not say that the task is sound.")
+    if ignored:
+        yield t("accepted by the ignore list: {count}", count=ignored)
+    if report.floor:
+        yield t("floor   {floors}", floors=", ".join(map(t, _floors(report))))
+    for note in (*_not_checked(report), *report.notes):
+        yield t(note)
+
+
+def _of_check(findings: Sequence[AuditFinding], report: AuditReport, *, every: bool) -> Iterator[str]:
+    shown = findings if every else findings[:MOST_OF_A_CHECK]
+    for finding in shown:
+        subject = ", ".join(finding.samples[:2]) + (" …" if len(finding.samples) > 2 else "")
+        yield f"{t(CLASS_WORDS[finding.cls]):<8}{finding.check}  {subject}  {clip(t(finding.sentence), SHOWN)}"
+        if finding.precision is not None:
+            yield " " * 8 + t(describe_precision(finding))
+    if len(findings) > len(shown):
+        rest = len(findings) - len(shown)
+        yield " " * 8 + t(
+            "{count} more: {command}", count=rest, command=f"{report.command} --check {findings[0].check} --all"
+        )
+    yield " " * 8 + findings[0].replay
+
+
+def describe_precision(finding: AuditFinding) -> Sentence:
+    """Return what is known of how often such a finding is right."""
+    precision = finding.precision
+    if precision is None:
+        return say("precision unknown")
+    return say(
+        "of {count} like this, {share} % ({low}–{high}) were right on {corpus}",
+        count=precision.count,
+        share=f"{100 * precision.value:.0f}",
+        low=f"{100 * precision.low:.0f}",
+        high=f"{100 * precision.high:.0f}",
+        corpus=precision.measured_on,
+    )
+
+
+def _floors(report: AuditReport) -> Iterator[Sentence]:
+    for each in report.floor:
+        share = f"{100 * each.value:.0f} % ({100 * each.low:.0f}–{100 * each.high:.0f})"
+        yield say(FLOOR_WORDS[each.agent].text, share=share, answer=repr(clip(each.answer, 30)))
+
+
+def _not_checked(report: AuditReport) -> Iterator[Sentence]:
+    by_reason: dict[str, tuple[Sentence, list[str]]] = {}
+    for each in report.not_checked:
+        by_reason.setdefault(str(each.reason), (each.reason, []))[1].append(each.check)
+    for reason, names in by_reason.values():
+        yield say(
+            "not checked: {names} ({reason})", names=", ".join(sorted(set(names), key=natural_key)), reason=reason
+        )

@@ -1,0 +1,66 @@
+"""Run the witness of one finding again, and show what was sent, what the scorer said and why."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from proctor.cli.words import t
+from proctor.core.errors import BadInput
+from proctor.core.near import did_you_mean, near
+from proctor.core.sample import Sample
+from proctor.core.sentence import clip
+from proctor_audit.answers import SHOWN, AuditAnswer
+from proctor_audit.audit import Audit
+from proctor_audit.findings import AuditFinding
+from proctor_audit.wording import question_of, text_of_target
+
+MOST_SHOWN = 5
+
+
+def pick(findings: Sequence[AuditFinding], id: str) -> AuditFinding:
+    """Return the finding of an id.
+
+    Raises:
+        BadInput: nothing of this id is found now; names the nearest.
+    """
+    for finding in findings:
+        if finding.id == id:
+            return finding
+    similar = near(id, [finding.id for finding in findings])
+    raise BadInput("There is no finding {id} now.{near}", id=id, near=did_you_mean(similar) if similar else "")
+
+
+def replay_lines(audit: Audit, finding: AuditFinding) -> Iterator[str]:
+    """Yield what a finding rests on, with the answers of its witness scored again."""
+    yield f"{finding.id}  {t(finding.sentence)}"
+    by_id = {sample.id: sample for sample in audit.samples}
+    for location in finding.where:
+        yield f"{location.file}:{location.line}" if location.line is not None else location.file
+    attempts = finding.witness.get("attempts", [])
+    for each in attempts[:MOST_SHOWN]:
+        sample = by_id[each["sample"]]
+        yield from _sample_lines(sample)
+        answer = msgspec.convert(each["answer"], AuditAnswer)
+        said = t("the right answer, as the task has it") if answer.oracle else answer.shown
+        yield "  " + t("answer: {answer}", answer=repr(clip(said, SHOWN)))
+        for verdict in audit.score(sample, answer).verdicts:
+            points = verdict.why if verdict.value is None else f"{verdict.value:.3g}"
+            yield "  " + t(
+                "{scorer}: {points} {reason}",
+                scorer=verdict.scorer or "-",
+                points=points,
+                reason=clip(t(verdict.reason), SHOWN),
+            )
+    if len(attempts) > MOST_SHOWN:
+        yield t("{count} more", count=len(attempts) - MOST_SHOWN)
+    if not attempts:
+        for id in finding.samples:
+            if id in by_id:
+                yield from _sample_lines(by_id[id])
+        yield clip(msgspec.json.format(msgspec.json.encode(finding.witness)).decode(), SHOWN)
+
+
+def _sample_lines(sample: Sample) -> Iterator[str]:
+    yield t("sample {id}", id=sample.id)
+    yield "  " + t("question: {question}", question=repr(clip(question_of(sample), SHOWN)))
+    yield "  " + t("target: {target}", target=clip(text_of_target(sample.target), SHOWN))

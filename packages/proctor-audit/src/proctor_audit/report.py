@@ -1,0 +1,147 @@
+"""Make the checks of an audit, and gather what they found, what they could not check, and what it cost."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.core.errors import PartFailed, ProctorError
+from proctor.core.sentence import Sentence, say
+from proctor.core.version import __version__
+from proctor.transport.redact import quoted
+from proctor_audit.audit import Audit
+from proctor_audit.check import AuditCheck
+from proctor_audit.findings import CLASSES, AuditFinding, NotChecked, sort_findings
+from proctor_audit.floor import AuditFloor, measure_floor
+from proctor_audit.ignoring import IgnoreRule, mark_ignored
+
+FailOn = Literal["proved", "likely", "never"]
+
+
+class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
+    """All that an audit says.
+
+    Attributes:
+        subject: how many samples there are, or trials.
+        scorers: the names of the scorers that were called.
+        calls: how often a scorer was called.
+        notes: what the user is told besides, such as rules of the ignore list that match nothing.
+    """
+
+    task: str
+    digest: str
+    seed: int
+    samples: int
+    scorers: tuple[str, ...]
+    checks: tuple[AuditCheck, ...]
+    findings: tuple[AuditFinding, ...]
+    floor: tuple[AuditFloor, ...] = ()
+    not_checked: tuple[NotChecked, ...] = ()
+    calls: int = 0
+    notes: tuple[Sentence, ...] = ()
+    command: str = ""
+
+    @property
+    def counted(self) -> Sequence[AuditFinding]:
+        """Return the findings that nobody accepted."""
+        return [finding for finding in self.findings if finding.ignored is None]
+
+
+def run_checks(audit: Audit, checks: Sequence[AuditCheck]) -> list[AuditFinding]:
+    """Make the checks in order; one that raises is noted as not made."""
+    findings: dict[str, AuditFinding] = {}
+    for each in checks:
+        missing = _missing(audit, each)
+        if missing is not None:
+            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=missing))
+            continue
+        try:
+            for finding in audit.run(each):
+                findings.setdefault(finding.id, finding)
+        except PartFailed as error:
+            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=error.sentence, applies=True))
+        except ProctorError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a fault of one check is told, and ends no other
+            reason = say("the check raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
+            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=reason, applies=True))
+    return sort_findings([*findings.values()])
+
+
+def make_report(
+    audit: Audit, checks: Sequence[AuditCheck], rules: Sequence[IgnoreRule] = (), *, digest: str = ""
+) -> AuditReport:
+    """Make all checks of a task, and mark the findings that are accepted."""
+    findings = run_checks(audit, checks)
+    floor = measure_floor(audit) if audit.scorers and audit.samples else ()
+    marked, notes = mark_ignored(findings, rules, datetime.datetime.now(tz=datetime.UTC).date())
+    return AuditReport(
+        task=audit.name,
+        digest=digest or audit.task.version,
+        seed=audit.seed,
+        samples=len(audit.samples),
+        scorers=tuple(scorer.name for scorer in audit.scorers),
+        checks=tuple(checks),
+        findings=tuple(marked),
+        floor=floor,
+        not_checked=tuple(audit.not_checked),
+        calls=audit.calls,
+        notes=tuple(notes),
+        command=audit.command,
+    )
+
+
+def exit_code(report: AuditReport, fail_on: FailOn) -> int:
+    """Return 1 for a finding at or above `fail_on` that is not ignored, 3 where a proved check could not be made, else 0."""
+    if fail_on == "never":
+        return 0
+    failing = CLASSES[: CLASSES.index(fail_on) + 1]
+    if any(finding.cls in failing for finding in report.counted):
+        return 1
+    return 3 if any(each.applies and each.cls == "proved" for each in report.not_checked) else 0
+
+
+def as_json(report: AuditReport) -> Mapping[str, Any]:
+    """Return the report as JSON; nothing in it depends on the time or on how many processes there were."""
+    return {
+        "schema": 1,
+        "task": report.task,
+        "digest": report.digest,
+        "seed": report.seed,
+        "version": __version__,
+        "samples": report.samples,
+        "scorers": list(report.scorers),
+        "checks": [
+            {"name": each.name, "group": each.group, "class": each.cls, "title": str(each.title), "cost": each.cost}
+            for each in report.checks
+        ],
+        "findings": [finding_json(finding) for finding in report.findings],
+        "floor": msgspec.to_builtins(report.floor),
+        "not_checked": msgspec.to_builtins(report.not_checked),
+        "cost": {"scorer_calls": report.calls, "model_calls": 0},
+    }
+
+
+def finding_json(finding: AuditFinding) -> Mapping[str, Any]:
+    """Return a finding as JSON, with its sentence in every language."""
+    from proctor.i18n import LANGUAGES, speak
+
+    message = {lang: speak(finding.sentence, lang) for lang in LANGUAGES}
+    return {**msgspec.to_builtins(finding), "message": message}
+
+
+def _missing(audit: Audit, check: AuditCheck) -> Sentence | None:
+    """Return why a check cannot be made; None if it can."""
+    for need in check.needs:
+        if need == "samples" and not audit.samples and not audit.unreadable:
+            return say("there are no samples")
+        if need in ("scorer", "agents") and not audit.scorers:
+            return say("there is no scorer that could be called")
+        if need == "outcomes":
+            return say("no stored runs were given")
+        if need == "environment" and audit.task.environment is None:
+            return say("the task has no environment")
+        if need == "judge":
+            return say("no judge was given")
+    return None

@@ -1,0 +1,95 @@
+"""Send answers through a task: in this process for scorers of Proctor, in confined workers for those of users."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+
+from proctor.agents.baseline import Baseline
+from proctor.core.run import Limits
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.task import Agent, Task
+from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Trial, Verdict
+from proctor.engine.scoring import BoundScorer, score_trial
+from proctor.engine.trial import Work, run_trial
+from proctor_audit.answers import AnswerVerdicts, AuditAnswer, ScorerVerdict, ScriptedAgent, step_of
+
+KEPT_DETAILS = ("error_type", "error_class", "function", "parameter", "kind")
+
+
+class AnswerScorer(Protocol):
+    """What scores an answer to a sample."""
+
+    def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts: ...
+
+    def close(self) -> None: ...
+
+
+class LocalScorer:
+    """Scores in this process."""
+
+    def __init__(self, task: Task, scorers: Sequence[BoundScorer]) -> None:
+        self._task = task
+        self._scorers = [replace(scorer, inline=scorer.inline or not scorer.is_async) for scorer in scorers]
+        self._is_plain = task.environment is None and task.user is None
+        self._can_step = self._is_plain and all(not scorer.is_async for scorer in scorers)
+        self._runner = asyncio.Runner()
+
+    def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        if self._can_step and not answer.oracle:
+            trial = Trial(run_id="audit", sample_id=sample.id, outcome="scored", trajectory=_said(sample, answer))
+            return _verdicts(trial, _finish(score_trial(trial, sample, self._scorers)))
+        work = Work(run_id="audit", task=self._task, agent=self._agent(answer), scorers=self._scorers, limits=Limits())
+        trial, verdicts = self._runner.run(run_trial(work, sample, 0))
+        return _verdicts(trial, verdicts)
+
+    def close(self) -> None:
+        self._runner.close()
+
+    def _agent(self, answer: AuditAnswer) -> Agent:
+        if not answer.oracle:
+            return ScriptedAgent(answer)
+        return Baseline("oracle").with_oracle(self._task.oracle_agent or self._task.oracle)
+
+
+def _said(sample: Sample, answer: AuditAnswer) -> Trajectory:
+    last = max(0, len(sample.turns) - 1)
+    steps = tuple(replace(step_of(answer, with_calls=turn == last), turn=turn) for turn in range(last + 1))
+    return Trajectory(steps=steps, tools="native" if answer.calls else "text")
+
+
+def _finish(scoring: Any) -> Sequence[Verdict]:
+    """Return what a coroutine that never waits returns."""
+    try:
+        scoring.send(None)
+    except StopIteration as stop:
+        found: Sequence[Verdict] = stop.value
+        return found
+    scoring.close()
+    raise RuntimeError("a scorer that is not async waited for something")
+
+
+def _verdicts(trial: Trial, verdicts: Sequence[Verdict]) -> AnswerVerdicts:
+    if trial.outcome != "scored":
+        failure = trial.failure
+        reason = "" if failure is None else failure.reason
+        return AnswerVerdicts(verdicts=(ScorerVerdict(scorer="", why=trial.outcome, reason=reason),))
+    return AnswerVerdicts(verdicts=tuple(map(_verdict, verdicts)))
+
+
+def _verdict(verdict: Verdict) -> ScorerVerdict:
+    match verdict.result:
+        case Score() as score:
+            kept: Mapping[str, Any] = {key: score.details[key] for key in KEPT_DETAILS if key in score.details}
+            return ScorerVerdict(
+                scorer=verdict.scorer, value=score.value, passed=score.passed, reason=score.reason, details=kept
+            )
+        case Unscored(why=why, reason=reason, without_calls=without):
+            if without is not None:  # as it counts for an agent that makes calls elsewhere
+                return ScorerVerdict(
+                    scorer=verdict.scorer, value=without.value, passed=without.passed, reason=without.reason
+                )
+            return ScorerVerdict(scorer=verdict.scorer, why=why, reason=reason)
