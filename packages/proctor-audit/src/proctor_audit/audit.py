@@ -27,7 +27,7 @@ from proctor_audit.findings import (
 from proctor_audit.scoring import AnswerScorer
 
 DRAWN = 500  # samples that checks with scorer calls work on,
-ABOVE = 2_000  # where there are more than so many
+ABOVE = 2_000  # where there are more than this
 NO_TARGET = ("limits", "refusal")  # scorers that compare with no target: what passes them is a floor, no finding
 
 

@@ -10,8 +10,6 @@ from proctor_audit.answers import AuditAnswer
 from proctor_audit.audit import Audit
 from proctor_audit.wording import REFUSALS, constants, question_of
 
-RANDOM_DRAWS = 20
-
 
 class AuditFloor(msgspec.Struct, frozen=True, kw_only=True):
     """What one such agent earns: the share of the points by the first scorer, with a Wilson interval.

@@ -8,7 +8,7 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import clip
 from proctor_audit.answers import ORACLE, AnswerVerdicts, AuditAnswer
 from proctor_audit.audit import NO_TARGET, Audit, attempt
-from proctor_audit.wording import is_blank, targets_of, text_of_target
+from proctor_audit.wording import is_empty_target, targets_of, text_of_target
 
 BOUNDED = (
     "bleu",
@@ -31,7 +31,7 @@ def gold_attempts(audit: Audit) -> Iterator[tuple[Sample, Sequence[GoldAttempt]]
         return
     has_oracle = audit.task.oracle is not None or audit.task.oracle_agent is not None
     for sample in audit.samples:
-        if is_blank(sample.target) and not has_oracle:
+        if is_empty_target(sample.target) and not has_oracle:
             continue
         answers = [ORACLE] if has_oracle else [AuditAnswer(text=text) for text in gold_texts(sample, kinds)]
         if not answers:

@@ -52,7 +52,7 @@ def replay_lines(audit: Audit, finding: AuditFinding) -> Iterator[str]:
                 reason=clip(t(verdict.reason), SHOWN),
             )
     if len(attempts) > MOST_SHOWN:
-        yield t("{count} more", count=len(attempts) - MOST_SHOWN)
+        yield t("further attempts: {count}", count=len(attempts) - MOST_SHOWN)
     if not attempts:
         for id in finding.samples:
             if id in by_id:

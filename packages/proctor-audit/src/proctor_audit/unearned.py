@@ -8,13 +8,13 @@ from proctor.core.sentence import say
 from proctor_audit.answers import AuditAnswer
 from proctor_audit.audit import Audit, attempt, scored_by_target
 from proctor_audit.findings import AuditFinding
-from proctor_audit.wording import expects_abstention, fold, is_blank, targets_of, text_of_target
+from proctor_audit.wording import expects_abstention, fold, is_empty_target, targets_of, text_of_target
 
 
 def unearned(audit: Audit, texts: Callable[[Sample], Sequence[str]]) -> Iterator[AuditFinding]:
     """Yield a finding for each sample that one of the texts passes, unless the sample expects an abstention, or that text."""
     for sample in audit.drawn:
-        if expects_abstention(sample) or is_blank(sample.target) != (sample.target is None):
+        if expects_abstention(sample) or is_empty_target(sample.target) != (sample.target is None):
             continue
         expected = {fold(text_of_target(target)).casefold() for target in targets_of(sample)}
         for text in texts(sample):

@@ -54,10 +54,10 @@ def text_of_target(target: object) -> str:
     return target if isinstance(target, str) else as_json(target)
 
 
-def is_blank(target: object) -> bool:
+def is_empty_target(target: object) -> bool:
     """True if there is nothing in a target; an empty list or object may be an answer.
 
-    >>> is_blank(" "), is_blank([]), is_blank(0)
+    >>> is_empty_target(" "), is_empty_target([]), is_empty_target(0)
     (True, False, False)
     """
     return target is None or (isinstance(target, str) and not target.strip()) or target == [""]

@@ -9,7 +9,7 @@ from proctor_audit.audit import Audit
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
 from proctor_audit.inputs import equal_inputs, pair_witness, target_text_key
-from proctor_audit.wording import is_blank, options_of, targets_of, text_of_target
+from proctor_audit.wording import is_empty_target, options_of, targets_of, text_of_target
 
 
 @check(group="A8", cls="proved", title=say("Two samples ask the same, and neither's target is accepted for the other."))
@@ -18,7 +18,7 @@ def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
     for group in equal_inputs(audit.samples, with_order=False):
         known: dict[str, Sample] = {}
         for sample in group:
-            if is_blank(sample.target):
+            if is_empty_target(sample.target):
                 continue
             key = target_text_key(sample)
             for other in known.values():

@@ -6,7 +6,7 @@ from proctor.core.sentence import say
 from proctor_audit.audit import Audit
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.wording import fold, is_blank, options_of, targets_of, text_of_target
+from proctor_audit.wording import fold, is_empty_target, options_of, targets_of, text_of_target
 
 
 @check(group="A4", cls="proved", title=say("The key is none of the options."))
@@ -14,7 +14,7 @@ def target_not_option(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples with options of which the target is neither letters nor a text."""
     for sample in audit.samples:
         options = options_of(sample)
-        if not options or is_blank(sample.target):
+        if not options or is_empty_target(sample.target):
             continue
         texts = {fold(text) for text in options.values()}
         for target in map(text_of_target, targets_of(sample)):

@@ -1,4 +1,4 @@
-"""proctor audit-task: may this task be trusted to tell good from bad?"""
+"""proctor data audit: may this task be trusted to tell good from bad?"""
 
 import time
 from collections.abc import Mapping
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli import options, output
+from proctor.cli.long_help import long_command
 from proctor.cli.words import t
 
 if TYPE_CHECKING:
     from proctor_audit.opening import AuditRequest
 
 
-@click.command(
+@long_command(
+    "map scorer id limit check skip list fail-on replay json",
     help=t(
         "Audit a task before it is run: may it be trusted to tell good from bad? No model is called, and no key is needed."
     )

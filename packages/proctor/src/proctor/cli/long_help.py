@@ -36,6 +36,7 @@ GROUPS = (
         "scorer judge judge-set rubric repeats min min-by metric margin better-by until against error evaluator "
         "config-file-path judge-model-name allow-code tool-score-threshold response-match-score-threshold",
     ),
+    Group(say("Checks"), "check skip list ignore fail-on replay all"),
     Group(say("Work and cost"), "concurrency workers on shard budget max-failed cache dry-run"),
     Group(say("Kept runs"), "run store retry-failed accept-changes"),
     Group(
