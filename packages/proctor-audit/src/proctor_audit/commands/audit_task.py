@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "map scorer id limit check skip list fail-on replay json",
     help=t(
         "Audit a task before it is run: may it be trusted to tell good from bad? No model is called, and no key is needed."
-    )
+    ),
 )
 @click.argument("task", required=False)
 @options.of_run("options")
