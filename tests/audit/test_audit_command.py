@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from proctor.cli import app
 
-EXAM = [
+EXAM: list[dict[str, object]] = [
     {"id": "q1", "question": "1+1?", "answer": "2"},
     {"id": "q2", "question": "1+1?", "answer": "3"},
     {"id": "q3", "question": "Which town?", "answer": "\x1b[31mParis"},
