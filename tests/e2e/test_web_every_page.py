@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from proctor_web.client import Client, Unanswered
-from proctor_web.runs.listing import RunFilter, list_runs
+from proctor_web.runs.listing import list_runs
+from proctor_web.runs.ordering import RunFilter
 from proctor_web.samples.listing import SampleFilter, list_samples
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]

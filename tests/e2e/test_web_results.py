@@ -99,7 +99,7 @@ def test_a_report_is_saved_as_a_folder_and_its_pages_lead_to_each_other(
     run: Visit, chromium: Browser, tmp_path: Path
 ) -> None:
     page = run("/runs/r")
-    page.locator("details.saves summary").click()
+    page.locator("details.menu summary").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="ZIP").click()
     with zipfile.ZipFile(download.value.path()) as archive:

@@ -92,10 +92,10 @@ def test_a_run_is_started_watched_stopped_and_goes_on(
     page.goto(f"{server.address}/runs/mine")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=30_000)
-    expect(page.locator(".act .pill").first).to_have_text("stopped")
+    expect(page.locator(".act .badge")).to_have_text("stopped")
     (tmp_path / "go").touch()
     page.get_by_role("button", name="Go on").click()
-    expect(page.locator(".act .pill").first).to_have_text("finished", timeout=30_000)
+    expect(page.locator(".act .badge")).to_have_text("finished", timeout=30_000)
     expect(page.locator(".numbers .number").first).to_contain_text("97.5%")
     page.get_by_role("link", name="Run again …").click()
     expect(page.get_by_label("Agent", exact=True)).to_have_value("agents/mine.py:slow")
@@ -175,6 +175,43 @@ def test_the_list_is_filtered_walked_by_keys_and_two_runs_are_compared(
     compare.click()
     expect(page).to_have_url(f"{server.address}/compare?run=one&run=two")
     assert all(address.startswith(server.address) for address in requests)
+
+
+def test_twenty_two_runs_are_on_a_screen_and_are_chosen_ordered_and_grouped_by_keys_and_clicks(
+    web: Web, visit: Visit, tmp_path: Path
+) -> None:
+    samples = [Sample.ask(str(n), f"question {n}", target="yes") for n in range(4)]
+    for number in range(26):
+        task = Task(name=f"task-{number % 2}", samples=samples, scorers=["exact"])
+        evaluate(
+            task, agent=lambda _: "yes", store=str(tmp_path / "runs.db"), run_id=f"run-{number:02}", seed=number % 3
+        )
+    server = web("--store", "runs.db")
+    page = visit(server.link, viewport={"width": 1440, "height": 900})
+    rows = page.locator("table.runs tbody tr[data-row]")
+    expect(rows).to_have_count(26)
+    expect(page.locator("table.runs")).not_to_contain_text("computing")
+    whole = page.evaluate(
+        "[...document.querySelectorAll('tr[data-row]')].filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length"
+    )
+    assert whole >= 22
+    expect(rows.first.locator(".changed")).to_contain_text("seed")
+    expect(rows.first.locator("svg.spark")).to_have_count(1)
+    for key in "jxjxc":
+        page.keyboard.press(key)
+    expect(page).to_have_url(f"{server.address}/compare?run=run-24&run=run-25")
+    page.go_back()
+    page.get_by_role("link", name="Run", exact=True).click()
+    expect(page.locator("th[aria-sort=ascending]")).to_have_text("Run")
+    expect(rows.first).to_contain_text("run-00")
+    page.get_by_label("Group").select_option("task")
+    expect(page.locator("tr.section")).to_have_text(["task-0", "task-1"])
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_role("checkbox", name="History").uncheck()
+    expect(page.locator("svg.spark")).to_have_count(0)
+    page.goto(f"{server.address}/runs")
+    expect(rows).to_have_count(26)
+    expect(page.locator("svg.spark")).to_have_count(0)
 
 
 @pytest.mark.parametrize("how", [{}, {"color_scheme": "dark"}, PHONE], ids=["wide", "dark", "phone"])

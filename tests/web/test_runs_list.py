@@ -12,7 +12,8 @@ from web_site import AppSite
 
 from proctor.core.errors import BadInput
 from proctor_web.runs.actions import Saying, list_baselines, say_about_run
-from proctor_web.runs.listing import RunFilter, list_runs
+from proctor_web.runs.listing import list_runs
+from proctor_web.runs.ordering import RunFilter
 from proctor_web.workspace import open_workspace
 
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m"
@@ -220,3 +221,40 @@ def test_a_store_that_is_gone_is_no_empty_one(tmp_path: Path) -> None:
     assert browser.get("/api/v1/runs").json()["error"]["kind"] == "store_unreadable"
     assert not (tmp_path / "runs.db").exists()
     site.workspace.close()
+
+
+def test_runs_are_put_in_the_order_of_a_column_and_pages_follow_it(site: AppSite) -> None:
+    for number, (name, seconds) in enumerate([("b", 3.0), ("a", 1.0), ("c", 2.0)]):
+        stored(site, name, created=100.0 + number, seconds=seconds)
+    assert ids(site, order="run") == ["a", "b", "c"]
+    assert ids(site, order="-seconds") == ["b", "c", "a"]
+    assert ids(site, order="created") == ["b", "a", "c"]
+    first = list_runs(site.workspace, RunFilter(order="-run", size=2))
+    assert ids(site, order="-run", size=2, after=first.next) == ["a"]
+    with pytest.raises(BadInput, match="not in this list any more"):
+        list_runs(site.workspace, RunFilter(order="run", after="1.0~gone"))
+
+
+def test_runs_of_one_agent_stand_together_and_say_what_they_differ_in(site: AppSite) -> None:
+    spec = a_record("r").spec
+    stored(site, "one", created=1.0)
+    stored(site, "other", created=2.0, agent="x")
+    stored(site, "two", created=3.0, spec=replace(spec, seed=7))
+    assert ids(site, group="agent") == ["two", "one", "other"]
+    two, one, _ = list_runs(site.workspace, RunFilter(group="agent")).rows
+    assert [(fact.name, fact.after) for fact in two.changed] == [("seed", "7")]
+    assert one.changed == ()
+    assert len(two.history) == 2
+    page = site.browser().get("/runs?group=agent").text
+    assert page.count('scope="rowgroup"') == 2
+
+
+def test_columns_are_chosen_in_the_address_and_remembered(site: AppSite) -> None:
+    stored(site, "r")
+    browser = site.browser()
+    assert ">Cost</a>" not in browser.get("/runs").text
+    chosen = browser.get("/runs?columns=&columns=cost").text
+    assert ">Cost</a>" in chosen
+    assert ">History<" not in chosen.partition("<tbody>")[0]
+    assert ">Cost</a>" in browser.get("/runs").text
+    assert browser.get("/runs?columns=costs").status_code == 400

@@ -20,7 +20,8 @@ from proctor.core.errors import BadInput
 from proctor_web.runs import launcher
 from proctor_web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
 from proctor_web.runs.launcher import Launcher
-from proctor_web.runs.listing import RunFilter, list_runs
+from proctor_web.runs.listing import list_runs
+from proctor_web.runs.ordering import RunFilter
 from proctor_web.runs.progress import RunProgress, RunReference, Watches, get_progress
 from proctor_web.workspace import NotFound
 

@@ -201,4 +201,5 @@ def _environment() -> "Environment":
     made.globals.update(kind=lambda block: type(block).__name__)  # of the blocks of a page
     made.globals.update(show=show, begin=lambda text: show(text[:BEGIN_CHARACTERS]))
     made.filters["switched"] = _switched
+    made.filters["percent"] = lambda share, words: words.percent(share)
     return made

@@ -1,7 +1,8 @@
 """Ask a running `proctor web` from Python, with the types of the functions that answer.
 
     from proctor_web.client import Client
-    from proctor_web.runs.listing import RunFilter, list_runs
+    from proctor_web.runs.listing import list_runs
+    from proctor_web.runs.ordering import RunFilter
 
     with Client("http://127.0.0.1:7860", token) as client:
         page = client.call(list_runs, RunFilter(task="gaia"))     # a RunPage

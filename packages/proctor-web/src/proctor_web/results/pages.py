@@ -52,10 +52,11 @@ NO_PAGES = (API, "/save", "/enter", "/static/")
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     def show_run(request: Request) -> Response:
         asked = read_filter(request, RunPage)
-        found = workspace.find_run(asked.run)
-        links = RunLinks(found.reference, asked.all)
+        reference = workspace.find_run(asked.run).reference
+        panel = panel_of(workspace, reference, session_of(request).person.name)
+        found = workspace.find_run(reference)  # after the panel: what ends in between is looked at again
+        links = RunLinks(reference, asked.all)
         gathered = report_soon(workspace, found, waits=request.scope["state"].get("waits", False))
-        panel = panel_of(workspace, found.reference, session_of(request).person.name)
         values: dict[str, Any] = {"report": None, "record": found.record, "links": links}
         age = None
         if gathered is not None:
@@ -70,7 +71,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
             **values,
             panel=panel,
             age=age,
-            reference=found.reference,
+            reference=reference,
             here=links.run,
             tab="results",
         )

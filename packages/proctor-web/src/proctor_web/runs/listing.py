@@ -7,52 +7,21 @@ from datetime import date, datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from proctor.api import numbers
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
-from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
-from proctor.core.trajectory import Usage
-from proctor.core.trial import Outcome
+from proctor.reports.changes import Change, changes_between
 from proctor_web.operations import Operation
 from proctor_web.runs.launcher import Launcher
+from proctor_web.runs.numbers import RunNumbers, numbers_soon
+from proctor_web.runs.ordering import EarlierRuns, RunFilter, begin_after, cursor_of, in_order
 from proctor_web.runs.progress import UNDER_WAY, LiveState, Watches, state_of
-from proctor_web.samples.side import Side
 from proctor_web.workspace import Found, Workspace
 
-SIZE = 50
 MOST = 200
 ENDED = (None, 0, 1, 3, 130)  # of a process whose run was there, and was deleted since
 PATIENCE = 0.15  # seconds in which the numbers of a page are computed; those that are missing then are asked for again
-
-
-class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which runs are listed; what is empty filters nothing.
-
-    Attributes:
-        text: words that the name, task, agent, tags or notes of a run have, in any order.
-        since, until: days, as 2026-01-31, both included.
-        after: the `next` of the page before.
-    """
-
-    task: str = ""
-    agent: str = ""
-    state: str = ""
-    tag: str = ""
-    text: str = ""
-    since: str = ""
-    until: str = ""
-    after: str = ""
-    size: int = SIZE
-
-
-class RunNumbers(msgspec.Struct, frozen=True, kw_only=True):
-    """What has to be computed from the trials of a run."""
-
-    headline: Estimate | None
-    outcomes: Mapping[Outcome, int]
-    usage: Usage
 
 
 class RunNote(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +33,12 @@ class RunNote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A run as the list shows it; `numbers` is None while they are being computed, `rate` and `seconds_left` are of one under way."""
+    """A run as the list shows it; `numbers` is None while they are being computed, `rate` and `seconds_left` are of one under way.
+
+    Attributes:
+        changed: what differs from the run of the same task and agent before it.
+        history: the values of the runs of the same task and agent up to this one; None where there is none yet.
+    """
 
     run: str
     id: str
@@ -77,13 +51,15 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     notes: tuple[RunNote, ...] = ()
     baselines: tuple[str, ...] = ()
+    changed: tuple[Change, ...] = ()
+    history: tuple[float | None, ...] = ()
     numbers: RunNumbers | None = None
     rate: float | None = None
     seconds_left: float | None = None
 
 
 class RunPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of runs, the newest first; before them, where nothing is filtered, those that have not begun or never did.
+    """A page of runs; before them, where nothing is filtered, those that have not begun or never did.
 
     Attributes:
         next: what `after` has to be for the following page; '' on the last one.
@@ -113,10 +89,10 @@ NOTHING_SAID = Notes()
 
 
 def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
-    """Return the runs of all stores that a filter leaves, the newest first.
+    """Return the runs of all stores that a filter leaves, in its order.
 
     Raises:
-        BadInput: a day that is none.
+        BadInput: a day that is none, or a run to go on after that is not in the list.
     """
     found, broken = workspace.runs()
     readable = [store for name, store in workspace.stores.items() if name not in broken]
@@ -128,29 +104,24 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
     chosen = [one for one in found if _matches(one, said(one), given)]
     if given.state:
         chosen = [one for one in chosen if state_of(workspace, one.store, one.record) == given.state]
-    begin = next((index for index, one in enumerate(chosen) if _key(one) > _cursor(given.after)), len(chosen))
+    chosen = in_order(workspace, chosen, given)
+    begin = begin_after(chosen, given)
     page = chosen[begin : begin + min(max(given.size, 1), MOST)]
     by = time.monotonic() + PATIENCE
+    before = EarlierRuns(workspace, found)
     is_whole = given == RunFilter(size=given.size)
     return RunPage(
         rows=(
             *(_unopened(workspace, found) if is_whole else ()),
-            *(_row(workspace, one, said(one), by) for one in page),
+            *(_row(workspace, one, said(one), by, before) for one in page),
         ),
-        next=_text(page[-1]) if begin + len(page) < len(chosen) else "",
+        next=cursor_of(page[-1]) if begin + len(page) < len(chosen) else "",
         total=len(chosen),
         tasks=_sorted(one.record.spec.task for one in found),
         agents=_sorted(one.record.agent for one in found),
         tags=_sorted(tag for one in notes.values() for tag in one.tags),
         broken=broken,
     )
-
-
-def numbers_soon(workspace: Workspace, found: Found, *, seconds: float) -> RunNumbers | None:
-    """Return the numbers of a run that is not under way; None while they are computed, where that takes longer."""
-    store, record, _ = found
-    side = workspace.kept(Side)
-    return side.soon(found, "list", RunNumbers, lambda: _numbers(store, record), seconds=seconds)
 
 
 def notes_of(store: Store, run_id: str | None = None) -> Mapping[str, Notes]:
@@ -194,8 +165,9 @@ def _unopened(workspace: Workspace, found: Sequence[Found]) -> list[RunRow]:
     ]
 
 
-def _row(workspace: Workspace, found: Found, said: Notes, by: float) -> RunRow:
+def _row(workspace: Workspace, found: Found, said: Notes, by: float, before: EarlierRuns) -> RunRow:
     store, record, reference = found
+    *earlier, _ = alike = before.until(found)
     state = state_of(workspace, store, record)
     row = RunRow(
         run=reference,
@@ -209,17 +181,14 @@ def _row(workspace: Workspace, found: Found, said: Notes, by: float) -> RunRow:
         tags=said.tags,
         notes=said.notes,
         baselines=said.baselines,
+        changed=changes_between(earlier[-1].record, record) if earlier else (),
     )
     if state in UNDER_WAY:
         now = workspace.kept(Watches).of(reference).recent()
         numbers_now = RunNumbers(headline=now.headline, outcomes=now.outcomes, usage=now.usage)
         return replace(row, seconds=now.seconds, numbers=numbers_now, rate=now.rate, seconds_left=now.seconds_left)
-    return replace(row, numbers=numbers_soon(workspace, found, seconds=max(0.0, by - time.monotonic())))
-
-
-def _numbers(store: Store, record: RunRecord) -> RunNumbers:
-    headline = numbers.headline(record, store) if record.scorers else None
-    return RunNumbers(headline=headline, outcomes=store.outcomes(record.id), usage=store.usage(record.id))
+    known = numbers_soon(workspace, found, seconds=max(0.0, by - time.monotonic()))
+    return replace(row, numbers=known, history=tuple(map(before.value, alike)) if earlier else ())
 
 
 def _matches(found: Found, said: Notes, given: RunFilter) -> bool:
@@ -243,23 +212,6 @@ def _day(text: str, otherwise: float, *, after: int = 0) -> float:
         return datetime.combine(date.fromisoformat(text) + timedelta(days=after), datetime.min.time()).timestamp()
     except (ValueError, OverflowError):
         raise BadInput("'{text}' is no day; write 2026-01-31.", text=text) from None
-
-
-def _key(found: Found) -> tuple[float, str]:
-    """Return by what runs are ordered: the newest first, then by name."""
-    return -found.record.created, found.reference
-
-
-def _text(found: Found) -> str:
-    return f"{found.record.created!r}~{found.reference}"
-
-
-def _cursor(text: str) -> tuple[float, str]:
-    created, _, reference = text.partition("~")
-    try:
-        return (-float(created), reference) if text else (float("-inf"), "")
-    except ValueError:
-        raise BadInput("'{text}' does not come from a page of runs.", text=text) from None
 
 
 def _sorted(texts: Iterable[str]) -> tuple[str, ...]:

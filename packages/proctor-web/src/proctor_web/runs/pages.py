@@ -1,6 +1,6 @@
 """The pages about runs: the list, the form of a new one, its start, and what follows a run that is under way."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -11,14 +11,17 @@ from starlette.routing import BaseRoute, Route
 from proctor.api.request import RunRequest, again
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.registry import unknown
 from proctor_web.app import page
 from proctor_web.auth import form, session_of
+from proctor_web.guard import KEPT_SECONDS
 from proctor_web.operations import convert, read_filter
 from proctor_web.runs import actions, choices, listing, progress
 from proctor_web.runs.choices import Chosen, list_choices, list_options
 from proctor_web.runs.forms import Refusal, Refusals, draft_of, request_of, rest_of
 from proctor_web.runs.launcher import Launcher
-from proctor_web.runs.listing import RunFilter, list_runs
+from proctor_web.runs.listing import list_runs
+from proctor_web.runs.ordering import RunFilter
 from proctor_web.runs.options import text_of
 from proctor_web.runs.panel import panel_of
 from proctor_web.runs.permitted import locate
@@ -34,6 +37,23 @@ STATES = (
     ("stopped", say("stopped")),
     ("cut_off", say("cut off")),
 )
+COLUMNS = {
+    "state": say("State"),
+    "task": say("Task"),
+    "agent": say("Agent"),
+    "changed": say("Differs in"),
+    "result": say("Result"),
+    "history": say("History"),
+    "outcomes": say("Outcomes"),
+    "cost": say("Cost"),
+    "seconds": say("Duration"),
+    "created": say("Started"),
+}
+USUAL_COLUMNS = frozenset(COLUMNS) - {"cost"}
+COLUMNS_COOKIE = "proctor-columns"
+ORDERED = ("run", "task", "agent", "result", "cost", "seconds", "created")
+FALLING = ("result", "cost", "seconds")  # begin with the greatest
+OF_LOOK = ("columns", "group", "order", "theme")  # these filter nothing
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
@@ -61,23 +81,37 @@ class _Pages:
         self._workspace = workspace
 
     async def list(self, request: Request) -> Response:
-        given = read_filter(request, RunFilter, also=("deleted",))
+        given = read_filter(request, RunFilter, also=("columns", "deleted"))
+        columns = _columns(request)
         found = await run_in_threadpool(list_runs, self._workspace, given)
         is_waiting = any(row.numbers is None and row.planned for row in found.rows)
         is_live = any(row.state in ("starting", "running") for row in found.rows)
-        query = {key: value for key, value in request.query_params.items() if key not in ("after", "deleted", "lang")}
-        return page(
+        query = [pair for pair in request.query_params.multi_items() if pair[0] not in ("after", "deleted", "lang")]
+
+        def link(**changed: str) -> str:
+            kept = [(name, text) for name, text in query if name not in changed]
+            return f"/runs?{urlencode([*kept, *((name, text) for name, text in changed.items() if text)])}"
+
+        response = page(
             request,
             "runs/list.html.jinja",
             page=found,
             filter=given,
             states=STATES,
-            is_filtered=bool(query),
+            columns=COLUMNS,
+            shown=[name for name in COLUMNS if name in columns and name != given.group],
+            orders={
+                name: (link(order=_next_order(name, given.order)), _direction(name, given.order)) for name in ORDERED
+            },
+            is_filtered=any(text and name not in OF_LOOK for name, text in query),
             again=SOON if is_waiting else LATER if is_live else 0,
-            first=f"/runs?{urlencode(query)}" if given.after else "",
-            more=f"/runs?{urlencode({**query, 'after': found.next})}" if found.next else "",
+            first=link() if given.after else "",
+            more=link(after=found.next) if found.next else "",
             deleted=request.query_params.get("deleted", ""),
         )
+        if "columns" in request.query_params:
+            response.set_cookie(COLUMNS_COOKIE, ".".join(columns), KEPT_SECONDS, httponly=True, samesite="strict")
+        return response
 
     async def new(self, request: Request) -> Response:
         """Show the form: empty, with the options of a stored run, or as far as it is filled in."""
@@ -187,6 +221,37 @@ class _Pages:
         store, run = actions.run_or_start(self._workspace, reference)
         start = self._workspace.kept(Launcher).last(store, run)
         return start.request if start is not None and start.request is not None else RunRequest(task="", agent="")
+
+
+def _columns(request: Request) -> Collection[str]:
+    """Return the columns that are chosen in the address, else those that this browser chose last.
+
+    Raises:
+        BadInput: the address names one that there is not.
+    """
+    chosen = [name for name in request.query_params.getlist("columns") if name]
+    for name in chosen:
+        if name not in COLUMNS:
+            raise unknown("column", name, [*COLUMNS], paths=False)
+    if "columns" in request.query_params:
+        return chosen
+    kept = request.cookies.get(COLUMNS_COOKIE)
+    return USUAL_COLUMNS if kept is None else [name for name in kept.split(".") if name in COLUMNS]
+
+
+def _next_order(name: str, now: str) -> str:
+    """Return the order that a click on the head of a column leads to."""
+    if name == "created":
+        return "" if now == "created" else "created"
+    first, second = (f"-{name}", name) if name in FALLING else (name, f"-{name}")
+    return second if now == first else first
+
+
+def _direction(name: str, now: str) -> str:
+    """Return how a column is ordered, as `aria-sort` has it; '' where it is not."""
+    if name == "created":
+        return {"created": "ascending", "": "descending"}.get(now, "")
+    return {name: "ascending", f"-{name}": "descending"}.get(now, "")
 
 
 def _saying(run: str, fields: Mapping[str, str]) -> actions.Saying:

@@ -10,7 +10,8 @@ from proctor.core.task import Store
 from proctor.core.trial import INFRASTRUCTURE
 from proctor_web.runs.actions import run_or_start
 from proctor_web.runs.launcher import Launcher, command_of
-from proctor_web.runs.listing import NOTHING_SAID, Notes, notes_of, numbers_soon
+from proctor_web.runs.listing import NOTHING_SAID, Notes, notes_of
+from proctor_web.runs.numbers import numbers_soon
 from proctor_web.runs.permitted import check, folder_to_resume, locate
 from proctor_web.runs.progress import UNDER_WAY, RunProgress, Watches, ended, state_of
 from proctor_web.workspace import Found, NotFound, Workspace

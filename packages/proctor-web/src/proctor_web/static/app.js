@@ -49,6 +49,8 @@ const KEYS = {
   "?": () => document.getElementById("keys")?.showModal(),
   j: () => step(1),
   k: () => step(-1),
+  x: () => document.activeElement.closest("[data-row]")?.querySelector("input[type=checkbox]")?.click(),
+  c: () => document.querySelector("[data-several]:enabled")?.click(),
 };
 
 document.addEventListener("keydown", (event) => {

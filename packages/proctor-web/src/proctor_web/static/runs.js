@@ -3,7 +3,7 @@
 (() => {
   const list = () => document.getElementById("runs");
   const part = () => document.querySelector("[data-events]");
-  const boxes = () => [...document.querySelectorAll("#choose input[type=checkbox]")];
+  const boxes = () => [...document.querySelectorAll("input[form=choose][type=checkbox]")];
   const picked = () => boxes().filter((box) => box.checked);
   const REFUSED_MILLISECONDS = 3000;
   let source = null;
@@ -63,7 +63,7 @@
     if (button) button.disabled = picked().length < Number(button.dataset.several) || picked().length > 6;
   }
   document.addEventListener("change", (event) => {
-    if (event.target.closest("#choose")) several();
+    if (event.target.form?.id === "choose") several();
   });
 
   // The form of a new run: its options follow the task and the agent.
