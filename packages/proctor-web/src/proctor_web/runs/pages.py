@@ -21,8 +21,8 @@ from proctor_web.runs.choices import Chosen, list_choices, list_options
 from proctor_web.runs.forms import Refusal, Refusals, draft_of, request_of, rest_of
 from proctor_web.runs.launcher import Launcher
 from proctor_web.runs.listing import list_runs
-from proctor_web.runs.ordering import RunFilter
 from proctor_web.runs.options import text_of
+from proctor_web.runs.ordering import RunFilter
 from proctor_web.runs.panel import panel_of
 from proctor_web.runs.permitted import locate
 from proctor_web.runs.progress import RunReference, Watches
