@@ -104,9 +104,9 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
     chosen = [one for one in found if _matches(one, said(one), given)]
     if given.state:
         chosen = [one for one in chosen if state_of(workspace, one.store, one.record) == given.state]
-    chosen = in_order(workspace, chosen, given)
-    begin = begin_after(chosen, given)
-    page = chosen[begin : begin + min(max(given.size, 1), MOST)]
+    ranked = in_order(workspace, chosen, given)
+    begin = begin_after(ranked, given)
+    page = ranked[begin : begin + min(max(given.size, 1), MOST)]
     by = time.monotonic() + PATIENCE
     before = EarlierRuns(workspace, found)
     is_whole = given == RunFilter(size=given.size)
