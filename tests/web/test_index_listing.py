@@ -167,13 +167,16 @@ def test_labels_filter_as_soon_as_they_are_there(workspace: Workspace) -> None:
     assert _ids(workspace, label="labelled") == []
     workspace.stores["runs"].annotate([label, agrees, mark])
     assert _ids(workspace, label="labelled") == ["b", "c"]
+    assert _ids(workspace, order="-sample") == ["z/1", "e", "e1", "d", "c", "b", "a"]
+    assert _ids(workspace, order="points") == ["b", "e", "c", "z/1", "a", "e1", "d"]
+    assert _ids(workspace, order="-points", text="capital")[-1] == "d"
     assert _ids(workspace, label="contested") == ["b"]
     assert _ids(workspace, label="review", text="capital") == ["e1"]
     (row,) = list_samples(workspace, SampleFilter(run="r", label="review")).rows
     assert row.marks == ("review",)
 
 
-@pytest.mark.parametrize("order", ["failures", "plan"])
+@pytest.mark.parametrize("order", ["failures", "plan", "sample", "-sample", "points", "-points", "-seconds", "tokens"])
 def test_pages_follow_each_other_and_each_sample_has_its_neighbours(workspace: Workspace, order: Any) -> None:
     every = _ids(workspace, order=order)
     seen: list[SampleRow] = []

@@ -164,6 +164,16 @@ def convert(texts: Mapping[str, object], kind: type[T]) -> T:
         raise BadInput("The address cannot be read: {error}.", error=error) from None
 
 
+def checked_filter(texts: Mapping[str, object], kind: type[T]) -> T:
+    """Return texts as `convert` does.
+
+    Raises:
+        BadInput: a value has the wrong form, or a field is not known.
+    """
+    _check_known([name for name in texts if name not in OF_ALL_PAGES], kind)
+    return convert(texts, kind)
+
+
 def _checked(given: T) -> T:
     """Return it if stores and files can take its numbers and texts.
 

@@ -1,6 +1,7 @@
 """Where the page of one attempt at a sample is."""
 
 from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 from urllib.parse import quote, urlencode
 
 DOTS = {"", ".", ".."}  # browsers take such parts of a path away
@@ -15,6 +16,34 @@ def sample_address(run: str, sample_id: str, attempt: int = 0, query: Mapping[st
     '/runs/r1/samples/?sample=a%0Ab'
     """
     return _address(run, "samples", sample_id, attempt, query)
+
+
+class Links(NamedTuple):
+    """Where a sample is shown: on a page of its own, as the part of one that goes beside the list, and in the list with it open."""
+
+    page: str
+    beside: str
+    listed: str
+
+
+class Attempted(Protocol):
+    """What names an attempt of a run."""
+
+    @property
+    def sample(self) -> str: ...
+
+    @property
+    def attempt(self) -> int: ...
+
+
+def links_of(run: str, one: Attempted, query: Mapping[str, object]) -> Links:
+    """Return the addresses of an attempt, each with the filter of the list."""
+    opened = {**query, "open": one.sample, **({"attempt": one.attempt} if one.attempt else {})}
+    return Links(
+        sample_address(run, one.sample, one.attempt, query),
+        sample_address(run, one.sample, one.attempt, {**query, "part": "beside"}),
+        list_address(run, opened),
+    )
 
 
 def list_address(run: str, query: Mapping[str, object] | None = None) -> str:

@@ -27,6 +27,16 @@ MOST_SECONDS = 8.0  # of one search; those of a million trials take a tenth of o
 STEPS = 20_000  # of SQLite between two looks at the clock
 FEW = 2_000  # keys that are looked up one by one
 EVERYTHING = key(GROUPS, 0, 0)
+SORTED_BY = {  # what a list can be sorted by, besides its key; what has no points is last of all
+    "sample": "trials.sample",
+    "-sample": "trials.sample",
+    "points": "IFNULL(trials.low, 2)",
+    "-points": "IFNULL(trials.low, -1)",
+    "seconds": "trials.seconds",
+    "-seconds": "trials.seconds",
+    "tokens": "trials.tokens",
+    "-tokens": "trials.tokens",
+}
 
 
 class Index:
@@ -70,6 +80,8 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
 def keys(index: Index, search: Search, *, order: str, after: int | None, most: int, back: bool = False) -> list[int]:
     """Return the keys that are found, at most `most` of them, after one of them or (`back`) before it; the nearest first."""
     search = _narrowed(index, search)
+    if (column := SORTED_BY.get(order)) is not None:
+        return _sorted_keys(index, search, column, after, most, is_up=not order.startswith("-"), back=back)
     if order == "failures":
         first, last = (-1, EVERYTHING) if after is None else (-1, after) if back else (after, EVERYTHING)
         return _keys(index, search, first, last, most, back=back)
@@ -84,19 +96,37 @@ def keys(index: Index, search: Search, *, order: str, after: int | None, most: i
     return list(merge(*groups, key=place, reverse=back))[:most]
 
 
+def _sorted_keys(
+    index: Index, search: Search, column: str, after: int | None, most: int, *, is_up: bool, back: bool
+) -> list[int]:
+    """Return keys in the order of a column; those of equal values in the order of the list."""
+    if after is not None:
+        row = index.db.execute(f"SELECT {column} FROM trials WHERE id = ?", (after,)).fetchone()  # noqa: S608 - a constant
+        if row is None:
+            return []
+        beyond, behind = ">" if is_up != back else "<", "<" if back else ">"
+        search = msgspec.structs.replace(
+            search,
+            where=(*search.where, f"({column} {beyond} :at OR ({column} = :at AND trials.id {behind} :after))"),
+            values={**search.values, "at": row[0], "after": after},
+        )
+    order = f"{column} {'ASC' if is_up != back else 'DESC'}, trials.id {'DESC' if back else 'ASC'}"
+    return _keys(index, search, -1, EVERYTHING, most, order=order)
+
+
 def _narrowed(index: Index, search: Search) -> Search:
     """Look first for what few trials have, if words are looked for too: their list may be long."""
     if search.match is None or not search.where or search.keys is not None:
         return search
-    few = _keys(index, msgspec.structs.replace(search, match=None, exact=()), -1, EVERYTHING, FEW + 1, back=False)
+    few = _keys(index, msgspec.structs.replace(search, match=None, exact=()), -1, EVERYTHING, FEW + 1)
     return search if len(few) > FEW else msgspec.structs.replace(search, keys=few)
 
 
-def _keys(index: Index, search: Search, first: int, last: int, most: int, *, back: bool) -> list[int]:
+def _keys(index: Index, search: Search, first: int, last: int, most: int, *, back: bool = False, order: str = "") -> list[int]:
     tables = "trials"
     where = ["trials.id > :first", "trials.id < :last", *search.where, *search.exact]
     values = {"first": first, "last": last, "most": most, "match": search.match, **search.values}
-    order = "trials.id"
+    by_key = "trials.id"
     if search.keys is not None:
         tables = "json_each(:keys) AS chosen CROSS JOIN trials ON trials.id = chosen.value"
         values["keys"] = msgspec.json.encode([one for one in search.keys if first < one < last]).decode()
@@ -105,9 +135,10 @@ def _keys(index: Index, search: Search, first: int, last: int, most: int, *, bac
         if search.keys is not None:
             tables += " CROSS JOIN documents ON documents.rowid = trials.id"
         else:
-            tables, order = "documents CROSS JOIN trials ON trials.id = documents.rowid", "documents.rowid"
+            tables, by_key = "documents CROSS JOIN trials ON trials.id = documents.rowid", "documents.rowid"
             where += ["documents.rowid > :first", "documents.rowid < :last"]
-    query = f"SELECT trials.id FROM {tables} WHERE {' AND '.join(where)} ORDER BY {order} {'DESC' if back else ''} LIMIT :most"  # noqa: S608 - constants, with values bound
+    order = order or f"{by_key} {'DESC' if back else ''}"
+    query = f"SELECT trials.id FROM {tables} WHERE {' AND '.join(where)} ORDER BY {order} LIMIT :most"  # noqa: S608 - constants, with values bound
     return [id for (id,) in index.db.execute(query, values)]
 
 

@@ -24,7 +24,7 @@ from proctor.reports.pairs import value_text
 from proctor.reports.story import Finding, answers_in_line, error_of, finding
 from proctor_web.samples.tokens import tokens
 
-FORMAT = "2"
+FORMAT = "3"
 State = Literal["failed", "lost", "unscored", "passed"]
 ORDER: Mapping[State, int] = {"failed": 0, "lost": 1, "unscored": 1, "passed": 2}
 GROUPS = 3  # of the order
@@ -32,13 +32,14 @@ GROUP_SHIFT, ATTEMPT_BITS = 60, 16
 MOST_CHARACTERS = 40_000  # of a trial that can be searched for
 SHOWN_CHARACTERS = 160  # of a text in a list
 MOST_SCORERS = 64
+COLUMNS = 11  # of a trial, before its values by scorer
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE facets (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL, UNIQUE (kind, name));
 CREATE TABLE trials (
     id INTEGER PRIMARY KEY, sample TEXT NOT NULL, outcome INTEGER NOT NULL, state INTEGER NOT NULL, class INTEGER NOT NULL,
-    type INTEGER NOT NULL, low REAL, high REAL, disagree INTEGER NOT NULL
+    type INTEGER NOT NULL, low REAL, high REAL, disagree INTEGER NOT NULL, seconds REAL NOT NULL, tokens INTEGER NOT NULL
 );
 CREATE INDEX trials_by_sample ON trials (sample);
 CREATE TABLE shown (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
@@ -67,6 +68,8 @@ class Entry(NamedTuple):
     facets: tuple[tuple[str, str], ...]
     values: Mapping[str, float | None]
     disagree: bool
+    seconds: float
+    tokens: int
     shown: bytes
     words: str
     letters: str
@@ -109,6 +112,7 @@ def entry(stored: StoredTrial) -> Entry:
     values = {found.scorer: found.value for found in findings}
     first = next((found.reason for found in scored if not found.passed), next(iter(reasons), ""))
     words = tokens("\n".join(_texts(stored, reasons)))
+    count = trial.usage.input_tokens + trial.usage.output_tokens
     expected, made = answers_in_line(sample, trial.trajectory, stored.verdicts)
     return Entry(
         id=key(ORDER[state], stored.position, trial.attempt),
@@ -122,6 +126,8 @@ def entry(stored: StoredTrial) -> Entry:
         ),
         values=values,
         disagree=len({found.passed for found in scored}) > 1,
+        seconds=trial.seconds,
+        tokens=count,
         shown=msgspec.json.encode(
             Shown(
                 clip(sample.question, SHOWN_CHARACTERS),
@@ -131,7 +137,7 @@ def entry(stored: StoredTrial) -> Entry:
                 sample.tags,
                 values,
                 trial.seconds,
-                trial.usage.input_tokens + trial.usage.output_tokens,
+                count,
             ),
             enc_hook=str,
         ),
@@ -222,7 +228,7 @@ class Entries:
             self._add_scorers(ordered)
             self._count(ordered)
             rows = [self._row(one) for one in ordered]
-            marks = ", ".join("?" * (9 + len(self._scorers)))
+            marks = ", ".join("?" * (COLUMNS + len(self._scorers)))
             db.executemany(f"INSERT INTO trials VALUES ({marks})", rows)  # noqa: S608 - question marks
             db.executemany("INSERT INTO shown VALUES (?, ?)", [(one.id, one.shown) for one in ordered])
             db.executemany(
@@ -287,6 +293,8 @@ class Entries:
             min(known, default=None),
             max(known, default=None),
             one.disagree,
+            one.seconds,
+            one.tokens,
             *(one.values.get(name) for name in self._scorers),
         )
 

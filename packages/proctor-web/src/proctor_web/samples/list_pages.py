@@ -12,19 +12,20 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trial import OUTCOMES
 from proctor.reports.words import Words
 from proctor_web.app import page
-from proctor_web.operations import read_filter
-from proctor_web.samples.addresses import list_address, sample_address
+from proctor_web.operations import convert, read_filter
+from proctor_web.samples.addresses import links_of, list_address
 from proctor_web.samples.index_file import State
 from proctor_web.samples.listing import (
     NO_CLASS,
     LabelFilter,
+    Order,
     RunSamples,
     SampleFilter,
-    SampleRow,
     list_facets,
     list_samples,
     query_of,
 )
+from proctor_web.samples.sample_pages import Place, SamplePages
 from proctor_web.workspace import Workspace
 
 SOON, LATER = "1s", "5s"  # until the list is asked for again: while a run is entered, or is under way
@@ -39,6 +40,32 @@ LABELS: Mapping[LabelFilter, Sentence] = {
     "labelled": say("with the verdict of a person"),
     "contested": say("where a person contradicts the scorer"),
 }
+
+
+TONES: Mapping[State, str] = {"failed": "bad", "passed": "good", "lost": "warn", "unscored": ""}
+ORDERS: Mapping[Order, Sentence] = {
+    "failures": say("failures first"),
+    "plan": say("as planned"),
+    "points": say("fewest points first"),
+    "-points": say("most points first"),
+    "-seconds": say("slowest first"),
+}
+COLUMNS: Sequence[tuple[Sentence, *tuple[Order, ...]]] = (
+    (say("Result"), "failures"),
+    (say("Sample"), "sample", "-sample"),
+    (say("Points"), "points", "-points"),
+    (say("Time"), "-seconds", "seconds"),
+    (say("Tokens"), "-tokens", "tokens"),
+)
+OF_THE_OPEN_ONE = ("open", "attempt", "step", "find", "saved", "file", "case")
+
+
+class Head(NamedTuple):
+    """The head of a column: its name, where it leads to, and how the list is sorted by it."""
+
+    name: Sentence
+    link: str
+    sort: str | None
 
 
 class Chip(NamedTuple):
@@ -61,14 +88,26 @@ class _Links:
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    def show_list(request: Request) -> Response:
-        given = read_filter(request, SampleFilter)
+    return [Route("/runs/{run}/samples", SampleList(workspace).show)]
+
+
+class SampleList:
+    """The list of a run's samples, with one of them open beside it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._samples = SamplePages(workspace)
+
+    def show(self, request: Request) -> Response:
+        """Show a page of the list."""
+        given = read_filter(request, SampleFilter, also=OF_THE_OPEN_ONE)
         if "" in request.query_params.values():  # from the form; an address to paste has no empty fields
             return RedirectResponse(_address(given), 303)
-        found = workspace.find_run(given.run)
-        listed = list_samples(workspace, given)
+        found = self._workspace.find_run(given.run)
+        listed = list_samples(self._workspace, given)
         words = Words(request.state.lang)
         growing = found.record.state == "running"
+        kept = parse_qs(query_of(given, after=None))
         response = page(
             request,
             "samples/list.html.jinja",
@@ -76,36 +115,51 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
             reference=found.reference,
             links=_Links(found.reference),
             tab="samples",
-            given=given,
+            list_filter=given,
             listed=listed,
-            facets=list_facets(workspace, RunSamples(run=given.run)),
+            facets=list_facets(self._workspace, RunSamples(run=given.run)),
             chips=list(_chips(given, words)),
-            here=_address(given),
+            here_list=_address(given),
             clear=list_address(given.run),
             first=_address(given, after=None) if given.after else None,
             more=_address(given, after=listed.next) if listed.next else None,
-            sample=lambda row: _sample_address(given, row),
-            with_tag=lambda tag: _address(given, after=None, tag=tuple(dict.fromkeys((*given.tag, tag)))),
+            links_of=lambda row: links_of(given.run, row, kept),
+            with_tag=lambda name, value: _address(
+                given, after=None, tag=tuple(dict.fromkeys((*given.tag, f"{name}={value}")))
+            ),
+            heads=[_head(given, *column) for column in COLUMNS],
             again="" if listed.indexed == 1 and not growing else LATER if growing else SOON,
             states=STATES,
+            tones=TONES,
             labels=LABELS,
+            orders=ORDERS,
             no_class=NO_CLASS,
             error=lambda name: error_words(name, words),
+            **self._opened(request, given, kept),
         )
         if "hx-request" in request.headers:
             response.headers["hx-push-url"] = _address(given)
         return response
 
-    return [Route("/runs/{run}/samples", show_list)]
+    def _opened(self, request: Request, given: SampleFilter, kept: Mapping[str, list[str]]) -> dict[str, Any]:
+        """Return what shows the sample that is open; nothing to show where none is."""
+        fields = {name: request.query_params[name] for name in OF_THE_OPEN_ONE if request.query_params.get(name)}
+        if "open" not in fields:
+            return {"view": None}
+        values = {**fields, "run": given.run, "sample": fields["open"], "beside": "true"}
+        return {**self._samples.story(convert(values, Place), kept), "given": {}, "wrong": None}
+
+
+def _head(given: SampleFilter, name: Sentence, *orders: Order) -> Head:
+    """Return a head that sorts by the first of its orders, or by the next one if that is chosen."""
+    at = orders.index(given.order) if given.order in orders else None
+    chosen = orders[0] if at is None else orders[(at + 1) % len(orders)]
+    sort = None if at is None else "descending" if given.order.startswith("-") else "ascending"
+    return Head(name, _address(given, after=None, order=chosen), sort)
 
 
 def _address(given: SampleFilter, **changed: object) -> str:
     return list_address(given.run, parse_qs(query_of(given, **changed)))
-
-
-def _sample_address(given: SampleFilter, row: SampleRow) -> str:
-    """Return the address of a trial, with the filter of the list."""
-    return sample_address(given.run, row.sample, row.attempt, parse_qs(query_of(given, after=None)))
 
 
 def _chips(given: SampleFilter, words: Words) -> Iterator[Chip]:

@@ -19,7 +19,9 @@ from proctor_web.workspace import Workspace
 COUNTED = 10_000  # samples that are counted; of more, a page says that there are more
 MOST_FACETS = 100  # of one kind
 NO_CLASS = "-"  # of errors without a class or type
-Order = Literal["failures", "plan"]
+Order = Literal[
+    "failures", "plan", "sample", "-sample", "points", "-points", "seconds", "-seconds", "tokens", "-tokens"
+]
 LabelFilter = Literal["review", "labelled", "contested"]
 Size = Annotated[int, msgspec.Meta(ge=1, le=500)]
 
@@ -34,6 +36,7 @@ class SampleFilter(msgspec.Struct, frozen=True, kw_only=True):
         scorer: whose share of points `min_value` and `max_value` bound; any scorer's without it.
         disagree: only where one scorer passes it and another does not.
         label: marked for "review", "labelled" by a person, or "contested": a person gave other points than the scorer.
+        order: failures first, as planned, or by a column, with a minus the largest first; equal ones in the order of failures.
         after: `next` of the page before.
     """
 
@@ -126,7 +129,7 @@ class SampleFacets(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_samples(workspace: Workspace, given: SampleFilter) -> SamplePage:
-    """List the samples of a run that a filter lets through, failures first or in the order of the plan."""
+    """List the samples of a run that a filter lets through."""
     found = workspace.find_run(given.run)
     after = _cursor(given.after)
     with workspace.kept(Indexes).open(found) as index:

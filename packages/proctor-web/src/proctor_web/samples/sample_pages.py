@@ -19,9 +19,9 @@ from proctor.stores.blobs import encode
 from proctor_web.app import page
 from proctor_web.auth import form, session_of
 from proctor_web.evalset_files import Saved
-from proctor_web.operations import convert
+from proctor_web.operations import checked_filter, convert
 from proctor_web.samples import cases, labels, sample
-from proctor_web.samples.addresses import attachment_address, list_address, sample_address
+from proctor_web.samples.addresses import Links, attachment_address, links_of, list_address, sample_address
 from proctor_web.samples.attachments import describe_attachment, read_attachment
 from proctor_web.samples.listing import SampleFilter, SampleKey, neighbours
 from proctor_web.samples.sample import Attempt, SampleAttempt, SampleStep, SampleView
@@ -37,6 +37,7 @@ OWN = {
     "piece",
     "way",
     "find",
+    "beside",
     "saved",
     "case",
     "lang",
@@ -49,13 +50,14 @@ Kept = Mapping[str, list[str]]
 
 
 class Place(SampleStep, frozen=True, kw_only=True):
-    """What the address of a sample's page says."""
+    """What the address of a sample's page says; `beside` is set where it is shown beside the list."""
 
     part: str = ""
     entry: int = 0
     piece: int = 0
     way: str = ""
     find: str = ""
+    beside: bool = False
     saved: str = ""
     file: str = ""
     case: str = ""
@@ -131,6 +133,9 @@ class SamplePages:
         query = {**_filter(_sent(given)), "saved": saved}
         if isinstance(made, Saved):
             query |= {"file": made.file, "case": made.case}
+        if place.beside:
+            query = {**query, "open": place.sample, "attempt": place.attempt}
+            return RedirectResponse(list_address(place.run, query), 303)
         return RedirectResponse(sample_address(place.run, place.sample, place.attempt, query), 303)
 
     def _page(
@@ -140,21 +145,29 @@ class SamplePages:
         wrong: Sentence | None = None,
         given: Mapping[str, str] = {},
     ) -> Response:
-        view = sample.show_sample(self._workspace, place)
         kept = _filter(_sent(given) if given else request.query_params.multi_items())
-        found = sample.SampleSearch(run=place.run, sample=place.sample, attempt=place.attempt, text=place.find)
         return page(
             request,
             "samples/sample.html.jinja",
             status=200 if wrong is None else 422,
             wrong=wrong,
             given=given,
-            pieces=_compared(view.expected, view.made),
-            case_files=cases.list_case_files(self._workspace),
-            can_add=cases.can_add(self._workspace),
-            matches=sample.find_in_sample(self._workspace, found) if place.find.strip() else (),
-            **self._values(place, view, kept),
+            **self.story(place, kept),
         )
+
+    def story(self, place: Place, kept: Kept) -> dict[str, Any]:
+        """Return what the template of a whole sample shows; `kept` is the filter of the list around it."""
+        workspace = self._workspace
+        view = sample.show_sample(workspace, place)
+        found = sample.SampleSearch(run=place.run, sample=place.sample, attempt=place.attempt, text=place.find)
+        return {
+            "pieces": _compared(view.expected, view.made),
+            "changed": _compared,
+            "case_files": cases.list_case_files(workspace),
+            "can_add": cases.can_add(workspace),
+            "matches": sample.find_in_sample(workspace, found) if place.find.strip() else (),
+            **self._values(place, view, kept),
+        }
 
     def _part(self, request: Request, place: Place) -> Response:
         """Send a part of the page: the part alone to htmx, else as a page of its own."""
@@ -162,6 +175,11 @@ class SamplePages:
         kept = _filter(request.query_params.multi_items())
         values: dict[str, Any]
         match place.part:
+            case "beside" if "hx-request" not in request.headers:
+                return RedirectResponse(sample_address(place.run, place.sample, place.attempt, kept), 303)
+            case "beside":
+                place = msgspec.structs.replace(place, beside=True)
+                values = {**self.story(place, kept), "given": {}, "wrong": None}
             case "steps":
                 values = self._values(place, sample.show_sample(workspace, place), kept)
             case "text":
@@ -197,13 +215,21 @@ class SamplePages:
     def _neighbours(self, place: Place, kept: Kept) -> dict[str, Any]:
         """Return where the samples before and after this one are, in the list that one came from."""
         fields = {name: values if name == "tag" else values[-1] for name, values in kept.items()}
-        chosen = convert({**fields, "run": place.run}, SampleFilter)
-        near = neighbours(self._workspace, chosen, place.sample, place.attempt)
+        chosen = checked_filter({**fields, "run": place.run}, SampleFilter)
+        failing = msgspec.structs.replace(chosen, state="failed")
+        near, failed = (
+            neighbours(self._workspace, each, place.sample, place.attempt) for each in (chosen, failing)
+        )
 
-        def address(key: SampleKey | None) -> str | None:
-            return None if key is None else sample_address(place.run, key.sample, key.attempt, kept)
+        def link(key: SampleKey | None) -> Links | None:
+            return None if key is None else links_of(place.run, key, kept)
 
-        return {"before": address(near.previous), "after": address(near.next)}
+        return {
+            "before": link(near.previous),
+            "after": link(near.next),
+            "failed_before": link(failed.previous),
+            "failed_after": link(failed.next),
+        }
 
     def _links(self, place: Place, kept: Kept) -> dict[str, Any]:
         """Return what makes the addresses of a page, each with the filter of the list that one came from."""
@@ -224,6 +250,7 @@ class SamplePages:
             "kept": kept,
             "kept_text": urlencode(kept, doseq=True, errors="replace"),
             "list_address": list_address(place.run, kept),
+            "beside_link": here(part="beside"),
         }
 
 

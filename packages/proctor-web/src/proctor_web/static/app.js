@@ -51,6 +51,8 @@ const KEYS = {
   k: () => step(-1),
   x: () => document.activeElement.closest("[data-row]")?.querySelector("input[type=checkbox]")?.click(),
   c: () => document.querySelector("[data-several]:enabled")?.click(),
+  n: () => document.querySelector("a[data-failed=after]")?.click(),
+  p: () => document.querySelector("a[data-failed=before]")?.click(),
 };
 
 document.addEventListener("keydown", (event) => {
