@@ -85,7 +85,11 @@ def test_a_margin_decides_and_a_third_run_is_added(visit_path: Visit) -> None:
     expect(page.locator(".gate")).to_contain_text("met: B is not worse by more than 5 points.")
     page.get_by_label("Add a run").select_option("night-4")
     expect(page.get_by_role("heading", level=1)).to_have_text("2 runs compared with old")
-    expect(page.locator(".differences tbody tr")).to_have_count(3)
+    expect(page.locator(".differences tbody tr")).to_have_count(4)  # each two runs, and the axis
+    better = page.locator(".apart td.up")
+    expect(better.first).to_contain_text("▲ +")
+    lead = page.locator(".lead")
+    expect(lead).to_contain_text("B is better than A; A is better than C; B is better than C")
     page.get_by_role("link", name="only with A").last.click()
     expect(page.locator(".compared li")).to_have_count(2)
 

@@ -1,6 +1,7 @@
 """The list of samples in a real browser: search as one types, filters by mouse, pages by keys, hostile texts, a run that grows."""
 
 import asyncio
+import re
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -86,7 +87,7 @@ def test_samples_are_searched_filtered_and_opened_with_their_neighbours(visit_li
     address = page.url
     assert "text=" in address and "state=failed" in address and "tag=half%3Da" in address  # noqa: PT018
     assert "order=" not in address  # fields that say nothing are left out
-    page.get_by_role("link", name="case 010", exact=True).click()
+    page.goto(f"{address.replace('/samples?', '/samples/case%20010?')}")
     expect(page.locator("h1")).to_contain_text("case 010")
     page.keyboard.press("j")
     expect(page.locator("h1")).to_contain_text("case 020")
@@ -114,6 +115,50 @@ def test_pages_follow_each_other_by_keys_and_by_address(visit_list: Visit) -> No
     expect(rows.first).to_contain_text("case 000")
 
 
+def test_failures_are_read_next_to_the_list_by_keys(visit_list: Visit) -> None:
+    page = visit_list("/runs/r/samples")
+    page.locator("tr[data-row] .answer").first.click()
+    pane = page.locator("#pane")
+    expect(pane.locator("h2 code")).to_have_text("case 000")
+    page.keyboard.press("j")
+    expect(pane.locator("h2 code")).to_have_text("case 010")
+    expect(page.locator("tr[aria-current]")).to_contain_text("case 010")
+    expect(page).to_have_url(re.compile(r"/samples\?open=case\+010$"))
+    page.keyboard.press("n")
+    expect(pane.locator("h2 code")).to_have_text("case 020")
+    page.reload()
+    expect(pane.locator("h2 code")).to_have_text("case 020")
+    page.keyboard.press("Escape")
+    expect(page.locator("#pane:empty")).to_be_attached()
+    expect(page.locator("tr[data-row]")).to_have_count(50)
+
+
+def test_a_mark_leads_back_to_the_sample_next_to_the_list(visit_list: Visit) -> None:
+    page = visit_list("/runs/r/samples?state=failed&open=case+030")
+    page.get_by_role("button", name="Mark for review").click()
+    expect(page.get_by_text("Saved: the mark for review.")).to_be_visible()
+    expect(page.locator(".found")).to_contain_text("14 samples")
+    expect(page.locator("tr[aria-current]")).to_contain_text("to review")
+
+
+def test_heads_sort_and_a_view_is_kept(visit_list: Visit) -> None:
+    page = visit_list("/runs/r/samples?state=failed")
+    page.get_by_role("link", name="Sample", exact=True).click()
+    page.get_by_role("link", name="Sample", exact=True).click()
+    expect(page.locator("th[aria-sort=descending]")).to_have_text("Sample")
+    expect(page.locator("tr[data-row]").first).to_contain_text("case 120")
+    page.get_by_text("Views").click()
+    page.get_by_label("Keep this view as").fill("<b>last")
+    page.get_by_role("button", name="Keep", exact=True).click()
+    page.goto(page.url.partition("?")[0])
+    page.get_by_text("Views").click()
+    page.get_by_role("link", name="<b>last").click()
+    expect(page).to_have_url(re.compile(r"\?state=failed&order=-sample$"))
+    page.get_by_text("Views").click()
+    page.get_by_role("button", name="Remove the view").click()
+    expect(page.get_by_role("link", name="<b>last")).to_have_count(0)
+
+
 def test_hostile_texts_are_only_shown(visit_list: Visit) -> None:
     page = visit_list("/runs/r/samples?text=onerror")
     row = page.locator("tr[data-row]")
@@ -122,10 +167,12 @@ def test_hostile_texts_are_only_shown(visit_list: Visit) -> None:
     expect(row).to_contain_text("{braces}")
     assert page.locator("main img").count() == 0
     page.get_by_role("link", name="<img src=x").first.click()
+    expect(page.locator("#pane h2").first).to_contain_text("<script>")
+    page.get_by_role("link", name="On its own page").click()
     expect(page.locator("h1")).to_contain_text("<script>")
     page = visit_list("/runs/r/samples?id=../up")
     page.get_by_role("link", name="../up/../x?y#z").click()
-    expect(page.locator("h1")).to_contain_text("../up/../x?y#z")
+    expect(page.locator("#pane h2").first).to_contain_text("../up/../x?y#z")
 
 
 def test_a_phone_and_chinese_in_the_dark(visit_list: Visit) -> None:

@@ -18,11 +18,12 @@ FLAGS: Mapping[str, int] = {group: 1 << at for at, group in enumerate(GROUPS)}
 
 
 class Columns(msgspec.Struct):
-    """The means of all samples, in the order of the plan of the first run; not a number where a run has no score.
+    """The means of all samples by a scorer, in the order of the plan of the first run; not a number where a run has no score.
 
     `known` are the flags that were asked for.
     """
 
+    scorer: str
     ids: Sequence[str]
     clusters: Sequence[str]
     tags: Sequence[Mapping[str, str]]
@@ -81,7 +82,7 @@ def read_columns(runs: Sequence[Found], scorer: str) -> Columns:
         columns.append(array("d", means))
     for column in columns:
         column.extend([nan] * (len(place) - len(column)))
-    return Columns([*place], clusters, tags, columns)
+    return Columns(scorer, [*place], clusters, tags, columns)
 
 
 def group_counts(columns: Columns, of: int = 0) -> Mapping[Group, int]:

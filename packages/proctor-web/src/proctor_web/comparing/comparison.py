@@ -11,11 +11,12 @@ from proctor.api.anytime import decision_between
 from proctor.core.errors import BadInput
 from proctor.core.trajectory import Usage
 from proctor.reports.compare import Comparison, compare_several, scorers_in_common
-from proctor.reports.verdicts import gate
+from proctor.reports.verdicts import Row, gate
 from proctor.stats import power
 from proctor.stats.paired import Decision
 from proctor_web.comparing.background import Background
 from proctor_web.comparing.columns import Columns, Group, Overlap, group_counts, overlap, read_columns
+from proctor_web.comparing.pairwise import compare_each_two
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, Workspace
 
@@ -50,6 +51,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         usage: the tokens, requests and money spent on each run.
         groups: samples by what any of the others did to them.
         overlaps: of each two runs.
+        pairwise: of more than two runs, the difference of each two that have a scored sample in common.
     """
 
     runs: tuple[str, ...]
@@ -60,6 +62,15 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     usage: tuple[Usage, ...]
     groups: Mapping[Group, int]
     overlaps: tuple[Overlap, ...]
+    pairwise: tuple["PairRow", ...] = ()
+
+
+class PairRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The difference of two runs, by their positions: the second less the first; all tests are corrected by Holm together."""
+
+    first: int
+    second: int
+    row: Row
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -70,6 +81,7 @@ class Kept(msgspec.Struct, frozen=True):
     columns: Columns
     overlaps: Sequence[Overlap]
     usage: Sequence[Usage]
+    pairwise: Sequence[PairRow]
 
 
 def compare_runs(workspace: Workspace, given: CompareGiven) -> Compared:
@@ -121,6 +133,7 @@ def describe(runs: Sequence[Found], found: Kept, given: CompareGiven) -> Compare
         usage=tuple(found.usage),
         groups=group_counts(found.columns),
         overlaps=tuple(found.overlaps),
+        pairwise=tuple(found.pairwise),
     )
 
 
@@ -154,6 +167,10 @@ def _compute(runs: Sequence[Found], scorer: str) -> Kept:
         columns,
         [overlap(columns, first, second) for first, second in combinations(range(len(runs)), 2)],
         [run.store.usage(run.record.id) for run in runs],
+        [
+            PairRow(first=first, second=second, row=row)
+            for (first, second), row in (compare_each_two(runs, scorer) if len(runs) > 2 else {}).items()
+        ],
     )
 
 

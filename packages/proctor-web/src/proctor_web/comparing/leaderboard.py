@@ -7,16 +7,14 @@ how many are surely worse (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference 
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import msgspec
 
 from proctor.core.run import Estimate, RunRecord
-from proctor.reports.matching import earned_by_sample, match_samples, metric_of, untested_row
-from proctor.reports.verdicts import Untested, decide_each
-from proctor_ci.trends import ALPHA, main_estimate
+from proctor_ci.trends import main_estimate
 from proctor_web.comparing.background import Background
+from proctor_web.comparing.pairwise import compare_each_two
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, Workspace
 
@@ -119,13 +117,12 @@ def agent_key(record: RunRecord) -> tuple[str, bytes]:
 
 def _rank(runs: Sequence[Found], board: Leaderboard) -> Leaderboard:
     scorer = runs[0].record.main_scorer
-    drafts = _pairs(runs, scorer)
-    decided = decide_each([[draft] for draft in drafts.values()], ALPHA)
+    rows = compare_each_two(runs, scorer)
     better: dict[int, set[int]] = {at: set() for at in range(len(runs))}  # than the run at a position, surely
-    for (first, second), rows in zip(drafts, decided, strict=True):
-        if rows[0].outcome == "better":
+    for (first, second), row in rows.items():
+        if row.outcome == "better":
             better[first].add(second)
-        elif rows[0].outcome == "worse":
+        elif row.outcome == "worse":
             better[second].add(first)
     ranks = [
         Rank(
@@ -136,26 +133,14 @@ def _rank(runs: Sequence[Found], board: Leaderboard) -> Leaderboard:
             estimate=main_estimate(run, scorer),
             official=tuple(one for one in run.record.official or () if not one.slice and one.name == "overall"),
             cost=run.store.usage(run.record.id).cost,
-            best=1 + len(better[at]) if drafts else None,
-            worst=len(runs) - sum(at in others for others in better.values()) if drafts else None,
+            best=1 + len(better[at]) if rows else None,
+            worst=len(runs) - sum(at in others for others in better.values()) if rows else None,
             beats=tuple(runs[other].reference for other, others in better.items() if at in others),
         )
         for at, run in enumerate(runs)
     ]
     ranks.sort(key=lambda rank: (-_value(rank.estimate), rank.best or 0, rank.agent))
-    return msgspec.structs.replace(board, scorer=scorer, ranks=tuple(ranks), tested=len(drafts))
-
-
-def _pairs(runs: Sequence[Found], scorer: str) -> dict[tuple[int, int], Untested]:
-    """Return the difference of each two runs that have a scored sample in common."""
-    earned = [earned_by_sample(run.record, run.store, scorer) for run in runs]
-    drafts = {}
-    for first, second in combinations(range(len(runs)), 2):
-        planned, _ = match_samples(runs[first].record, runs[second].record, earned[first], earned[second])
-        matches = list(planned.values())
-        if any(match.pair is not None for match in matches):
-            drafts[first, second] = untested_row(metric_of(matches), "", matches, level=1 - ALPHA)
-    return drafts
+    return msgspec.structs.replace(board, scorer=scorer, ranks=tuple(ranks), tested=len(rows))
 
 
 def _value(estimate: Estimate | None) -> float:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -117,7 +118,7 @@ class _Pages:
         asked = read(request, samples.SamplesGiven)
         of = comparison.position(asked.of, runs)
         is_pair = len(runs) == 2
-        rows = compared.comparisons[0].rows if is_pair else [one.rows[0] for one in compared.comparisons]
+        rows = compared.comparisons[0].rows if is_pair else [pair.row for pair in compared.pairwise]
         letters = comparison.LETTERS[: len(runs)]
         return page(
             request,
@@ -138,19 +139,19 @@ class _Pages:
             given=given,
             rows=rows[:ROWS],
             folded_rows=rows[ROWS:],
-            names=[]
-            if is_pair
-            else [f"{letter} · {run.record.agent}" for letter, run in zip(letters, runs, strict=True)][1:],
+            names=[] if is_pair else [f"{letters[pair.first]} → {letters[pair.second]}" for pair in compared.pairwise],
             how=versus.HOW,
             sentences=versus.sentences(compared.comparisons[0], words)
             if is_pair
-            else versus.sentences_of_several(compared.comparisons, words),
+            else versus.sentences_of_several(compared.comparisons, rows, words),
             decisions=[
                 (_decision(decision, letter, given.margin or 0.0, words), decision)
                 for letter, decision in zip(letters[1:], compared.decisions, strict=False)
             ],
             shown_at=of - 1 if of else 0,
             matrix=_matrix(compared.overlaps, len(runs)),
+            differences=_differences(compared.pairwise, len(runs)),
+            told_apart=list(_told_apart(compared.pairwise, letters, words)),
             kappa=_kappa,
             slices={} if is_pair else _slices(compared.comparisons),
             filter=asked,
@@ -351,6 +352,36 @@ def _decision(decision: Decision, letter: str, margin: float, words: Words) -> s
 def _matrix(overlaps: Sequence[Overlap], count: int) -> list[list[Overlap | None]]:
     by_runs = {(one.first, one.second): one for one in overlaps}
     return [[by_runs.get((min(row, at), max(row, at))) for at in range(count)] for row in range(count)]
+
+
+class Cell(NamedTuple):
+    """How much better the run of a row is than that of a column, in points, with its interval."""
+
+    value: str
+    span: str
+    outcome: str
+
+
+def _differences(pairs: Sequence[comparison.PairRow], count: int) -> list[list[Cell | None]]:
+    """Return the differences of each two runs as a table, each once in either direction."""
+    table: list[list[Cell | None]] = [[None] * count for _ in range(count)]
+    turned = {"better": "worse", "worse": "better"}
+    for pair in pairs:
+        found, outcome = pair.row.difference, pair.row.outcome
+        table[pair.second][pair.first] = Cell(versus.signed(found.value), versus.span(pair.row), outcome)
+        back = None if found.low is None or found.high is None else (-found.high, -found.low)
+        span = versus.between(*(back or (None, None)))
+        table[pair.first][pair.second] = Cell(versus.signed(-found.value), span, turned.get(outcome, outcome))
+    return table
+
+
+def _told_apart(pairs: Sequence[comparison.PairRow], letters: str, words: Words) -> Iterator[str]:
+    for pair in pairs:
+        better, worse = letters[pair.second], letters[pair.first]
+        if pair.row.outcome == "worse":
+            better, worse = worse, better
+        if pair.row.outcome != "inconclusive":
+            yield words.t("{better} is better than {worse}", better=better, worse=worse)
 
 
 def _kappa(estimate: Estimate) -> str:

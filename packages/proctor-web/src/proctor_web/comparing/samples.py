@@ -17,7 +17,7 @@ from proctor_web.comparing.comparison import find_runs, kept, position
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, NotFound, Workspace
 
-QUESTION = 200
+ONE_LINE = 200  # characters of a text in the list
 TEXT = 20_000
 
 
@@ -44,11 +44,12 @@ class SampleGiven(SamplesGiven, frozen=True, kw_only=True):
 
 
 class SampleRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A sample of the list: what it earned in each run."""
+    """A sample of the list: what it earned in each run, and the beginning of each answer, '' where there is none."""
 
     id: str
     question: str
     values: tuple[float | None, ...]
+    answers: tuple[str, ...] = ()
 
 
 class SamplePage(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,10 +108,7 @@ def page_of_samples(runs: Sequence[Found], columns: Columns, given: SamplesGiven
         start = next((at for at, place in enumerate(places, 1) if columns.ids[place] == given.after), len(places))
     shown = places[start : start + given.size]
     return SamplePage(
-        rows=tuple(
-            SampleRow(id=columns.ids[at], question=_question(runs, columns.ids[at]), values=columns.row(at))
-            for at in shown
-        ),
+        rows=tuple(_row(runs, columns, at, position(given.of, runs)) for at in shown),
         total=len(places),
         next=columns.ids[shown[-1]] if start + given.size < len(places) else "",
     )
@@ -127,7 +125,7 @@ def compare_sample(workspace: Workspace, given: SampleGiven) -> ComparedSample:
     values = columns.row(columns.ids.index(given.sample))
     groups = {*groups_of(values, of)}
     answers = [
-        _tell(run, given.sample, found.scorer, best=("broken" if at == 0 else "fixed") in groups)
+        _tell(run, given.sample, columns.scorer, best=("broken" if at == 0 else "fixed") in groups)
         for at, run in enumerate(runs)
     ]
     texts = [made_text(one) if one is not None else "" for one, _ in answers]
@@ -162,10 +160,21 @@ def _places(columns: Columns, runs: Sequence[Found], given: SamplesGiven) -> lis
     return [at for at in places if given.id in columns.ids[at]] if given.id else places
 
 
-def _question(runs: Sequence[Found], sample_id: str) -> str:
-    found = (run.store.sample(run.record.id, sample_id) for run in runs)
-    sample = next((sample for sample in found if sample is not None), None)
-    return one_line(sample.question, QUESTION) if sample is not None else ""
+def _row(runs: Sequence[Found], columns: Columns, at: int, of: int) -> SampleRow:
+    """Return a row of the list: the answers are those of the attempts that tell most, as the page of the sample shows them."""
+    id, values = columns.ids[at], columns.row(at)
+    groups = {*groups_of(values, of)}
+    stories = [
+        _tell(run, id, columns.scorer, best=("broken" if place == 0 else "fixed") in groups)[0]
+        for place, run in enumerate(runs)
+    ]
+    known = next((one for one in stories if one is not None), None)
+    return SampleRow(
+        id=id,
+        question=one_line(known.question, ONE_LINE) if known is not None else "",
+        values=values,
+        answers=tuple(one_line(made_text(one), ONE_LINE) if one is not None else "" for one in stories),
+    )
 
 
 def _tell(run: Found, sample_id: str, scorer: str, *, best: bool) -> tuple[Story | None, int]:

@@ -19,10 +19,10 @@ def sample_address(run: str, sample_id: str, attempt: int = 0, query: Mapping[st
 
 
 class Links(NamedTuple):
-    """Where a sample is shown: on a page of its own, as the part of one that goes beside the list, and in the list with it open."""
+    """Where a sample is shown: on a page of its own, as the part of one that goes next to the list, and in the list with it open."""
 
     page: str
-    beside: str
+    pane: str
     listed: str
 
 
@@ -41,7 +41,7 @@ def links_of(run: str, one: Attempted, query: Mapping[str, object]) -> Links:
     opened = {**query, "open": one.sample, **({"attempt": one.attempt} if one.attempt else {})}
     return Links(
         sample_address(run, one.sample, one.attempt, query),
-        sample_address(run, one.sample, one.attempt, {**query, "part": "beside"}),
+        sample_address(run, one.sample, one.attempt, {**query, "part": "pane"}),
         list_address(run, opened),
     )
 

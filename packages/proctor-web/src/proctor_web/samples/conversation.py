@@ -76,6 +76,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     first_token_seconds: float | None = None
     input_tokens: int = 0
     output_tokens: int = 0
+    cost: float | None = None
     stop: Stop = "done"
 
 
@@ -174,6 +175,7 @@ class Conversation:
             first_token_seconds=source.first_token_seconds,
             input_tokens=usage.input_tokens if usage is not None else 0,
             output_tokens=usage.output_tokens if usage is not None else 0,
+            cost=usage.cost if usage is not None else None,
             stop=source.stop,
         )
 

@@ -104,10 +104,10 @@ def _sorted_keys(
         row = index.db.execute(f"SELECT {column} FROM trials WHERE id = ?", (after,)).fetchone()  # noqa: S608 - a constant
         if row is None:
             return []
-        beyond, behind = ">" if is_up != back else "<", "<" if back else ">"
+        beyond, then = ">" if is_up != back else "<", "<" if back else ">"
         search = msgspec.structs.replace(
             search,
-            where=(*search.where, f"({column} {beyond} :at OR ({column} = :at AND trials.id {behind} :after))"),
+            where=(*search.where, f"({column} {beyond} :at OR ({column} = :at AND trials.id {then} :after))"),
             values={**search.values, "at": row[0], "after": after},
         )
     order = f"{column} {'ASC' if is_up != back else 'DESC'}, trials.id {'DESC' if back else 'ASC'}"
@@ -122,7 +122,9 @@ def _narrowed(index: Index, search: Search) -> Search:
     return search if len(few) > FEW else msgspec.structs.replace(search, keys=few)
 
 
-def _keys(index: Index, search: Search, first: int, last: int, most: int, *, back: bool = False, order: str = "") -> list[int]:
+def _keys(
+    index: Index, search: Search, first: int, last: int, most: int, *, back: bool = False, order: str = ""
+) -> list[int]:
     tables = "trials"
     where = ["trials.id > :first", "trials.id < :last", *search.where, *search.exact]
     values = {"first": first, "last": last, "most": most, "match": search.match, **search.values}

@@ -92,7 +92,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
 
 
 class SampleList:
-    """The list of a run's samples, with one of them open beside it."""
+    """The list of a run's samples, with one of them open next to it."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -146,7 +146,7 @@ class SampleList:
         fields = {name: request.query_params[name] for name in OF_THE_OPEN_ONE if request.query_params.get(name)}
         if "open" not in fields:
             return {"view": None}
-        values = {**fields, "run": given.run, "sample": fields["open"], "beside": "true"}
+        values = {**fields, "run": given.run, "sample": fields["open"], "in_pane": "true"}
         return {**self._samples.story(convert(values, Place), kept), "given": {}, "wrong": None}
 
 

@@ -20,6 +20,7 @@ from proctor.reports.story import Finding, cut, finding, sides
 from proctor.stores.blobs import encode
 from proctor_web.operations import Operation
 from proctor_web.samples.conversation import PAGE, Conversation, Entry, Match
+from proctor_web.samples.evidence import Note, notes_on
 from proctor_web.samples.timing import Timing, timing
 from proctor_web.workspace import Found, NotFound, Workspace
 
@@ -87,6 +88,7 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
         state: the last state of the environment, as JSON.
         marks: who marked the attempt for review.
         asks_judges: some of its scorers asked a model.
+        notes: what scorers found in the shown entries.
     """
 
     run: str
@@ -120,6 +122,7 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
     state: str = ""
     marks: tuple[Annotation, ...] = ()
     asks_judges: bool = False
+    notes: tuple[Note, ...] = ()
 
     @property
     def error(self) -> tuple[str, str]:
@@ -211,6 +214,8 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
     matched, expected, made = sides(sample, trial.trajectory, one.verdicts)
     if all(pair.kind == "free" for pair in matched):  # nothing was expected of calls, and the conversation shows them
         matched = ()
+    judged = tuple(_judged(one, verdict) for verdict in _in_order(one))
+    notes = notes_on(conversation, trial.trajectory, matched, [each.finding for each in judged])
     return SampleView(
         run=one.found.reference,
         run_id=record.id,
@@ -229,7 +234,7 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
         retries=trial.retries,
         tags=sample.tags if sample is not None else {},
         cluster=(sample.cluster or "") if sample is not None else "",
-        judged=tuple(_judged(one, verdict) for verdict in _in_order(one)),
+        judged=judged,
         pairs=matched,
         expected=cut(expected, TEXT_CHARACTERS),
         made=cut(made, TEXT_CHARACTERS),
@@ -243,6 +248,7 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
         state=_json(trial.trajectory.state, TEXT_CHARACTERS) if trial.trajectory.state else "",
         marks=tuple(mark for mark in one.annotations if mark.kind == "review"),
         asks_judges=any(about(record, verdict.scorer) is not None for verdict in one.verdicts),
+        notes=tuple(note for note in notes if first <= note.number < first + PAGE),
     )
 
 

@@ -37,10 +37,12 @@ OWN = {
     "piece",
     "way",
     "find",
-    "beside",
+    "in_pane",
     "saved",
+    "file",
     "case",
     "lang",
+    "theme",
 }  # of this page; the rest is a filter
 LEAST_COMMON = 0.4  # of the longer of two texts, for their differences to be marked
 RECORD_CHARACTERS = 300_000
@@ -50,14 +52,14 @@ Kept = Mapping[str, list[str]]
 
 
 class Place(SampleStep, frozen=True, kw_only=True):
-    """What the address of a sample's page says; `beside` is set where it is shown beside the list."""
+    """What the address of a sample's page says; `in_pane` is set where it is shown next to the list."""
 
     part: str = ""
     entry: int = 0
     piece: int = 0
     way: str = ""
     find: str = ""
-    beside: bool = False
+    in_pane: bool = False
     saved: str = ""
     file: str = ""
     case: str = ""
@@ -130,11 +132,11 @@ class SamplePages:
             raise
         except BadInput as error:
             return await run_in_threadpool(self._page, request, place, error.sentence, given)
-        query = {**_filter(_sent(given)), "saved": saved}
+        query: dict[str, object] = {**_filter(_sent(given)), "saved": saved}
         if isinstance(made, Saved):
             query |= {"file": made.file, "case": made.case}
-        if place.beside:
-            query = {**query, "open": place.sample, "attempt": place.attempt}
+        if place.in_pane:
+            query = {**query, "open": place.sample, "attempt": str(place.attempt)}
             return RedirectResponse(list_address(place.run, query), 303)
         return RedirectResponse(sample_address(place.run, place.sample, place.attempt, query), 303)
 
@@ -162,7 +164,6 @@ class SamplePages:
         found = sample.SampleSearch(run=place.run, sample=place.sample, attempt=place.attempt, text=place.find)
         return {
             "pieces": _compared(view.expected, view.made),
-            "changed": _compared,
             "case_files": cases.list_case_files(workspace),
             "can_add": cases.can_add(workspace),
             "matches": sample.find_in_sample(workspace, found) if place.find.strip() else (),
@@ -175,10 +176,10 @@ class SamplePages:
         kept = _filter(request.query_params.multi_items())
         values: dict[str, Any]
         match place.part:
-            case "beside" if "hx-request" not in request.headers:
+            case "pane" if "hx-request" not in request.headers:
                 return RedirectResponse(sample_address(place.run, place.sample, place.attempt, kept), 303)
-            case "beside":
-                place = msgspec.structs.replace(place, beside=True)
+            case "pane":
+                place = msgspec.structs.replace(place, in_pane=True)
                 values = {**self.story(place, kept), "given": {}, "wrong": None}
             case "steps":
                 values = self._values(place, sample.show_sample(workspace, place), kept)
@@ -207,6 +208,7 @@ class SamplePages:
             "view": view,
             "place": place,
             "lanes": LANES,
+            "changed": _compared,
             **self._neighbours(place, kept),
             "bar_of": {bar.number: bar for bar in view.timing.bars},
             **self._links(place, kept),
@@ -217,9 +219,7 @@ class SamplePages:
         fields = {name: values if name == "tag" else values[-1] for name, values in kept.items()}
         chosen = checked_filter({**fields, "run": place.run}, SampleFilter)
         failing = msgspec.structs.replace(chosen, state="failed")
-        near, failed = (
-            neighbours(self._workspace, each, place.sample, place.attempt) for each in (chosen, failing)
-        )
+        near, failed = (neighbours(self._workspace, each, place.sample, place.attempt) for each in (chosen, failing))
 
         def link(key: SampleKey | None) -> Links | None:
             return None if key is None else links_of(place.run, key, kept)
@@ -250,7 +250,6 @@ class SamplePages:
             "kept": kept,
             "kept_text": urlencode(kept, doseq=True, errors="replace"),
             "list_address": list_address(place.run, kept),
-            "beside_link": here(part="beside"),
         }
 
 

@@ -132,15 +132,22 @@ def sentences(comparison: Comparison, words: Words) -> list[str]:
     return [*made, *_left_out(comparison, words)]
 
 
-def sentences_of_several(comparisons: Sequence[Comparison], words: Words, alpha: float = 0.05) -> list[str]:
-    """Return sentences on several runs that were compared with one; each that is about one of them begins with its letter."""
-    levels = [comparison.rows[0].difference.level for comparison in comparisons]
+def sentences_of_several(
+    comparisons: Sequence[Comparison], tested: Sequence[Row], words: Words, alpha: float = 0.05
+) -> list[str]:
+    """Return sentences on several runs; each that is about one of them begins with its letter.
+
+    Args:
+        comparisons: of the first run with each of the others.
+        tested: the differences of each two runs.
+    """
+    levels = [row.difference.level for row in tested]
     made = [
         words.t(
-            "{count} runs are compared with A, and their tests are corrected by Holm. Each interval is at the level of its test ({low} to {high}).",
-            count=len(comparisons),
-            low=_level(min(levels)),
-            high=_level(max(levels)),
+            "Each two runs are compared ({count} differences), and all tests are corrected by Holm. Each interval is at the level of its test ({low} to {high}).",
+            count=len(tested),
+            low=_level(min(levels, default=1 - alpha)),
+            high=_level(max(levels, default=1 - alpha)),
         ),
         words.t("Slices are not tested among several runs: take them as hints, and compare two runs to test them."),
     ]

@@ -1,0 +1,70 @@
+"""Put what scorers found next to the words they judge: at the call with the wrong argument, and at the last words of the agent."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from proctor.core.sample import ToolCall
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import Trajectory
+from proctor.reports.pairs import Pair
+from proctor.reports.story import Finding
+from proctor_web.samples.conversation import Conversation
+
+MOST_NOTES = 200
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found in an entry of a conversation, by its number; `scorer` names who says so where it is one of them."""
+
+    number: int
+    text: str | Sentence
+    scorer: str = ""
+    is_good: bool = False
+
+
+def notes_on(
+    conversation: Conversation, trajectory: Trajectory, pairs: Sequence[Pair], findings: Sequence[Finding]
+) -> tuple[Note, ...]:
+    """Return the notes on the entries of a conversation."""
+    steps = sorted(trajectory.steps, key=lambda step: step.turn)  # stable, and as the entries are numbered
+    numbered = list(zip(conversation.number_of_step, steps, strict=True))
+    calls = [
+        (number, part.name) for number, step in numbered for part in step.message.parts if isinstance(part, ToolCall)
+    ]
+    last = next((number for number, step in reversed(numbered) if step.message.role == "assistant"), None)
+    notes = [*_on_calls(pairs, calls, last), *(() if last is None else _on_the_end(findings, last))]
+    return tuple(notes[:MOST_NOTES])
+
+
+def _on_calls(pairs: Sequence[Pair], calls: list[tuple[int, str]], last: int | None) -> Iterator[Note]:
+    """Yield what is wrong with each call; each pair takes the first call of its name that no other one took."""
+    for pair in pairs:
+        number = last
+        if pair.made is not None:
+            name = pair.made.partition("(")[0]
+            at = next((index for index, (_, called) in enumerate(calls) if called == name), None)
+            number = calls.pop(at)[0] if at is not None else None
+        if not pair.marked or number is None:
+            continue
+        wrong = [row for row in pair.rows if row.marked]
+        for row in wrong:
+            yield Note(
+                number=number,
+                text=say(
+                    "{parameter}: {made}, expected {expected}",
+                    parameter=row.parameter,
+                    made=row.made or "–",
+                    expected=row.expected or "–",
+                ),
+            )
+        if not wrong and pair.expected is not None and pair.expected != pair.made:
+            yield Note(number=number, text=say("expected {expected}", expected=pair.expected))
+        elif not wrong and pair.expects_none:
+            yield Note(number=number, text=say("no such call is expected"))
+
+
+def _on_the_end(findings: Sequence[Finding], last: int) -> Iterator[Note]:
+    for found in findings:
+        if found.value is not None:
+            yield Note(number=last, text=found.reason, scorer=found.scorer, is_good=found.passed)
