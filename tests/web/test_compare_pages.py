@@ -109,9 +109,9 @@ def test_a_margin_decides_in_three_ways(three: Lab) -> None:
 def test_three_runs_are_tested_together_and_can_be_told_apart_by_letter(three: Lab) -> None:
     html = three.get("/compare", "old", "new", "same")
     text = text_of(html)
-    assert "2 runs are compared with A, and their tests are corrected by Holm." in text
-    assert "B · new" in text
-    assert "C · same" in text
+    assert "Each two runs are compared (3 differences), and all tests are corrected by Holm." in text
+    assert "Told apart: B is better than A; B is better than C." in text
+    assert text.count("B → C") == 1
     assert "Slices are not tested among several runs" in text
     assert html.count("κ") == 6
     only_c = text_of(three.get("/compare", "old", "new", "same", of="C"))
@@ -123,7 +123,7 @@ def test_samples_go_on_after_the_last_one_shown_and_can_be_filtered(three: Lab) 
     after = ""
     while True:
         html = three.get("/compare", "old", "new", group="all", size="15", after=after)
-        ids += re.findall(r'<td><a href="/compare/sample\?[^"]*">([^<]+)</a>', html)
+        ids += re.findall(r'<td class="asked"><a href="/compare/sample\?[^"]*">([^<]+)</a>', html)
         more = re.search(r'rel="next" href="[^"]*after=([^"&#]+)', html)
         if more is None:
             break
