@@ -110,7 +110,7 @@ def test_three_runs_are_tested_together_and_can_be_told_apart_by_letter(three: L
     html = three.get("/compare", "old", "new", "same")
     text = text_of(html)
     assert "Each two runs are compared (3 differences), and all tests are corrected by Holm." in text
-    assert "Told apart: B is better than A; B is better than C." in text
+    assert "Distinguished: B is better than A; B is better than C." in text
     assert text.count("B → C") == 1
     assert "Slices are not tested among several runs" in text
     assert html.count("κ") == 6

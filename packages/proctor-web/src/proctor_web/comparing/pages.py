@@ -151,7 +151,7 @@ class _Pages:
             shown_at=of - 1 if of else 0,
             matrix=_matrix(compared.overlaps, len(runs)),
             differences=_differences(compared.pairwise, len(runs)),
-            told_apart=list(_told_apart(compared.pairwise, letters, words)),
+            distinguished=list(_distinguished(compared.pairwise, letters, words)),
             kappa=_kappa,
             slices={} if is_pair else _slices(compared.comparisons),
             filter=asked,
@@ -375,7 +375,7 @@ def _differences(pairs: Sequence[comparison.PairRow], count: int) -> list[list[C
     return table
 
 
-def _told_apart(pairs: Sequence[comparison.PairRow], letters: str, words: Words) -> Iterator[str]:
+def _distinguished(pairs: Sequence[comparison.PairRow], letters: str, words: Words) -> Iterator[str]:
     for pair in pairs:
         better, worse = letters[pair.second], letters[pair.first]
         if pair.row.outcome == "worse":

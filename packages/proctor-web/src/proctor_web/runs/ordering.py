@@ -114,7 +114,7 @@ def _cursor(text: str) -> tuple[float, str]:
 
 
 class EarlierRuns:
-    """The runs of the same task and agent before a run, by which its history and what was changed are told."""
+    """The earlier runs of the same task and agent, which give the history of a run and what was changed."""
 
     def __init__(self, workspace: Workspace, found: Sequence[Found]) -> None:
         self._workspace = workspace
