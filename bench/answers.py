@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.figure import ROUNDS, Figure, seconds_of
-from proctor.answer_matching import cascade, dates, numbers, quantities, similarity, syntax, text, unit_table
-from proctor.scorers.answer import match
+from proctor_judging.matching import cascade, dates, numbers, quantities, similarity, syntax, text, unit_table
+from proctor_judging.scorers.answer import match
 
 PAIRS = Path(__file__).parents[1] / "tests" / "data" / "answer_pairs.jsonl"
 FIRST_RULES = ("quasi exact", "numeric", "units", "dates and times")

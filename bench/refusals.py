@@ -1,6 +1,6 @@
 """Fit the weights with which `refusal` reads a reply, and measure them on replies they were not fitted to.
 
-`python -m bench.refusals fit` writes `packages/proctor/src/proctor/scorers/refusal_weights.txt`. Only whether a reply declines is known, not which of its
+`python -m bench.refusals fit` writes `packages/proctor-judging/src/proctor_judging/scorers/refusal_weights.txt`. Only whether a reply declines is known, not which of its
 sentences does: each round takes the sentence that the weights of the last one find most, and all sentences of the replies that do not.
 """
 
@@ -15,9 +15,9 @@ from pathlib import Path
 import msgspec
 
 from bench.figure import Figure
-from proctor.scorers import refusal_model
-from proctor.scorers.refusal_features import read_features
-from proctor.scorers.refusal_model import ANSWERS, DECLINES
+from proctor_judging.scorers import refusal_model
+from proctor_judging.scorers.refusal_features import read_features
+from proctor_judging.scorers.refusal_model import ANSWERS, DECLINES
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "held_out"
 WEIGHTS = Path(refusal_model.__file__).with_name("refusal_weights.txt")

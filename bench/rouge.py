@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.figure import Figure, in_turn, seconds_of
 from proctor.text_measures.rouge import rouge_l
-from proctor.text_measures.rouge_packages import chinese_l, english_sentences, sentences_l, tokens
+from proctor_judging.matching.rouge_packages import chinese_l, english_sentences, sentences_l, tokens
 
 PAIRS = 40
 TOKENS = 200

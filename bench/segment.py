@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.figure import Figure, in_turn, seconds_of
-from proctor.text_measures.chinese_words import words
+from proctor_judging.matching.chinese_words import words
 
 ROOT = Path(__file__).parents[1]
 MANUAL = Path(os.environ.get("CHINESE_MANUAL_PAGES", "/usr/share/man/zh_CN"))

@@ -16,10 +16,10 @@ from web_site import AppSite
 
 import proctor
 from proctor.cli import app
-from proctor.judges import rubric_file
 from proctor_ci.firing import Order, _carry_out
 from proctor_ci.trends import trends
 from proctor_ci.watch_file import Watch
+from proctor_judging.judges import rubric_file
 from proctor_web.failures import API
 
 SUPPORT = """

@@ -16,11 +16,11 @@ from proctor.core.judge import PROVENANCE
 from proctor.core.main_number import main_names
 from proctor.core.run import Estimate
 from proctor.core.task import Judged
-from proctor.judges import rubric_file
 from proctor.reports.build import build
 from proctor.stores import open_store
 from proctor_ci.gate import gate
 from proctor_ci.policy import Policy, Rule
+from proctor_judging.judges import rubric_file
 
 COUNT = 24
 BAR = 0.7

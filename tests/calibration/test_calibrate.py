@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from proctor.api import evaluate, open_run
-from proctor.api.agree import Agreement, agree
 from proctor.api.run import Run
-from proctor.calibration import calibrate
-from proctor.calibration.calibrate import Rated, Row, Scale
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.score import Score
 from proctor.core.task import Task
-from proctor.judges.rubric import RubricJudge, rubric
 from proctor.models.scripted import ScriptedModel
-from proctor.review.items import items as review_items
 from proctor.stores import open_store
+from proctor_judging.judges import calibrate
+from proctor_judging.judges.calibrate import Rated, Row, Scale
+from proctor_judging.judges.rubric import RubricJudge, rubric
+from proctor_judging.review.agree import Agreement, agree
+from proctor_judging.review.items import items as review_items
 
 DIMENSIONS = ("correctness", "clarity", "difficulty_match", "completeness")
 FIVE = Scale()

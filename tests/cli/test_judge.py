@@ -11,9 +11,9 @@ from judged import said
 
 from proctor import api
 from proctor.api.loop import run_in_loop
-from proctor.api.probe import probe
 from proctor.cli import app
 from proctor.core.errors import BadInput
+from proctor_judging.tasks.probing import probe
 
 GOOD = {"correctness": 5, "clarity": 4, "difficulty_match": 4, "completeness": 5, "comments": "fine"}
 ANSWERED = {"correctness": 4, "relevance": 4, "completeness": 4, "clarity": 4}

@@ -13,8 +13,8 @@ from review_data import SCORES
 
 from proctor.cli import app
 from proctor.core.installing import install_command
-from proctor.review import labels
-from proctor.review.queue import Review
+from proctor_judging.review import labels
+from proctor_judging.review.queue import Review
 
 
 def run(*words: object, typed: str = "") -> Result:
@@ -160,7 +160,7 @@ def test_a_rubric_gives_the_dimensions(tmp_path: Path) -> None:
     data = review_data.write(tmp_path)
     result = run(data, "--terminal", "--rubric", "code", "--lang", "zh", typed="?\nq\n")
     assert result.exit_code == 0, result.stderr
-    from proctor.review.dimensions import of_rubric
+    from proctor_judging.review.dimensions import of_rubric
 
     titles = [one.words("zh").title for one in of_rubric("code")]
     assert " ".join(titles) in result.stdout

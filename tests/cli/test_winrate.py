@@ -175,7 +175,7 @@ def test_an_answer_that_a_run_lacks_is_lost_and_not_left_out(tmp_path: Path, lon
 
 
 def test_a_solution_is_compared_only_where_both_sets_have_one(tmp_path: Path, store: str) -> None:
-    from proctor.judging import pairs
+    from proctor_judging.tasks import pairs
 
     mine = items(tmp_path / "mine.json", 3, solution="Because.")
     theirs = items(tmp_path / "theirs.json", 4)

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.text_measures import sentence_encoder
-from proctor.text_measures.statements import word_similarity
 from proctor_compat import multi
 from proctor_compat.multi import article
+from proctor_compat.multi.statements import word_similarity
+from proctor_judging.matching import sentence_encoder
 
 START = SimpleNamespace(answer_position="start")
 
@@ -87,7 +87,7 @@ def test_meaning_needs_its_extra_and_says_so(monkeypatch: pytest.MonkeyPatch) ->
     def missing(texts: object) -> None:
         raise MissingExtra("semantic", "Semantic similarity")
 
-    monkeypatch.setattr("proctor.scorers.semantic.embedded", missing)
+    monkeypatch.setattr("proctor_judging.scorers.semantic.embedded", missing)
     with pytest.raises(MissingExtra, match=r"\[semantic\]"):
         multi.CustomMetrics.semantic_similarity("a", "b")
 

@@ -13,7 +13,7 @@ import pytest
 import review_data
 from playwright.sync_api import Page, expect
 
-from proctor.review import labels
+from proctor_judging.review import labels
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}

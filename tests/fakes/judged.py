@@ -4,7 +4,6 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from proctor.calibration.figures import estimates
 from proctor.core.judge import JudgeInfo
 from proctor.core.run import Estimate, RunRecord, RunSpec
 from proctor.core.sample import Sample
@@ -12,6 +11,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.tally import Case, tally
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Value, Verdict
+from proctor.engine.judge_figures import estimates
 from proctor.stats.estimate import metrics
 
 

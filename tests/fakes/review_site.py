@@ -5,7 +5,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from proctor.review.queue import Review
+from proctor_judging.review.queue import Review
 from proctor_web.app import app
 from proctor_web.auth import Access
 from proctor_web.reviewing.item_pages import Pages

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from proctor.core.sample import Message, Tool
-from proctor.judges.probe import TURNED
-from proctor.judging.probe_variants import AGAIN, HEADING, ORDERS
 from proctor.models.scripted import ScriptedModel
+from proctor_judging.judges.probe import TURNED
+from proctor_judging.tasks.probe_variants import AGAIN, HEADING, ORDERS
 
 FENCED = re.compile(r"<<<(\w+) (\S[^\n]*)\n(.*?)\n\1>>>", re.DOTALL)
 POINTS = re.compile(r'"(\w+)": \.\.\.')

@@ -8,8 +8,8 @@ import pytest
 from writers import item
 
 from proctor.core.errors import BadInput
-from proctor.generation.generator import Rejected, generator, known
-from proctor.judges.rubric import rubric
+from proctor_judging.generation.generator import Rejected, generator, known
+from proctor_judging.judges.rubric import rubric
 
 OWN = """
 main = ["question"]

@@ -4,7 +4,7 @@ import pytest
 from writers import text
 
 from proctor.core.errors import BadInput
-from proctor.generation.novelty import Novelty, words_of
+from proctor_judging.generation.novelty import Novelty, words_of
 
 PROBLEM = (
     r"Find the number of ordered pairs $(a,b)$ of positive integers with $a+b=1000$ such that neither has a digit $0$."

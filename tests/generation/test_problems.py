@@ -12,7 +12,7 @@ from writers import data_file, item, text, writer
 
 from proctor.api import open_run
 from proctor.core.errors import BadInput
-from proctor.generation.problems import ItemProgress, Plan, accepted_of, generate, outcome, plan_of, written
+from proctor_judging.generation.problems import ItemProgress, Plan, accepted_of, generate, outcome, plan_of, written
 
 LATEX = r'{"problem": "Let $\frac{1}{2}\beta \theta$ and \nabla be given, a b c d e.", "answer": 7, "solution": "It is 7, clearly.", "topic": "Algebra"}'
 

@@ -11,11 +11,11 @@ from writers import data_file, item, text
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Estimate
 from proctor.core.sentence import Sentence
-from proctor.generation import advice
-from proctor.generation.evidence import JudgeEvidence, WinRateEvidence
-from proctor.generation.generator import generator
-from proctor.generation.quality import Quality, Wish, assess
-from proctor.generation.report import write_report
+from proctor_judging.generation import advice
+from proctor_judging.generation.evidence import JudgeEvidence, WinRateEvidence
+from proctor_judging.generation.generator import generator
+from proctor_judging.generation.quality import Quality, Wish, assess
+from proctor_judging.generation.report import write_report
 
 FAKES = Path(__file__).parents[1] / "fakes"
 JUDGE = f"{FAKES / 'marking.py'}:model"

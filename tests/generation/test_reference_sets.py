@@ -9,7 +9,7 @@ from hub_here import COMMIT, Hub, served
 
 from proctor.core.errors import BadInput
 from proctor.downloads import hub
-from proctor.generation import reference_set
+from proctor_judging.generation import reference_set
 
 SETS = {
     "math-ai/aime25": {

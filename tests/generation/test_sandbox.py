@@ -5,7 +5,7 @@ import time
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.generation.generator import rendered
+from proctor_judging.generation.generator import rendered
 
 
 @pytest.mark.parametrize(

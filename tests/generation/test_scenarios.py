@@ -5,9 +5,9 @@ from pathlib import Path
 
 from writers import writer
 
-from proctor.generation.problems import Plan, generate
 from proctor_adapters.evalsets.cases import of_scenarios
 from proctor_adapters.evalsets.read import read_scenarios
+from proctor_judging.generation.problems import Plan, generate
 
 PLANS = (
     "You want a morning flight from Rome to Oslo below ninety euros; if there is none, take the night train instead.",

@@ -14,7 +14,7 @@ from proctor import Sample, Score, Task, Trajectory, Unscored, evaluate_async
 from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.sample import Message, Text, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Step
-from proctor.judges import deepeval
+from proctor_judging.judges import deepeval
 
 deepeval.quiet()
 

@@ -10,8 +10,8 @@ from proctor import Sample, Score, Trajectory, Unscored
 from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.sample import Message, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Step
-from proctor.judges import adk_judged
-from proctor.judges.asker import Asker
+from proctor_judging.judges import adk_judged
+from proctor_judging.judges.asker import Asker
 
 Says = Callable[[str, int], dict[str, Any]]
 

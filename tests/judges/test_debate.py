@@ -9,11 +9,11 @@ from proctor.core.judge import JudgeChoice
 from proctor.core.sample import Message, Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
-from proctor.judges import debate
-from proctor.judges.asker import Asker
-from proctor.judges.debate import DebateJudge, DebateOptions
-from proctor.judges.rubric import rubric
 from proctor.models.scripted import ScriptedModel
+from proctor_judging.judges import debate
+from proctor_judging.judges.asker import Asker
+from proctor_judging.judges.debate import DebateJudge, DebateOptions
+from proctor_judging.judges.rubric import rubric
 
 QUESTION = Sample.ask("fr", "Capital of France?", target="It is Lyon.")
 CHINESE = Sample.ask("zh", "法国的首都是哪里？", target="里昂。")

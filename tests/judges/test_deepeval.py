@@ -9,7 +9,7 @@ import throwaway
 from proctor import Sample, Score, Trajectory
 from proctor.api import resolve
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.judges import deepeval
+from proctor_judging.judges import deepeval
 
 HERE = Path(__file__).parent
 

@@ -2,7 +2,7 @@
 
 from concurrent.futures import Future
 
-from proctor.judges.deepeval import _inner
+from proctor_judging.judges.deepeval import _inner
 
 
 class RetryError(Exception):

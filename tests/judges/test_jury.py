@@ -17,12 +17,12 @@ from proctor.core.run import Estimate
 from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
-from proctor.judges import _jury_votes, jury
-from proctor.judges._jury_controls import Control
-from proctor.judges._jury_votes import Vote
-from proctor.judges.jury import Jury, JuryOptions
-from proctor.judges.rubric import Rubric, RubricJudge, RubricOptions, made
 from proctor.models.scripted import Reply, ScriptedModel
+from proctor_judging.judges import _jury_votes, jury
+from proctor_judging.judges._jury_controls import Control
+from proctor_judging.judges._jury_votes import Vote
+from proctor_judging.judges.jury import Jury, JuryOptions
+from proctor_judging.judges.rubric import Rubric, RubricJudge, RubricOptions, made
 
 WORDS = {"en": {"text": "?"}}
 ONE: Rubric = made(

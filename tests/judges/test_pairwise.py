@@ -17,11 +17,11 @@ from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.tally import Case, tally
 from proctor.core.trajectory import Trajectory
-from proctor.judges import pairwise
-from proctor.judges.pairwise import PairwiseJudge, PairwiseOptions, is_unsteady, warnings
-from proctor.judges.rubric import rubric
 from proctor.models.scripted import Reply, ScriptedModel
 from proctor.stats.estimate import estimate
+from proctor_judging.judges import pairwise
+from proctor_judging.judges.pairwise import PairwiseJudge, PairwiseOptions, is_unsteady, warnings
+from proctor_judging.judges.rubric import rubric
 
 CRITERIA = rubric("answer-quality")
 QUESTION = Sample.ask("fr", "Capital of France?", target="Paris")

@@ -8,13 +8,13 @@ from simulated import rounds
 from swayed_judge import swayed
 
 from proctor.api import evaluate
-from proctor.api.probe import Probed, probe, read
 from proctor.core.errors import BadInput
-from proctor.judges.probe import Probe, turned
-from proctor.judges.rubric import rubric
-from proctor.judging import probe_variants, probes
-from proctor.judging.probe_findings import Finding
 from proctor.models.scripted import ScriptedModel
+from proctor_judging.judges.probe import Probe, turned
+from proctor_judging.judges.rubric import rubric
+from proctor_judging.tasks import probe_variants, probes
+from proctor_judging.tasks.probe_findings import Finding
+from proctor_judging.tasks.probing import Probed, probe, read
 
 CRITERIA = rubric("answer-quality")
 
@@ -227,7 +227,7 @@ def _probed(
     kinds: Sequence[str] = (),
     items: int | None = None,
 ) -> Probed:
-    from proctor.judging.probes import task
+    from proctor_judging.tasks.probes import task
 
     run = evaluate(
         task(path, probes=probes, kinds=kinds, items=items),

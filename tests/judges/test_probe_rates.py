@@ -8,8 +8,8 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trial import Verdict
-from proctor.judging.probe_findings import Finding, findings
-from proctor.judging.probes import KINDS, PROBES
+from proctor_judging.tasks.probe_findings import Finding, findings
+from proctor_judging.tasks.probes import KINDS, PROBES
 
 ITEMS = 24
 PAIRED = [(probe, kind) for probe in PROBES for kind in KINDS if probe not in ("self", "stability")]

@@ -9,8 +9,8 @@ from memory_store import MemoryStore
 
 from proctor import Sample, Task, evaluate_async
 from proctor.api import Run
-from proctor.judges.rubric import RubricJudge, rubric
 from proctor.models.openai import ChatModel, Options
+from proctor_judging.judges.rubric import RubricJudge, rubric
 
 CRITERIA = rubric("answer-quality")
 GOOD = json.dumps({"comment": "", **{one.name: 4 for one in CRITERIA.dimensions}})

@@ -15,11 +15,11 @@ from proctor.core.errors import BadInput, JudgeFailed, ProviderFailed
 from proctor.core.sample import Message, Sample, ToolCall, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
-from proctor.judges import rubric
-from proctor.judges.rubric import Rubric, RubricJudge, RubricOptions
 from proctor.models import ledger
 from proctor.models.named import model
 from proctor.models.scripted import Reply, ScriptedModel
+from proctor_judging.judges import rubric
+from proctor_judging.judges.rubric import Rubric, RubricJudge, RubricOptions
 
 QUALITY = rubric.rubric("answer-quality")
 DIMENSIONS = ("correctness", "relevance", "completeness", "clarity")

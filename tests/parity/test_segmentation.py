@@ -5,7 +5,7 @@ import random
 from chinese_texts import chinese_lines
 from reference_packages import reference
 
-from proctor.text_measures.chinese_words import words
+from proctor_judging.matching.chinese_words import words
 
 ODD = [
     *list("㐀㐁﨑龦鿰𠀀①é𝑎½√３ａ\n\t \x1c\u3000\x85。，；（）“”/="),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.scorers.answer import AnswerOptions, final_answer, match
-from proctor.scorers.number import read_claims
+from proctor_judging.scorers.answer import AnswerOptions, final_answer, match
+from proctor_judging.scorers.number import read_claims
 
 PIECES = [
     *"0123456789.,:;/-+*^%$€°'\"()[]{}|<>=!?~±√π∞∪≤ \n半一二两三十百千万亿零点分之第年月日时个负又和或、。的不米斤元é½²Ⅳ٣∅℃\u200b\ud800",

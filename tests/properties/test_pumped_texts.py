@@ -10,11 +10,11 @@ from proctor.chat.thinking import parted
 from proctor.core.sample import Message, Tool
 from proctor.core.score import short_reason
 from proctor.core.sentence import say
-from proctor.judging.pairs import MARKS
 from proctor.reply_parsing.loose_json import read
-from proctor.scorers import number
 from proctor.transport.headers import asked_seconds, used_up_seconds
 from proctor.transport.redact import redact
+from proctor_judging.scorers import number
+from proctor_judging.tasks.pairs import MARKS
 
 LENGTH = 15_000
 PUMPS = (

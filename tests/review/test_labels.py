@@ -9,9 +9,9 @@ import review_data
 from review_data import SCORES
 
 from proctor.core.errors import BadInput
-from proctor.review import labels
-from proctor.review.labels import Entry, Label
-from proctor.review.queue import Review
+from proctor_judging.review import labels
+from proctor_judging.review.labels import Entry, Label
+from proctor_judging.review.queue import Review
 
 OF_THE_SOURCE = {
     "gen_aime_1": {

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from review_data import SCORES
 
 from proctor.core.errors import BadInput
-from proctor.review import labels
-from proctor.review.dimensions import Dimension
-from proctor.review.plan import assign
-from proctor.review.queue import Review
+from proctor_judging.review import labels
+from proctor_judging.review.dimensions import Dimension
+from proctor_judging.review.plan import assign
+from proctor_judging.review.queue import Review
 
 FAKES = Path(review_data.__file__).parent
 
@@ -392,7 +392,7 @@ def test_threads_that_label_at_once_lose_nothing(tmp_path: Path) -> None:
 
 WORKER = """
 import sys
-from proctor.review.queue import Review
+from proctor_judging.review.queue import Review
 from review_data import SCORES
 review = Review(sys.argv[1])
 for round in range(1000):

@@ -7,8 +7,8 @@ from importlib import import_module
 
 import pytest
 
-from proctor import answer_matching
 from proctor.runtime.patterns import LatePattern, compile_later
+from proctor_judging import matching as answer_matching
 
 
 def test_it_does_what_a_compiled_pattern_does() -> None:
@@ -29,7 +29,7 @@ def test_a_wrong_one_is_found_when_it_is_used() -> None:
 
 
 def test_all_of_the_answer_rules_can_be_compiled() -> None:
-    for module in pkgutil.walk_packages(answer_matching.__path__, "proctor.answer_matching."):
+    for module in pkgutil.walk_packages(answer_matching.__path__, "proctor_judging.matching."):
         import_module(module.name)
     late = [one for one in gc.get_objects() if isinstance(one, LatePattern) and one.pattern != "("]
     assert len(late) >= 200

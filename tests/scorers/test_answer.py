@@ -5,14 +5,14 @@ import time
 
 import pytest
 
-from proctor.answer_matching import values
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.registry import SCORERS
-from proctor.scorers.answer import AnswerOptions, answer, final_answer, match, matching
 from proctor.scorers.lookup import find_scorer
+from proctor_judging.matching import values
+from proctor_judging.scorers.answer import AnswerOptions, answer, final_answer, match, matching
 
 LONG = "We think about it for a while. " * 30
 

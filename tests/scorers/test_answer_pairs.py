@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proctor.scorers.answer import match
+from proctor_judging.scorers.answer import match
 
 FILE = Path(__file__).parents[1] / "data" / "answer_pairs.jsonl"
 KINDS = ["number", "units", "dates", "mathematics", "lists", "names", "text"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.blanks import blanks
+from proctor_judging.scorers.blanks import blanks
 
 
 def points(target: Any, reply: str, **options: Any) -> float:

@@ -10,9 +10,9 @@ from proctor.core.errors import MissingExtra
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import bleu, chrf
-from proctor.scorers._bleu import tokenizer_for
 from proctor.scorers.lookup import find_scorer
+from proctor_judging.scorers import bleu, chrf
+from proctor_judging.scorers._bleu import tokenizer_for
 
 SAME = [
     "Paris",

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.answer_matching.option_letters import read_letters
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.choice import choice, partial
+from proctor_judging.matching.option_letters import read_letters
+from proctor_judging.scorers.choice import choice, partial
 
 
 @pytest.mark.parametrize(

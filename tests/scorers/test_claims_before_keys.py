@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import proctor.scorers
-from proctor.answer_matching.truth import truth_of
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.answer import answer, match, read_claims
-from proctor.scorers.blanks import blanks
-from proctor.scorers.choice import choice
 from proctor.scorers.json import json as json_scorer
-from proctor.scorers.number import number
+from proctor_judging.matching.truth import truth_of
+from proctor_judging.scorers.answer import answer, match, read_claims
+from proctor_judging.scorers.blanks import blanks
+from proctor_judging.scorers.choice import choice
+from proctor_judging.scorers.number import number
 
 HELD_OUT = Path(__file__).parents[1] / "data" / "held_out"
 KEYS = {"target", "targets", "sample", "expected", "key", "reference", "fits"}
@@ -72,7 +72,7 @@ def test_a_scorer_of_free_text_reads_claims_without_a_key(module: ModuleType) ->
 
 @pytest.mark.parametrize("name", ["claims", "stated_words", "stated_amounts", "amount_claims", "sentences", "truth"])
 def test_nothing_that_reads_a_reply_has_a_parameter_for_the_key(name: str) -> None:
-    module = importlib.import_module(f"proctor.answer_matching.{name}")
+    module = importlib.import_module(f"proctor_judging.matching.{name}")
     functions = [one for _, one in inspect.getmembers(module, inspect.isfunction) if one.__module__ == module.__name__]
     keyed = [one.__name__ for one in functions if (KEYS - {"fits"}) & inspect.signature(one).parameters.keys()]
     assert not keyed

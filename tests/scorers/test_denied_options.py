@@ -8,7 +8,7 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.choice import choice, read_claims
+from proctor_judging.scorers.choice import choice, read_claims
 
 MODALS = ["can", "could", "would", "should", "must", "might", "may", "need", "will", "shall", "ought to"]
 CONTRACTED = ["can", "couldn", "wouldn", "shouldn", "mustn", "mightn", "needn", "isn", "wasn", "won", "shan", "ain"]

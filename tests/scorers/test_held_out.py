@@ -15,12 +15,12 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.answer import answer
-from proctor.scorers.blanks import blanks
-from proctor.scorers.choice import choice
 from proctor.scorers.json import json as json_scorer
-from proctor.scorers.number import number
-from proctor.scorers.refusal import refusal
+from proctor_judging.scorers.answer import answer
+from proctor_judging.scorers.blanks import blanks
+from proctor_judging.scorers.choice import choice
+from proctor_judging.scorers.number import number
+from proctor_judging.scorers.refusal import refusal
 
 FOLDER = Path(__file__).parents[1] / "data" / "held_out"
 Scorer = Callable[[Sample, Trajectory], Score | Unscored]

@@ -5,8 +5,8 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.answer import answer
-from proctor.scorers.choice import choice
+from proctor_judging.scorers.answer import answer
+from proctor_judging.scorers.choice import choice
 
 
 def _answer(question: str, reply: str, target: str) -> Score | Unscored:

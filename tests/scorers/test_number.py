@@ -7,7 +7,7 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.number import number, read_claims
+from proctor_judging.scorers.number import number, read_claims
 
 
 def _score(reply: str, target: object, **meta: object) -> Score:

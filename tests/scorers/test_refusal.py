@@ -7,7 +7,7 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.refusal import answered, refusal
+from proctor_judging.scorers.refusal import answered, refusal
 
 SAMPLE = Sample.ask("q", "?")
 

@@ -2,8 +2,8 @@
 
 from bench.refusals import Pair, amount_of, fit
 
-from proctor.scorers.refusal_features import kinds_of_question, read_features, split_sentences
-from proctor.scorers.refusal_model import read_weights
+from proctor_judging.scorers.refusal_features import kinds_of_question, read_features, split_sentences
+from proctor_judging.scorers.refusal_model import read_weights
 
 
 def _pair(reply: str, *, declines: bool) -> Pair:

@@ -10,9 +10,9 @@ from proctor.core.errors import MissingExtra
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.open import open as discussion
-from proctor.scorers.rouge import one, rouge, two
-from proctor.text_measures import chinese_words
+from proctor_judging.matching import chinese_words
+from proctor_judging.scorers.open import open as discussion
+from proctor_judging.scorers.rouge import one, rouge, two
 
 SCRIPTS = [
     "The cat sat.",

@@ -10,9 +10,10 @@ from proctor import Sample, Task, Trajectory
 from proctor.core.errors import BadInput
 from proctor.core.score import Score, Unscored
 from proctor.registry import JUDGES
-from proctor.scorers import article_settings, scorer_file
+from proctor.scorers import scorer_file
 from proctor.scorers.lookup import find_scorer
 from proctor.scorers.prediction_functions import adapted, takes_prediction
+from proctor_judging.scorers import article_settings
 
 ARTICLE = """
 evaluation_settings:

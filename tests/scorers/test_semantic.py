@@ -9,8 +9,8 @@ from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import semantic, token_embedding_f1
-from proctor.text_measures import sentence_encoder
+from proctor_judging.matching import sentence_encoder
+from proctor_judging.scorers import semantic, token_embedding_f1
 
 
 def score(answer: str, target: object, **options: object) -> Score:

@@ -10,7 +10,7 @@ from memory_store import MemoryStore
 from proctor import Sample, Task, Trajectory, evaluate_async
 from proctor.core.errors import BadInput
 from proctor.core.score import Unscored
-from proctor.scorers.semantic import make
+from proctor_judging.scorers.semantic import make
 
 TASK = Task(name="t", samples=[Sample.ask("a", "?", target=["right", "left"]), Sample.ask("b", "?", target="left")])
 VECTORS = {"right": [3.0, 4.0], "left": [0.0, 2.0]}

@@ -10,8 +10,8 @@ from review_data import SCORES
 from review_site import Site, csrf
 from starlette.testclient import TestClient
 
-from proctor.review import labels
-from proctor.review.queue import Review
+from proctor_judging.review import labels
+from proctor_judging.review.queue import Review
 from proctor_web.app import app
 from proctor_web.reviewing.item_pages import Pages
 from proctor_web.users.ledger import Person
@@ -164,7 +164,7 @@ def test_reviewers_are_blind_to_each_other(tmp_path: Path) -> None:
 def test_an_item_of_another_reviewer_is_no_page(tmp_path: Path) -> None:
     data = review_data.write(tmp_path, 6)
     site = Site(data)
-    from proctor.review.queue import Review
+    from proctor_judging.review.queue import Review
 
     Review(data, reviewers=["ann", "bob"], each=1)
     [not_hers, *_] = [item for item in site.review.items if item not in site.review.queue("ann")]
@@ -245,7 +245,7 @@ def test_two_browsers_that_save_one_item_keep_both_labels(tmp_path: Path) -> Non
 
 
 def test_what_another_process_saved_is_seen_at_once(site: Site, tmp_path: Path) -> None:
-    from proctor.review.queue import Review
+    from proctor_judging.review.queue import Review
 
     client = site.browser()
     assert "0 of 3" in client.get("/items/1").text
@@ -264,8 +264,8 @@ def test_a_broken_verification_file_is_told_and_not_written_over(site: Site) -> 
 
 
 def test_a_rubric_gives_dimensions_in_both_languages(tmp_path: Path) -> None:
-    from proctor.review.dimensions import Dimension, Words
-    from proctor.review.queue import Review
+    from proctor_judging.review.dimensions import Dimension, Words
+    from proctor_judging.review.queue import Review
 
     site = Site(review_data.write(tmp_path))
     tone = Dimension(

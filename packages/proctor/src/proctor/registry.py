@@ -33,6 +33,7 @@ from proctor.core.parts import (
     ScorerPart,
     StorePart,
     TaskFilesPart,
+    TaskKindPart,
     UserPart,
 )
 from proctor.core.sentence import say
@@ -142,7 +143,8 @@ class Room(Generic[P]):
 
     def _points(self, name: str | None = None) -> list[EntryPoint]:
         found = entry_points(self._group)
-        return found if name is None else [point for point in found if self._listed(point.name) == self._listed(name)]
+        alike = "" if name is None else name.replace("-", "_")
+        return found if name is None else [point for point in found if point.name.replace("-", "_") == alike]
 
     def _folders(self) -> list[str]:
         """Return where the kernel keeps parts of this kind; nowhere if all of them are in other packages."""
@@ -190,21 +192,25 @@ MODELS = Room("models", "model", ModelPart)
 SCORERS = Room("scorers", "scorer", ScorerPart)
 STORES = Room("stores", "store", StorePart)
 TASK_FILES = Room("task_files", "kind of task files", TaskFilesPart)
+TASK_KINDS = Room("task_kinds", "kind of task", TaskKindPart, dashed=True)
 USERS = Room("users", "simulated user", UserPart)
 ROOMS: tuple[Room[Any], ...] = (
     *(AGENTS, BENCHMARKS, ENVIRONMENTS, EXPORTS, IMPORTS, JUDGES),
-    *(MODELS, SCORERS, STORES, TASK_FILES, USERS),
+    *(MODELS, SCORERS, STORES, TASK_FILES, TASK_KINDS, USERS),
 )
 
 
-def offered(group: str, name: str) -> Any:
+def offered(group: str, name: str, *, needed_for: str | None = None) -> Any:
     """Return what an installed package offers under a name of a group of entry points, such as a page for `proctor.readers`.
+
+    Args:
+        needed_for: what cannot be used without it, as the error calls it; the name if it is not given.
 
     Raises:
         MissingExtra: it is in another package of Proctor, which is not installed.
         BadInput: it cannot be imported, or nothing is called so.
     """
-    if (point := find_entry_point(f"proctor.{group}", name)) is not None:
+    if (point := find_entry_point(f"proctor.{group}", name, needed_for=needed_for)) is not None:
         return point.load()
     raise unknown(group, name, [point.name for point in entry_points(f"proctor.{group}")], paths=False)
 

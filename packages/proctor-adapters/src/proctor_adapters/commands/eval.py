@@ -240,7 +240,7 @@ def _scorers(given: Mapping[str, Any]) -> list[Any] | None:
         if given["judge_model_name"]:
             output.message(t("--judge-model-name goes with --evaluator deepeval; it is not used."))
         return None
-    from proctor.judges.veadk_deepeval import judge_model, usual_scorers
+    from proctor_judging.judges.veadk_deepeval import judge_model, usual_scorers
 
     return [*usual_scorers(judge_model(given["judge_model_name"] or JUDGE))]
 

@@ -13,7 +13,6 @@ from proctor.core.parts import TaskFilesPart
 from proctor.core.sample import File, Message, Part, Sample, Text, ToolCall, ToolResult, Turn
 from proctor.core.task import Task, User
 from proctor.core.trajectory import Step, Trajectory
-from proctor.judges import adk_judged
 from proctor.trajectory_matching.arguments import check_code
 from proctor_adapters.evalsets import cases, criteria
 from proctor_adapters.evalsets.criteria import Criteria
@@ -23,6 +22,7 @@ from proctor_adapters.evalsets.noun import as_json
 from proctor_adapters.evalsets.read import Loaded, read, set_id
 from proctor_adapters.evalsets.scenario import ScenarioUser, user_of
 from proctor_adapters.evalsets.schema import Content, EvalCase, Invocation, inline, texts
+from proctor_judging.judges import adk_judged
 
 SUFFIXES = (".evalset.json", ".test.json")
 

@@ -16,9 +16,9 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor.isolation import Workers
 from proctor.models.named import Opened
-from proctor.text_measures.rouge_packages import english_sentences, sentences_l
 from proctor_benchmarks.apibank.calls import read_call
 from proctor_benchmarks.apibank.dataset import COMMIT, PLANNED, SEARCHER, TOOLS
+from proctor_judging.matching.rouge_packages import english_sentences, sentences_l
 
 VERSION = f"{COMMIT} / 1"
 PROGRAM = Path(__file__).with_name("worker_program.py")

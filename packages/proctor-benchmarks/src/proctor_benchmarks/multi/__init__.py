@@ -75,7 +75,7 @@ def task(category: str | int | Sequence[str | int] | None = None, **options: obj
     if not questions:
         raise BadInput("No question of {path} fits the options.", path=files.problems)
     if any(question.type == "解答" and question.label for question in questions):
-        from proctor.text_measures.chinese_words import cutter
+        from proctor_judging.matching.chinese_words import cutter
 
         cutter()  # says now that an extra is missing, not at every question
     material = Material(

@@ -12,8 +12,8 @@ from typing import Literal, get_args
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.text_measures import chinese_words
-from proctor.text_measures.rouge_packages import chinese_l, chinese_tokens
+from proctor_judging.matching import chinese_words
+from proctor_judging.matching.rouge_packages import chinese_l, chinese_tokens
 
 Position = Literal["start", "end", "middle", "all"]
 POSITIONS: tuple[Position, ...] = get_args(Position)

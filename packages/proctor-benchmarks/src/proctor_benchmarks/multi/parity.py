@@ -16,8 +16,8 @@ import msgspec
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
 from proctor.runtime.json_file import read_json_lines
-from proctor.text_measures import chinese_words
 from proctor_benchmarks.multi import official
+from proctor_judging.matching import chinese_words
 
 _TOLERANCE = 1e-9
 _KNOWN = ("start", "end")

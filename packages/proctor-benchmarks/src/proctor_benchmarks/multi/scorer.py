@@ -6,10 +6,10 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.blanks import blanks
-from proctor.scorers.choice import choice, partial
-from proctor.scorers.open import open as discussion
 from proctor_benchmarks.multi import official
+from proctor_judging.scorers.blanks import blanks
+from proctor_judging.scorers.choice import choice, partial
+from proctor_judging.scorers.open import open as discussion
 
 _SHOWN = 2000
 REJECTION_EN = "lack of image information"  # what the prompts of lang=en ask for

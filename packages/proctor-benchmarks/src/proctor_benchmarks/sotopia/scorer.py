@@ -9,7 +9,6 @@ from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.judges.asking import AsksModel
 from proctor.models import ledger
 from proctor_benchmarks.sotopia.actions import Unread
 from proctor_benchmarks.sotopia.dataset import scene_of
@@ -18,6 +17,7 @@ from proctor_benchmarks.sotopia.partner import replayed
 from proctor_benchmarks.sotopia.ratings import ENVIRONMENT, OVERALL, RANGES, aggregate, read_ratings, responses_of
 from proctor_benchmarks.sotopia.scene import Scene
 from proctor_benchmarks.sotopia.wording import ask_again, ask_judge, official
+from proctor_judging.judges.asking import AsksModel
 
 KEPT_CHARACTERS = 2_000  # of each reason of the judge, and of a reply that cannot be read
 GOAL = RANGES["goal"][1]

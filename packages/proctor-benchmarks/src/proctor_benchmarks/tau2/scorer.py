@@ -11,7 +11,6 @@ from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory, carried_out
-from proctor.judges.asking import AsksModel
 from proctor.models import ledger
 from proctor_benchmarks.tau2.dataset import Task, parsed
 from proctor_benchmarks.tau2.messages import OfficialMessage, official
@@ -20,6 +19,7 @@ from proctor_benchmarks.tau2.rewards import ENDS, Replayed, Rewards, judged, rew
 from proctor_benchmarks.tau2.upstream import Upstream
 from proctor_benchmarks.tau2.user import is_for_agent
 from proctor_benchmarks.tau2.wording import DONE
+from proctor_judging.judges.asking import AsksModel
 
 Replay = Literal["strict", "lenient"]
 KEPT_CHARACTERS = 8_000  # of the judge's reply

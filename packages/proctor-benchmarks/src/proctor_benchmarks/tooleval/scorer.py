@@ -17,7 +17,6 @@ from proctor.core.sample import Message, Sample, Tool
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
-from proctor.judges.asking import AsksModel
 from proctor.models import cache, ledger
 from proctor.reply_parsing import loose_json
 from proctor_benchmarks.tooleval import dataset, judging, rates
@@ -25,6 +24,7 @@ from proctor_benchmarks.tooleval.answers import Example, answer_of, costs
 from proctor_benchmarks.tooleval.conversion import Edition
 from proctor_benchmarks.tooleval.dataset import Clone
 from proctor_benchmarks.tooleval.judging import Asking, Compared, Evaluator, Unusable
+from proctor_judging.judges.asking import AsksModel
 
 VERSION = f"StableToolBench {dataset.COMMIT[:12]} / 1"
 Measure = Literal["pass_rate", "fac", "preference"]

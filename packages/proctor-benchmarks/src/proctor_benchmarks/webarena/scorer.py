@@ -13,10 +13,10 @@ from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.judges.asking import AsksModel
 from proctor.models import ledger
 from proctor_benchmarks.webarena import judging, rules
 from proctor_benchmarks.webarena.dataset import Config, config_of
+from proctor_judging.judges.asking import AsksModel
 
 VERSION = "webarena f62e0b99bc7d / 1"
 KEPT_CHARACTERS = 2_000  # of each reply of the judge

@@ -9,7 +9,6 @@ from typing import Any
 
 import proctor
 from proctor.api.run import Run
-from proctor.calibration.figures import on_scale
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.judge import Figure
@@ -19,17 +18,18 @@ from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
 from proctor.core.trial import Trial, Verdict
+from proctor.engine.judge_figures import on_scale
 from proctor.engine.progress import Progress
 from proctor.engine.status import RunStatus
-from proctor.generation.files import write
-from proctor.generation.generator import as_text
-from proctor.judges.pairwise import PairwiseJudge
-from proctor.judges.rubric import RubricJudge
-from proctor.judging.fields import Item
 from proctor.stats.estimate import estimate
 from proctor_compat.hello_agents._llm import model_of, name_of
 from proctor_compat.hello_agents._settings import judge_model as usual_judge
 from proctor_compat.hello_agents._words import tell
+from proctor_judging.generation.files import write
+from proctor_judging.generation.generator import as_text
+from proctor_judging.judges.pairwise import PairwiseJudge
+from proctor_judging.judges.rubric import RubricJudge
+from proctor_judging.tasks.fields import Item
 
 ROLES = {"problem": "question", "answer": "answer", "solution": "solution"}
 Problem = Mapping[str, Any]

@@ -17,10 +17,10 @@ from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trial import IN_THE_MEAN, Trial, Verdict
 from proctor.engine.progress import Progress
-from proctor.generation.files import write
 from proctor_compat.hello_agents._settings import endpoint, model_id
 from proctor_compat.hello_agents._tool import whole
 from proctor_compat.hello_agents._words import tell
+from proctor_judging.generation.files import write
 
 EVERY = 10
 

@@ -13,8 +13,8 @@ import msgspec
 
 from proctor.core.errors import BadInput, ProctorError
 from proctor.core.sentence import clip, say
-from proctor.generation.files import stamp, write
 from proctor_compat.hello_agents._words import page, tell
+from proctor_judging.generation.files import stamp, write
 
 TEXT = "input"  # version 0.2.7 hands a tool all it was called with as one text under this name
 MOST_BYTES = 8_000  # of an answer, which goes into the context of the agent that called

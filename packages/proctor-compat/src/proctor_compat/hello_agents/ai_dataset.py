@@ -8,9 +8,9 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.datasets.formats import READERS, is_empty
 from proctor.datasets.rows import rows
-from proctor.generation.generator import as_text
-from proctor.generation.reference_set import NAMED, located
 from proctor_compat.hello_agents._words import tell
+from proctor_judging.generation.generator import as_text
+from proctor_judging.generation.reference_set import NAMED, located
 
 NEWEST = 2025  # the one year that has a set of its own
 ALIASES = {

@@ -10,13 +10,13 @@ from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.answer import match
 from proctor_benchmarks.gaia.answer import final_answer
 from proctor_benchmarks.gaia.scorer import VERSION, gaia, partial
 from proctor_compat.hello_agents._playing import PlayedSample, QuestionEvaluator, name_of, play, write_lines
 from proctor_compat.hello_agents._words import percent, tell
 from proctor_compat.hello_agents.gaia_dataset import GAIADataset, level_of
 from proctor_compat.hello_agents.gaia_metrics import rates
+from proctor_judging.scorers.answer import match
 
 NOTE = "\n\nNote: this question comes with a file: {path}"
 OFFICIAL, LENIENT = VERSION, "answer"

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.generation.files import stamp, unused
 from proctor_compat.hello_agents._playing import agent_or_model, name_of
 from proctor_compat.hello_agents._tool import EvaluationTool, ToolParameter
 from proctor_compat.hello_agents._words import NOTHING, headline, percent, tell
 from proctor_compat.hello_agents.gaia_dataset import GAIADataset, level_of
 from proctor_compat.hello_agents.gaia_evaluator import GAIAEvaluator
+from proctor_judging.generation.files import stamp, unused
 
 EXPORTS = Path("evaluation_results", "gaia_official")
 LEADERBOARD = "https://huggingface.co/spaces/gaia-benchmark/leaderboard"

@@ -13,12 +13,6 @@ import proctor
 from proctor.core.errors import AgentFailed, BadInput, ProctorError
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Trial, Verdict
-from proctor.generation import reference_set
-from proctor.generation.files import stamp, write, write_json
-from proctor.generation.problems import Generated, ItemProgress, Plan, written
-from proctor.generation.quality import Quality, Wish, assess
-from proctor.generation.report import report as comprehensive
-from proctor.generation.report import write_generation_report, write_report
 from proctor.i18n import language
 from proctor.reports.pages import markdown
 from proctor.runtime.json_file import read_json
@@ -27,6 +21,12 @@ from proctor_compat.hello_agents._judged import Dict
 from proctor_compat.hello_agents._llm import Writer
 from proctor_compat.hello_agents._words import headline, tell
 from proctor_compat.hello_agents.judging_tools import LLMJudgeTool, WinRateTool
+from proctor_judging.generation import reference_set
+from proctor_judging.generation.files import stamp, write, write_json
+from proctor_judging.generation.problems import Generated, ItemProgress, Plan, written
+from proctor_judging.generation.quality import Quality, Wish, assess
+from proctor_judging.generation.report import report as comprehensive
+from proctor_judging.generation.report import write_generation_report, write_report
 
 GENERATED = "data_generation/generated_data"
 EVALUATED = "data_generation/evaluation_results"

@@ -7,7 +7,6 @@ from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.generation.files import stamp, unused, write
 from proctor.i18n import language
 from proctor.reports.pages import Block, Page, Paragraph, Phrase, Section, Table, markdown
 from proctor.runtime.visible import one_line
@@ -17,6 +16,7 @@ from proctor_compat.hello_agents._words import headline, percent
 from proctor_compat.hello_agents.ai_dataset import AIDataset
 from proctor_compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvaluator
 from proctor_compat.hello_agents.win_rate import WinRateEvaluator
+from proctor_judging.generation.files import stamp, unused, write
 
 SHOWN = 10
 Bands = Sequence[tuple[float, Sentence]]  # the least value of each, and what is said of it

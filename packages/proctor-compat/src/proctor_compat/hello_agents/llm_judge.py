@@ -14,11 +14,6 @@ from proctor.core.errors import JudgeFailed
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.judges.asker import Asker
-from proctor.judges.rubric import Rubric, RubricJudge, RubricOptions, rubric
-from proctor.judging.fields import Item
-from proctor.judging.items import EXAMPLES
-from proctor.judging.items import sample as item_sample
 from proctor_compat.hello_agents._judged import (
     Dict,
     Judging,
@@ -33,6 +28,11 @@ from proctor_compat.hello_agents._judged import (
 )
 from proctor_compat.hello_agents._playing import first_of
 from proctor_compat.hello_agents._words import tell
+from proctor_judging.judges.asker import Asker
+from proctor_judging.judges.rubric import Rubric, RubricJudge, RubricOptions, rubric
+from proctor_judging.tasks.fields import Item
+from proctor_judging.tasks.items import EXAMPLES
+from proctor_judging.tasks.items import sample as item_sample
 
 RUBRIC = "math-problem"
 SCALE = 5

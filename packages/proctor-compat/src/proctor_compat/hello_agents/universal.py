@@ -11,11 +11,11 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.datasets.formats import READERS
 from proctor.datasets.rows import rows
-from proctor.judges.rubric_file import Dimension, Rubric, Words, rubric
 from proctor_compat.hello_agents._judged import Dict, Problem, rename_fields
 from proctor_compat.hello_agents._words import tell
 from proctor_compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvaluator
 from proctor_compat.hello_agents.win_rate import WinRateEvaluator
+from proctor_judging.judges.rubric_file import Dimension, Rubric, Words, rubric
 
 TEMPLATES = ("math", "code", "writing", "qa")
 STANDARD = ("correctness", "clarity", "completeness")

@@ -5,9 +5,9 @@ from pathlib import Path
 from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import language, speak
-from proctor.review.items import Item
-from proctor.review.labels import DIMENSIONS
-from proctor.review.queue import Review
+from proctor_judging.review.items import Item
+from proctor_judging.review.labels import DIMENSIONS
+from proctor_judging.review.queue import Review
 
 Shown = tuple[str, str, str, str, str, str]
 

@@ -13,16 +13,16 @@ from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.known import Rival
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
-from proctor.judges.asker import Asker
-from proctor.judges.pairwise import PairComparison, PairwiseJudge, PairwiseOptions
-from proctor.judges.rubric import Rubric, rubric
-from proctor.judging.fields import JUDGED, Item
-from proctor.judging.items import sample as item_sample
 from proctor.reply_parsing import loose_json
 from proctor_compat.hello_agents._judged import Dict, Judging, JudgingEvaluator, Problem, from_cache, items, now, play
 from proctor_compat.hello_agents._tool import whole
 from proctor_compat.hello_agents._words import percent, tell
 from proctor_compat.hello_agents.llm_judge import RUBRIC
+from proctor_judging.judges.asker import Asker
+from proctor_judging.judges.pairwise import PairComparison, PairwiseJudge, PairwiseOptions
+from proctor_judging.judges.rubric import Rubric, rubric
+from proctor_judging.tasks.fields import JUDGED, Item
+from proctor_judging.tasks.items import sample as item_sample
 
 LABELS = ("Problem A", "Problem B")
 

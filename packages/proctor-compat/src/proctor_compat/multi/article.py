@@ -13,15 +13,9 @@ from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import adaptive
 from proctor.scorers.lookup import find_scorer
-from proctor.text_measures.statements import (
-    contradicts_none,
-    stated_share,
-    structure_f1,
-)
-from proctor.text_measures.statements import (
-    word_similarity as basic_similarity,
-)
 from proctor_compat.multi.functions import evaluate_question
+from proctor_compat.multi.statements import contradicts_none, stated_share, structure_f1
+from proctor_compat.multi.statements import word_similarity as basic_similarity
 
 Marks = tuple[float, float]
 IMAGE_WEIGHT, TEXT_WEIGHT = 0.6, 0.4

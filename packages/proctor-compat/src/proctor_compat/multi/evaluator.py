@@ -8,11 +8,11 @@ from typing import Any, TypedDict
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.article_settings import Settings, scorer, settings
 from proctor.scorers.scorer_file import read
 from proctor_benchmarks.multi.official import RULES
 from proctor_benchmarks.multi.tables import absolute
 from proctor_compat.multi.functions import EvaluateFuncDict, evaluate_question
+from proctor_judging.scorers.article_settings import Settings, scorer, settings
 
 
 class Result(TypedDict):

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from proctor.scorers.refusal_model import refusal_in
 from proctor_benchmarks.multi import official
+from proctor_judging.scorers.refusal_model import refusal_in
 
 Marks = tuple[float, float]
 

@@ -18,11 +18,11 @@ from proctor.core.score import Score
 from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory
 from proctor.engine.input_size import InputSize
-from proctor.generation.files import write
 from proctor.runtime.json_file import read_json
 from proctor_benchmarks.multi.export import prediction_of
 from proctor_benchmarks.multi.predictions import objects, text_of
 from proctor_benchmarks.multi.scorer import multi
+from proctor_judging.generation.files import write
 
 if TYPE_CHECKING:
     from proctor.api.run import Run

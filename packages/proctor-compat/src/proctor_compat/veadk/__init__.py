@@ -6,7 +6,6 @@
 Agents may be VeADK's, ADK's, or anything else Proctor can run. `Invocation` here is VeADK's; ADK's is in `.adk`.
 """
 
-from proctor.judges.veadk_deepeval import criteria_prompt, eval_principle_prompt
 from proctor_compat.veadk.adk import (
     EvalCase,
     EvalSet,
@@ -40,6 +39,7 @@ from proctor_compat.veadk.types import (
     MetricResult,
     ToolInvocation,
 )
+from proctor_judging.judges.veadk_deepeval import criteria_prompt, eval_principle_prompt
 
 __all__ = [
     "ADKEvaluator",

@@ -14,8 +14,6 @@ from typing import Any
 
 from proctor.api.resolve import AgentLike
 from proctor.core.task import Scorer
-from proctor.judges import deepeval
-from proctor.judges.veadk_deepeval import address_and_key, judge_model
 from proctor.runtime.threads import in_thread
 from proctor_adapters.evalsets.criteria import Criteria
 from proctor_adapters.evalsets.outcomes import CaseOutcome, MetricOutcome, TurnOutcome, outcomes
@@ -26,6 +24,8 @@ from proctor_compat.veadk.base_evaluator import BaseEvaluator, english, fill
 from proctor_compat.veadk.metrics import endpoint
 from proctor_compat.veadk.prometheus import PrometheusPushgatewayConfig, push_to_prometheus
 from proctor_compat.veadk.types import EvalResultCaseData, EvalResultMetadata
+from proctor_judging.judges import deepeval
+from proctor_judging.judges.veadk_deepeval import address_and_key, judge_model
 
 JUDGE = "doubao-seed-1-6-250615"
 

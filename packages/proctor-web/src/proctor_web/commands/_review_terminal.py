@@ -9,10 +9,10 @@ from proctor.cli import output
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
-from proctor.review.items import FIELDS, Item
-from proctor.review.labels import STATUS_NAMES, STATUSES, Entry, Status
-from proctor.review.queue import Conflict, Progress, Review
 from proctor.runtime.visible import one_line, visible
+from proctor_judging.review.items import FIELDS, Item
+from proctor_judging.review.labels import STATUS_NAMES, STATUSES, Entry, Status
+from proctor_judging.review.queue import Conflict, Progress, Review
 
 WIDTH = 100
 STATUS_BY_LETTER: dict[str, Status] = {"a": "approved", "r": "rejected", "v": "needs_revision"}

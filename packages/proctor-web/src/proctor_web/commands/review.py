@@ -11,7 +11,7 @@ from proctor.core.errors import BadInput, needs
 from proctor_web.commands import serving
 
 if TYPE_CHECKING:
-    from proctor.review.queue import Review
+    from proctor_judging.review.queue import Review
 
 
 @click.command()
@@ -64,8 +64,8 @@ def command(
     statistics: bool,
     as_json: bool,
 ) -> None:
-    from proctor.review.dimensions import DEFAULT, of_rubric
-    from proctor.review.queue import Review
+    from proctor_judging.review.dimensions import DEFAULT, of_rubric
+    from proctor_judging.review.queue import Review
 
     review = Review(
         file,

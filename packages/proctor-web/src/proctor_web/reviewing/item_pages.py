@@ -15,9 +15,9 @@ from starlette.routing import Route
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import speak
-from proctor.review.items import FIELDS, Item
-from proctor.review.labels import STATUS_NAMES, STATUSES, Entry
-from proctor.review.queue import Review, State
+from proctor_judging.review.items import FIELDS, Item
+from proctor_judging.review.labels import STATUS_NAMES, STATUSES, Entry
+from proctor_judging.review.queue import Review, State
 from proctor_web.app import page
 from proctor_web.auth import Access, form, session_of
 

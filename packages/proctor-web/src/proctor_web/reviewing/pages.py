@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 
-from proctor.api.agree_page import sections
 from proctor.core.errors import BadInput
-from proctor.judges import rubric_file
 from proctor.reports.words import Words
-from proctor.review.queue import Review
+from proctor_judging.judges import rubric_file
+from proctor_judging.review.agree_page import sections
+from proctor_judging.review.queue import Review
 from proctor_web.app import page
 from proctor_web.auth import Access, form, session_of
 from proctor_web.operations import convert

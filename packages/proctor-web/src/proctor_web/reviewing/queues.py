@@ -15,21 +15,21 @@ from typing import Annotated, Literal
 import msgspec
 
 from proctor.api import Run
-from proctor.api.agree import TEXTS, Agreement, agree
 from proctor.api.names import is_name
-from proctor.calibration.figures import about
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Trial
+from proctor.engine.judge_figures import about
 from proctor.folders import data_folder
-from proctor.judges import rubric_file
 from proctor.registry import unknown
 from proctor.reports.story import story
-from proctor.review import labels
-from proctor.review.dimensions import Dimension, of_rubric
-from proctor.review.queue import Progress, Review
 from proctor.runtime.files import write_whole
+from proctor_judging.judges import rubric_file
+from proctor_judging.review import labels
+from proctor_judging.review.agree import TEXTS, Agreement, agree
+from proctor_judging.review.dimensions import Dimension, of_rubric
+from proctor_judging.review.queue import Progress, Review
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, NotFound, Workspace
 

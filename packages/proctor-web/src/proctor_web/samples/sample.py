@@ -7,7 +7,6 @@ from statistics import fmean
 import msgspec
 from msgspec.structs import replace
 
-from proctor.calibration.figures import about
 from proctor.core.annotation import Annotation
 from proctor.core.run import RunState
 from proctor.core.sample import Sample
@@ -15,6 +14,7 @@ from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Stop, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
+from proctor.engine.judge_figures import about
 from proctor.reports.pairs import Pair
 from proctor.reports.story import Finding, cut, finding, sides
 from proctor.stores.blobs import encode
@@ -311,8 +311,8 @@ def _not_from_here(given: SampleAttempt) -> Sentence:
 
 def _is_our_judge(name: str) -> bool:
     """True for a judge that comes with Proctor and reads no file: to make it runs no code of others."""
-    from proctor.judges.rubric import known
     from proctor.registry import JUDGES
+    from proctor_judging.judges.rubric import known
 
     kind, _, argument = name.partition(":")
     return JUDGES.knows(kind) and (kind not in ("rubric", "jury") or argument in known())

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Mapping
 
 from proctor import registry
-from proctor.calibration.figures import about, shown_name
 from proctor.core.errors import BadInput
 from proctor.core.judge import Figure
 from proctor.core.main_number import main_names, scorer_meant
 from proctor.core.near import near
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
+from proctor.engine.judge_figures import about, shown_name
 
 PASS = re.compile(r"pass[@^](\d+)")
 FAULT = "fault="

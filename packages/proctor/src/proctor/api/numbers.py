@@ -9,8 +9,6 @@ from msgspec.structs import replace
 from proctor.api import resolve
 from proctor.api.anytime import anytime
 from proctor.api.faults import fault_estimates
-from proctor.calibration.figures import about
-from proctor.calibration.figures import estimates as judged
 from proctor.core.main_number import MAIN, kinds, main_estimate, qualified
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
@@ -18,6 +16,8 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import PREPARATION, Case, Tally, tally
 from proctor.core.task import Store, Summarise
 from proctor.core.trial import IN_THE_MEAN, Verdict
+from proctor.engine.judge_figures import about
+from proctor.engine.judge_figures import estimates as judged
 from proctor.stats import strata
 from proctor.stats.allocation import name_in_stage, stage_by_sample, stage_sizes
 from proctor.stats.estimate import is_rate, metrics

@@ -13,7 +13,7 @@ from proctor import registry
 from proctor.agents import function
 from proctor.api.meant import agents_meant, tasks_elsewhere
 from proctor.api.sources import files_of, is_file
-from proctor.api.task_kinds import JUDGED, is_plain_benchmark, kind_of, task_files
+from proctor.api.task_kinds import is_of_kind, is_plain_benchmark, kind_of, task_files
 from proctor.config import unknown_option
 from proctor.core.declared import ScorerInfo, checked, own_name
 from proctor.core.digest import digest_file
@@ -309,10 +309,10 @@ def benchmarks() -> Iterator[tuple[str, BenchmarkPart]]:
 
 def summarise_of(spec: RunSpec) -> Summarise | None:
     """Return what makes the official aggregates of a task, where that needs neither its data nor code of the user."""
-    if spec.task.partition(":")[0] == "judged-pairs":
-        from proctor.judging import pairs
-
-        return pairs.summary(**spec.task_options)
+    kind = spec.task.partition(":")[0]
+    if registry.TASK_KINDS.knows(kind):
+        summary = registry.TASK_KINDS.find(kind).summarise
+        return None if summary is None else summary(**spec.task_options)
     part = benchmark(spec.task) if kind_of(spec.task) == "benchmark" else None
     return None if part is None else part.summarise
 
@@ -320,6 +320,8 @@ def summarise_of(spec: RunSpec) -> Summarise | None:
 def needs_task(spec: RunSpec) -> bool:
     """True if only the task itself, made by code of the user, can say what its official aggregates are."""
     kind = kind_of(spec.task)
+    if kind == "kind":
+        return not registry.TASK_KINDS.knows(spec.task.partition(":")[0])  # its package is not installed
     return kind == "code" or (kind == "benchmark" and not registry.BENCHMARKS.knows(spec.task.partition("/")[0]))
 
 
@@ -334,10 +336,8 @@ def _task_by_name(name: str) -> tuple[object, tuple[str, ...]]:
         return task_from_file, (name,)
     if kind == "files" and (part := task_files(name)) is not None:
         return part.task, (name,)
-    if kind == "judged":
-        from proctor.judging import items, pairs, probes
-
-        return dict(zip(JUDGED, (items.task, pairs.task, probes.task), strict=True))[room], (rest,)
+    if kind == "kind":
+        return registry.TASK_KINDS.find(room).task, (rest,)
     if not is_plain_benchmark(name):
         from proctor.datasets.files import check_kind
 
@@ -422,10 +422,10 @@ def _is_judge(kind: str) -> bool:
 
 
 def _wrap_metric(given: Scorer) -> Scorer:
-    """Return a metric of DeepEval as a scorer; anything else as it is."""
-    from proctor.judges import deepeval
-
-    return deepeval.wrap(given) if deepeval.is_metric(given) else given
+    """Return a metric of DeepEval as a scorer, and anything else unchanged; the class is known by where it comes from."""
+    is_metric = any(kind.__module__ == "deepeval.metrics.base_metric" for kind in type(given).__mro__)
+    wrap = registry.JUDGES.find("deepeval").wrap if is_metric else None
+    return given if wrap is None else wrap(given)
 
 
 def _bound(found: object, reference: str, name: str) -> BoundScorer:
@@ -452,4 +452,4 @@ def _source(given: object) -> str | None:
 
 
 def _is_users(name: str) -> bool:
-    return registry.is_path(name) or (":" in name and name.partition(":")[0] not in JUDGED)
+    return registry.is_path(name) or (":" in name and not is_of_kind(name))

@@ -6,10 +6,10 @@ from typing import Literal
 
 from proctor import registry
 from proctor.core.errors import BadInput
+from proctor.core.packages import extra_with
 from proctor.core.parts import TaskFilesPart
 
-TaskKind = Literal["benchmark", "judged", "data", "files", "code"]
-JUDGED = ("judged-items", "judged-pairs", "judge-probes")  # tasks of texts that exist
+TaskKind = Literal["benchmark", "kind", "data", "files", "code"]
 
 
 def kind_of(name: str) -> TaskKind:
@@ -20,8 +20,8 @@ def kind_of(name: str) -> TaskKind:
     """
     if is_plain_benchmark(name):
         return "benchmark"
-    if name.partition(":")[0] in JUDGED:
-        return "judged"
+    if is_of_kind(name):
+        return "kind"
     from proctor.datasets import files
 
     path = Path(name)
@@ -39,6 +39,16 @@ def is_plain_benchmark(name: str) -> bool:
     """True if a name can mean nothing but a benchmark, which is seen without loading what reads files."""
     is_file = "." in name or ":" in name or Path(name).exists()
     return not is_file and registry.BENCHMARKS.knows(name.partition("/")[0])
+
+
+def is_of_kind(name: str) -> bool:
+    """True if a name begins with a kind of task, such as `judged-items:FILE`, also where its package is not installed.
+
+    >>> is_of_kind("judged-items:answers.csv"), is_of_kind("./mine.py:task")
+    (True, False)
+    """
+    kind = name.partition(":")[0]
+    return registry.TASK_KINDS.knows(kind) or extra_with("proctor.task_kinds", kind) is not None
 
 
 def task_files(name: str) -> TaskFilesPart | None:

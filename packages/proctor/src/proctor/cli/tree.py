@@ -121,16 +121,16 @@ COMMANDS = {
         ),
     ),
     "judge items": Entry(
-        say("Judge the items of a file, or of a stored run, by a rubric."), "proctor.cli.judge:command"
+        say("Judge the items of a file, or of a stored run, by a rubric."),
     ),
     "judge winrate": Entry(
-        say("Compare sets of items blind, in both orders: who wins how often."), "proctor.cli.winrate:command"
+        say("Compare sets of items blind, in both orders: who wins how often."),
     ),
     "judge agree": Entry(
-        say("How far people and judges agree, and what a judge's numbers are worth."), "proctor.cli.agree:command"
+        say("How far people and judges agree, and what a judge's numbers are worth."),
     ),
     "judge probe": Entry(
-        say("Probe a judge for bias: position, length, style, orders in the answer."), "proctor.cli.probe:command"
+        say("Probe a judge for bias: position, length, style, orders in the answer."),
     ),
     "judge review": Entry(
         say("Review the items of a data file by hand: scores, a status and comments, in the browser."),
@@ -145,7 +145,7 @@ COMMANDS = {
     "data audit": Entry(
         say("Audit a task before it is run: may it be trusted to tell good from bad? No model is called."),
     ),
-    "data generate": Entry(say("Have an agent write data, and say how good it is."), "proctor.cli.generate:command"),
+    "data generate": Entry(say("Have an agent write data, and say how good it is.")),
     "data parity": Entry(say("Check our verdicts against recorded official ones."), "proctor.cli.parity:command"),
     "data models": Entry(
         say("Fetch a local model, or find the model servers that run here."), "proctor.cli.models:command"

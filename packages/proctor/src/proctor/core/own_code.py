@@ -12,6 +12,7 @@ PACKAGES = (
     "proctor_benchmarks",
     "proctor_ci",
     "proctor_compat",
+    "proctor_judging",
     "proctor_web",
 )
 

@@ -22,6 +22,28 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "smolagents": {"proctor.agents": ("smolagents",)},
     "postgres": {"proctor.stores": ("postgresql",)},
     "prometheus": {"proctor.exports": ("prometheus",)},
+    "judging": {
+        "proctor.scorers": (
+            *(
+                "answer",
+                "bleu",
+                "blanks",
+                "by_type",
+                "choice",
+                "chrf",
+                "number",
+                "open",
+                "refusal",
+                "rouge",
+                "semantic",
+            ),
+            "token_embedding_f1",
+        ),
+        "proctor.scorer_settings": ("article",),
+        "proctor.judges": ("adk_judged", "debate", "deepeval", "jury", "pairwise", "probe", "rubric"),
+        "proctor.task_kinds": ("judged-items", "judged-pairs", "judge-probes"),
+        "proctor.commands": ("judge.items", "judge.winrate", "judge.agree", "judge.probe", "data.generate"),
+    },
     "benchmarks": {
         "proctor.benchmarks": (
             *("agentbench", "agentdojo", "apibank", "bfcl", "chateval", "collaboration", "customer-service", "gaia"),
@@ -49,6 +71,12 @@ FORMER = {  # where modules were that stored runs name, and where they are
     "proctor.evalsets.": "proctor_adapters.evalsets.",
     "proctor.agents.": "proctor_adapters.agents.",
     "proctor.compat.": "proctor_compat.",
+    "proctor.judges.": "proctor_judging.judges.",
+    "proctor.scorers.": "proctor_judging.scorers.",
+    "proctor.answer_matching.": "proctor_judging.matching.",
+    "proctor.judging.": "proctor_judging.tasks.",
+    "proctor.review.": "proctor_judging.review.",
+    "proctor.generation.": "proctor_judging.generation.",
 }
 
 

@@ -77,11 +77,13 @@ class JudgePart(msgspec.Struct, frozen=True, kw_only=True):
         make: the scorer for what follows the colon, with its own options and the judge that the run names.
         options: the type that reads its options; the others are those of the model.
         concluded: has the last word on its estimates, where it has one.
+        wrap: turns a metric of the library that the module supports into a scorer.
     """
 
     make: Callable[[str, Mapping[str, Any], JudgeChoice], Scorer]
     options: Options | None = None
     concluded: Concluded | None = None
+    wrap: Callable[..., Scorer] | None = None
 
 
 class EnvironmentPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,6 +112,18 @@ class TaskFilesPart(msgspec.Struct, frozen=True, kw_only=True):
     task: Callable[..., Task]
     plays_scenarios: bool = False
     check_corpus: Callable[[Path, str | None], Iterator[Checked]] | None = None
+
+
+class TaskKindPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of task that is named with what it is made of, `KIND:ARGUMENT`.
+
+    Attributes:
+        task: makes the task of what follows the colon.
+        summarise: the official aggregates by the options of a run, where they need neither data nor code of the user.
+    """
+
+    task: Callable[..., Task]
+    summarise: Callable[..., Summarise | None] | None = None
 
 
 class UserPart(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,13 +6,13 @@ from itertools import islice
 
 import msgspec
 
-from proctor.calibration.figures import CORRECTED
 from proctor.core.main_number import main_estimate
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import IN_THE_MEAN, OUTCOMES
+from proctor.engine.judge_figures import CORRECTED
 from proctor.reports.counts import (
     DetailMean,
     Key,

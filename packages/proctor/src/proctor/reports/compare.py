@@ -6,11 +6,11 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from proctor.calibration.figures import compared as judges_compared
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
+from proctor.engine.judge_figures import compared as judges_compared
 from proctor.reports.drawn import LOOKED_AT, SHARED, UNRECORDED, is_part, strata_in_common
 from proctor.reports.earlier import Earlier, read_earlier
 from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, match_samples, metric_of, untested_row

@@ -7,11 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from proctor.calibration.figures import about
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
+from proctor.engine.judge_figures import about
 from proctor.reports.blocks import Block, Bullets, Section, Table
 from proctor.reports.words import Words
 from proctor.stats.components import Attempts, Component, Components, components

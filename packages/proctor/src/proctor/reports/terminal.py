@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from proctor.calibration.figures import about, marked
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord, Selection
 from proctor.core.task import Store
+from proctor.engine.judge_figures import about, marked
 from proctor.registry import unknown
 from proctor.reports import plot
 from proctor.reports.build import Report

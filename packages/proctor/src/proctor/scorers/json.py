@@ -26,7 +26,7 @@ from proctor.reply_parsing.loose_json import Unreadable
 from proctor.reply_parsing.loose_json import read as read_loosely
 from proctor.runtime import json_schema
 from proctor.runtime.pattern_search import TooSlow
-from proctor.scorers._texts import answer_of, arguable, no_target
+from proctor.scorers.targets import answer_of, arguable, no_target
 
 LONGEST_REPAIRED = 20_000  # characters of a reply in which slips are looked for
 

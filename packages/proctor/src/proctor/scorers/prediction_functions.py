@@ -15,7 +15,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._texts import answer_of, as_text, no_target
+from proctor.scorers.targets import answer_of, as_text, no_target
 
 FIRST_NAMES = {"pred", "prediction"}
 EXPECTED = {"expected", "expected_output", "reference", "reference_output", "reference_outputs", "label", "target"}

@@ -20,7 +20,7 @@ from proctor.core.sentence import quote, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.runtime.pattern_search import SECONDS, Caught, TooSlow, Which, checked, search
-from proctor.scorers._texts import answer_of, no_target, targets_of
+from proctor.scorers.targets import answer_of, no_target, targets_of
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):

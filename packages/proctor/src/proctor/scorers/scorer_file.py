@@ -24,7 +24,6 @@ from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.runtime.threads import is_async
-from proctor.scorers import article_settings
 from proctor.scorers.lookup import Make, find_scorer, is_inline
 from proctor.scorers.prediction_functions import adapted, takes_prediction
 
@@ -177,7 +176,7 @@ class _File:
 
 def _of_article(values: Mapping[str, Any], where: str) -> Configured:
     try:
-        scorer = article_settings.scorer(article_settings.settings(values))
+        scorer: Scorer = registry.offered("scorer_settings", "article", needed_for=where)(values)
     except BadInput as error:
         raise BadInput("{path}: {error}", path=where, error=error.sentence) from None
     return Configured(

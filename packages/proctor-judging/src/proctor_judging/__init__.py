@@ -1,0 +1,1 @@
+"""Score free text: answers matched by meaning, judges that are models, review by people, and generated problems."""

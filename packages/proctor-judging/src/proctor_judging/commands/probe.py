@@ -1,0 +1,156 @@
+"""proctor judge probe: does something sway a judge that must not count?"""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.long_help import long_command
+from proctor.cli.words import lang, t
+
+if TYPE_CHECKING:
+    from proctor.reports.pages import Section
+    from proctor.reports.words import Words
+    from proctor_judging.tasks.probe_findings import Finding
+    from proctor_judging.tasks.probing import Probed
+
+JUDGED = {"pairs": "in pairs", "points": "by points"}
+PROBES = "position, length, style, self, stability, labels, injection"
+
+
+@long_command(
+    "rubric judge-set probe kind limit margin items concurrency budget run out dry-run json",
+    help=t(
+        "Probe a judge for bias: position, length, style, its own answers, repetition, labels, orders in the answer."
+    ),
+)
+@click.argument("judge", required=False)
+@click.option("--rubric", metavar="NAME|FILE", help=t("What it judges by (default: answer-quality)."))
+@click.option(
+    "--items",
+    metavar="FILE",
+    help=t(
+        "Questions with answers of your own: question, answer, other, own, human (default: 24 that come with Proctor)."
+    ),
+)
+@click.option(
+    "--probe",
+    "probes",
+    metavar="NAME",
+    multiple=True,
+    help=t("Only this probe: {probes}; may be given several times.", probes=PROBES),
+)
+@click.option("--kind", "kinds", metavar="pairs|points", multiple=True, help=t("Only in pairs, or only by points."))
+@click.option("--limit", type=options.AT_LEAST_ONE, help=t("Take the first N items."))
+@click.option(
+    "--margin",
+    type=float,
+    default=0.15,
+    help=t("How large a bias matters: beyond it the judge is biased, within it fine (default 0.15)."),
+)
+@options.of_run("judge_options concurrency budget run_id accept_changes store")
+@options.page
+@options.dry_run
+@options.showing
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    judge: str | None,
+    rubric: str | None,
+    items: str | None,
+    judge_options: dict[str, object] | None,
+    out: str | None,
+    as_json: bool,
+    dry_run: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    from proctor_judging.tasks.probing import how_to_probe, probe
+
+    model_options = options.judge_options(judge, judge_options)
+    if dry_run:
+        from proctor.api.rehearse import rehearse
+        from proctor.cli.dry_run import show_judging
+
+        asked = {name: given[name] for name in ("probes", "kinds", "limit", "store", "run_id")}
+        task, how = how_to_probe(judge, model_options, rubric=rubric or "", items=items or "", **asked)
+        show_judging(rehearse(task, how), as_json=as_json)
+        return
+    with output.judging(quiet=quiet) as progress:
+        found = probe(
+            judge,
+            judge_options=model_options,
+            rubric=rubric or "",
+            items=items or "",
+            progress=progress,
+            **given,
+        )
+    if as_json:
+        record = found.run.record
+        output.print_json(
+            {
+                "run": record.id,
+                "state": record.state,
+                "judge": found.judge,
+                "rubric": found.rubric,
+                "findings": output.with_english(found.findings),
+                "usage": found.run.usage,
+            }
+        )
+    else:
+        output.show([section(found)])
+        output.look_closer(found.run)
+    if out is not None:
+        output.write_page(out, t("Probes of {judge}", judge=found.judge), [section(found)])
+    ctx.exit(1 if found.is_biased else 3 if found.is_unclear else 0)
+
+
+def section(found: "Probed") -> "Section":
+    """Return the findings as a part of a page."""
+    from proctor.reports import pages
+    from proctor.reports.words import Words
+
+    words = Words(lang())
+    remarks = [f"{one.probe}, {t(JUDGED[one.judged])}: {t(one.reading)}" for one in found.findings]
+    return pages.section(
+        t("Probes of {judge}, by {rubric}", judge=found.judge, rubric=found.rubric),
+        columns=[
+            t("Probe"),
+            t("Judged"),
+            t("Items"),
+            t("Value"),
+            t("95% interval"),
+            t("Both orders the same"),
+            t("Verdict"),
+        ],
+        rows=[
+            [
+                one.probe,
+                t(JUDGED[one.judged]),
+                words.count(one.items),
+                words.percent(one.value),
+                words.span(one.low, one.high),
+                _consistency(one, words),
+                _verdict(one, words),
+            ]
+            for one in found.findings
+        ],
+        remarks=remarks,
+    )
+
+
+def _consistency(one: "Finding", words: "Words") -> str:
+    if one.consistency is None:
+        return ""
+    return f"{words.percent(one.consistency)} [{words.span(one.consistency_low, one.consistency_high)}]"
+
+
+def _verdict(one: "Finding", words: "Words") -> str:
+    said = words.t(one.words)
+    missing = one.planned - one.scored
+    return (
+        said
+        if not missing
+        else t("{verdict} ({missing} of {planned} not judged)", verdict=said, missing=missing, planned=one.planned)
+    )

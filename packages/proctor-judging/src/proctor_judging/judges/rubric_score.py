@@ -1,0 +1,127 @@
+"""Compute the score and the numbers of an item from a judgement by a rubric."""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean, variance
+
+from msgspec.structs import replace
+
+from proctor.core.judge import Figure
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.trajectory import Usage
+from proctor_judging.judges.judge_prompt import Shown
+from proctor_judging.judges.judgement_parsing import RubricJudgement
+from proctor_judging.judges.rubric_file import Rubric
+
+ROUNDING = 1e-9
+
+
+def unjudged(shown: Shown, rubric: Rubric, characters: int) -> Score | Unscored | None:
+    """Return the verdict on an item that no judge needs to see: the lowest score if it is empty, unscored if it is too long; else None."""
+    if shown.is_empty:
+        low = RubricJudgement(points={one.name: rubric.low for one in rubric.dimensions}, mean=rubric.low)
+        score = to_score(low, rubric, "")
+        return replace(score, reason=say("There is no answer to judge."))
+    if shown.characters > characters:
+        reason = say(
+            "The item has {size} characters; more than {limit} are not given to a judge.",
+            size=shown.characters,
+            limit=characters,
+        )
+        return Unscored(why="no_evidence", reason=reason)
+    return None
+
+
+def to_score(judgement: RubricJudgement, rubric: Rubric, judge: str, **more: object) -> Score | Unscored:
+    """Return the score of a judgement; unscored if a counted dimension is unknown, unless the rubric allows that."""
+    details = {
+        "judge": judge,
+        "rubric": rubric.name,
+        "scale": list(rubric.scale),
+        "mean": judgement.mean,
+        "dimensions": dict(judgement.points),
+        "means": list(judgement.means),
+        "replies": list(judgement.replies),
+        "failed_repeats": judgement.failed,
+        "figures": _values(judgement, rubric),
+        **more,
+    }
+    if judgement.mean is None:
+        reason = say("The judge could not tell: {names}.", names=", ".join(judgement.unknown))
+        return Unscored(why="no_evidence", reason=reason, details=details)
+    passes = rubric.passing is None or judgement.mean >= rubric.passing - ROUNDING
+    details |= {"passed": passes} if passes else {"passed": False, "error_class": "below_pass"}
+    reason = say(
+        "{mean} on a scale of {low} to {high} ({dimensions}). {comment}",
+        mean=f"{judgement.mean:.4g}",
+        low=f"{rubric.low:g}",
+        high=f"{rubric.high:g}",
+        dimensions=", ".join(
+            f"{name} {'?' if one is None else f'{one:.3g}'}" for name, one in judgement.points.items()
+        ),
+        comment=judgement.comment[:1_000],
+    )
+    width = rubric.high - rubric.low
+    return Score(points=min(max(judgement.mean - rubric.low, 0.0), width), out_of=width, reason=reason, details=details)
+
+
+def figures(rubric: Rubric, *, repeats: int = 1) -> tuple[Figure, ...]:
+    """Return the numbers of a run that was judged by a rubric, in addition to its score."""
+    low, high = rubric.scale
+    found = [Figure(name="average", low=low, high=high)]
+    if rubric.passing is not None:
+        found.append(Figure(name="pass_rate"))
+    if rubric.excellent is not None:
+        found.append(Figure(name="excellent_rate"))
+    found.extend(Figure(name=one.name, low=low, high=high) for one in rubric.dimensions)
+    found.append(Figure(name="unknown_rate"))
+    if repeats > 1:
+        found.append(Figure(name="judge_variance", high=(high - low) ** 2, failed=None))
+    return tuple(found)
+
+
+def weighted(points: Mapping[str, float | None], rubric: Rubric) -> float | None:
+    """Return the mean of an item on the scale; None where a dimension that counts is unknown."""
+    counted = {name: weight for name, weight in rubric.weights.items() if weight}
+    known = {name: one for name in counted if (one := points.get(name)) is not None}
+    if not known or (len(known) < len(counted) and rubric.unknown == "unscored"):
+        return None
+    total = math.fsum(counted[name] for name in known)
+    mean = math.fsum(counted[name] * one for name, one in known.items()) / total
+    return min(max(mean, rubric.low), rubric.high)
+
+
+def average(repeats: Sequence[RubricJudgement], failed: int, rubric: Rubric) -> RubricJudgement:
+    """Return the mean of the repeats of one judge; `failed` more gave no usable reply."""
+    known = {
+        one.name: [given for repeat in repeats if (given := repeat.points[one.name]) is not None]
+        for one in rubric.dimensions
+    }
+    points = {name: fmean(values) if values else None for name, values in known.items()}
+    means = [mean for repeat in repeats if (mean := weighted(repeat.points, rubric)) is not None]
+    return RubricJudgement(
+        points=points,
+        mean=weighted(points, rubric),
+        means=tuple(means),
+        variance=variance(means) if len(means) > 1 else None,
+        comment=next((repeat.comment for repeat in repeats if repeat.comment), ""),
+        replies=tuple(reply for repeat in repeats for reply in repeat.replies),
+        usage=sum((repeat.usage for repeat in repeats), Usage()),
+        failed=failed,
+    )
+
+
+def _values(judgement: RubricJudgement, rubric: Rubric) -> dict[str, float]:
+    """Return the figures of one item as shares: 0 is the lowest of each, 1 the highest."""
+    width = rubric.high - rubric.low
+    found = {name: (points - rubric.low) / width for name, points in judgement.points.items() if points is not None}
+    found["unknown_rate"] = float(bool(judgement.unknown))
+    if judgement.mean is not None:
+        found["average"] = (judgement.mean - rubric.low) / width
+        for name, threshold in (("pass_rate", rubric.passing), ("excellent_rate", rubric.excellent)):
+            if threshold is not None:
+                found[name] = float(judgement.mean >= threshold - ROUNDING)
+    if judgement.variance is not None:
+        found["judge_variance"] = judgement.variance / width**2
+    return found

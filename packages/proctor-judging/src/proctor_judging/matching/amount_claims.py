@@ -1,0 +1,534 @@
+"""Read which amounts a reply gives as its answer, from the reply and the question alone.
+
+Amounts that only set the scene (years, labels, ordinals, model names, what the question itself says) are set aside while another
+one is left. Then the sentence that concludes, the clause nearest to the question and what follows the last `=` or `is` decide.
+What still differs after that is a reading each: nobody can know which one is meant.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from proctor_judging.matching import amount_wording as wording
+from proctor_judging.matching.amount_evidence import (
+    Evidence,
+    asks_for_whole,
+    cell_of,
+    counted,
+    lead_of,
+    leading,
+    subject_in,
+)
+from proctor_judging.matching.amounts import (
+    COUNTS,
+    END_OF_NOUN,
+    HOW_MANY,
+    LONE_ONE,
+    ROSE_FROM,
+    SPAN,
+    YEAR,
+    AmountSpan,
+    amount_spans,
+)
+from proctor_judging.matching.contradictions import contradicts
+from proctor_judging.matching.dates import read_moments
+from proctor_judging.matching.number_words import with_digits
+from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.quantities import read_quantity
+from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, interrogative
+from proctor_judging.matching.sentences import (
+    CLAUSE,
+    CONTRAST,
+    COPULA,
+    COURTESY,
+    GUESS,
+    HARMLESS,
+    LEAD,
+    OTHERS_SAY,
+    split,
+    statements,
+)
+from proctor_judging.matching.text import negations, tidy
+from proctor_judging.matching.unit_table import read_unit
+
+MOST_READINGS = 4
+LONGEST_CONNECTIVE = 24
+
+
+class Amount(msgspec.Struct, frozen=True):
+    """An amount or date as a reply writes it, with its unit, the words after it, which may name what it counts, and those before."""
+
+    text: str
+    noun: str = ""
+    before: str = ""
+
+
+class _Candidate(msgspec.Struct, frozen=True):
+    text: str
+    clause: str
+    start: int
+    end: int
+    order: int  # of the clause in the reply
+    vague: bool
+    contrary: bool = False  # its clause is about something else than the question
+    segment: str = ""  # the words around it, up to the amounts on either side
+    context: str = ""  # the clause, with the one before it where it is an amount and nothing else
+    cell: str = ""  # the words that belong to it alone
+    lead: str = ""  # the words that lead its sentence
+    preceding: tuple[str, ...] = ()  # the clauses before, in the same sentence
+
+    @property
+    def before(self) -> str:
+        return self.clause[: self.start]
+
+    @property
+    def after(self) -> str:
+        return self.clause[self.end :]
+
+
+def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
+    """Return the amount that a reply gives as its answer; several where the reply leaves open which one, none where it gives none.
+
+    >>> [amount.text for amount in read_amounts("In 2019 the plant made 530 cars.")]
+    ['530']
+    >>> [amount.text for amount in read_amounts("一共有12个苹果。")], read_amounts("at least 5")
+    (['12'], ())
+    >>> [amount.text for amount in read_amounts("two cats and 3 dogs")]
+    ['two', '3']
+    """
+    sentences = statements(reply)
+    sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
+    asked = question if echo(question) else ""
+    candidates = [one for order, sentence in enumerate(sentences) for one in _candidates(sentence, asked, order * 100)]
+    for narrow in _narrowings(asked):
+        if len(_values(candidates)) > 1:
+            candidates = narrow(candidates) or candidates
+    values = _values(candidates)
+    if any(one.vague or one.contrary for one in values.values()):
+        return ()
+    return tuple(
+        Amount(one.text, one.after[: wording.NOUN].strip(), one.before[-wording.NOUN :])
+        for one in list(values.values())[:MOST_READINGS]
+    )
+
+
+def _values(candidates: Sequence[_Candidate]) -> dict[object, _Candidate]:
+    """Return one candidate for each different value, one that is said outright if there is any."""
+    found: dict[object, _Candidate] = {}
+    for one in candidates:
+        value = _value(one.text)
+        found[value] = one if value not in found or found[value].vague else found[value]
+    return found
+
+
+def _value(text: str) -> object:
+    number = read_number(tidy(text))
+    return number.value if number is not None else tidy(text).casefold()
+
+
+def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
+    """Return the amounts of a sentence that are not denied, by clause."""
+    while (
+        (lead := LEAD.match(sentence)) is not None
+        and 0 < lead.end() < len(sentence)
+        and not wording.CONCLUDING.match(sentence)
+    ):
+        sentence = sentence[lead.end() :]
+    sentence = wording.HEADING.sub("", sentence) or sentence
+    for pattern, instead in CONTRAST:
+        sentence = pattern.sub(instead, sentence)
+    sentence = wording.DIVIDED.sub(
+        r"余\2" if wording.ASKS_REMAINDER.search(question) else r"=\1", wording.ONLY_ONE.sub(r"\g<1>1", sentence)
+    )
+    sentence = wording.WITH_FRACTION.sub(lambda found: with_digits(found[0]), wording.BETWEEN.sub(r"\1 to ", sentence))
+    sentence = wording.MONEY_TENTHS.sub(r"\1.\2元", wording.OLD_TENS.sub(lambda found: wording.OLD[found[0]], sentence))
+    if (shorter := wording.BRACKET.sub("", sentence)) != sentence and any(True for _ in amount_spans(shorter)):
+        sentence = shorter
+    if wording.BEFORE_CHANGE.search(question) is None:
+        sentence = wording.CHANGED.sub(" to ", ROSE_FROM.sub(r"\1 to ", sentence))
+    found = []
+    clauses = _clauses(sentence)
+    for place, clause in enumerate(clauses):
+        bare = place > 0 and SPAN.fullmatch(clause.strip(" .。!！")) is not None
+        previous = clauses[place - 1] if place else ""
+        led_by = lead_of(sentence, clause, question) if subject_in(clause) is None or place == 0 else ""
+        those = _of_clause(clause, question, order + place, previous + " " + clause if bare else clause)
+        found += [msgspec.structs.replace(one, lead=led_by, preceding=tuple(clauses[:place])) for one in those]
+    return found + _no_such_thing(sentence, question, order)
+
+
+def _no_such_thing(sentence: str, question: str, order: int) -> list[_Candidate]:
+    """Return a zero where a sentence says that there is none of what the question counts: `Tom has no siblings`."""
+    noun = counted(question)
+    if not noun or negations(question):
+        return []
+    if noun.isascii():
+        stem = re.escape(noun[:-1] if noun.endswith("s") and len(noun) > 3 else noun)
+        none = re.search(
+            rf"\b(?:no|without(?: any)?) {stem}(?:s|es)?\b(?! (?:other|more|less) than)", sentence, re.IGNORECASE
+        )
+    else:
+        none = re.search(rf"(?:没有?|无)(?:任何)?{re.escape(noun)}(?=$|[，,。！；])", sentence)
+    none = none if none is not None else wording.NONE_AT_ALL.search(sentence)
+    if none is None:
+        return []
+    return [
+        _Candidate("0", none[0], 0, len(none[0]), order, vague=False, segment=none[0], cell=none[0], context=none[0])
+    ]
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Return the clauses of a sentence; a mere connective (`in other words`) belongs to the clause that follows."""
+    clauses: list[str] = []
+    for piece in CLAUSE.split(sentence):
+        if clauses and len(clauses[-1]) < LONGEST_CONNECTIVE and wording.STATED_CONCLUSION.fullmatch(clauses[-1]):
+            clauses[-1] += ", " + piece
+        elif piece.strip():
+            clauses.append(wording.CONNECTIVE.sub("", piece.strip(), count=1))
+    return clauses
+
+
+def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Candidate]:
+    plain = HARMLESS.sub(lambda found: "·" * len(found[0]), clause)
+    if wording.CONTRASTED.match(clause) is not None:
+        return []
+    plain_clause = wording.RANK_OF_SCENE.sub("", clause) if "第" not in question else clause
+    plain_clause = wording.PARTICIPLE.sub("", plain_clause)
+    plain_clause = wording.OWN_RANK.sub("", plain_clause) if "第几" in question else plain_clause
+    clause_is_contrary = bool(question) and contradicts(plain_clause, question)
+    found = []
+    spans = list(amount_spans(clause, question))
+    spans = [span for span in spans if span.text[0].isdigit() or span.text not in question] or spans
+    for place, span in enumerate(spans):
+        since = spans[place - 1].end if place else 0
+        until = spans[place + 1].start if place + 1 < len(spans) else len(clause)
+        noun = END_OF_NOUN.split(clause[span.end : until], maxsplit=1)[0]
+        segment = (END_OF_NOUN.split(clause[since : span.start])[-1] if place else clause[: span.start]) + " " + noun
+        before = plain[: span.start]
+        denied = (negations(before) and not negations(question)) or wording.DENIED_AFTER.match(clause, span.end)
+        if denied or OTHERS_SAY.search(before) or span.text in "百千万亿":
+            continue
+        rivals = [other for other in spans if other is span or ("%" in other.text) == ("%" in span.text)]
+        at = rivals.index(span)
+        cell = cell_of(
+            clause,
+            span.start,
+            span.end,
+            rivals[at - 1].end if at and "=" not in before else 0,
+            rivals[at + 1].start if at + 1 < len(rivals) else len(clause),
+        )
+        cell = wording.DIGITS.sub("", cell) if "=" in clause else cell
+        contrary = clause_is_contrary and (len(spans) < 2 or contradicts(f"{cell.strip()} {span.text}", question))
+        doubted = GUESS.search(plain) is not None or "?" in clause
+        one = msgspec.structs.replace(
+            _candidate(clause, span, order, doubted=doubted),
+            segment=segment,
+            context=context,
+            contrary=contrary,
+            cell=cell,
+        )
+        if not _is_label(one, question):
+            found.append(one)
+    return found
+
+
+def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _Candidate:
+    text, end = span.text, span.end
+    before, after = clause[: span.start], clause[span.end :]
+    if (tenths := wording.TENTHS.match(after)) is not None and (whole := read_number(tidy(text))) is not None:
+        part = (
+            {"半": 5, "": 0}.get(tenths[1] or "")
+            if tenths[1] in (None, "半")
+            else "一二三四五六七八九".index(tenths[1]) + 1
+        )
+        text, end = f"{int(whole.value) * 10 + (part or 0)}%", end + tenths.end()
+    if (thousands := wording.THOUSANDS.match(after)) is not None and text[-1:].isdigit():
+        text, end = text + thousands[0], end + thousands.end()
+    if after.startswith("折") and re.fullmatch("[一二三四五六七八九]{2}", text) is not None:
+        text = ".".join(str("一二三四五六七八九".index(digit) + 1) for digit in text)  # 打七五折
+    if (minus := wording.MINUS.search(before)) is not None and not text.startswith("-"):
+        text = ("-" if text[:1].isdigit() else minus[0]) + text
+        before = before[: minus.start()]
+    vague = (
+        doubted
+        or (not span.sure and before[-1:] != "第")
+        or wording.VAGUE_BEFORE.search(before) is not None
+        or wording.VAGUE_AFTER.match(after) is not None
+    )
+    vague = vague or (wording.ROUGH.match(span.text) is not None)
+    return _Candidate(text, clause, span.start, end, order, vague)
+
+
+def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Candidate]]]:
+    """Return the rules that leave fewer candidates, in order; one that would leave none does not apply."""
+    words = _words(interrogative(question)) if question else set()
+    said = {_value(span.text) for piece in split(question) for span in amount_spans(piece)} if question else set()
+    asks_year = wording.ASKS_YEAR.search(question) is not None
+    units = [name for name in units_asked(question) if name not in COUNTS]
+    negative = bool(negations(question))
+    asks_each = wording.EACH.search(question) is not None
+    counters = wording.COUNTER_ASKED.findall(interrogative(question))
+    counter = counters[-1] if counters else ""
+    asks_before = wording.BEFORE_CHANGE.search(question) is not None
+    asked_first = _modifiers(question)
+    asks_whole = asks_for_whole(question)
+    asks_total = asks_whole or wording.TOTAL.search(question) is not None or re.search("共", question) is not None
+    asks_duration = wording.ASKS_YEARS.search(question) is not None
+    asks_difference = wording.ASKS_DIFFERENCE.search(question) is not None
+    asks_rest = wording.ASKS_REST.search(question) is not None
+    dimensions = _dimensions_asked(question)
+    return [
+        lambda those: [one for one in those if asks_year == (_is_year(one) and not asks_duration)],
+        lambda those: [one for one in those if not _is_model(one)],
+        lambda those: [one for one in those if one.text == "0" and one.cell == one.clause],
+        lambda those: _with_unit(those, units) if units else [],
+        lambda those: [
+            one for one in those if counter and (one.text.endswith(counter) or one.after.startswith(counter))
+        ],
+        lambda those: [one for one in those if dimensions and _dimensions(one) == dimensions],
+        lambda those: [one for one in those if _value(one.text) not in said],
+        lambda those: [one for one in those if asks_rest and wording.REST_BEFORE.search(one.before)],
+        lambda those: [one for one in those if asks_difference == _is_difference(one)],
+        lambda those: those[1:] if not asks_total and _is_whole(those) else [],
+        lambda those: [one for one in those if _is_of_year(one, said)],
+        lambda those: [one for one in those if _mentions_year(one, said)],
+        lambda those: [one for one in those if asks_before or _is_base(one) == asks_whole],
+        lambda those: [one for one in those if wording.ASKS_MONEY.search(question) and _is_money(one)],
+        lambda those: [one for one in those if asks_each or not _is_rate(one)],
+        lambda those: [one for one in those if wording.EACH_OF.search(question) and _is_rate(one)],
+        lambda those: [one for one in those if not LONE_ONE.match(one.text)],
+        lambda those: [one for one in those if wording.TIMES.search(question) or not _is_multiplier(one)],
+        lambda those: [one for one in those if negative and negations(_harmless(one.clause))],
+        lambda those: [one for one in those if negative or not negations(_harmless(one.after))],
+        lambda those: [one for one in those if wording.TOTAL.search(question) and wording.TOTAL.search(one.clause)],
+        lambda those: _concluding(those, question),
+        lambda those: [one for one in those if one.start > one.clause.rfind("=")],
+        lambda those: [one for one in those if wording.SOLVED.search(one.before) is not None],
+        lambda those: _of_winner(those, question),
+        lambda those: _asked_for(those, question),
+        lambda those: _on_the_matter(those, words),
+        lambda those: [one for one in those if asked_first & _words(one.segment)],
+        lambda those: _nearest(those, words),
+        lambda those: _counted(those, words, noun_only=True),
+        lambda those: _counted(those, words, noun_only=False),
+        lambda those: [one for one in those if wording.CONCLUDING.search(one.clause)],
+        lambda those: [one for one in those if _is_complement(one)],
+        lambda those: [
+            one
+            for one in those
+            if one.before.strip(" :：,，") == "" and one.after.strip(" .。") == "" and one.order == those[-1].order
+        ],
+        lambda those: [one for one in those if not one.vague],
+    ]
+
+
+def _is_year(one: _Candidate) -> bool:
+    text = one.text.rstrip("年")
+    if YEAR.fullmatch(text) is None:
+        return ("年" in one.text and bool(read_moments(tidy(one.text)))) or (
+            not text.isdigit() and bool(read_moments(tidy(one.text)))
+        )
+    return (
+        one.text.endswith("年")
+        or one.after.startswith("年")
+        or wording.IN_A_YEAR.search(one.before) is not None
+        or not re.match(r"\s?[A-Za-z\u3400-\u9fff]", one.after)
+    )
+
+
+def _is_label(one: _Candidate, question: str) -> bool:
+    """True if a number only names something, unless the question asks which: `step 3`, `第7题`, `the 3rd team`, `204室`."""
+    if wording.ASKS_WHICH.search(question) is not None:
+        return False
+    ordinal = re.search(r"\d(?:st|nd|rd|th)$", one.text) is not None and one.after.strip(" .") != ""
+    label = wording.LABEL.search(one.before)
+    asked = label is not None and len(label[0]) > 3 and label[0].strip("# ").casefold() in question.casefold()
+    return ordinal or (label is not None and not asked) or wording.LABELLED.match(one.after) is not None
+
+
+def _is_model(one: _Candidate) -> bool:
+    """True for the number in the name of a product: `GPT-3`, `the Boeing 737`, `RTX 4090`, `Python 3.12`."""
+    model = None if wording.PLACE.search(one.before) is not None else wording.MODEL.search(one.before)
+    named = model is not None and model[0].strip(" -").split(" ")[-1].casefold() not in wording.NOT_A_MODEL
+    return named or ("." in one.text and re.fullmatch(r"[A-Z][a-z]+\s", one.before) is not None)
+
+
+def units_asked(question: str) -> list[str]:
+    """Return the units that a question names, and `%` where it asks for a share.
+
+    >>> units_asked("How many kilometres is it in a day?"), units_asked("温度是多少摄氏度？"), units_asked("百分之几？")
+    (['kilometres'], ['摄氏度'], ['%'])
+    """
+    names = [found[1] or found[2] for found in wording.UNIT_ASKED.finditer(question[:MOST_CHARACTERS])]
+    for how in HOW_MANY.finditer(question[:MOST_CHARACTERS]):
+        longest_first = (how[1][:size] for size in range(len(how[1]), 0, -1))
+        names += [name for name in longest_first if read_unit(name) is not None][:1]
+    names += ["kcal"] * any("calorie" in name for name in names)
+    return [name for name in names if read_unit(name) is not None] + ["%"] * (
+        wording.ASKS_SHARE.search(question) is not None
+    )
+
+
+def _with_unit(those: Sequence[_Candidate], units: Sequence[str]) -> list[_Candidate]:
+    """Return the amounts in one of the units, and later ones that leave it out: `the first takes 95 minutes, the second 110`."""
+    with_unit = [one for one in those if _has_unit(one, units)]
+    return [one for one in those if one in with_unit or (with_unit and _leaves_unit_out(one, with_unit[0]))]
+
+
+def _leaves_unit_out(one: _Candidate, earlier: _Candidate) -> bool:
+    noun = END_OF_NOUN.split(one.after, maxsplit=1)[0].strip(" .。")
+    bare = wording.BARE.fullmatch(one.text) is not None and noun == "" and "=" not in one.clause
+    return bare and earlier.order < one.order < earlier.order + 100
+
+
+def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
+    quantity = read_quantity(tidy(one.text))
+    kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
+    said = any(name in one.text + END_OF_NOUN.split(one.after[: wording.NOUN], maxsplit=1)[0] for name in units)
+    return said or (quantity is not None and quantity.unit.dimensions in kinds)
+
+
+def _concluding(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+    """Return the amounts from the last clause on that concludes, unless it concludes something else than what is asked."""
+    concluding = [one for one in those if wording.STATED_CONCLUSION.match(one.clause)]
+    if not concluding:
+        return []
+    last = [one for one in those if one.order >= concluding[-1].order]
+    subject = subject_in(last[0].preceding[-1]) if last[0].preceding else None
+    if subject is not None and question and subject not in question and any(one.lead for one in those):
+        return []
+    sentence = [one for one in those if one.order // 100 == last[0].order // 100]
+    asked = _asked_for(sentence, question)
+    return last if any(one in last for one in asked) else []
+
+
+def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+    """Return the amounts with which the words go that the question asks about, rather than with the others."""
+    evidence = []
+    for one in those:
+        others = [other.order % 100 for other in those if other.order // 100 == one.order // 100 and not other.vague]
+        since = max((other + 1 for other in others if other < one.order % 100), default=0)
+        carried = [
+            clause for clause in one.preceding[since:] if wording.ELLIPTIC.search(clause) or SPAN.search(clause) is None
+        ]
+        evidence.append(
+            Evidence(
+                " ".join([*carried, one.cell]),
+                END_OF_NOUN.split(one.after[: wording.NOUN], maxsplit=1)[0].strip(),
+                one.lead,
+            )
+        )
+    return [those[place] for place in leading(evidence, question)] if question else list(those)
+
+
+def _of_winner(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+    """Return the amounts before the verb of `A beat B` where a question asks for the winner's, those after it for the loser's."""
+    if not wording.ASKS_WINNER.search(question) and not wording.ASKS_LOSER.search(question):
+        return []
+    after = [wording.DEFEATS.search(" ".join([*one.preceding, one.before])) is not None for one in those]
+    wanted = wording.ASKS_LOSER.search(question) is not None
+    return [one for one, later in zip(those, after, strict=True) if later == wanted] if any(after) else []
+
+
+def _is_base(one: _Candidate) -> bool:
+    """True for what was there before, was expected, or of which the answer is a part: `of the 40 rooms`."""
+    return (
+        wording.SET_UP.search(one.before) is not None
+        or wording.BASE.match(one.before) is not None
+        or wording.OF_THEM.match(one.after) is not None
+    )
+
+
+def _is_whole(those: Sequence[_Candidate]) -> bool:
+    """True if the first amount is a total of which the others are parts: `合起来40颗，其中黑的26颗`."""
+    return wording.WHOLE_SAID.search(those[0].before) is not None and all(
+        0 < one.order - those[0].order < 100 and not wording.TOTAL.search(one.clause) for one in those[1:]
+    )
+
+
+def _is_difference(one: _Candidate) -> bool:
+    return (
+        wording.DIFFERENCE_BEFORE.search(one.before) is not None
+        or wording.DIFFERENCE_AFTER.match(one.after) is not None
+    )
+
+
+def _dimensions_asked(question: str) -> object:
+    """Return the dimensions of the unit in which what is asked can be given; None where the question does not tell."""
+    asked = wording.HOW_BIG.search(interrogative(question)) if question else None
+    unit = read_unit("km" if asked["length"] else "kg") if asked is not None else None
+    return None if unit is None else unit.dimensions
+
+
+def _dimensions(one: _Candidate) -> object:
+    quantity = read_quantity(tidy(one.text))
+    return None if quantity is None else quantity.unit.dimensions
+
+
+def _on_the_matter(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
+    """Return the amounts whose clause is not about something else, unless only those share words with the question."""
+    return [one for one in those if not one.contrary and words & _words(one.context)]
+
+
+def _nearest(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
+    """Return the amounts of the clauses that share most words with the question."""
+    shared = [(len(words & _words(one.context)), len(words & echo(one.context))) for one in those]
+    return [one for one, count in zip(those, shared, strict=True) if any(count) and count == max(shared)]
+
+
+def _counted(those: Sequence[_Candidate], words: set[str], *, noun_only: bool) -> list[_Candidate]:
+    """Return the amounts that the question names by the words around them: of `3 gold and 2 silver medals` the gold ones."""
+    around = [END_OF_NOUN.split(one.after, maxsplit=1)[0] if noun_only else one.segment for one in those]
+    shared = [len({word for word in words & _words(text) if len(word) > 1 or not word.isascii()}) for text in around]
+    return [one for one, count in zip(those, shared, strict=True) if count and count == max(shared)]
+
+
+def _modifiers(question: str) -> set[str]:
+    """Return the words that narrow down what is counted: `gold` of `how many gold medals`."""
+    counted = wording.HOW_MANY_OF.search(question[-MOST_CHARACTERS:])
+    return echo(" ".join(counted[1].split()[:-1])) if counted is not None else set()
+
+
+def _is_of_year(one: _Candidate, said: set[object]) -> bool:
+    """True if the year next to an amount is one that the question names: `18,000 in 2020`, `2021年5万台`."""
+    year = wording.OF_A_YEAR.match(one.after) or wording.YEAR_BEFORE.search(one.before)
+    return year is not None and _value(year[1]) in said
+
+
+def _mentions_year(one: _Candidate, said: set[object]) -> bool:
+    """True if the clause names a year that the question names too."""
+    return any(_value(year) in said for year in YEAR.findall(one.clause))
+
+
+def _is_rate(one: _Candidate) -> bool:
+    """True for an amount of each thing, which is no total: `2 wheels each`, `每圈400米`."""
+    return (
+        wording.RATE_BEFORE.search(one.before) is not None
+        or wording.RATE_AFTER.match(one.after) is not None
+        or wording.RATE_UNIT.search(one.text) is not None
+    )
+
+
+def _is_multiplier(one: _Candidate) -> bool:
+    return wording.TIMES.match(one.after) is not None or re.search(r"times$|倍$", one.text) is not None
+
+
+def _is_money(one: _Candidate) -> bool:
+    quantity = read_quantity(tidy(one.text))
+    return quantity is not None and any(name.isupper() and len(name) == 3 for name, _ in quantity.unit.dimensions)
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of a text that a question may share, those in Chinese also as pairs of characters."""
+    return (echo(text) - wording.PRONOUNS) | set(wording.HAN_PAIR.findall(text[:MOST_CHARACTERS]))
+
+
+def _harmless(text: str) -> str:
+    return HARMLESS.sub("·", text)
+
+
+def _is_complement(one: _Candidate) -> bool:
+    """True if the amount follows the last `=` or `is` of its clause."""
+    copulas = list(COPULA.finditer(one.clause))
+    return bool(copulas) and one.start >= copulas[-1].end() - 1

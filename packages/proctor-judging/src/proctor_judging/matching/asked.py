@@ -1,0 +1,115 @@
+"""Say what kind of answer a question asks for, and in which unit: only the question is looked at, so that a reply is read without its target."""
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, interrogative
+from proctor_judging.matching.unit_table import Unit, read_unit
+
+Kind = Literal["truth", "moment", "amount", "words", ""]
+POLAR = compile_later(
+    r"^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must)\b|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
+    r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b",
+    re.IGNORECASE,
+)
+ALTERNATIVES = compile_later(r"\bor\b|还是", re.IGNORECASE)
+TRUTH_OR = compile_later(
+    r"\b(?:true or false|yes or no|right or wrong|correct or incorrect|or not)\b|[对真正]确?(?:命题)?还是(?:[错假]|不)",
+    re.IGNORECASE,
+)
+MOMENT = compile_later(
+    r"\b(?:when|what time|at what time|(?:which|what) (?:exact )?(?:year|date|day|month|century|decade|weekday))\b|"
+    r"哪一?[年月天日]|几[月日号点]|何[时年日]|什么时[候间]|星期几|周几|日期|哪个(?:世纪|年代|月)|几世纪",
+    re.IGNORECASE,
+)
+AMOUNT = compile_later(
+    r"\bhow (?:many|much|old|long|far|tall|high|fast|deep|wide|heavy|thick|hot|cold|big|large|loud|often)\b|"
+    r"\bhow \w+(?:er) (?:is|was|are|were|did|does)\b|\b(?:what|which) (?:percentage|percent|proportion|fraction|share|number|amount|floor)\b|"
+    r"\bby (?:how much|what)\b|多少|几(?!何)|多[大高长远久重快深宽厚]|占比|[率比]例?(?:是|为)",
+    re.IGNORECASE,
+)
+WORDS = compile_later(
+    r"\b(?:who|whom|whose|where|why)\b|\b(?:which|what)(?: of the (?:\w+ )?\w+)?(?: \w+){0,2} (?:city|town|country|continent|planet|river|ocean|mountain|island|team|side|company|person|player|author|"
+    r"writer|artist|composer|scientist|king|queen|president|actor|actress|director|university|language|nation|brand|phone|car|candidate|student|animal|species|metal|gas|element|bone|organ|"
+    r"vitamin|ingredient|instrument|tree|fruit|vegetable|bird|fish|sport|currency|religion|material|tool|operator|keyword|command|method)\b(?!.*\b(?:number|many|much|year|symbol|formula)\b)|"
+    r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|哪一?[个座条种类所支颗国省市片部首家款](?![^，？?]{0,4}数)|何[处地人]|什么(?:地方|人|原因|颜色|语言|城市|国家)|为什么|为何",
+    re.IGNORECASE,
+)
+MEASURES = compile_later(
+    r"\b(?:distance|speed|velocity|time|height|length|weight|mass|area|volume|age|rate|temperature|price|cost|probability|sum|difference|product|quotient|average|median|the mean|mean of|"
+    r"total|percentage|population|perimeter|circumference|diameter|radius|width|mode|range|gcd|lcm|depth|salary|profit|discount|change|value|remainder|factorial)\b|"
+    r"速度|路程|距离|高度|长度|重量|质量|面积|体积|年龄|温度|价格|单价|总价|概率|平均|总和|周长|半径|直径|宽度|深度|利润|人口|数量|比例|利率|成本|余数|最[大小]值|斜率|截距|众数|中位数|极差|方差",
+    re.IGNORECASE,
+)
+MONEY = compile_later(
+    r"\b(?:pay|cost|price|spend|spent|earn|change|money|worth|owe|charge|fee|salary|profit|dollars?|euros?)\b|[钱元价费]|利润|工资",
+    re.IGNORECASE,
+)
+SET = compile_later(
+    r"哪些|哪[两三四五几]|分别|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|\b(?:name|list)\b",
+    re.IGNORECASE,
+)
+ORDER = compile_later(r"\border|\bsteps?\b|\bsort|\brank|\bsequence|顺序|步骤|排[序列]|依次|先后", re.IGNORECASE)
+WORD = compile_later(r"[^\W\d_/]{1,20}(?:/[^\W\d_]{1,6})?[²³]?")
+HAN_UNIT = compile_later(r"(?:多少|几)个?([\u3400-\u9fff]{1,5})")
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What a question asks for.
+
+    Attributes:
+        kind: `truth` (yes or no), `moment` (a date or time), `amount`, `words`; '' if the question does not tell.
+        clause: the clause that asks.
+        stems: its words, as `echo` returns them.
+        units: the units that it names.
+        money: True if it asks for an amount of money.
+        several: True if it asks for several things, in any order.
+    """
+
+    kind: Kind
+    clause: str
+    stems: frozenset[str]
+    units: tuple[Unit, ...] = ()
+    money: bool = False
+    several: bool = False
+
+
+@lru_cache(maxsize=512)
+def read_asked(question: str) -> Asked:
+    """Return what kind of answer a question asks for.
+
+    >>> read_asked("How tall is it?").kind, read_asked("In which year did it end?").kind, read_asked("谁写的？").kind
+    ('amount', 'moment', 'words')
+    >>> read_asked("Is 7 prime?").kind, read_asked("What is a noun?").kind
+    ('truth', '')
+    """
+    question = question[-MOST_CHARACTERS:]
+    clause = interrogative(question).strip()
+    words = WORD.findall(clause) + [
+        found[1][:size] for found in HAN_UNIT.finditer(clause) for size in range(1, len(found[1]) + 1)
+    ]
+    units = [unit for word in words if len(word) > 1 or not word.isascii() if (unit := read_unit(word)) is not None]
+    return Asked(
+        "truth" if TRUTH_OR.search(question) else _kind(clause),
+        clause,
+        frozenset(echo(clause)),
+        tuple(units),
+        MONEY.search(clause) is not None,
+        SET.search(clause) is not None and ORDER.search(question) is None,
+    )
+
+
+def _kind(clause: str) -> Kind:
+    if POLAR.search(clause) and (not ALTERNATIVES.search(clause) or TRUTH_OR.search(clause)):
+        return "truth"
+    if MOMENT.search(clause):
+        return "moment"
+    if AMOUNT.search(clause):
+        return "amount"
+    if WORDS.search(clause):
+        return "words"
+    return "amount" if MEASURES.search(clause) and not ALTERNATIVES.search(clause) else ""

@@ -1,0 +1,355 @@
+"""Read what a reply claims, before anybody looks at a key: `The capital of France is Paris.` claims Paris, whatever the target is.
+
+Nothing in this module knows a target. A reply claims one value; where its form leaves two, both are returned, and a
+comparison with a target can only say that the reply is arguable.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.amount_claims import Amount, read_amounts
+from proctor_judging.matching.amounts import YEAR, without_unit
+from proctor_judging.matching.asked import Asked, read_asked
+from proctor_judging.matching.comparisons import read_comparison
+from proctor_judging.matching.dates import read_moments
+from proctor_judging.matching.extract import final_answer
+from proctor_judging.matching.han_clauses import answering_clause, weekday
+from proctor_judging.matching.han_words import marked_name, read_han_words
+from proctor_judging.matching.lists import read_items
+from proctor_judging.matching.lone_names import read_lone_name
+from proctor_judging.matching.number_words import with_digits
+from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.plain_prose import plain_prose
+from proctor_judging.matching.quantities import read_quantity
+from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
+from proctor_judging.matching.ranges import read_span
+from proctor_judging.matching.sentences import (
+    CONCLUDES,
+    COPULA,
+    COURTESY,
+    GUESS,
+    QUESTION,
+    asked_clause,
+    chosen,
+    conclusion,
+    plain_statement,
+    statements,
+    without_guessing,
+)
+from proctor_judging.matching.solutions import read_solutions
+from proctor_judging.matching.stated_amounts import BRACKETED_UNIT, stated_amounts
+from proctor_judging.matching.stated_words import Words, read_words
+from proctor_judging.matching.syntax import read_tree
+from proctor_judging.matching.text import FENCED, tidy
+from proctor_judging.matching.truth import read_truth
+from proctor_judging.matching.unit_table import read_unit
+
+SENTENCE = compile_later(
+    r"[^\W\d_]{2,}\W*\s+\S|\S\s+[^\W\d_]{2,}|[\u3400-\u9fff]{2,}|[\u3400-\u9fff]\d|['’]s\s|[:：\n<]"
+)
+ANNOUNCED, HAN_ANNOUNCED = "The answer is {given}", "答案是{given}"
+FORMULA_START = compile_later(r"^|=|\b(?:is|are|get|gives?|obtain|equals?|to)\b|[是为得即故则]:?|[:：]")
+MATHEMATICAL = compile_later(r"[√π\\∪∞^<>≤≥{∈±!]|\d\s?[a-z(]|[a-z]\s?[+*/-]\s?[\da-z]|\([^()]*,")
+MILD = compile_later(
+    r"\b(?:i think|i suppose|as far as i (?:know|remember|recall)|if i (?:remember|recall) (?:correctly|right)|to my knowledge)\b|我?(?:印象中|记得好像)|据我所知|我想",
+    re.IGNORECASE,
+)
+DIRECTED = compile_later(
+    r"\b(?:by (?:how much|what)|fall|fell|drop|decreas\w*|declin\w*|los[ts]|decline|reduc\w*)\b|[降跌减亏]",
+    re.IGNORECASE,
+)
+COUNTING = compile_later(
+    r"\b(?:there (?:are|is|were|was)|has|have|had|contains?|years old)\b|[有共含岁]", re.IGNORECASE
+)  # 365 days: what is counted
+LEADING = compile_later(
+    r"(?:\b(?:about|approximately|around|roughly|every|each|only|exactly|just)\s|[约每]|大约)$", re.IGNORECASE
+)
+COUNTED = compile_later(r"[\u3400-\u9fff]{1,4}|[a-z]{2,20}(?:[ -][a-z]{2,20}){0,2}")
+FELL = compile_later(
+    r"(?:\b(?:fell|falls?|fallen|fall of|dropped|drop of|declined|decline of|(?:de)creased|decrease of|shrank|shrunk|lost|loss of|slid|sank|went down|down)(?: by| of)?(?: (?:about|roughly|some|around))?"
+    r"|(?:下降|降低|减少|下跌|跌|降|亏损|缩减|下滑)(?:了|约|幅度为)?)\s?$",
+    re.IGNORECASE,
+)
+ABOUT_IT = compile_later(
+    r"(?:now|today|instead|rather|it|they|this|that|he|she|so|therefore)\b|现在|如今|而?是|应", re.IGNORECASE
+)
+WITH_SYMBOL = compile_later(r"[^\W\d_][\w ]{0,40}\s?[(（][A-Za-z\u3400-\u9fff]{1,12}[)）]")
+MEASURED = compile_later(r"(.{1,80}?[\d}π)])\s?([^\W\d_]{1,12}(?:\^[23])?)")
+HAN_WORD = compile_later(r"[\u3400-\u9fff]")
+ROUGHLY = compile_later(r"(?:approximately|around|roughly)\s", re.IGNORECASE)
+PROSE = compile_later(r"(?<!\\)\b(?!arc)[a-z]{5,}\b(?!\s?\()")  # a word, no function
+FOR_WHOM = compile_later(r"\b(?:for|among|between|in an?|every|within) $", re.IGNORECASE)
+ARTICLE = compile_later(r"(?:the|an?) ", re.IGNORECASE)
+ACTS = compile_later(r"[A-Z]\w+ (?!of|and|the|de|in|is)[a-z]+ [a-z]+")  # France came second
+CAPITAL = compile_later(r"[^\W\d_a-z]")
+WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
+EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
+HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
+ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
+MOST_READINGS = 2
+FEW_WORDS, FEW_CHARACTERS = 3, 8
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """One value that a reply claims: in words, of which the later forms are parts of the first or other spellings; or a yes or no."""
+
+    forms: tuple[str, ...] = ()
+    truth: bool | None = None
+
+    def __str__(self) -> str:
+        return self.forms[0] if self.forms else "yes" if self.truth else "no"
+
+
+class Claims(msgspec.Struct, frozen=True):
+    """What a reply claims.
+
+    Attributes:
+        given: the answer as a whole: the reply, or what it announces; None of a long reply that concludes nothing.
+        readings: one claim; several where the reply may be read in several ways; none if it says nothing for certain.
+        hedged: True if the reply says that it is not quite sure.
+        asks: True if the reply asks.
+    """
+
+    given: str | None
+    readings: tuple[Claim, ...] = ()
+    hedged: bool = False
+    asks: bool = False
+
+
+def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Claims:
+    """Return what a reply claims in answer to a question.
+
+    >>> [claim.forms for claim in read_claims("The capital of France is Paris.").readings]
+    [('Paris',)]
+    >>> read_claims("It is not Paris.").readings, read_claims("It may be Paris.").readings
+    ((), ())
+    """
+    question = question if echo(question) else ""
+    given = final_answer(reply)
+    text = conclusion(reply) if given is None else given
+    if not text:
+        return Claims(None)
+    if given is not None and _is_value(tidy(given)):
+        return Claims(given, asks=QUESTION.search(given) is not None)
+    if given is not None and given != reply.strip():
+        text = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
+    text = without_guessing(text) if guesses else text
+    readings = read_statements(text, question)
+    return Claims(given, readings, MILD.search(text) is not None and not guesses, QUESTION.search(text) is not None)
+
+
+def is_guess(reply: str) -> bool:
+    return GUESS.search(reply[-MOST_CHARACTERS:]) is not None
+
+
+def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
+    """Return what the sentences of a text claim: one claim, several if they leave it open, or none."""
+    if len(blocks := FENCED.findall(text[:MOST_CHARACTERS])) == 1:
+        return (Claim((blocks[0].strip(),)),)
+    asked = read_asked(question)
+    sentences = statements(text.replace("$$", " "))
+    if (truth := read_truth(sentences, asked)) is not None:
+        return (Claim(truth=truth),)
+    if asked.kind == "truth":
+        return ()
+    sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
+    sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
+    if (first := read_comparison(sentences, asked)) is not None:
+        return (Claim((first, ARTICLE.sub("", first))),)
+    if asked.stems and HAN_WORD.search(text) is None:
+        plain = plain_prose(sentences, asked)
+        if plain != list(sentences):
+            sentences, text = plain, ". ".join(plain)
+    if len(sentences) > 1 and _is_bare(sentences[0]) and not any(map(CONCLUDES.match, sentences)):
+        sentences = sentences[:1]  # and what follows explains it
+        text = sentences[0]
+    sentences = answering_clause(_certain(sentences, asked) or sentences, asked)
+    if day := weekday(sentences, asked):
+        return (Claim((day,)),)
+    if value := _of_term(text, question):
+        return (Claim((value,)),)
+    answering = chosen(sentences, asked.clause)
+    if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
+        return (Claim(formula),)
+    if asked.kind == "words" and (marked := marked_name(text)):
+        return (Claim((marked,)),)
+    if asked.kind in ("words", "") and (named := read_han_words(sentences, asked)):
+        return (Claim(named),)
+    amounts = _amounts(text, sentences, question) if asked.kind != "words" else ()
+    if amounts is None and asked.kind:
+        return ()
+    if amounts and asked.kind:
+        return _of_amounts(amounts, asked)
+    worded = list(dict.fromkeys(words for sentence in answering if (words := read_words(sentence, asked)).forms))
+    if amounts is None:
+        worded = [words for words in worded if words.direct and not any(map(str.isdigit, words.forms[0]))]
+    amounts = [amount for amount in amounts or () if amount.text not in asked.clause]
+    if amounts:
+        return _of_either(worded[-1] if worded else Words(), amounts, asked)
+    distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
+    direct = any(words.direct for words in distinct)
+    return _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
+
+
+def _with_lone_name(
+    claims: tuple[Claim, ...], sentences: Sequence[str], asked: Asked, *, direct: bool
+) -> tuple[Claim, ...]:
+    """Return the claims with the one name that the sentences offer, where the question asks for a name."""
+    name = read_lone_name(sentences, asked) if asked.stems and all(map(str.isascii, map(str, claims))) else None
+    if name is None:
+        return claims
+    forms = tuple(dict.fromkeys([name, WITH_PLACE.sub("", name)]))
+    said = [form for claim in claims for form in claim.forms]
+    if any(name in form for form in said[:1]):
+        return (Claim(tuple(dict.fromkeys([*claims[0].forms, *forms]))), *claims[1:])
+    if (
+        not direct
+        or any(form in name for form in said[:1])
+        or not any(CAPITAL.search(ARTICLE.sub("", form)) for form in said)
+    ):
+        return (Claim(forms),)
+    return (*claims, Claim(forms))
+
+
+def _of_term(text: str, question: str) -> str:
+    """Return what a reply sets equal to the term that a question ends with, as in `求A∩B。`; '' unless it does so once."""
+    term = ASKED_TERM.search(question[-MOST_CHARACTERS:])
+    if term is None:
+        return ""
+    values = re.findall(
+        rf"{re.escape(term[1])}\s?=\s?(\{{[^{{}}]{{0,80}}\}}|[^，。；;,=\s]{{1,40}}(?=[，。；;,\s]|$))",
+        text[:MOST_CHARACTERS],
+    )
+    return values[0] if len(values) == 1 else ""
+
+
+def _is_value(given: str) -> bool:
+    """True if a text is a value as a whole, so that no part of it is looked for."""
+    if EQUATION.search(given) is not None or WITH_SYMBOL.fullmatch(given) is not None:
+        return False
+    if SENTENCE.search(given) is None or "±" in given or "\\pm" in given:
+        return True
+    if read_number(given.lower()) or read_quantity(given) or read_moments(given) or read_span(given):
+        return True
+    return read_tree(given) is not None
+
+
+def _certain(sentences: Sequence[str], asked: Asked) -> list[str]:
+    """Return the sentences that say something for certain about the question; none if only others do."""
+    certain = [sentence for sentence in sentences if plain_statement(sentence) is not None]
+    about = [one for one in certain if ABOUT_IT.match(one) or echo(one) & asked.stems]
+    return certain if about else []
+
+
+def _is_bare(sentence: str) -> bool:
+    """True for a few words that are no statement: a name, an amount."""
+    bare = len(sentence.split(" ")) <= FEW_WORDS if sentence.isascii() else len(sentence) <= FEW_CHARACTERS
+    return (
+        bare
+        and ACTS.fullmatch(sentence) is None
+        and COPULA.search(sentence) is None
+        and re.search(r"[:：\d]", sentence) is None
+        and sentence[:1] == sentence[:1].upper()
+    )
+
+
+def _is_whole(text: str, amounts: int) -> bool:
+    """True if a text is a list, a range or a score that holds all of several amounts."""
+    items = read_items(text)
+    listed = items is not None and items.joined != "or" and len(items.elements) == amounts
+    return amounts > 1 and (listed or read_span(text) is not None)
+
+
+def _formula(sentence: str, asked: Asked) -> tuple[str, ...]:
+    """Return the assignments or the formula with which a sentence ends."""
+    plain = plain_statement(sentence)
+    if plain is None:
+        return ()
+    plain, rounded, decimals = asked_clause(plain, asked.clause).partition("≈")
+    if solutions := read_solutions(plain):
+        return (*solutions, *([decimals.strip()] if rounded else []))
+    for start in FORMULA_START.finditer(plain):
+        text = BRACKETED_UNIT.sub(r" \1", plain[start.end() :].strip())
+        if (measured := MEASURED.fullmatch(text)) is not None and read_unit(measured[2]) and MATHEMATICAL.search(text):
+            return (text,) if read_tree(measured[1]) and not read_quantity(text) else ()
+        if PROSE.search(text) is not None:
+            continue
+        if EQUATION.search(text) is None and MATHEMATICAL.search(text) and read_tree(text) and not read_quantity(text):
+            return (text, decimals.strip()) if rounded else (text,)
+    return ()
+
+
+def _amounts(text: str, sentences: Sequence[str], question: str) -> Sequence[Amount] | None:
+    """Return the amounts that may be the answer; None if the reply is not sure of them."""
+    stated = stated_amounts(sentences, read_asked(with_digits(question)), question)
+    if not stated and read_asked(question).kind in ("amount", "moment") and HAN_WORD.search(text) is None:
+        lone = read_amounts(with_digits(text), question)
+        return lone if len(lone) == 1 else stated
+    if stated and len(stated) > 1:
+        stated = [one for one in stated if FOR_WHOM.search(one.before) is None] or stated
+    if not stated or len(stated) == 1:
+        return stated
+    narrowed = [
+        one for one in read_amounts(with_digits(text), question) if one.text in [other.text for other in stated]
+    ]
+    return [one for one in stated if one.text == narrowed[0].text] if len(narrowed) == 1 else stated
+
+
+def _of_amounts(amounts: Sequence[Amount], asked: Asked) -> tuple[Claim, ...]:
+    if len(amounts) > MOST_READINGS:
+        return ()
+    return tuple(claim for amount in amounts for claim in _of_amount(amount, asked))
+
+
+def _of_amount(amount: Amount, asked: Asked) -> list[Claim]:
+    """Return an amount with what it counts, without its unit where things are counted, and the year of a date."""
+    counted = COUNTED.match(amount.noun)
+    words = counted[0].split(" ") if counted is not None else []
+    if counted is not None and not counted[0].isascii():
+        longer = [amount.text + counted[0][:size] for size in range(len(counted[0]), 0, -1)]
+    else:
+        longer = [amount.text + " " + " ".join(words[:size]) for size in range(len(words), 0, -1)]
+    forms = [*longer, amount.text]
+    quantity = read_quantity(tidy(amount.text))
+    if (COUNTING.search(amount.before + amount.noun) and not asked.units) or (
+        "%" not in amount.text and quantity is None
+    ):
+        forms.append(without_unit(amount.text))
+    if read_moments(tidy(amount.text)):
+        forms = [amount.text, re.sub(r",? \d{4}$|^\d{4}年|\s?a\.?m\.?$", "", amount.text, flags=re.IGNORECASE)]
+        if asked.kind == "moment" and (year := YEAR.search(amount.text)) is not None:
+            forms.append(year[0])
+    lead = LEADING.search(amount.before)
+    if lead is not None and ROUGHLY.fullmatch(lead[0]):
+        forms = [f"about {amount.text}", *forms]
+    claim = Claim(tuple(dict.fromkeys([*([lead[0] + form for form in forms] if lead is not None else []), *forms])))
+    if FELL.search(amount.before) is None or amount.text[:1] == "-" or DIRECTED.search(asked.clause):
+        return [claim]
+    fallen = Claim(tuple(f"-{form}" for form in claim.forms))
+    return [fallen] if asked.kind else [claim, fallen]
+
+
+def _of_either(words: Words, amounts: Sequence[Amount], asked: Asked) -> tuple[Claim, ...]:
+    """Return the claim of a reply whose question does not tell whether an amount or a name is asked for."""
+    value = next((form for form in words.forms if _is_whole(form, len(amounts))), None) if words.direct else None
+    if value is not None:
+        return (Claim(words.forms[: words.forms.index(value) + 1]),)
+    shortest = with_digits(words.forms[-1]) if words.forms else ""
+    within = any(amount.text in shortest or shortest in amount.text for amount in amounts)
+    if within or not words.direct:
+        claims = _of_amounts(amounts, asked)
+        one = within and len(claims) == 1
+        return tuple(Claim((*words.forms, *claim.forms)) for claim in claims) if one else claims
+    if not asked.stems and not any(amount.text in with_digits(words.forms[0]) for amount in amounts):
+        return (Claim(words.forms), *_of_amounts(amounts, asked))
+    return (Claim(words.forms),)
+
+
+def claimed(text: str, question: str = "", *, fits: Callable[[str], bool]) -> str | None:
+    """Return the form of the one claim of a text that fits; None if it claims something else, or leaves it open."""
+    readings = read_statements(text, question if echo(question) else "")
+    forms = readings[0].forms if len(readings) == 1 else ()
+    return next((form for form in forms if fits(form)), None)

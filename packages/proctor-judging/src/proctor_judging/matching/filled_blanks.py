@@ -1,0 +1,210 @@
+"""Find the answer for each blank of a question in a reply: in a list, a table, bold words, numbers within a line, or the completed sentence."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from proctor_judging.matching.marked_answers import half_width, last_announced, last_boxed, without_thoughts
+from proctor_judging.matching.text import negations
+
+MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked for
+LONGEST_VALUE = 200
+_ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
+_ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
+_ORDINALS |= {name: place for place, name in enumerate(["one", "two", "three", "four", "five"], 1)}
+_ORDINALS |= {name: place for place, name in enumerate(["1st", "2nd", "3rd", "4th", "5th"], 1)}
+_ORDINALS |= {name: place for place, name in enumerate(["i", "ii", "iii", "iv", "v"], 1)}
+_MARK = (
+    r"(?:\((\d{1,2}|[一二三四五六七八九十])\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|\(?([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|([一二三四五六七八九十])空|(?:blank|gap)\s?[#(]{0,2}(\d{1,2}|one|two|three|four|five)\)?"
+    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th|5th)(?:\s(?:blank|one|space|gap|word|answer)(?=\W)|:|(?=\s(?:is|should|must|as)\b)))\s?(?:应?填[入写]?|应?该?[为是]|(?:should be|is|=|-(?=\s))\s?)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|\(?(iv|v|i{1,3})[.、)]|([①-⑳⑴-⒇]))(?:\s?(?::|=(?!=)|[-=]>|→))?"
+)
+_NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
+_INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
+_CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
+_ALL_ALIKE = re.compile(
+    r"\W*(?:(?:both|all|the two|each)(?: of)?(?: the| these)? (?:\w+ ){0,2}(?:are|is|should be|takes?|gets?|need)"
+    r"|[两三四各每]?个?空格?(?:里|处|中)?(?:都|均|全)(?:应该?)?(?:填入?|是|为))\s*:?\s*((?![^\n]{0,100}(?:\band\b|[、和与及]))[^,;，；\n]{1,100}?)[.。]?\s*",
+    re.IGNORECASE,
+)
+_SEPARATORS = (
+    r",?\s(?:and\s)?then\s",
+    r"\s?(?:…{1,2}|\.{3,6})\s?",
+    r",?\s+and\s+|,|、|[以和]?及|和",
+    ",",
+    "、",
+    r"\s[|/]\s",
+    r"\s+(?:and|和)\s+|[和与及]",
+    r"\s+",
+)
+_JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
+_OPENING = re.compile(
+    r"^(?:(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|(?:答案|[两三四五]个?空)?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
+    re.IGNORECASE,
+)
+_ANSWERS_ARE = re.compile(
+    r"^(?:the|these|they)(?: [a-z]+){0,4} are:?,?\s+|^(?:the )?(?:correct |missing |right )?(?:answers?|words?|blanks?|terms?|values?|numbers?)(?: (?:for|in|to|that fill) the blanks?)? (?:are|is)(?:, in order)?(?: respectively)?:?,?\s+|^_{2,}\s*[=:]\s*",
+    re.IGNORECASE,
+)
+_RESPECTIVELY = re.compile(r",?\s+(?:respectively|in (?:that )?order)\W*$", re.IGNORECASE)
+_BOLD = re.compile(r"\*\*([^*\n]{1,100}?)[:.]?\*\*|`([^`\n]{1,100})`")
+_A_MARK = re.compile(
+    r"\W*(?:(?:blank|空|第|answer)?\W?(?:\d{1,2}|[一二三四五六七八九十①-⑳])\W?[空个]?|[a-h])\W*", re.IGNORECASE
+)
+_ROW = re.compile(r"\s*\|(.+)\|\s*")
+_LAST_WORDS = re.compile(r"(?:[A-Za-z']+\s?){1,2}$|[\u3400-\u9fff]{1,3}$|[^.!?。:\n]?$")
+_FOR_THE = re.compile(
+    r"(?:^|,\s(?:and\s)?|\band\s|;\s?)[\"“]?([^\"”,;\n]{1,60}?)[\"”]?\s(?:for|in(?:to)?|goes in(?:to)?|fills|[-=]>|→)\s(?:the\s)?(first|second|third|fourth|blank \d)\b(?:\s(?:blank|one|gap|space))?",
+    re.IGNORECASE,
+)
+_FIRST_THEN = re.compile(
+    r"(?:先|前一?个?空)(?:应?填)?([^,;先]{1,40}?)[,;]?\s?(?:然后|再|后一?个?空|后)(?:应?填)?([^,;]{1,40}?)[。.]?"
+)
+_GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
+
+
+_HINT = re.compile(
+    r"(?<=_)\s?[(（](?!\s*[)）])[A-Za-z /,']{1,40}[)）]|[(（][^()（）_]{0,40}[填选用][^()（）_]{0,40}[)）]"
+)
+_NEXT_WORDS = re.compile(r"(([°%]?[A-Za-z]{1,20}|[\u3400-\u9fff])[\u3400-\u9fff]{0,3})")
+
+
+def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
+    """Return what a reply that repeats the question has in its gaps; None for another reply.
+
+    >>> fill_gaps("Air holds nitrogen and oxygen.", "Complete: Air holds ____ and ____.", 2)
+    ['nitrogen', 'oxygen']
+    """
+    question = without_hints(question)
+    pieces = [" ".join(piece.split()) for piece in _GAP.split(half_width(question)[-MOST_CHARACTERS:])]
+    pieces = [next(_LAST_WORDS.finditer(pieces[0]))[0], *(piece.strip(" .。") for piece in pieces[1:])]
+    if len(pieces) != count + 1 or not any(pieces) or (len(pieces) > 2 and not all(pieces[1:-1])):
+        return None
+    pattern = r"\s*([^\n]{1,80}?)\s*".join(re.escape(piece) for piece in pieces)
+    found = re.search(
+        pattern + (r"" if pieces[-1] else r"[.。;]?\s*$"), without_thoughts(reply)[-LONGEST_VALUE * 10 :], re.I
+    )
+    if found is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(found.groups()))):
+        return None
+    return [_BOLD.sub(r"\1\2", answer).strip("_ ") for answer in found.groups()]
+
+
+def without_hints(question: str) -> str:
+    """Return a question without what it says about its gaps in brackets: the word to change, the words to choose from.
+
+    >>> without_hints("He ___ (not like) tea."), without_hints("这是____反应（填“吸热”或“放热”）。")
+    ('He ___ tea.', '这是____反应。')
+    """
+    return _HINT.sub("", question[-MOST_CHARACTERS:])
+
+
+def without_context(answers: Sequence[str], question: str) -> list[str]:
+    """Return the answers without the words next to their gaps that they repeat: `100` of `100 °C`, where the question says `___ °C`.
+
+    >>> without_context(["Zhou", "1918年"], "原名____，写于____年。"), without_context(["100 °C"], "Water boils at ___ °C.")
+    (['Zhou', '1918'], ['100'])
+    """
+    pieces = [half_width(piece) for piece in _GAP.split(without_hints(question))]
+    if len(pieces) != len(answers) + 1:
+        return list(answers)
+    return [_without(answer, before, after) for answer, before, after in zip(answers, pieces, pieces[1:], strict=False)]
+
+
+def _without(answer: str, before: str, after: str) -> str:
+    following = _NEXT_WORDS.match(after.strip())
+    preceding = _LAST_WORDS.search(before.strip())
+    for word in (following[0], following[1]) if following is not None else ():
+        if word and answer.casefold().endswith(word.casefold()) and len(answer) > len(word):
+            answer = answer[: -len(word)].strip()
+            break
+    if preceding is not None and preceding[0] and answer.casefold().startswith(preceding[0].casefold() + " "):
+        answer = answer[len(preceding[0]) :].strip()
+    return answer
+
+
+def read_blanks(reply: str, count: int) -> list[str]:
+    """Return the answer that a reply gives for each blank; '' where it gives none."""
+    text = without_thoughts(reply)
+    text = last_boxed(text) or last_announced(text) or text
+    bold = bold_words(text)
+    text = _of_table(text.replace("**", "").replace("`", "").strip())
+    text = _RESPECTIVELY.sub("", _ANSWERS_ARE.sub("", _OPENING.sub("", text)))
+    parts = [part.strip() for part in re.split(r"[\n;]", text) if part.strip()]
+    if len(parts) > 1 and all(part.startswith(("- ", "* ")) for part in parts):
+        parts = [part[2:].strip() for part in parts]
+    if count == 2 and (pair := _FIRST_THEN.fullmatch(text)) is not None:
+        return [pair[1], pair[2]]
+    if (alike := _ALL_ALIKE.fullmatch(text)) is not None:
+        return [alike[1]] * count
+    if count == 1:
+        return [_bare(parts[-1], 1) if parts else ""]
+    after = {_ORDINALS.get(place.lower()) or int(place[-1]): answer for answer, place in _FOR_THE.findall(text)}
+    if sorted(after) == list(range(1, count + 1)):
+        return [after[place] for place in sorted(after)]
+    if (inline := _inline(text, count)) is not None:
+        fresh = [next((one for one in bold if answer.startswith(one)), answer) for answer in inline]
+        return [next(iter(_QUOTED.findall(answer)), answer) for answer in fresh]
+    for marked in (_QUOTED.findall(text), bold):
+        if len(marked) == count:
+            return list(marked)
+    if len(parts) == 1:
+        parts = next((found for sign in _SEPARATORS if len(found := re.split(sign, text.strip())) == count), parts)
+    if len(parts) > count and "\n" not in text.strip():
+        return [""] * count  # more answers than blanks
+    if len(parts) > count and all(_number_of(part) for part in parts[-count:]):
+        parts = parts[-count:]  # remarks, then a numbered list
+    numbered = {_number_of(part): part for part in parts}
+    if set(range(1, count + 1)) <= set(numbered):
+        parts = [numbered[place] for place in range(1, count + 1)]
+    if len(parts) > 1 and re.match(r"\W{0,3}1\s?[.、]\D", parts[0]) is not None:  # 1.Lu Xun 2.1918
+        parts = [re.sub(rf"^{place}\s?[.、](?=\d)", "", part) for place, part in enumerate(parts, 1)]
+    answers = [_OPENING.sub("", _bare(part, place)) for place, part in enumerate(parts[:count], 1)]
+    return answers + [""] * (count - len(answers))
+
+
+def bold_words(text: str) -> list[str]:
+    """Return the words that are bold or formatted as code, without those that number the blanks."""
+    marked = [found[1] or found[2] for found in _BOLD.finditer(text[-MOST_CHARACTERS:])]
+    return [one for one in marked if not _A_MARK.fullmatch(one)]
+
+
+def _of_table(text: str) -> str:
+    """Return the last cells of a table by line, without its head; another text unchanged."""
+    rows = [_ROW.fullmatch(line) for line in text.splitlines() if line.strip()]
+    cells = [row[1].split("|")[-1].strip() for row in rows if row is not None]
+    if len(cells) < 3 or len(cells) < len(rows) or set(cells[1]) - set(":- "):
+        return text
+    return "\n".join(cells[2:])
+
+
+def _inline(text: str, count: int) -> list[str] | None:
+    """Return the answers of a reply that numbers each of them, in one line or several; None when it does not."""
+    marks = list(_INLINE.finditer(text[-MOST_CHARACTERS:]))
+    places = [_place_of(found) for found in marks]
+    if sorted(places) != list(range(1, count + 1)):
+        return None
+    ends = [found.start() for found in marks[1:]] + [len(text[-MOST_CHARACTERS:])]
+    answers = {
+        place: _JOIN.sub("", text[-MOST_CHARACTERS:][found.end() : end].strip()).rstrip(",;。、.").strip()
+        for place, found, end in zip(places, marks, ends, strict=True)
+    }
+    return [answers[place].split("\n")[0] for place in range(1, count + 1)]
+
+
+def _place_of(found: re.Match[str]) -> int:
+    mark = next(group for group in found.groups() if group).lower()
+    if mark[0] in _CIRCLED:
+        return int(unicodedata.numeric(mark))
+    return _ORDINALS.get(mark) or ("abcdefgh".index(mark) + 1 if mark in "abcdefgh" else int(mark))
+
+
+def _number_of(part: str) -> int | None:
+    numbered = _NUMBERED.match(part)
+    return None if numbered is None else _place_of(numbered)
+
+
+def _bare(part: str, place: int) -> str:
+    """Return an answer without its own number."""
+    numbered = _NUMBERED.match(part)
+    rest = part[numbered.end() :].strip() if numbered is not None and _place_of(numbered) == place else ""
+    return rest or part

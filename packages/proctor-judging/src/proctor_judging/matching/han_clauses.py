@@ -1,0 +1,142 @@
+"""Choose the clause of a Chinese reply that answers for an amount or a moment: the one that concludes, or that shares the time its question is about."""
+
+import re
+from collections.abc import Sequence
+
+from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.amounts import SPAN
+from proctor_judging.matching.asked import Asked
+from proctor_judging.matching.question_words import HAN
+from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
+from proctor_judging.matching.text import negations
+
+CLAUSE_END = compile_later(r"[，；;。！!\n]|,(?!\d{3})")
+DIGIT = compile_later(r"[\d零〇一二两三四五六七八九十百千万亿半]")
+TIMES_OF = compile_later(
+    r"今年|去年|前年|明年|上次|下次|上个?月|下个?月|本月|昨天|今天|明天|上周|下周|本周|上半年|下半年|第[一二三四]季度|现在|目前|原来|原价|现价|实际|计划|上午|下午"
+)
+ASKS_DIFFERENCE = compile_later(
+    rf"比[^，]{{1,12}}[多少高低大小重轻快慢贵长短晚早]|相差|差多少|差几|便宜了?[多几]|[{HAN}](?:贵|便宜)了?多少"
+)
+DIFFERENCE = compile_later(
+    r"^[^，\d]{0,6}?(?:相差|差值?|多|少|高|矮|低|重|轻|快|慢|贵|便宜|大|小|长|短|早|晚)(?:出|了|着|是|为)?(?=\d|[一二两三四五六七八九十百])"
+)
+ASKS_TOTAL = compile_later(r"[一总]共|合计|总[计和数额]|全部|两种|加起来|一起")
+TOTAL = compile_later(r"^(?:所以|因此)?(?:合计|总计|[一总]共|加起来|共计|两者共)")
+RESULT = compile_later(
+    r"^(?:所以|因此|则|故)?(?:商|积|和|得数|平均数?|结果|化简后?|也就是|即|换句话说)(?:就?是|为|等于|得)?(?=[\d零一二两三四五六七八九十百千万-]|公元|[上下]午|[早晚]上|凌晨|中午)"
+)
+SHARE_ASKED, SHARE = compile_later(r"几分之几|百分之几|几成|占比|比例"), compile_later(r"^占.{0,4}(?:\d|分之|成)")
+CONDITION = compile_later(r"当[^，,。]{1,16}?时[，,]?")
+RENAMED = compile_later(r"[，,](?:也就?叫|又叫|又称|也称|亦称|简称|约合|折合)[^，。]{1,20}(?=$|[。，,])")
+ASKS_WEEKDAY = compile_later(r"(?:星期|周|礼拜)几")
+WEEKDAY = compile_later(r"(?:星期|周|礼拜)[一二三四五六日天]")
+GAP = compile_later(r"(?:大?约)?(?:多少|几|哪一?[年月天日])")
+SHORTEST_SUBJECT = 4
+SAID_OF = compile_later(
+    r"(?:就|应该|应|大?约)?(?:是|为|等于|即)(?=[约大]{0,2}[-−]?[\d零一二两三四五六七八九十百千万])(.+)"
+)
+GONE = compile_later(r"(?:刚刚?|已经?)(?:开走|发车|出发|走了|结束|过去)|错过")
+CONTRASTED = compile_later(rf"而(?!且)|[{HAN}]{{1,6}}(?:则|却)(?=[{HAN}\d])")
+COMMON = frozenset("这那座个条只的是有为共一长高宽大重多在了")
+DATED = compile_later(r"\d年|\d{1,2}月|\d[点时:]\d?|[零一二三四五六七八九十]{1,4}[年月点时]")
+DATE_OF, WEEKDAY_ASIDE = compile_later(r"年的(?=\d{1,2}月)"), compile_later(r"[（(](?:星期|周)[一二三四五六日天][）)]")
+WITHOUT = compile_later(
+    r"^(?:而|其中|所以)?(?:没有?|未|不)([\u3400-\u9fff]{1,4})的(?:人数)?(?:学生|人)?(?=是|有|为|共|就|\d)"
+)
+
+
+def answering_clause(sentences: Sequence[str], asked: Asked) -> list[str]:
+    """Return the clause that answers for an amount or a moment, where one does and the others do not; else the sentences unchanged.
+
+    >>> from proctor_judging.matching.asked import read_asked
+    >>> answering_clause(["小红有20颗，小明有12颗，差8颗"], read_asked("小红比小明多几颗糖？"))
+    ['是8颗']
+    >>> answering_clause(["去年产量为800吨，今年增至1000吨"], read_asked("今年产量是多少？"))
+    ['今年增至1000吨']
+    """
+    question = asked.clause
+    if asked.kind not in ("amount", "moment") or question.isascii() or not sentences:
+        return list(sentences)
+    if any(GUESS.search(one) or OTHERS_SAY.search(one) for one in sentences):
+        return list(sentences)
+    sentences = [WEEKDAY_ASIDE.sub("", DATE_OF.sub("年", one)) for one in sentences]
+    if "当" not in question:
+        sentences = [CONDITION.sub("", one) for one in sentences]
+    sentences = [RENAMED.sub("", one) for one in sentences]
+    clauses = [clause.strip() for one in sentences for clause in CLAUSE_END.split(one)]
+    clauses = [clause for clause in clauses if DIGIT.search(clause)]
+    if asked.kind == "moment":
+        clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
+    dated = [clause for clause in clauses if DATED.search(clause)]
+    if asked.kind == "moment" and len(dated) == 1 and not negations(dated[0]):
+        return dated
+    if len(clauses) < 2:
+        return list(sentences)
+    if echoed := _echoed(clauses, question):
+        return ["是" + echoed]
+    last, before = clauses[-1], clauses[-2]
+    for asks, says in ((ASKS_DIFFERENCE, DIFFERENCE), (ASKS_TOTAL, TOTAL), (None, RESULT), (SHARE_ASKED, SHARE)):
+        applies = asks is None or asks.search(question)
+        cue = says.match(last)
+        if applies and cue is not None and not (asks is None and _is_amount(before)):
+            rest = last if asks is SHARE_ASKED else last[cue.end() :]
+            return ["是" + rest]
+    if contrasted := _contrasted(clauses, question):
+        return [contrasted]
+    if negations(question):
+        for clause in clauses:
+            if (cue := WITHOUT.match(clause)) is not None and cue[1] in question:
+                return ["是" + clause[cue.end() :].lstrip("是有为共就")]
+    times = TIMES_OF.findall(question)
+    about = [clause for clause in clauses if times and times[0] in clause]
+    of_then = [clause for clause in clauses if times and set(TIMES_OF.findall(clause)) - set(times)]
+    if times and not about and len(clauses) - len(of_then) == 1:
+        return [clause for clause in clauses if clause not in of_then]
+    others = [clause for clause in clauses if TIMES_OF.search(clause) and clause not in about]
+    if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
+        return about
+    return list(sentences)
+
+
+def _contrasted(clauses: Sequence[str], question: str) -> str:
+    """Return which of contrasted clauses is about the subject of the question: 桥梁则有1200米, asked for 这座桥."""
+    if not any(CONTRASTED.match(clause) for clause in clauses[1:]):
+        return ""
+    subject = set(GAP.split(question, maxsplit=1)[0]) - COMMON
+    shared = [len(subject & set(clause)) for clause in clauses]
+    return clauses[shared.index(max(shared))] if max(shared) and shared.count(max(shared)) == 1 else ""
+
+
+def _echoed(clauses: Sequence[str], question: str) -> str:
+    """Return what a clause says after the words of its question: `7` of `-7的相反数是7`; '' unless exactly one does."""
+    subject = GAP.split(question, maxsplit=1)[0].rstrip("是为等于的约大")
+    if len(subject) < SHORTEST_SUBJECT or GAP.search(question) is None:
+        return ""
+    rests = [clause[len(subject) :] for clause in clauses if clause.startswith(subject)]
+    said = [found[1] for rest in rests if (found := SAID_OF.match(rest)) is not None]
+    return said[0] if len(rests) == len(said) == 1 else ""
+
+
+def weekday(sentences: Sequence[str], asked: Asked) -> str:
+    """Return the day of the week that the clause of a reply names whose day the question asks for; '' if none or several do.
+
+    >>> from proctor_judging.matching.asked import read_asked
+    >>> weekday(["昨天星期二，所以今天是星期三"], read_asked("今天星期几？"))
+    '星期三'
+    """
+    if ASKS_WEEKDAY.search(asked.clause) is None:
+        return ""
+    clauses = [clause for one in sentences for clause in CLAUSE_END.split(one) if WEEKDAY.search(clause)]
+    times = TIMES_OF.findall(asked.clause)
+    clauses = [clause for clause in clauses if times and times[0] in clause] or clauses
+    days = {day for clause in clauses if not negations(clause) for day in WEEKDAY.findall(clause)}
+    return days.pop() if len(days) == 1 else ""
+
+
+def _is_amount(clause: str) -> bool:
+    """True if a clause is an amount and nothing else, so that `也就是` says the same in other words."""
+    return (
+        re.fullmatch(r"(?:大?约|大概)?[\d.,零一二两三四五六七八九十百千万亿半]+个?[\u3400-\u9fffA-Za-z%]{0,3}", clause)
+        is not None
+    )

@@ -1,0 +1,56 @@
+"""Say in plain words what a reply says about options by way of others: all but one, one so as another, one if it were not for something."""
+
+import re
+
+from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.question_words import interrogative
+
+OUT = (
+    r"(?:can be |could be |must be |are |is |were )?(?:all )?(?:eliminated|ruled out|dismissed|excluded|rejected|discarded|wrong|false|incorrect|untrue|flawed)\b"
+    r"|(?:fail|have (?:flaws|errors|problems))\b"
+)
+ALL_BUT_ARE_OUT = compile_later(
+    rf"\b(?:all|every\w*|each)\b[^.;,]{{0,30}}?\b(?:but|except(?: for)?|apart from|other than)\s(?:option )?([A-H])\b[^.;A-H]{{0,20}}?\s(?:{OUT})",
+    re.IGNORECASE,
+)
+HAN_ALL_BUT_ARE_OUT = compile_later(
+    r"除了?\s?([A-H])项?(?:以外|之外|外)?[，,]?(?:其[他余它])?[^，。A-H]{0,6}(?:都|均|全)[^，。A-H]{0,4}(?:错|不对|不正确|有误|排除)"
+)
+EVERYTHING_BUT = compile_later(
+    r"^\W*(?:everything|all) (?:but|except|apart from|other than) ([A-H](?: and [A-H])?)\W*$", re.IGNORECASE
+)
+ALL_BUT = compile_later(
+    r"\b(all|every\w*|each)((?: \w+)?) but (?=(?:option )?[A-H]\b[^.;]{0,20}\b(?:is|are)\b)", re.IGNORECASE
+)
+SO_IS = compile_later(r"\b(?:and |but )?so (?:is|are) ([A-H](?: and [A-H])?)\b")
+IF_IT_WERE = compile_later(r"\bif [^,;.]{1,60}, [A-H] would [^,;.]{1,30}[,;.]", re.IGNORECASE)
+NO_FAULT = compile_later(r"(?:没有?|无)(?:任何|什么)?(?:语病|毛病|错误|错|问题|瑕疵|误)(?!的)")
+THE_OTHERS_HAVE = compile_later(
+    r"都?有(?:语病|毛病|错误|问题|瑕疵)[，,；;]?(?:而|只有|唯有)?([A-H])(?:项)?(?:却|则)?没有(?=[，。；]|$)"
+)
+AT_THE_END = compile_later(r"[—–]\s?\(?([A-H])\)?[\s.。]*$")
+ASKED_THING = compile_later(r"\b(?:which|what) ([a-z]{4,20})\b", re.IGNORECASE)
+
+
+def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
+    """Return a reply with roundabout words about options replaced by plain ones.
+
+    >>> plain_wording("All but B can be ruled out.", "Which is right?", wrong_wanted=False)
+    'The answer is B.'
+    >>> plain_wording("B is true and so is D.", "Which are true?", wrong_wanted=False)
+    'B is true and D is true.'
+    """
+    if not wrong_wanted:
+        text = ALL_BUT_ARE_OUT.sub(r"The answer is \1", text)
+        text = HAN_ALL_BUT_ARE_OUT.sub(r"答案是\1", text)
+    text = ALL_BUT.sub(r"\1\2 except ", text)
+    text = EVERYTHING_BUT.sub(r"All except \1 are correct", text)
+    verdict = re.search(r"\b(true|correct|right|false|wrong)\b", text)
+    text = SO_IS.sub(rf"and \1 is {verdict[1] if verdict is not None else 'correct'}", text)
+    text = IF_IT_WERE.sub(" ", text)
+    text = NO_FAULT.sub("正确", THE_OTHERS_HAVE.sub(r"都错误，\1正确", text))
+    text = AT_THE_END.sub(r": the answer is \1", text)
+    thing = ASKED_THING.search(interrogative(question))
+    if thing is not None:
+        text = re.sub(rf"(?i:\b{re.escape(thing[1])}) (?=[A-H]\b)", "option ", text)
+    return text

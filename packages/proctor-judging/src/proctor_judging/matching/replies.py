@@ -1,0 +1,145 @@
+"""Compare what a reply claims with its targets. The claims are read before, without the targets."""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from proctor.core.sentence import say
+from proctor_judging.matching.amounts import without_asked_unit
+from proctor_judging.matching.asked import read_asked
+from proctor_judging.matching.cascade import match
+from proctor_judging.matching.claims import Claim, Claims, is_guess, read_claims
+from proctor_judging.matching.parts import has_words
+from proctor_judging.matching.sentences import QUESTION
+from proctor_judging.matching.truth import truth_of
+from proctor_judging.matching.verdict import AnswerOptions, Match, accept, refuse, shown
+
+FLOORS, DEGREES, DISCOUNTS = (
+    re.compile(r"几[楼层]|哪一?[楼层]"),
+    re.compile(r"温|多热|多冷|[熔沸冰燃]点"),
+    re.compile(r"折"),
+)
+DISCOUNT = re.compile(r"打?([\d一二三四五六七八九])[.点]?([\d一二三四五六七八九]?)折")
+LONGEST_AMOUNT = 16
+LETTERS = re.compile(r"[^\W\d_]{2}")
+NOTHING = "-"  # as a reading: that the reply answers nothing
+
+
+def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> tuple[Claims, Match]:
+    """Return what a reply claims, and the verdict on the first target that this matches; else on the first target.
+
+    A verdict with `readings` is arguable: the reply is right in one of them only.
+    """
+    claims = read_claims(reply, question, guesses=options.guesses)
+    if options.ordered is None and read_asked(question).several:
+        options = msgspec.structs.replace(options, ordered=False)
+    verdicts = (
+        [match_asked(claims.given, target, question, options) for target in targets] if claims.given is not None else []
+    )
+    if claims.asks and not any(map(QUESTION.search, targets)):
+        return claims, refuse("sentences", say("The reply asks, and answers nothing."))
+    right = next((verdict for verdict in verdicts if verdict.right), None) or (
+        _stated(claims, targets, options, question) if options.sentences else None
+    )
+    if right is None and options.sentences and not options.guesses and is_guess(reply):
+        right = _guessed(reply, targets, options, question)
+    if right is not None:
+        return claims, right
+    part = _part_of_claim(claims, targets) if options.sentences and not any(one.undecided for one in verdicts) else None
+    if part is not None:
+        return claims, part
+    if not verdicts:
+        reason = say("The reply is long and marks no final answer.")
+        return claims, refuse("extraction", reason)
+    open_verdicts = [one for one in verdicts if one.undecided] or [one for one in verdicts if one.ambiguous]
+    return claims, (open_verdicts or verdicts)[0]
+
+
+def _part_of_claim(claims: Claims, targets: Sequence[str]) -> Match | None:
+    """Return the arguable verdict where the words of a target are a part of the claim, or the claim of a target; else None."""
+    if len(claims.readings) != 1 or claims.readings[0].truth is not None:
+        return None
+    read = str(claims.readings[0])
+    held = [one for one in targets if LETTERS.search(one) and (has_words(read, one) or has_words(one, read))]
+    return _arguable([read, held[0]]) if held else None
+
+
+def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
+    """Return the verdict on the claim that matches a target, arguable if it is one of several readings; None if none does."""
+    plain = msgspec.structs.replace(options, semantic=None, judge=None)
+    for claim in claims.readings:
+        for target in targets:
+            verdict = _claim_match(claim, target, plain, question)
+            if verdict is None:
+                continue
+            if len(claims.readings) > 1 or claims.hedged:
+                readings = [str(one) for one in claims.readings]
+                return _arguable(readings if len(readings) > 1 else [*readings, NOTHING])
+            return verdict
+    return None
+
+
+def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: str) -> Match | None:
+    if claim.truth is not None:
+        if _truth_of(target, question) is not claim.truth:
+            return None
+        return accept("sentences", say("The reply says {truth}.", truth="yes" if claim.truth else "no"))
+    for form in claim.forms:
+        verdict = match_asked(form, target, question, options)
+        if verdict.right:
+            reason = say("The reply states '{found}'. {reason}", found=shown(form), reason=verdict.reason)
+            return msgspec.structs.replace(verdict, reason=reason)
+    return None
+
+
+def _truth_of(target: str, question: str) -> bool | None:
+    """Return the truth value of a target; of 相等 and 不相等, too, where the question ends in 相等吗."""
+    asked = question.rstrip("？?。 ")
+    if (said := truth_of(target)) is not None or not asked.endswith("吗") or target.isascii():
+        return said
+    if target[:1] in "不没" and asked.endswith(target[1:] + "吗"):
+        return False if len(target) > 1 and not asked.endswith(target + "吗") else None
+    return True if asked.endswith(target + "吗") and asked[: -len(target) - 1][-1:] not in "不没" else None
+
+
+def _arguable(readings: Sequence[str]) -> Match:
+    reason = say("The reply can be read in several ways: {readings}.", readings=" / ".join(map(shown, readings)))
+    return Match(right=False, rule="sentences", reason=reason, ambiguous=True, readings=tuple(readings))
+
+
+def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
+    """Return the refusal of a guess that would be right; None for any other reply."""
+    surely = read_claims(reply, question, guesses=True)
+    if _stated(surely, targets, options, question) is None:
+        return None
+    reason = say("The reply only guesses; with the option 'guesses' that counts.")
+    return refuse("sentences", reason, ambiguous=True)
+
+
+def match_asked(given: str, target: str, question: str, options: AnswerOptions) -> Match:
+    """Match an answer with a target, where an amount needs no unit that the question names."""
+    verdict = match(given, target, options=options)
+    if not verdict.right and not question.isascii() and (same := _said_alike(given, target, question)):
+        return match(*same, options=options)
+    if verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
+        return verdict
+    return match(without_asked_unit(given, question), without_asked_unit(target, question), options=options)
+
+
+def _said_alike(given: str, target: str, question: str) -> tuple[str, str] | None:
+    """Return both texts in the one spelling that the question allows: storeys as 楼, degrees of temperature, discounts as shares."""
+    if len(given) > LONGEST_AMOUNT or len(target) > LONGEST_AMOUNT:
+        return None
+    if FLOORS.search(question):
+        return re.sub("层$", "楼", given), re.sub("层$", "楼", target)
+    if DEGREES.search(question):
+        return re.sub("(?<!摄氏)(?<!华氏)度$", "℃", given.rstrip("。")), re.sub("(?<!摄氏)(?<!华氏)度$", "℃", target)
+    if DISCOUNTS.search(question):
+        return DISCOUNT.sub(_share, given), DISCOUNT.sub(_share, target)
+    return None
+
+
+def _share(discount: re.Match[str]) -> str:
+    digits = "".join(str("一二三四五六七八九".find(digit) + 1 or digit) for digit in discount[1] + discount[2])
+    return f"{digits:0<2}%"

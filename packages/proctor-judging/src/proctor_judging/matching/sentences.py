@@ -1,0 +1,312 @@
+"""Read a reply as sentences: cut them, drop slips, questions and explanations, and say which of them answer."""
+
+import re
+from collections.abc import Sequence
+
+from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.asked import MEASURES
+from proctor_judging.matching.question_words import ASKED_KIND, HAN, MOST_CHARACTERS, echo
+from proctor_judging.matching.text import negations, tidy
+
+LONGEST = 400  # characters of a sentence that is read
+MOST_SENTENCES = 30
+LONGEST_FIRST_LINE = 80
+ITEM = compile_later(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、])\s*\S")
+EXPLANATION = compile_later(
+    r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
+)
+SENTENCE_END = compile_later(
+    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*])|\n+|[;；]"
+)
+SHORTENED = compile_later(
+    r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<!°)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
+    re.IGNORECASE,
+)
+MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
+FORMULA = compile_later(r"(?<![A-Za-z\d$])\$(?! )([^$\n]{1,80})(?<![ -])\$(?![A-Za-z\d$])|\\[(\[]([^\n]{1,80}?)\\[)\]]")
+QUESTION = compile_later(r"[?？]\W*$|吗\W*$")
+COURTESY = compile_later(
+    r"(?:sure|certainly|of course|great question|let me know|i hope|feel free|hope this|thank|you're welcome|good question|"
+    r"here is|here's|okay|ok\b|let me|let's|当然|好的|希望|如果您|如果你有|请告诉|谢谢|让我)", re.IGNORECASE
+)  # fmt: skip
+LEAD = compile_later(
+    r"(?:(?:without (?:a |any )?(?:question|doubt)|no doubt(?: about it)?|so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
+    r"yeah|indeed|no|right|sure|certainly|of course|as a result|consequently|accordingly|in fact|answer|actually|clearly|okay)\b"
+    r"[,:.!]?\s*|i(?:'m| am) (?:confident|sure|certain)(?: that)?\s+|i(?:['’]d (?:say|go with|choose|pick)| would (?:go with|choose|pick)| think| believe| would say| conclude| know| recall| find)"
+    r"(?: that)?\s*,?\s+|we (?:can )?(?:get|have|find|see|obtain|conclude|know)(?: that)?\s+(?=\S+\s)|this (?:means|gives)"
+    r"(?: that)?\s+|which (?:means|gives)(?: that)?\s+|the answer is that\s+|(?:因此|所以|故此?|综上(?:所述)?|于是|那么|最终|最后|"
+    r"总之|即|则|解|答|得到?|可得|我(?:认为|觉得|想|相信)|是的|没错|对的?|不(?=[，,]))[，,：:。]?\s*)",
+    re.IGNORECASE,
+)
+CONCLUDES = compile_later(
+    r"\W*(?:so|therefore|thus|hence|in (?:total|conclusion|summary)|altogether|finally|consequently|overall|as a result|"
+    r"the (?:final |correct )?(?:answer|result)\b|my answer|因此|所以|故|综上|总之|最终|答案|答[：:])", re.IGNORECASE
+)  # fmt: skip
+DERIVED = compile_later(r"(?:.{0,60}[:：,，]\s?)?[A-Za-z]\s?=\s?[^=?]{1,60}")  # the last line of a derivation
+CORRECTION = compile_later(
+    r"(?:(?<=[.,;!?—…(\-])|(?<=[。，；！？])|(?:^|\n))\s{0,3}(?:(?:oh|hmm|oops|sorry|no|but)[,.!]?\s{1,3}){0,2}"
+    r"(?:actually,?\s(?=it|the\b|no\b|that\b|i\b|[A-Z\d])|wait\b[,.!]?|correction\b[:,]?|i mean[,:]?\s|scratch that\b[,.]?|on second "
+    r"thoughts?\b,?|let me (?:correct|fix) (?:that|this|myself)[.:,]?|just kidding[,.!]?|i (?:made a mistake|was wrong|misspoke)[.:,]?|my mistake[,.:]?|"
+    r"(?:等等|等一下|更正|我?[说搞算弄]错了|纠正一下|不对)[，,。：:！!])|(?<=[.,!?])\s{1,3}no[,:]\s(?=it|the|[A-Z\d])"
+    r"|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
+    re.IGNORECASE,
+)
+GUESS = compile_later(
+    r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|(?:not|un)\s?sure|not certain|"
+    r"i guess|guess(?:ing)?|supposedly|allegedly|reportedly|presumably|conceivably|apparently|arguably|i suspect|hard to say|unclear|rumou?red|(?:seems?|appears?) to|no idea|cannot (?:decide|tell))\b|"
+    r"可能(?!性)|也许|或许|大概|似乎|好像|不确定|猜|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必", re.IGNORECASE
+)  # fmt: skip
+ADVERB_OF_A_GUESS = compile_later(
+    r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
+)
+OTHERS_SAY = compile_later(
+    r"\b(?:said|says?|claim(?:s|ed)?|attribut\w+|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|expect(?:s|ed)|used to|formerly|previously|once|doubts?|wrong|"
+    r"incorrect|misspell\w*|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
+    r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|rul(?:e|ed|ing) out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|refus(?:e|es|ed) to|declin(?:e|es|ed) to|(?:stopped|ceased)(?= \w+ing)|avoid(?:s|ed)?|(?:almost|nearly) [a-z]+ed)\b|"
+    r"是否|曾经|曾是|有人|误以为|据称|以为|的话|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
+)  # fmt: skip
+# `Not Rome.`, before what it is
+DENIAL = compile_later(r"not\s[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE)
+NUMBER_OF_ITEM = compile_later(r"\s*\d{1,2}\.")
+NOT_TO_BE = compile_later(
+    r"[(（](?:not to be \w+ with|not|不是|并非)\s?[^)）]*(?<!sure)(?<!certain)[)）]\s?$", re.IGNORECASE
+)
+TAKEN_BACK = compile_later(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
+CONDITION = compile_later(r"(?:before|until)\b|if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
+CONTRAST = (
+    (
+        compile_later(
+            r"^(?:many|some|most|people|everyone|others|it is often)[^,.;]{1,160},?\s(?:but|yet|however,?)\s(?:in fact\s|actually\s)?(?=(?:it|the|this)\b)",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
+    (
+        compile_later(
+            r"^(?:有人|有些人|很多人|许多人|人们|不少人)[^，,。；]{1,40}[，,](?:但是?)?(?:其实|实际上|事实上)(?=[是为应])"
+        ),
+        "",
+    ),
+    (compile_later(r"^not\s[^,.;]{1,40},\s(?:but\s)?", re.IGNORECASE), ""),
+    (compile_later(r"^.{0,80}(?:改|变更|推迟|提前|延期|调整)(?:到|为|成|至)了?"), "是"),
+    (compile_later(r"^(?:contrary to|unlike|despite)\s[^,]{1,60},\s", re.IGNORECASE), ""),
+    (compile_later(r"n['’]t\s[^,.;]{1,80}?,?\sbut\s(?:rather\s|instead\s)?", re.IGNORECASE), " "),
+    (
+        compile_later(
+            r"\bnot\s[^,.;]{1,80}?(?:,?\sbut|(?:,|\s[—-])\s(?:but\s)?it(?:['’]s|\sis|\swas))\s(?:rather\s|instead\s)?",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
+    (compile_later(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}?(?:[，,]\s?(?:而|却)?是|而是)"), "是"),
+    (
+        compile_later(
+            r"(?:,|\s[-–—]|\s\(|\sand)\s?(?:and\s|but\s)?(?:certainly\s|definitely\s)?not\s[^,.;]{1,80}\)?(?:,\s(?:as|which|although|though|despite)\s.*)?$",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
+    (compile_later(r",?\s(?:rather than|instead of|as opposed to|unlike)\s[^,.;]{1,80}$", re.IGNORECASE), ""),
+    (compile_later(r"[，,(（](?:而|并)?(?:不是|不在|不属于|非)[^，,。；]{1,40}$"), ""),
+)
+SO = compile_later(
+    r",\s(?:so|therefore|thus|hence|which (?:means|gives|yields|makes|leaves)|giving|making|leaving)\s(?!that)|[，,](?:所以|因此|故|最终|最后|综上|但?(?:现在|目前|如今))"
+)
+HARMLESS = compile_later(
+    "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊言高愁]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
+)
+TITLE = compile_later(  # words that deny nothing: a quotation, a name
+    r"[\"“][^\"”]{1,60}[\"”]|'(?=\w)[^']{1,60}(?<=\w)'(?!\w)|《[^》]{1,40}》|(?<=[a-z] )(?:No|Not|Never|Nothing|None|Nobody|Without|If|Once)(?=(?: [A-Z]| (?:on|a|of|the) [A-Z])\w)"
+)
+TUPLE = compile_later(r"\((?:[-+\d./√π\\a-z^*]{1,12},\s?)*[-+\d./√π\\a-z^*]{1,12}\)")
+FORMERLY = compile_later(r"曾是|曾经|neither|nor\b|once\b|formerly|previously", re.IGNORECASE)
+GIVEN = compile_later(
+    r"^(?:if|since|because|as|given that)\s[^,]{1,120},\s?(?:then\s)?(?:we (?:can )?(?:get|have|obtain|find|see) (?:that )?)?",
+    re.IGNORECASE,
+)
+EXPLAINED = compile_later(r"(?<=\w[\"'”’)*]):\s(?=[a-z]).*$|(?<=[\w”》]): (?=(?:the|it|this|because|since|as)\b).*$")
+ASIDE = compile_later(
+    r",?\s(?:because|since|when|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for|followed|ahead|right|just (?:as|like)|unlike|behind|next)\s.*|"
+    r"(?:\s|(?<=[\u3400-\u9fff]))\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|它|其(?!中)|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
+)  # fmt: skip
+INSERTED = compile_later(
+    r",\s(?:[^,]|,\d{3}){1,60},(?=\s(?:is|are|was|were|has|had)\b)|,\s(?:the|an?|who|which)\s[^,]{1,60},(?=\s[a-z])|\s\((?:about |approximately )?[-\d][^()]{0,30}\)(?=\s\w)|\s\((?!(?:not|or)\b)[A-Za-z][^()=,;?]{0,60}\)(?=\s\w)|（[^（）不或？]{1,40}）(?=[\u3400-\u9fff])"
+)
+COPULA = compile_later(
+    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|gives|yields|produces|returns|prints|outputs|stands for|(?:amounts|comes|adds? up|sums?(?: up)?|evaluates|simplifies|reduces|refers) to)\b|(?<=[Ii]t|he|at|re|ho)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
+    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚次优劣])于|(?<=[发生活住长布建存落处])在",
+    re.IGNORECASE,
+)
+TERM = compile_later(r"\d+[a-z]")  # of a formula
+COORDINATED = compile_later(  # clauses with a verb of their own
+    r",?\s(?:and|but|while|whereas)\s(?=(?:(?:it|he|she|they|this|that|the \w+|[A-Z]\w+)\s)?(?:is|are|was|were|has|had|did|fell|died|lost|won|left|went|took|became|began|sank|made|sold|bought|ran|gave|got|came|\w{2,}ed)\b)|[，,；;](?=[\u3400-\u9fff])",
+)
+CLAUSE = compile_later(
+    r",(?!\d{3})(?!\s[12]\d{3}\b)\s?|[，;；]\s?|(?<!\ball)(?<!none)(?<!thing)\s(?:and|while|whereas|but)\s|而(?=[\u3400-\u9fff])",
+    re.IGNORECASE,
+)
+
+
+def statements(reply: str) -> list[str]:
+    """Return the sentences of a reply without questions, slips and explanations; none for a list, as its items are equal."""
+    lines = [line for line in reply[-MOST_CHARACTERS:].splitlines() if line.strip()]
+    if len(lines) > 1 and all(map(ITEM.match, lines)):
+        return []
+    text = corrected(reply)
+    if (found := EXPLANATION.search(text)) is not None and text[: found.start()].strip():
+        text = text[: found.start()]
+    said = [sentence for sentence in split(text) if not QUESTION.search(sentence)]
+    return [sentence for sentence in said if not DENIAL.fullmatch(sentence)] or said
+
+
+def corrected(reply: str) -> str:
+    """Return what a reply says after it last corrected itself: `Paris. Actually, it's Lyon.`
+
+    >>> corrected("Paris. Wait, no, it is Lyon."), corrected("It was 5.")
+    ('it is Lyon.', 'It was 5.')
+    """
+    text = reply.strip()[-MOST_CHARACTERS:]
+    for found in reversed(list(CORRECTION.finditer(text))):
+        if re.search(r"\w", text[found.end() :]):
+            return text[found.end() :].strip()
+    return text
+
+
+def split(text: str) -> list[str]:
+    """Return the sentences of a text, without list marks and emphasis; initials and `Dr.` end no sentence."""
+    pieces, start = [], 0
+    for found in SENTENCE_END.finditer(text):
+        if found[0][0] == "." and SHORTENED.search(text[max(start, found.start() - 6) : found.start()]):
+            continue
+        if NUMBER_OF_ITEM.fullmatch(text[: found.end()]) and len(text[found.end() :].split()) < 5:
+            continue  # `2. Tokyo`, but not `42. Let me know if you need more.`
+        pieces.append(text[start : found.end()])
+        start = found.end()
+    pieces.append(text[start:])
+    plain = [tidy(FORMULA.sub(r"\1\2", MARKUP.sub("", piece))).strip(" ;；") for piece in pieces]
+    ends = [piece.strip(" \n*\"'”’)")[-1:] for piece in pieces]
+    whole = [
+        sentence + ("?" if end in ("?", "？") and sentence[-1:] != "?" else "")
+        for sentence, end in zip(plain, ends, strict=True)
+        if sentence and len(sentence) <= LONGEST
+    ]
+    return whole if len(whole) <= MOST_SENTENCES else [whole[0], *whole[1 - MOST_SENTENCES :]]
+
+
+def without_guessing(reply: str) -> str:
+    """Return the reply as if it were sure.
+
+    >>> without_guessing("It is probably Paris."), without_guessing("It might be Paris.")
+    ('It is Paris.', 'It is Paris.')
+    """
+    return re.sub(r"\b(?:might|may|could) be\b", "is", ADVERB_OF_A_GUESS.sub("", reply[-MOST_CHARACTERS:]))
+
+
+def conclusion(reply: str) -> str:
+    """Return the sentence with which a long reply concludes, or its short first line when the rest explains it; '' without one.
+
+    >>> conclusion("Four pens cost 8. So each costs 2."), conclusion("Paris\\n\\nIt is on the Seine."), conclusion("It is nice. Yes.")
+    ('So each costs 2', 'Paris', '')
+    """
+    concluding = [sentence for sentence in statements(reply) if CONCLUDES.match(sentence)]
+    if concluding:
+        return concluding[-1]
+    first, _, rest = reply.strip().partition("\n\n")
+    return first.strip() if rest and len(first) <= LONGEST_FIRST_LINE and not ITEM.match(rest) else ""
+
+
+def chosen(sentences: Sequence[str], question: str) -> Sequence[str]:
+    """Return the sentences that answer: the last that concludes, else those nearest to the question, else all."""
+    if len(sentences) < 2:
+        return sentences
+    if concluding := [s for s in sentences if CONCLUDES.match(s)]:
+        return concluding[-1:]
+    asked = {word for word in echo(question) if not word.isdigit()}
+    shared = [len(asked & echo(s)) for s in sentences]
+    if DERIVED.fullmatch(sentences[-1]) and any("=" in s for s in sentences[:-1]):
+        return sentences[-1:]
+    if asked and max(shared) * 3 >= len(asked):
+        return [s for s, share in zip(sentences, shared, strict=True) if share == max(shared)]
+    return sentences
+
+
+def plain_statement(sentence: str) -> str | None:
+    """Return a sentence without what introduces, explains or contrasts; None when it says nothing for certain.
+
+    >>> plain_statement("So it is Paris, not Rome"), plain_statement("It can't be Paris"), plain_statement("It is 'Not Found'")
+    ('it is Paris', None, "It is 'Not Found'")
+    """
+    for _ in range(3):
+        if (lead := LEAD.match(sentence)) is None or lead.end() == len(sentence):
+            break
+        sentence = sentence[lead.end() :]
+    if CONDITION.match(sentence):
+        return None
+    sentence = GIVEN.sub("", sentence)
+    if (conclusion := list(SO.finditer(sentence))) and sentence[conclusion[-1].end() :].strip():
+        sentence = sentence[conclusion[-1].end() :]
+    sentence = NOT_TO_BE.sub("", sentence)
+    for pattern, instead in CONTRAST:
+        sentence = pattern.sub(instead, sentence)
+    aside = ASIDE.search(sentence)
+    if aside is not None and aside[0].strip()[:1] in "(（" and TAKEN_BACK.search(aside[0]):
+        return None
+    if COPULA.search(EXPLAINED.sub("", sentence)):
+        sentence = EXPLAINED.sub("", sentence)
+    sentence = ASIDE.sub(_unless_complement, INSERTED.sub("", sentence)).strip(" ,，;.。!！")
+    if is_certain(sentence):
+        return sentence
+    certain = [clause for clause in CLAUSE.split(sentence) if is_certain(clause)]
+    doubtful = "".join(clause for clause in CLAUSE.split(sentence) if not is_certain(clause))
+    if not certain or GUESS.search(doubtful) or OTHERS_SAY.search(FORMERLY.sub("", doubtful)) or "?" in doubtful:
+        return None
+    return ", ".join(certain) if COPULA.search(certain[-1]) else None
+
+
+def _unless_complement(aside: re.Match[str]) -> str:
+    """Return what is in brackets where it is all that is said: `The point is (2, 3)`."""
+    bracket = aside[0].strip()
+    said = bracket[:1] == "(" and (
+        "," in bracket or COPULA.search(aside.string[: aside.start()] + " ", max(0, aside.start() - 8))
+    )
+    return aside[0] if said and TUPLE.fullmatch(bracket) else ""
+
+
+def is_certain(sentence: str) -> bool:
+    """True if a sentence neither denies nor doubts what it says; the names in it may."""
+    without = HARMLESS.sub("·", TITLE.sub("·", sentence))
+    return not (negations(without) or GUESS.search(without) or OTHERS_SAY.search(without) or "?" in without)
+
+
+def asked_clause(sentence: str, question: str) -> str:
+    """Return the one clause that holds all words of the question, where others do not; else the sentence.
+
+    >>> asked_clause("Ann has four cats and three dogs", "How many cats does Ann have?")
+    'Ann has four cats'
+    """
+    asked = {word for word in echo(ASKED_KIND.sub("", question[:MOST_CHARACTERS])) if not TERM.fullmatch(word)}
+    measures = set(MEASURES.findall(question.casefold()))
+    if measures and any(measures & set(MEASURES.findall(one.casefold())) for one in CLAUSE.split(sentence)):
+        about = [set(MEASURES.findall(one.casefold())) for one in CLAUSE.split(sentence)]
+        kept = [one for one, other in zip(CLAUSE.split(sentence), about, strict=True) if not other or measures & other]
+        sentence = ", ".join(kept)
+    elif measures and len(named := [one for one in CLAUSE.split(sentence) if not MEASURES.search(one)]) == 1:
+        sentence = named[0]  # the other clauses are about other measures
+    clauses = CLAUSE.split(sentence)
+    if not asked or len(clauses) < 2:
+        return sentence
+    if all(asked & echo(clause) for clause in clauses):
+        asked &= echo(sentence)  # else some are items of a list, or parts of an amount
+    verb, words = COPULA.search(clauses[0]), clauses[0].split(" ")[:3]
+    subject = (
+        set()
+        if verb is not None and "=" in verb[0]
+        else echo(clauses[0][: verb.start()] if verb is not None else " ".join(words)[: 24 if len(words) > 1 else 3])
+    )
+    for inherited in (set[str](), subject):
+        whole = [clause for clause in clauses if asked <= echo(clause) | inherited and not echo(clause) <= asked]
+        if whole:
+            return whole[0] if len(whole) == 1 else sentence
+    coordinated = [clause for clause in COORDINATED.split(sentence) if clause.strip()]
+    shared = [len((asked & echo(clause)) - subject) for clause in coordinated]
+    return coordinated[shared.index(max(shared))] if shared.count(max(shared)) == 1 else sentence

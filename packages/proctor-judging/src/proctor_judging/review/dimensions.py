@@ -1,0 +1,79 @@
+"""Define the dimensions that reviewers score, and their scales."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from proctor.core.sentence import say
+from proctor.i18n import speak
+from proctor_judging.review.labels import DIMENSIONS
+
+FINE_STEPS = 10  # of a scale that has no whole points
+TITLES = {
+    "correctness": say("Correctness"),
+    "clarity": say("Clarity"),
+    "difficulty_match": say("Difficulty match"),
+    "completeness": say("Completeness"),
+}
+ASKS = {
+    "correctness": say("Are the answer and every step right?"),
+    "clarity": say("Can it be understood in one way only?"),
+    "difficulty_match": say("Is it as difficult as it is meant to be?"),
+    "completeness": say("Is nothing missing, also in the solution?"),
+}
+
+
+class Words(msgspec.Struct, frozen=True, kw_only=True):
+    """The name and the question of a dimension, and the meaning of points, in one language."""
+
+    title: str
+    asks: str = ""
+    anchors: Mapping[str, str] = {}
+
+
+class Dimension(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to score, from low to high."""
+
+    name: str
+    low: float = 1
+    high: float = 5
+    step: float = 1
+    words_by_lang: Mapping[str, Words] = {}
+
+    def words(self, lang: str) -> Words:
+        """Return the words of a dimension in a language, from its rubric or the catalogue."""
+        if (found := self.words_by_lang.get(lang)) is not None:
+            return found
+        title = TITLES.get(self.name)
+        return Words(
+            title=speak(title, lang) if title else self.name.replace("_", " ").capitalize(),
+            asks=speak(ASKS[self.name], lang) if self.name in ASKS else "",
+        )
+
+
+DEFAULT = tuple(Dimension(name=name) for name in DIMENSIONS)
+
+
+def of_rubric(name: str) -> tuple[Dimension, ...]:
+    """Return the dimensions of a rubric: one that comes with Proctor, or a file.
+
+    Raises:
+        BadInput: no such rubric, or it cannot be read.
+    """
+    from proctor_judging.judges.rubric import rubric
+
+    found = rubric(name)
+    whole = found.low == int(found.low) and found.high == int(found.high) and found.high - found.low > 1
+    return tuple(
+        Dimension(
+            name=one.name,
+            low=int(found.low) if whole else found.low,
+            high=int(found.high) if whole else found.high,
+            step=1 if whole else (found.high - found.low) / FINE_STEPS,
+            words_by_lang={
+                lang: Words(title=words.title or one.name.replace("_", " "), asks=words.text, anchors=words.anchors)
+                for lang, words in (("en", one.words("en")), ("zh", one.words("zh")))
+            },
+        )
+        for one in found.dimensions
+    )

@@ -1,0 +1,307 @@
+"""Fill in the blanks: each right one is a point, with alternatives, groups in any order, and numbers by value.
+
+The target is a text with a line for each blank, or a list; a blank that is a list has alternatives. In a text they are
+parted by `或`, unless that is part of a word (`或者`). `meta["blanks"]` may hold options, see `Options`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+
+import msgspec
+
+from proctor.config import converted
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.trajectory import Trajectory
+from proctor.text_measures.rouge import rouge_l
+from proctor_judging.matching.cascade import match
+from proctor_judging.matching.claims import claimed
+from proctor_judging.matching.filled_blanks import (
+    LONGEST_VALUE,
+    MOST_CHARACTERS,
+    bold_words,
+    fill_gaps,
+    read_blanks,
+    without_context,
+)
+from proctor_judging.matching.marked_answers import half_width, without_thoughts
+from proctor_judging.matching.text import negations, simplified
+
+_LATEX = (
+    (re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}"), r"\1/\2"),
+    (re.compile(r"\\sqrt\s?\{(\w+)\}"), r"√\1"),
+    (re.compile(r"\\sqrt\s?\{"), "√{"),
+    (re.compile(r"√\s?\((\w+)\)"), r"√\1"),
+    (re.compile(r"\\(?:text|mathrm|ce|mathbf|rm)\s?\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\^\s?\{?\s?\\circ\s?\}?|\\degree"), "°"),
+    (re.compile(r"([_^])\{([^{}]*)\}"), r"\1\2"),
+    (re.compile(r"_(?=\w)"), ""),
+    (re.compile(r"(?<=[A-Za-z])\^(?=\d?[+-]$)"), ""),
+    (re.compile(r"\\(?:left|right|quad|,|;|!)"), ""),
+)
+_COMMANDS = {
+    "pi": "π",
+    "geq": "≥",
+    "ge": "≥",
+    "leq": "≤",
+    "le": "≤",
+    "neq": "≠",
+    "ne": "≠",
+    "times": "×",
+    "cdot": "·",
+    "pm": "±",
+}
+_COMMANDS |= {
+    "infty": "∞",
+    "alpha": "α",
+    "beta": "β",
+    "theta": "θ",
+    "lambda": "λ",
+    "mu": "μ",
+    "omega": "ω",
+    "Delta": "Δ",
+    "rightarrow": "→",
+}
+_COMMAND = re.compile(r"\\([A-Za-z]+)\s?")
+_WORDS = {
+    "大于": ">",
+    "小于": "<",
+    "等于": "=",
+    "大于等于": "≥",
+    "大于或等于": "≥",
+    "不小于": "≥",
+    "小于等于": "≤",
+    "小于或等于": "≤",
+    "不大于": "≤",
+}
+_SCRIPT = re.compile("[⁰¹²³⁴-⁹⁺⁻]+|[₀-₉₊₋]+")
+_VALUES = frozenset(["quasi exact", "numeric", "units", "mathematics"])
+_FIGURES = re.compile(r"\d+|[零〇一二三四五六七八九十百千万亿]+")
+_OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少内外东西南北男女快慢强弱长短早晚"
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
+_LONGEST_NUMBER = 100
+_FILLED = re.compile(
+    r"(?:\b(?:blank|gap|space)\b|空|所以|因此)[^.。\n\"“]{0,30}(?:\b(?:with|is|be|by)\b|[填为是入写])[^\w\"“]{0,3}(?:the word )?[\"“]?(?P<word>[^\"”。.\n:：，]{1,60})[\"”]?[。.]?\s*$"
+    r"|^(?:the (?:word|phrase|term|answer) )?[\"“]?(?P<other>[^\"”\n]{1,60}?)[\"”]? (?:fits|fills|goes in(?:to)?|belongs in|completes|is the (?:word|answer|term) (?:for|that fills)) (?:in )?(?:the|this) (?:blank|gap|space|sentence)\b",
+    re.IGNORECASE,
+)
+_ASSIGNED = re.compile(r"^[a-z]\d?=")
+_SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
+_AROUND = " \t.。,;:!\"'`*"
+_PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options in `meta["blanks"]`.
+
+    Attributes:
+        any_order: groups of blanks, counted from 0, whose answers may be swapped: `[[0, 1]]`, or true for all.
+        separator: what parts alternatives in a text.
+        case_sensitive, ignore_punctuation: how texts are compared.
+        min_similarity: accept answers that are at least this similar, letter by letter (ROUGE-L); 1 means the same. Texts with
+            other digits, negations or opposites (前 and 后) are not similar.
+    """
+
+    any_order: bool | tuple[tuple[int, ...], ...] = ()
+    separator: str = "或"
+    case_sensitive: bool = False
+    ignore_punctuation: bool = False
+    min_similarity: float = 1.0
+
+
+@scorer(version="2")
+def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """A point for each blank.
+
+    >>> sample = Sample.ask("q", "?", target="1/2\\n北京或京")
+    >>> blanks(sample, Trajectory.of("答案：0.5；京")).points
+    2
+    """
+    options = converted(sample.meta.get("blanks") or {}, Options, "blanks")
+    expected = _expected(sample.target, options)
+    if not any(expected):
+        return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
+    claims = read_claims(trajectory.answer, sample.question, len(expected))
+    made = claims.answers
+    right = [
+        any(ways) for ways in zip(_right(made, expected, options), _right(claims.bare, expected, options), strict=True)
+    ]
+    if len(expected) == 1 and not right[0]:
+        right = [_said(trajectory.answer, expected[0], sample.question, options)]
+    points = sum(right)
+    reason = (
+        say("All blanks are right.")
+        if points == len(expected)
+        else say(
+            "Wrong: {blanks}.",
+            blanks="; ".join(
+                f"({place}) {answer or '-'} / {'|'.join(alternatives)}"
+                for place, (good, answer, alternatives) in enumerate(zip(right, made, expected, strict=True), 1)
+                if not good
+            ),
+        )
+    )
+    return Score(points=points, out_of=len(expected), answer="\n".join(made), reason=reason)
+
+
+class BlankClaims(msgspec.Struct, frozen=True):
+    """What a reply fills into each gap, and the same without the words next to the gap that it repeats."""
+
+    answers: tuple[str, ...]
+    bare: tuple[str, ...]
+
+
+def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
+    """Read what a reply fills into each of `count` gaps; '' where it fills in nothing.
+
+    >>> read_claims("第一空：5；第二空：6年", "共____人，历时____年。", 2)
+    BlankClaims(answers=('5', '6年'), bare=('5', '6'))
+    """
+    answers = fill_gaps(reply, question, count) or read_blanks(reply, count)
+    return BlankClaims(tuple(answers), tuple(without_context(answers, question)))
+
+
+def _said(reply: str, alternatives: Sequence[str], question: str, options: Options) -> bool:
+    """True if a sentence gives one of the alternatives as its answer, or as the words that fit the only blank."""
+    text = without_thoughts(reply)[-MOST_CHARACTERS:]
+    if (found := _FILLED.search(text[-LONGEST_VALUE * 2 :])) is not None and not negations(
+        found[0].replace(found["word"] or found["other"], "")
+    ):
+        return _fits(found["word"] or found["other"], alternatives, options)
+    fits = partial(_fits, alternatives=alternatives, options=options)
+    if len(bold := bold_words(text)) == 1 and not negations(text) and fits(bold[0]):
+        return True
+    return claimed(text, question, fits=fits) is not None
+
+
+def _expected(target: object, options: Options) -> list[list[str]]:
+    """Return the alternatives of each blank."""
+    if isinstance(target, list | tuple):
+        return [[str(one) for one in blank] if isinstance(blank, list | tuple) else [str(blank)] for blank in target]
+    lines = [line.strip() for line in str(target if target is not None else "").splitlines() if line.strip()]
+    return [_alternatives(line, options.separator) for line in lines]
+
+
+def _alternatives(line: str, separator: str) -> list[str]:
+    """Return the whole line, and its parts; `或` within a word parts nothing."""
+    if not separator:
+        return [line]
+    pattern = re.escape(separator) + ("(?![者许然则缺])" if separator == "或" else "")
+    parts = [part.strip() for part in re.split(pattern, line)]
+    return [line, *parts] if len(parts) > 1 and all(parts) else [line]
+
+
+def _right(made: Sequence[str], expected: Sequence[Sequence[str]], options: Options) -> list[bool]:
+    groups = (
+        options.any_order
+        if isinstance(options.any_order, tuple)
+        else (tuple(range(len(expected))),) * options.any_order
+    )
+    right = [_fits(answer, alternatives, options) for answer, alternatives in zip(made, expected, strict=True)]
+    for group in groups:
+        places = [place for place in dict.fromkeys(group) if 0 <= place < len(expected)]
+        partner = _matched([[_fits(made[one], expected[other], options) for other in places] for one in places])
+        for here, place in enumerate(places):
+            right[place] = here in partner
+    return right
+
+
+def _matched(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
+    """Return the largest one-to-one matching: expected blank -> answer, so that one answer does not fill two blanks."""
+    answer_of: dict[int, int] = {}
+
+    def place(answer: int, tried: set[int]) -> bool:
+        for blank, good in enumerate(fits[answer]):
+            if good and blank not in tried:
+                tried.add(blank)
+                if blank not in answer_of or place(answer_of[blank], tried):
+                    answer_of[blank] = answer
+                    return True
+        return False
+
+    for answer in range(len(fits)):
+        place(answer, set())
+    return answer_of
+
+
+def _fits(answer: str, alternatives: Sequence[str], options: Options) -> bool:
+    made = _plain(answer, options)
+    if not made:
+        return False
+    number = _value(made)
+    for alternative in alternatives:
+        expected = _plain(alternative, options)
+        if "=" in made and "=" not in expected:
+            made = _ASSIGNED.sub("", made)
+        if made == expected or (number is not None and number == _value(expected)):
+            return True
+        if not options.case_sensitive and len(answer) <= LONGEST_VALUE and _same_value(answer, alternative):
+            return True
+        if options.min_similarity < 1 and number is None and _similar(made, expected, options.min_similarity):
+            return True
+    return False
+
+
+def _same_value(answer: str, expected: str) -> bool:
+    """Return the same number or expression: 五 is 5, 2√2 is √8."""
+    verdict = match(answer, expected)
+    return verdict.right and verdict.rule in _VALUES
+
+
+def _similar(made: str, expected: str, least: float) -> bool:
+    """Letters agree, and nothing that turns the meaning differs: digits, negations, opposites."""
+    if sorted(_FIGURES.findall(made)) != sorted(_FIGURES.findall(expected)) or len(negations(made)) != len(
+        negations(expected)
+    ):
+        return False
+    if any(made.count(char) != expected.count(char) for char in _OPPOSITES):
+        return False
+    return rouge_l(made, expected).f >= least
+
+
+def _plain(text: str, options: Options) -> str:
+    if len(text) > MOST_CHARACTERS:
+        return text if options.case_sensitive else text.casefold()
+    plain = _SCRIPT.sub(_level, simplified(half_width(text)).translate(_SIGNS)).strip(_AROUND)
+    for pattern, instead in _LATEX:
+        plain = pattern.sub(instead, plain)
+    plain = _COMMAND.sub(lambda found: _COMMANDS.get(found[1], found[1]), plain)
+    plain = "".join(plain.split())
+    plain = _WORDS.get(plain, plain)
+    if options.ignore_punctuation and _value(plain) is None:
+        plain = _PUNCTUATION.sub("", plain)
+    return plain if options.case_sensitive else plain.casefold()
+
+
+def _level(found: re.Match[str]) -> str:
+    """Raised and lowered signs as usual ones: `x²` is `x^2`, `H₂O` is `H2O`."""
+    usual = unicodedata.normalize("NFKC", found[0]).replace("−", "-")
+    return usual if found[0][0] in "₀₁₂₃₄₅₆₇₈₉₊₋" else "^" + usual
+
+
+def _value(text: str) -> Fraction | None:
+    """Return a number, fraction or percentage by its value; None for other texts.
+
+    >>> _value("1,000.50") == _value("1000.5"), _value("50%") == _value("1/2"), _value("x")
+    (True, True, None)
+    """
+    if len(text) > _LONGEST_NUMBER:
+        return None
+    percent = text.endswith("%")
+    parts = text.removesuffix("%").split("/")
+    if len(parts) > 2 or not all(any(map(str.isdecimal, part)) and _NUMBER.fullmatch(part) for part in parts):
+        return None
+    numbers = [Fraction(part.replace(",", "").removesuffix(".")) for part in parts]
+    if len(numbers) == 2 and not numbers[1]:
+        return None
+    value = numbers[0] / numbers[1] if len(numbers) == 2 else numbers[0]
+    return value / 100 if percent else value
+
+
+PART = ScorerPart(scorer=blanks, options=Options)

@@ -1,1 +1,0 @@
-"""Compare judges with people and with each other: ratings, agreement, and figures with intervals."""

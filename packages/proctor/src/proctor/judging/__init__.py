@@ -1,1 +1,0 @@
-"""Tasks for judges: items and pairs from data files, and the probes for bias."""

@@ -1,1 +1,0 @@
-"""Collect human labels: who reviews which item, and the labels; the pages are in `web`."""
