@@ -79,11 +79,13 @@ def what_is_missing() -> None:
     Path("answers.py").write_text("def answer(question):\n    return question\n", encoding="utf-8")
     Path("answers.csv").write_text("question,target\n1,1\n", encoding="utf-8")
     for words, extra in (
+        (["run", "answers.csv", "--agent", "./answers.py:answer"], "judging"),
+        (["judge", "items", "answers.csv"], "judging"),
         (["run", "bfcl", "--agent", "baseline:empty"], "benchmarks"),
         (["ci", "gate", "right"], "ci"),
         (["web"], "web"),
         (["adk", "evalset", "list", "x.evalset.json"], "adapters"),
-        (["run", "answers.csv", "--agent", "langgraph:./answers.py:answer"], "langgraph"),
+        (["run", "answers.csv", "--agent", "langgraph:./answers.py:answer", "--scorer", "exact"], "langgraph"),
         (["runs", "list", "--store", "postgresql://localhost/x"], "postgres"),
         (["run", "shop.evalset.json", "--agent", "./answers.py:answer"], "adapters"),
         (["runs", "report", "right", "--store", "runs.db", "--for", "user"], "ci"),
@@ -103,6 +105,14 @@ def audit() -> None:
     """A file with a wrong row is found out."""
     Path("exam.csv").write_text("question,target\n1+1,2\n1+1,3\n", encoding="utf-8")
     assert "contradictory-duplicate" in run("audit-task", "exam.csv", code=1)
+
+
+def judging() -> None:
+    """An answer that means the same is right, and the judges are known."""
+    Path("answers.py").write_text("def answer(question):\n    return 'It is 0.5.'\n", encoding="utf-8")
+    Path("answers.csv").write_text("question,target\nHalf of one?,1/2\n", encoding="utf-8")
+    assert "100.0%" in run("run", "answers.csv", "--agent", "./answers.py:answer", "--store", "r.db")
+    assert "rubric" in run("list", "scorers")
 
 
 def benchmarks() -> None:
@@ -141,7 +151,7 @@ def compat() -> None:
 
 
 SMOKES: dict[str, Callable[[], None]] = {OURS: kernel}
-SMOKES |= {f"{OURS}-{one.__name__}": one for one in (adapters, audit, benchmarks, ci, web, compat)}
+SMOKES |= {f"{OURS}-{one.__name__}": one for one in (adapters, judging, audit, benchmarks, ci, web, compat)}
 
 if __name__ == "__main__":
     import_all(sys.argv[1].replace("-", "_"))

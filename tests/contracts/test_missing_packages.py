@@ -26,6 +26,7 @@ from proctor.registry import load_object
 
 Path("q.jsonl").write_text('{"id": "a", "question": "1 + 1?", "target": "2"}')
 Path("case.evalset.json").write_text("{}")
+Path("article.toml").write_text("[single_choice]\\nstrict_mode = true")
 
 
 def call(*words):
@@ -44,7 +45,8 @@ def star(name):
     exec(f"from proctor import {name}", {})
 
 
-run = ("run", "q.jsonl", "--store", "r.db", "--quiet")
+plain = ("run", "q.jsonl", "--store", "r.db", "--quiet")
+run = (*plain, "--scorer", "exact")
 for made in ("first", "second"):
     assert call(*run, "--agent", "baseline:oracle", "--run", made)[0] == 0
 kept = ("first", "--store", "r.db")
@@ -55,16 +57,18 @@ ask = {
     "proctor.environments": lambda name: call(*run, "--agent", "baseline:null", "--environment", f"{name}:x"),
     "proctor.exports": lambda name: call("runs", "export", *kept, "--format", name, "--out", "o"),
     "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),
-    "proctor.judges": lambda name: call(*run, "--agent", "baseline:null", "--scorer", f"{name}:x"),
+    "proctor.judges": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"{name}:./mine.toml"),
     "proctor.names": lambda name: take(star, name),
     "proctor.readers": {
         "run": lambda: call("runs", "report", *kept, "--for", "product"),
         "comparison": lambda: call("compare", "first", "second", "--store", "r.db", "--for", "product", "--out", "c.md"),
     },
-    "proctor.scorers": lambda name: call(*run, "--agent", "baseline:null", "--scorer", name),
+    "proctor.scorers": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", name),
+    "proctor.scorer_settings": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"./{name}.toml"),
     "proctor.starters": lambda name: call("init", name),
     "proctor.stores": lambda name: call("runs", "list", "--store", f"{name}://here"),
     "proctor.task_files": {"adk": lambda: call("run", "case.evalset.json", "--agent", "baseline:null")},
+    "proctor.task_kinds": lambda name: call("run", f"{name}:q.jsonl", "--agent", "recorded:"),
     "proctor.users": lambda name: call(*run, "--agent", "baseline:null", "--user", f"{name}:x"),
     "module": lambda name: take(load_object, name, "task"),
 }
@@ -83,6 +87,8 @@ MODULES = [  # as runs name them that were stored before and after the packages 
     ("benchmarks", "module", "proctor_benchmarks.gaia.scorer:gaia"),
     ("adapters", "module", "proctor.agents.adk:make"),
     ("compat", "module", "proctor.compat.multi:task"),
+    ("judging", "module", "proctor.scorers.answer:answer"),
+    ("judging", "module", "proctor.judges.rubric:made"),
 ]
 
 

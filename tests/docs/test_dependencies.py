@@ -48,7 +48,7 @@ CHECKED_BY = {  # modules that are imported only where another one has found the
     "proctor_adapters/agents/openai_agents": "openai-agents",
     "proctor_adapters/agents/pydantic_ai": "pydantic-ai",
     "proctor_adapters/agents/smolagents": "smolagents",
-    "answer_matching/": "math",
+    "proctor_judging/matching/": "math",
     "api/loop": "fast",  # taken where it is there
     "proctor_benchmarks/miniwob/": "browser",
     "proctor_benchmarks/multi/figures": "plots",
@@ -58,7 +58,7 @@ CHECKED_BY = {  # modules that are imported only where another one has found the
     "models/_llama": "local",
     "api/run": "frames",  # types only
     "reports/figures": "plots",
-    "scorers/token_embedding_f1": "semantic",
+    "proctor_judging/scorers/token_embedding_f1": "semantic",
     "proctor_adapters/postgresql/": "postgres",
     "trajectory_matching/": "matching",
     "proctor_web/team/oidc": "oidc",

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import proctor.scorers
+import proctor_judging.scorers
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
@@ -26,13 +27,13 @@ from proctor_judging.scorers.number import number
 HELD_OUT = Path(__file__).parents[1] / "data" / "held_out"
 KEYS = {"target", "targets", "sample", "expected", "key", "reference", "fits"}
 READERS = (  # modules that read what a reply says; who imports one reads free text
-    "answer_matching.claims",
-    "answer_matching.amount_claims",
-    "answer_matching.replies",
-    "answer_matching.filled_blanks",
-    "answer_matching.option_letters",
-    "scorers.refusal_model",
-    "reply_parsing.json_values",
+    "proctor_judging.matching.claims",
+    "proctor_judging.matching.amount_claims",
+    "proctor_judging.matching.replies",
+    "proctor_judging.matching.filled_blanks",
+    "proctor_judging.matching.option_letters",
+    "proctor_judging.scorers.refusal_model",
+    "proctor.reply_parsing.json_values",
 )
 NO_READERS = {
     "article_settings",  # the rule of an article, kept for parity
@@ -42,14 +43,15 @@ NO_READERS = {
 
 
 def _modules() -> list[ModuleType]:
-    names = [found.name for found in pkgutil.iter_modules(proctor.scorers.__path__)]
-    return [importlib.import_module(f"proctor.scorers.{name}") for name in names]
+    rooms = (proctor.scorers, proctor_judging.scorers)
+    names = [module.name for room in rooms for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")]
+    return [importlib.import_module(name) for name in names]
 
 
 def _reads_free_text(module: ModuleType) -> bool:
     source = inspect.getsource(module)
     return module.__name__.rpartition(".")[2] not in NO_READERS and any(
-        f"from proctor.{reader} import" in source for reader in READERS
+        f"from {reader} import" in source for reader in READERS
     )
 
 

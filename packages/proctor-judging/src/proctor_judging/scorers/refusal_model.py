@@ -63,7 +63,7 @@ def read_refusal(reply: str, question: str = "") -> Declined | None:
 @cache
 def read_weights() -> tuple[dict[str, float], float]:
     """Return the weight of each feature, and the constant that is added to their sum."""
-    text = files("proctor.scorers").joinpath("refusal_weights.txt").read_text(encoding="utf-8")
+    text = files("proctor_judging.scorers").joinpath("refusal_weights.txt").read_text(encoding="utf-8")
     weights: dict[str, float] = {}
     for line in text.splitlines():
         weight, *names = line.split("\t")

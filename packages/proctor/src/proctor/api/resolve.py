@@ -381,7 +381,10 @@ def _check_options(
 
 
 def _scorers(given: str | Scorer, make: Make) -> list[BoundScorer]:
-    if isinstance(given, str) and "." in given and not _is_judge(given.partition(":")[0]):
+    kind = given.partition(":")[0] if isinstance(given, str) else ""
+    for room in (registry.SCORERS, registry.JUDGES):
+        room.check_installed(kind)
+    if isinstance(given, str) and "." in given and not _is_judge(kind):
         from proctor.scorers import scorer_file
 
         if scorer_file.is_file(given):

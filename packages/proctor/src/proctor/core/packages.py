@@ -24,20 +24,8 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "prometheus": {"proctor.exports": ("prometheus",)},
     "judging": {
         "proctor.scorers": (
-            *(
-                "answer",
-                "bleu",
-                "blanks",
-                "by_type",
-                "choice",
-                "chrf",
-                "number",
-                "open",
-                "refusal",
-                "rouge",
-                "semantic",
-            ),
-            "token_embedding_f1",
+            *("answer", "blanks", "bleu", "by_type", "choice", "chrf", "number", "open", "refusal", "rouge"),
+            *("semantic", "token_embedding_f1"),
         ),
         "proctor.scorer_settings": ("article",),
         "proctor.judges": ("adk_judged", "debate", "deepeval", "jury", "pairwise", "probe", "rubric"),

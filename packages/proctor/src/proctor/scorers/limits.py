@@ -22,7 +22,7 @@ from proctor.core.trajectory import Trajectory
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The most that is allowed of each; `least_characters` is the other way round.
 
-    characters, words: of the answer (a text without blanks is one word). steps: messages of the agent. calls:
+    characters, words: of the answer (a text without spaces is one word). steps: messages of the agent. calls:
     tool calls. tokens: input and output together. output_tokens. seconds: from the first step to the last.
     """
 
