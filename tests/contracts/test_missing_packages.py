@@ -59,6 +59,7 @@ ask = {
     "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),
     "proctor.judges": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"{name}:./mine.toml"),
     "proctor.names": lambda name: take(star, name),
+    "proctor.parity": lambda name: call("data", "parity", name, "q.jsonl"),
     "proctor.readers": {
         "run": lambda: call("runs", "report", *kept, "--for", "product"),
         "comparison": lambda: call("compare", "first", "second", "--store", "r.db", "--for", "product", "--out", "c.md"),
@@ -67,7 +68,10 @@ ask = {
     "proctor.scorer_settings": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"./{name}.toml"),
     "proctor.starters": lambda name: call("init", name),
     "proctor.stores": lambda name: call("runs", "list", "--store", f"{name}://here"),
-    "proctor.task_files": {"adk": lambda: call("run", "case.evalset.json", "--agent", "baseline:null")},
+    "proctor.task_files": {
+        "adk": lambda: call("run", "case.evalset.json", "--agent", "baseline:null"),
+        "inspect": lambda: call("run", "inspect:exam.py", "--agent", "baseline:null"),
+    },
     "proctor.task_kinds": lambda name: call("run", f"{name}:q.jsonl", "--agent", "recorded:"),
     "proctor.users": lambda name: call(*run, "--agent", "baseline:null", "--user", f"{name}:x"),
     "module": lambda name: take(load_object, name, "task"),
@@ -114,7 +118,9 @@ def test_everything_that_is_missing_is_answered_with_the_line_that_installs_it(a
 
 
 def test_a_list_shows_what_is_missing_with_the_extra_it_needs_and_the_line_that_installs_it(alone: Any) -> None:
-    words = {"proctor.names": "names"} | {f"proctor.{room}": word for word, room in ROOM_BY_WORD.items()}
+    words = {"proctor.names": "names", "proctor.judges": "scorers"} | {
+        f"proctor.{room}": word for word, room in ROOM_BY_WORD.items()
+    }
     listed = {(words[group], name, extra) for extra, group, name in BROUGHT_NAMES if group in words}
     assert {(word, *row) for word, rows in alone["json"]["not_installed"].items() for row in rows.items()} == listed
     for _, name, extra in listed:

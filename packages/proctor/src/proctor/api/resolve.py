@@ -341,8 +341,7 @@ def _task_by_name(name: str) -> tuple[object, tuple[str, ...]]:
     if not is_plain_benchmark(name):
         from proctor.datasets.files import check_kind
 
-        if name.partition(":")[0].endswith(".json"):
-            registry.TASK_FILES.check_installed("adk")
+        registry.TASK_FILES.check_installed("adk" if room.endswith(".json") else room)
         check_kind(name)
     if rest and registry.AGENTS.knows(room.replace("-", "_")) and not Path(f"{room}.py").is_file():
         raise BadInput(

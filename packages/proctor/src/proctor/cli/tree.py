@@ -40,7 +40,7 @@ GROUPS = {
     "adk": say("Does an agent of ADK or VeADK pass its eval sets?"),
     "team": say("Who else works with these runs, and what did they do?"),
 }
-PACKAGES = ("adapters", "ci", "web")  # the extras whose packages have commands here
+PACKAGES = ("adapters", "audit", "ci", "judging", "web")  # the extras whose packages have commands here
 USUAL = {"runs": "list"}  # what a group does when no command of it is named
 COMMANDS = {
     "demo": Entry(
