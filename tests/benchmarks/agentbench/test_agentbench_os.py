@@ -15,9 +15,9 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message
 from proctor.core.trial import Failure
 from proctor.models.scripted import ScriptedModel
-from proctor_benchmarks.agentbench import os_program
 from proctor_benchmarks.agentbench.os_loop import Ran, Script
 from proctor_benchmarks.agentbench.os_sandbox import Sandbox
+from proctor_benchmarks.boxes import first_process
 
 FORKS = """
 import os, time
@@ -101,8 +101,8 @@ def test_a_command_that_ends_its_machine_is_the_agents_failure_if_a_fresh_one_wo
     ask = Sandbox._ask
 
     async def dying(self: Sandbox, call: str, **given: Any) -> Any:
-        if given.get("command") == "escape" and self._process is not None:
-            self._process.kill()  # no command that can is known
+        if given.get("command") == "escape":
+            await self._namespace.end()  # no command that can is known
         return await ask(self, call, **given)
 
     monkeypatch.setattr(Sandbox, "_ask", dying)
@@ -170,10 +170,10 @@ async def test_an_agent_that_removes_the_shell_has_failed_by_itself() -> None:
 async def test_a_command_that_does_not_end_costs_the_agent_its_shell(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    program = Path(os_program.__file__ or "").read_text("utf-8")
+    program = Path(first_process.__file__ or "").read_text("utf-8")
     quick = tmp_path / "quick.py"
     quick.write_text(program.replace("SILENT_SECONDS = 5.0", "SILENT_SECONDS = 1.0"), encoding="utf-8")
-    monkeypatch.setattr(os_program, "__file__", str(quick))
+    monkeypatch.setattr(first_process, "__file__", str(quick))
     async with Sandbox() as machine:
         await machine.type("true")  # so that the shell has started
         assert (await machine.type("cd /tmp; echo begun; sleep 100")).endswith("begun\r\n")

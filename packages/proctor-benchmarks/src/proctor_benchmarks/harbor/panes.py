@@ -32,9 +32,9 @@ def read_pane(pane: str) -> dict[str, PaneStatus]:
     for line in parts[1].splitlines():
         text = line.rpartition(" - ")[0] or line if line.startswith("FAILED") else line
         words = text.split(maxsplit=1)
-        if len(words) == 2 and (status := _STATUS.get(words[0].strip(":"))) is not None:
-            if name := words[1].strip().split("::", maxsplit=1)[-1]:
-                results[name] = status
+        status = _STATUS.get(words[0].strip(":")) if len(words) == 2 else None
+        if status is not None and (name := words[1].strip().split("::", maxsplit=1)[-1]):
+            results[name] = status
     return results
 
 

@@ -1,7 +1,7 @@
 """Our readers of rewards and screens against recorded results of Harbor and Terminal-Bench.
 
-    {"id": "reward-21", "kind": "harbor_reward", "reward.json": null, "reward.txt": "１", "rewards": {"reward": 1.0}}
-    {"id": "pane-265", "kind": "terminal_bench_pane", "pane": "$ bash run-tests.sh\\n…", "raises": "ValueError"}
+{"id": "reward-21", "kind": "harbor_reward", "reward.json": null, "reward.txt": "１", "rewards": {"reward": 1.0}}
+{"id": "pane-265", "kind": "terminal_bench_pane", "pane": "$ bash run-tests.sh\\n…", "raises": "ValueError"}
 """
 
 import json
@@ -12,13 +12,13 @@ from typing import Any
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.runtime.json_file import read_json_lines
+from proctor_benchmarks.boxes.rewards import RewardFault, read_rewards
 from proctor_benchmarks.harbor.panes import all_passed, read_pane
-from proctor_benchmarks.harbor.rewards import RewardFault, read_rewards
 
 RESULTS = ("rewards", "parser_results", "all_passed", "raises")
 
 
-def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
+def check_corpus(path: Path, _: str | None = None) -> Iterator[Checked]:
     """Check every line; what the official code returned or raised has to be equal.
 
     Raises:

@@ -14,13 +14,25 @@ from typing import Any
 
 import msgspec
 
-from proctor_benchmarks.swebench.instance import ERROR, FAILED, PASSED, SKIPPED, XFAIL, LogParser, StatusByTest, SweInstance  # fmt: skip
-from proctor_benchmarks.swebench.javascript_logs import JAVASCRIPT_PARSERS
+from proctor_benchmarks.swebench.instance import (  # fmt: skip
+    ERROR,
+    FAILED,
+    PASSED,
+    SKIPPED,
+    XFAIL,
+    LogParser,
+    ReleaseParser,
+    StatusByTest,
+    SweInstance,
+)
+from proctor_benchmarks.swebench.javascript_logs import JAVASCRIPT_PARSERS, JAVASCRIPT_RELEASE_PARSERS
 from proctor_benchmarks.swebench.line_logs import LINE_PARSERS
-from proctor_benchmarks.swebench.other_logs import OTHER_PARSERS
+from proctor_benchmarks.swebench.other_logs import OTHER_PARSERS, RUBY_RELEASE_PARSERS
 from proctor_benchmarks.swebench.python_logs import PYTHON_PARSERS
 
 LOG_PARSERS: Mapping[str, LogParser] = {**PYTHON_PARSERS, **JAVASCRIPT_PARSERS, **LINE_PARSERS, **OTHER_PARSERS}
+RELEASE_PARSERS: Mapping[str, ReleaseParser] = {**JAVASCRIPT_RELEASE_PARSERS, **RUBY_RELEASE_PARSERS}
+PARSER_NAMES = frozenset({*LOG_PARSERS, *RELEASE_PARSERS})
 START, END = ">>>>> Start Test Output", ">>>>> End Test Output"
 BROKEN = (
     ">>>>> Patch Apply Failed",
@@ -126,8 +138,8 @@ def read_log(instance: SweInstance, log: str) -> StatusByTest | None:
     """
     if any(mark in log for mark in BROKEN) or START not in log or END not in log:
         return None
-    parse = LOG_PARSERS[instance.log_parser]
-    status_by_test = parse(log.split(START)[1].split(END)[0], instance) or parse(log, instance)
+    inside = log.split(START, 2)[1].split(END, 1)[0]
+    status_by_test = parse_log(instance, inside) or parse_log(instance, log)
     if not status_by_test and not _SUITE_RAN.search(log):
         return None
     code = _EXIT_CODE.search(log)
@@ -135,6 +147,13 @@ def read_log(instance: SweInstance, log: str) -> StatusByTest | None:
     if code and int(code[1]) != 0 and status_by_test and not has_failure:
         return None  # the runner failed, and no test says so
     return status_by_test
+
+
+def parse_log(instance: SweInstance, log: str) -> StatusByTest:
+    """Return the status of each test that a log tells, by the parser of the instance."""
+    if (parse := LOG_PARSERS.get(instance.log_parser)) is not None:
+        return parse(log)
+    return RELEASE_PARSERS[instance.log_parser](log, instance)
 
 
 def classify(log: str) -> tuple[str | None, bool]:

@@ -27,4 +27,5 @@ class SweInstance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 StatusByTest = dict[str, str]
-LogParser = Callable[[str, SweInstance], StatusByTest]
+LogParser = Callable[[str], StatusByTest]
+ReleaseParser = Callable[[str, SweInstance], StatusByTest]  # of a repository whose runner changed

@@ -6,8 +6,9 @@ Source: swebench 5.0.2, `swebench/harness/log_parsers/javascript.py`; odd rules 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
-from proctor_benchmarks.swebench.instance import FAILED, PASSED, LogParser, StatusByTest, SweInstance
+from proctor_benchmarks.swebench.instance import FAILED, PASSED, LogParser, ReleaseParser, StatusByTest, SweInstance
 from proctor_benchmarks.swebench.line_logs import parse_jest, parse_jest_json
 
 _ANSI = re.compile(r"\x1B(?:[@-Z\\-_]|\[[0-?]*[ -/]*[@-~])")
@@ -42,7 +43,7 @@ def _squeeze(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def parse_highlightjs(log: str, instance: SweInstance) -> StatusByTest:
+def parse_highlightjs(log: str) -> StatusByTest:
     """Read Mocha's list until its summary; a test is named with the last indented line, whatever its depth."""
     results: StatusByTest = {}
     suite: list[str] = []
@@ -61,7 +62,7 @@ def _without_time(name: str) -> str:
     return re.sub(r"\(\d+ms\)", "", name).strip()
 
 
-def parse_prismjs(log: str, instance: SweInstance) -> StatusByTest:
+def parse_prismjs(log: str) -> StatusByTest:
     """Read Mocha's JSON report after each command.
 
     Raises:
@@ -75,7 +76,7 @@ def parse_prismjs(log: str, instance: SweInstance) -> StatusByTest:
     return results
 
 
-def parse_eslint(log: str, instance: SweInstance) -> StatusByTest:
+def parse_eslint(log: str) -> StatusByTest:
     failures = re.findall(r"(\s{2}\d+\))([\s\S]*?)\s+(?:(.*)Error)", log)
     return {_squeeze(name): FAILED for _, name, _ in failures}
 
@@ -88,7 +89,7 @@ _BPMN = (
 )
 
 
-def parse_bpmn_js(log: str, instance: SweInstance) -> StatusByTest:
+def parse_bpmn_js(log: str) -> StatusByTest:
     return {match["name"]: FAILED for pattern in _BPMN for match in re.finditer(pattern, log)}
 
 
@@ -100,11 +101,11 @@ _OPENLAYERS = (
 )
 
 
-def parse_openlayers(log: str, instance: SweInstance) -> StatusByTest:
+def parse_openlayers(log: str) -> StatusByTest:
     return {_squeeze(match[1]): FAILED for pattern in _OPENLAYERS for match in re.finditer(pattern, log, re.MULTILINE)}
 
 
-def parse_grommet(log: str, instance: SweInstance) -> StatusByTest:
+def parse_grommet(log: str) -> StatusByTest:
     """Read Jest's lines about files, without their times; a file that also passed has passed."""
     names = ((word, match[1].strip()) for word in ("FAIL", "PASS") for match in re.finditer(rf"^{word}\s(.*)", log, re.MULTILINE))  # fmt: skip
     return {re.sub(r"\s\([\d\.]+\s?(?:ms|s)\)$", "", name): _STATUS[word] for word, name in names}
@@ -115,7 +116,7 @@ _FILE_LINE = re.compile(
 )  # the first of these forms of a time that fits, officially by four searches
 
 
-def parse_file_lines(log: str, instance: SweInstance) -> StatusByTest:
+def parse_file_lines(log: str) -> StatusByTest:
     matches = map(_FILE_LINE.match, log.split("\n"))
     return {match[match.lastindex or 0]: _STATUS[match[1]] for match in matches if match}
 
@@ -162,7 +163,7 @@ def parse_lighthouse(log: str, instance: SweInstance) -> StatusByTest:
     if instance.version in ("9.5", "10.0", "10.2"):
         return _parse_lighthouse_mocha(log)
     if float(instance.version) >= 3:
-        return parse_file_lines(log, instance)
+        return parse_file_lines(log)
     results: StatusByTest = {}
     for part in log.split("./node_modules/.bin/mocha --reporter json")[1:]:
         for key, end, status in (("passes", "]", PASSED), ("failures", "],", FAILED)):
@@ -183,7 +184,9 @@ def _parse_lighthouse_mocha(log: str) -> StatusByTest:
         suites = SuiteStack()
         for line in re.split(r"\d+\spassing", part)[0].strip().split("\n"):
             matches = ((pattern.match(line.strip()), status) for pattern, status in _LIGHTHOUSE)
-            name, status = next(((match[match.lastindex or 0], status) for match, status in matches if match), (None, ""))
+            name, status = next(
+                ((match[match.lastindex or 0], status) for match, status in matches if match), (None, "")
+            )
             if name is None:
                 suites.enter(line)
             else:
@@ -191,10 +194,10 @@ def _parse_lighthouse_mocha(log: str) -> StatusByTest:
     return results
 
 
-_QUARTO_FILES = (r"/tmp/(\w+)\.qmd", r"/tmp/(\w+)/")
+_QUARTO_FILES = (r"/tmp/(\w+)\.qmd", r"/tmp/(\w+)/")  # noqa: S108 - in the text of a log
 
 
-def parse_quarto_cli(log: str, instance: SweInstance) -> StatusByTest:
+def parse_quarto_cli(log: str) -> StatusByTest:
     """Read `[smoke] NAME ... ok`; temporary files are numbered, and a test without a status has failed."""
     results: StatusByTest = {}
     number_by_file: dict[str, int] = {}
@@ -219,7 +222,7 @@ def parse_quarto_cli(log: str, instance: SweInstance) -> StatusByTest:
     return results
 
 
-def parse_calypso(log: str, instance: SweInstance) -> StatusByTest:
+def parse_calypso(log: str) -> StatusByTest:
     results: StatusByTest = {}
     suites = SuiteStack()
     for part in log.split(" ./node_modules/.bin/jest ")[1:]:
@@ -246,17 +249,17 @@ def _calypso_name(line: str, mark: str) -> str:
     return match[1]
 
 
-def parse_chart_js(log: str, instance: SweInstance) -> StatusByTest:
+def parse_chart_js(log: str) -> StatusByTest:
     names = re.findall(r"Chrome\s[\d\.]+[^\S\r\n]\(.+?\)[^\S\r\n](.*)FAILED$", _ANSI.sub("", log), re.MULTILINE)
     return dict.fromkeys(names, FAILED)
 
 
-def parse_marked(log: str, instance: SweInstance) -> StatusByTest:
+def parse_marked(log: str) -> StatusByTest:
     matches = (re.match(r"^\d+\)\s(.*)", line) for line in log.split("\n"))
     return {match[1].strip(): FAILED for match in matches if match}
 
 
-def parse_p5js(log: str, instance: SweInstance) -> StatusByTest:
+def parse_p5js(log: str) -> StatusByTest:
     """Read Mocha's failures, of which each line is indented further than the one above."""
     log = _without_xml("\n".join(_without_json(_ANSI.sub("", log))))
     failures = re.finditer(r"^\s*(\d+)\)(.{0,1000}?):", log, re.MULTILINE | re.DOTALL)
@@ -265,7 +268,7 @@ def parse_p5js(log: str, instance: SweInstance) -> StatusByTest:
 
 def _is_staircase(text: str) -> bool:
     indents = [0, *(len(line) - len(line.lstrip()) for line in text.split("\n"))]
-    return all(low < high for low, high in zip(indents, indents[1:], strict=False))
+    return all(low < high for low, high in pairwise(indents))
 
 
 def _without_json(log: str) -> Iterator[str]:
@@ -296,7 +299,7 @@ def _without_xml(log: str) -> str:
 _KARMA = re.compile(r"^(\s*)?([✔✖])?\s(.*)$")
 
 
-def parse_karma(log: str, instance: SweInstance) -> StatusByTest:
+def parse_karma(log: str) -> StatusByTest:
     """Read Karma's list between the start of the browser and the summary.
 
     Raises:
@@ -333,7 +336,7 @@ def parse_immutable_js(log: str, instance: SweInstance) -> StatusByTest:
     parsers = {"2006": parse_jest, "2005": parse_jest_json}
     if (parse := parsers.get(instance.instance_id.split("-")[-1])) is None:
         raise ValueError(instance.instance_id)
-    return parse(log, instance)
+    return parse(log)
 
 
 JAVASCRIPT_PARSERS: Mapping[str, LogParser] = {
@@ -343,8 +346,6 @@ JAVASCRIPT_PARSERS: Mapping[str, LogParser] = {
     "parse_log_eslint": parse_eslint,
     "parse_log_grommet": parse_grommet,
     "parse_log_highlightjs": parse_highlightjs,
-    "parse_log_lighthouse": parse_lighthouse,
-    "parse_log_next": parse_next,
     "parse_log_openlayers": parse_openlayers,
     "parse_log_prismjs": parse_prismjs,
     "parse_log_quarto_cli": parse_quarto_cli,
@@ -353,5 +354,9 @@ JAVASCRIPT_PARSERS: Mapping[str, LogParser] = {
     "parse_log_p5js": parse_p5js,
     "parse_log_react_pdf": parse_file_lines,
     "parse_log_karma": parse_karma,
+}
+JAVASCRIPT_RELEASE_PARSERS: Mapping[str, ReleaseParser] = {
+    "parse_log_lighthouse": parse_lighthouse,
+    "parse_log_next": parse_next,
     "parse_log_immutable_js": parse_immutable_js,
 }

@@ -10,14 +10,14 @@ Source: swebench 5.0.2, `swebench/harness/log_parsers/`; the patterns are those 
 import re
 from collections.abc import Mapping
 
-from proctor_benchmarks.swebench.instance import FAILED, PASSED, SKIPPED, LogParser, StatusByTest, SweInstance
+from proctor_benchmarks.swebench.instance import FAILED, PASSED, SKIPPED, LogParser, StatusByTest
 
 
 def line_parser(pattern: str, status_by_word: Mapping[str, str]) -> LogParser:
     """Return a parser for lines that, without outer whitespace, begin with `pattern`; it has the groups `word` and `name`."""
     compiled = re.compile(pattern)
 
-    def parse(log: str, instance: SweInstance) -> StatusByTest:
+    def parse(log: str) -> StatusByTest:
         matches = (compiled.match(line.strip()) for line in log.split("\n"))
         return {match["name"]: status_by_word[match["word"]] for match in matches if match and match["word"] in status_by_word}  # fmt: skip
 
@@ -60,5 +60,7 @@ LINE_PARSERS: Mapping[str, LogParser] = {
     "parse_log_rspec_transformed_json": line_parser(
         r"(?P<name>.+) - (?P<word>passed|failed)", {"passed": PASSED, "failed": FAILED}
     ),
-    "parse_log_cargo": line_parser(r"^test\s+(?P<name>\S+)\s+\.\.\.\s+(?P<word>\w+)$", {"ok": PASSED, "FAILED": FAILED}),
+    "parse_log_cargo": line_parser(
+        r"^test\s+(?P<name>\S+)\s+\.\.\.\s+(?P<word>\w+)$", {"ok": PASSED, "FAILED": FAILED}
+    ),
 }

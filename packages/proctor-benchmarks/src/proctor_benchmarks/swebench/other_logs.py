@@ -8,7 +8,15 @@ from collections import deque
 from collections.abc import Mapping
 from xml.etree import ElementTree
 
-from proctor_benchmarks.swebench.instance import FAILED, PASSED, SKIPPED, LogParser, StatusByTest, SweInstance
+from proctor_benchmarks.swebench.instance import (
+    FAILED,
+    PASSED,
+    SKIPPED,
+    LogParser,
+    ReleaseParser,
+    StatusByTest,
+    SweInstance,
+)
 from proctor_benchmarks.swebench.line_logs import parse_cucumber, parse_minitest
 
 _REDIS = re.compile(r"^\[(ok|err|skip|ignore)\]:\s(.+?)(?:\s\((\d+\s*m?s)\))?$")
@@ -21,7 +29,7 @@ _PHP_STATUS = {"✔": PASSED, "✘": FAILED, "↩": SKIPPED}
 JEKYLL = {"9141": parse_minitest, "8047": parse_minitest, "8167": parse_minitest, "8761": parse_cucumber, "8771": parse_cucumber}  # fmt: skip
 
 
-def parse_redis(log: str, instance: SweInstance) -> StatusByTest:
+def parse_redis(log: str) -> StatusByTest:
     results: StatusByTest = {}
     for line in log.split("\n"):
         if match := _REDIS.match(line.strip()):
@@ -30,7 +38,7 @@ def parse_redis(log: str, instance: SweInstance) -> StatusByTest:
     return results
 
 
-def parse_doctest(log: str, instance: SweInstance) -> StatusByTest:
+def parse_doctest(log: str) -> StatusByTest:
     """Read the XML report that doctest prints; a test case without sub-cases is not reported, as officially."""
     start = log.find("<doctest")
     # Without an end tag the text reaches to its tenth character, as officially: this is no XML, and raises.
@@ -45,7 +53,7 @@ def parse_doctest(log: str, instance: SweInstance) -> StatusByTest:
     return results
 
 
-def parse_maven(log: str, instance: SweInstance) -> StatusByTest:
+def parse_maven(log: str) -> StatusByTest:
     """Pair each `-Dtest=NAME` with a `BUILD` line, first come first served: Maven does not name what passed."""
     results: StatusByTest = {}
     waiting: deque[str] = deque()
@@ -63,7 +71,7 @@ def parse_maven(log: str, instance: SweInstance) -> StatusByTest:
     return results
 
 
-def parse_gradle(log: str, instance: SweInstance) -> StatusByTest:
+def parse_gradle(log: str) -> StatusByTest:
     """Read `test > method STATUS`, where other output may stand between name and status."""
     results: StatusByTest = {}
     name: str | None = None
@@ -77,7 +85,7 @@ def parse_gradle(log: str, instance: SweInstance) -> StatusByTest:
     return results
 
 
-def parse_phpunit(log: str, instance: SweInstance) -> StatusByTest:
+def parse_phpunit(log: str) -> StatusByTest:
     results: StatusByTest = {}
     suite: str | None = None  # a test before the first suite belongs to "None", as officially
     for line in log.split("\n"):
@@ -96,7 +104,7 @@ def parse_jekyll(log: str, instance: SweInstance) -> StatusByTest:
     """
     if (parse := JEKYLL.get(instance.instance_id.split("-")[1])) is None:
         raise ValueError(instance.instance_id)
-    return parse(log, instance)
+    return parse(log)
 
 
 OTHER_PARSERS: Mapping[str, LogParser] = {
@@ -105,5 +113,5 @@ OTHER_PARSERS: Mapping[str, LogParser] = {
     "parse_log_maven": parse_maven,
     "parse_log_gradle_custom": parse_gradle,
     "parse_log_phpunit": parse_phpunit,
-    "parse_log_jekyll": parse_jekyll,
 }
+RUBY_RELEASE_PARSERS: Mapping[str, ReleaseParser] = {"parse_log_jekyll": parse_jekyll}

@@ -16,7 +16,7 @@ import msgspec
 
 from proctor.core.parity import Checked
 from proctor.runtime.json_file import read_json_lines
-from proctor_benchmarks.swebench.grading import LOG_PARSERS, grade, read_log
+from proctor_benchmarks.swebench.grading import PARSER_NAMES, grade, read_log
 from proctor_benchmarks.swebench.instance import EvalType, SweInstance
 
 PARSER_ERRORS = (IndexError, ValueError, KeyError, AttributeError, SyntaxError, TypeError)
@@ -42,14 +42,14 @@ class SweGradingLine(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
 
 
-def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
+def check_corpus(path: Path, _: str | None = None) -> Iterator[Checked]:
     """Check every line: status map, `found` and the whole report, or what was raised.
 
     Raises:
         BadInput: a line that cannot be read.
     """
-    for _, line in read_json_lines(path, SweGradingLine):
-        if line.kind != "swebench" or line.log_parser not in LOG_PARSERS:
+    for _number, line in read_json_lines(path, SweGradingLine):
+        if line.kind != "swebench" or line.log_parser not in PARSER_NAMES:
             yield Checked.unknown({"id": line.id, "kind": f"{line.kind}, {line.log_parser}"})
             continue
         if line.raises is None:

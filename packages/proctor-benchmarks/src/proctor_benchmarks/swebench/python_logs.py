@@ -10,7 +10,15 @@ Source: swebench 5.0.2, `swebench/harness/log_parsers/python.py`.
 import re
 from collections.abc import Mapping
 
-from proctor_benchmarks.swebench.instance import ERROR, FAILED, PASSED, SKIPPED, STATUSES, LogParser, StatusByTest, SweInstance  # fmt: skip
+from proctor_benchmarks.swebench.instance import (  # fmt: skip
+    ERROR,
+    FAILED,
+    PASSED,
+    SKIPPED,
+    STATUSES,
+    LogParser,
+    StatusByTest,
+)
 
 _SKIP_COUNT = re.compile(r"^\[\d+\]$")  # in pytest's summary of skipped tests, where it is no test
 _OPTION = re.compile(r"(.*?)\[(.*)\]")
@@ -38,17 +46,17 @@ def _words_of(line: str) -> list[str]:
     return [] if len(words) <= 1 or (words[0] == SKIPPED and _SKIP_COUNT.match(words[1])) else words
 
 
-def parse_pytest(log: str, instance: SweInstance) -> StatusByTest:
+def parse_pytest(log: str) -> StatusByTest:
     lines = map(_words_of, log.split("\n"))
     return {words[1]: words[0] for words in lines if words}
 
 
-def parse_matplotlib(log: str, instance: SweInstance) -> StatusByTest:
+def parse_matplotlib(log: str) -> StatusByTest:
     """Read pytest's lines, with the numbers that mouse buttons had when the tests were listed."""
-    return parse_pytest(log.replace("MouseButton.LEFT", "1").replace("MouseButton.RIGHT", "3"), instance)
+    return parse_pytest(log.replace("MouseButton.LEFT", "1").replace("MouseButton.RIGHT", "3"))
 
 
-def parse_pytest_options(log: str, instance: SweInstance) -> StatusByTest:
+def parse_pytest_options(log: str) -> StatusByTest:
     """Read pytest's lines; of a parameter that is a path, only its last part counts."""
     lines = map(_words_of, log.split("\n"))
     return {_shorten(words[1]): words[0] for words in lines if words}
@@ -63,7 +71,7 @@ def _shorten(name: str) -> str:
     return f"{main}[{option}]"
 
 
-def parse_pytest_v2(log: str, instance: SweInstance) -> StatusByTest:
+def parse_pytest_v2(log: str) -> StatusByTest:
     """Read pytest's lines without colours, with spaces in names; older releases print the status last."""
     results: StatusByTest = {}
     for line in log.split("\n"):
@@ -79,7 +87,7 @@ def parse_pytest_v2(log: str, instance: SweInstance) -> StatusByTest:
     return results
 
 
-def parse_seaborn(log: str, instance: SweInstance) -> StatusByTest:
+def parse_seaborn(log: str) -> StatusByTest:
     results: StatusByTest = {}
     for line in log.split("\n"):
         words = line.split()
@@ -95,7 +103,7 @@ def parse_seaborn(log: str, instance: SweInstance) -> StatusByTest:
     return results
 
 
-def parse_sympy(log: str, instance: SweInstance) -> StatusByTest:
+def parse_sympy(log: str) -> StatusByTest:
     results = {f"{file}.py:{test}": FAILED for _, file, test, _ in _SYMPY_FAILURE.findall(log)}
     for line in map(str.strip, log.split("\n")):
         if line.startswith("test_"):
@@ -103,7 +111,7 @@ def parse_sympy(log: str, instance: SweInstance) -> StatusByTest:
     return results
 
 
-def parse_django(log: str, instance: SweInstance) -> StatusByTest:
+def parse_django(log: str) -> StatusByTest:
     """Read `TEST ... STATUS`, where output of the test may stand between name and status."""
     results: StatusByTest = {}
     last: str | None = None

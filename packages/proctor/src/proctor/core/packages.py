@@ -36,7 +36,8 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "proctor.benchmarks": (
             *("agentbench", "agentdojo", "apibank", "bfcl", "chateval", "collaboration", "customer-service", "gaia"),
             *("miniwob", "multi", "sotopia", "tau2", "tooleval", "webarena"),
-        )
+        ),
+        "proctor.task_files": ("harbor", "swebench"),
     },
     "audit": {"proctor.commands": ("data.audit",), "proctor.parity": ("audit",)},
     "ci": {

@@ -1,20 +1,20 @@
-"""The first process of a sandbox, which runs commands for Proctor; it knows only the standard library.
+"""The first process of a box, which runs commands for Proctor; it knows only the standard library.
 
 Requests are lines of JSON on standard input, replies are lines on standard output. As first process of its namespace it
 cannot be ended from within.
 """
 
+import base64
 import ctypes
 import errno
 import json
 import os
-import pty
-import resource
 import select
 import signal
 import subprocess
+import tarfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ _code_by_process: dict[int, int] = {}  # of those that ended
 
 def prepare(files: Mapping[str, str], farms: Mapping[str, str], limits: Mapping[str, int]) -> None:
     """Make the files of a small system, folders where a name ends with a slash, and bound what each process may use."""
+    import resource  # no other system than Linux runs this, and some could not import it
+
     os.umask(0o022)
     for name, text in files.items():
         path = Path(name)
@@ -51,7 +53,7 @@ def prepare(files: Mapping[str, str], farms: Mapping[str, str], limits: Mapping[
         Path(folder).mkdir(parents=True, exist_ok=True)
         for found in Path(source).iterdir():
             Path(folder, found.name).symlink_to(found)
-    Path("/tmp").chmod(0o1777)  # noqa: S108 - that of the sandbox
+    Path("/tmp").chmod(0o1777)  # noqa: S108 - that of the box
     for name, most in limits.items():
         with suppress(ValueError, OSError):
             resource.setrlimit(getattr(resource, name), (most, most))
@@ -92,6 +94,8 @@ class Shell:
     """
 
     def __init__(self) -> None:
+        import pty
+
         self.has_ended = False
         self._is_busy = False
         self._left = b""
@@ -150,11 +154,11 @@ class Shell:
         return output
 
 
-def _spawn(command: Sequence[str | bytes], output: int, keep: Sequence[int] = ()) -> "subprocess.Popen[bytes]":
-    how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output, "pass_fds": keep}
+def _spawn(command: Sequence[str | bytes], output: int, keep: Sequence[int] = (), **more: Any) -> "subprocess.Popen[bytes]":  # fmt: skip
+    how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output, "pass_fds": keep, "cwd": "/", **more}  # fmt: skip
     for is_last in (False, True):
         try:
-            return subprocess.Popen(command, cwd="/", start_new_session=True, **how)  # noqa: S603 - what sandboxes are for
+            return subprocess.Popen(command, start_new_session=True, **how)  # noqa: S603 - what boxes are for
         except BlockingIOError:  # a command left too many processes
             if is_last:
                 raise
@@ -187,11 +191,190 @@ def _forget() -> None:
             _code_by_process[ended[0]] = os.waitstatus_to_exitcode(ended[1])
 
 
+def execute(command: Sequence[str], seconds: float, kept_bytes: int, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a command in a session of its own, and return how it ended and the beginning and end of what it printed.
+
+    One that is late is killed with its session. What it left running in the background goes on.
+
+    Args:
+        kept_bytes: of the beginning, and again of the end.
+        how: `user` (a name or number), `folder` and `variables`, where the command has its own.
+    """
+    ours, theirs = os.pipe()
+    output = Ends(kept_bytes)
+    begun = time.monotonic()
+    try:
+        process = _spawn([os.fsencode(part) for part in command], theirs, **_circumstances(how))
+    except (OSError, ValueError, LookupError) as error:
+        return {"code": 126, "head": str(error), "tail": "", "cut": 0, "late": False, "seconds": 0.0}
+    finally:
+        os.close(theirs)
+    deadline, is_late = begun + seconds, False
+    while not is_late:
+        has_ended = _has_ended(process)
+        if select.select([ours], [], [], DRAIN_SECONDS)[0]:
+            data = os.read(ours, 1 << 16)
+            output.add(data)
+            if not data:
+                break
+        elif has_ended:
+            break
+        is_late = time.monotonic() > deadline
+    os.close(ours)
+    while not _has_ended(process) and not is_late:
+        time.sleep(0.002)
+        is_late = time.monotonic() > deadline
+    code = _end(process)
+    return {"code": code, **output.texts(), "late": is_late, "seconds": time.monotonic() - begun}
+
+
+class Ends:
+    """The beginning and the end of what a command prints; the middle is dropped and counted."""
+
+    def __init__(self, kept: int) -> None:
+        self._kept = kept
+        self._head, self._tail, self._cut = b"", b"", 0
+
+    def add(self, data: bytes) -> None:
+        missing = self._kept - len(self._head)
+        self._head += data[:missing]
+        tail = self._tail + data[missing:]
+        self._cut += max(len(tail) - self._kept, 0)
+        self._tail = tail[-self._kept :]
+
+    def texts(self) -> dict[str, Any]:
+        """Return both as text; where nothing is missing between them, all of it is the head."""
+        whole = self._head + self._tail if not self._cut else self._head
+        tail = self._tail if self._cut else b""
+        return {"head": whole.decode("utf-8", "replace"), "tail": tail.decode("utf-8", "replace"), "cut": self._cut}
+
+
+def _circumstances(how: Mapping[str, Any]) -> dict[str, Any]:
+    variables = {**os.environ, **how.get("variables", {})}
+    more: dict[str, Any] = {"cwd": how.get("folder") or "/", "env": variables}
+    import pwd
+
+    if (user := how.get("user")) not in (None, "", "root", "0"):
+        entry = pwd.getpwuid(int(user)) if str(user).isdigit() else pwd.getpwnam(str(user))
+        more.update(user=entry.pw_uid, group=entry.pw_gid, extra_groups=[])
+        variables.update(HOME=entry.pw_dir, USER=entry.pw_name)
+    return more
+
+
+class Pack:
+    """A tar archive on its way in or out, in pieces that fit into a line."""
+
+    def __init__(self) -> None:
+        self._file = os.fdopen(os.memfd_create("pack"), "w+b")  # no disk that a command may have filled
+
+    def append(self, data: str) -> None:
+        self._file.seek(0, os.SEEK_END)
+        self._file.write(base64.b64decode(data))
+
+    def read(self, start: int, size: int) -> str:
+        self._file.seek(start)
+        return base64.b64encode(self._file.read(size)).decode("ascii")
+
+    def fill(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, Any]:
+        """Write what is at these paths, of the box's own files only; say what is missing and what was too much."""
+        missing, size, entries = [], 0, 0
+        with tarfile.open(fileobj=self._file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+            for top in paths:
+                if not os.path.lexists(top):
+                    missing.append(top)
+                for path in _walk(top):
+                    with suppress(OSError):  # gone meanwhile
+                        entry = archive.gettarinfo(path, arcname=path.lstrip("/") or ".")
+                        if entry is None or not (entry.isreg() or entry.isdir() or entry.issym() or entry.islnk()):
+                            continue
+                        size += entry.size
+                        entries += 1
+                        if size > most_bytes or entries > most_entries:
+                            return {"missing": missing, "too_much": True, "bytes": 0}
+                        if entry.isreg():
+                            with open(path, "rb") as content:  # noqa: PTH123 - as it was named
+                                archive.addfile(entry, content)
+                        else:
+                            archive.addfile(entry)
+        return {"missing": missing, "too_much": False, "bytes": self._file.seek(0, os.SEEK_END)}
+
+    def spread(self, folder: str) -> None:
+        """Write the files of the archive below a folder, with the owners that it names."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self._file.seek(0)
+        with tarfile.open(fileobj=self._file) as archive:
+            archive.extractall(folder, numeric_owner=True)  # noqa: S202 - checked by Proctor, and within the box
+
+
+def _walk(top: str) -> Iterator[str]:
+    """Yield a path and all below it on the same device, folders before what is in them."""
+    if not os.path.lexists(top):
+        return
+    yield top
+    if os.path.islink(top) or not os.path.isdir(top):  # noqa: PTH112, PTH114 - quicker, and as it was named
+        return
+    device = os.lstat(top).st_dev
+    for folder, names, files in os.walk(top):
+        paths = [os.path.join(folder, name) for name in (*names, *files)]  # noqa: PTH118
+        yield from (path for path in paths if _device(path) == device)
+        names[:] = [name for name in names if _device(os.path.join(folder, name)) == device]  # noqa: PTH118
+
+
+def _device(path: str) -> int | None:
+    with suppress(OSError):
+        return os.lstat(path).st_dev
+    return None
+
+
+def wipe() -> None:
+    """Remove all files of the box that are its own."""
+    for path in reversed(list(_walk("/"))[1:]):
+        with suppress(OSError):
+            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
+                os.rmdir(path)  # noqa: PTH106 - a folder in which something is mounted stays
+            else:
+                os.unlink(path)  # noqa: PTH108
+
+
 class Machine:
     """What can be requested."""
 
     def __init__(self) -> None:
         self._shell: Shell | None = None
+        self._pack = Pack()
+
+    def execute(self, **request: Any) -> dict[str, Any]:
+        """Run a command; see `execute`."""
+        return execute(**request)
+
+    def begin_pack(self) -> None:
+        """Forget the archive that was moved last."""
+        self._pack = Pack()
+
+    def append_pack(self, data: str) -> None:
+        """Take a piece of an archive."""
+        self._pack.append(data)
+
+    def read_pack(self, start: int, size: int) -> str:
+        """Return a piece of the archive."""
+        return self._pack.read(start, size)
+
+    def fill_pack(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, Any]:
+        """Make an archive of files; see `Pack.fill`."""
+        self._pack = Pack()
+        return self._pack.fill(paths, most_bytes, most_entries)
+
+    def spread_pack(self, folder: str, fresh: bool = False) -> None:
+        """Write the files of the archive; into an empty box where it is a `fresh` one."""
+        if fresh:
+            wipe()
+        self._pack.spread(folder)
+
+    def stop_all(self) -> None:
+        """End all other processes of the box."""
+        with suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+        _forget()
 
     def prepare(self, **settings: Any) -> None:
         """Prepare the system; see `prepare`."""

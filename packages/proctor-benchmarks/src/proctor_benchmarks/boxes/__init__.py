@@ -1,0 +1,1 @@
+"""Boxes: computers that are thrown away, in which agents act and verifiers judge what they left."""

@@ -1,0 +1,141 @@
+"""Make tar archives of files, and check those that come out of a box, whose names and links an agent chose."""
+
+import io
+import posixpath
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from proctor.core.digest import digest
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")  # where links may lead: programs that every box has
+_EXECUTABLE, _PLAIN = 0o755, 0o644
+MOST_FILE_BYTES = 512 << 20
+
+
+class FileSet(msgspec.Struct, frozen=True, kw_only=True):
+    """Files of a task: a folder of this machine, or texts by name, or both.
+
+    Attributes:
+        folder: its files, without links, which could lead out of it.
+    """
+
+    folder: str | None = None
+    texts: Mapping[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return self.folder is not None or bool(self.texts)
+
+    def contents(self) -> dict[str, tuple[bytes, int]]:
+        """Return content and mode by name.
+
+        Raises:
+            BadInput: a link or a special file, or files that cannot be read.
+        """
+        found = {name: (text.encode(), _mode_of(text.encode())) for name, text in self.texts.items()}
+        root = Path(self.folder) if self.folder is not None else None
+        for path in sorted(root.rglob("*")) if root is not None else ():
+            if path.is_symlink() or not (path.is_dir() or path.is_file()):
+                raise BadInput("{path}: files of a task may not be links or special files.", path=path)
+            if path.is_file():
+                data = path.read_bytes()
+                found[path.relative_to(root or path).as_posix()] = (data, path.stat().st_mode & 0o777 | _mode_of(data) & 0o111)  # fmt: skip
+        return found
+
+    def archive(self, folder: str, leave_out: Sequence[str] = ()) -> bytes:
+        """Return an archive in which the files are below a folder and belong to root."""
+        kept = {name: content for name, content in self.contents().items() if name not in leave_out}
+        return archive_of({f"{folder.strip('/')}/{name}": content for name, content in kept.items()}, [folder])
+
+    def digest(self) -> str:
+        return digest({name: [data.hex(), mode] for name, (data, mode) in self.contents().items()})
+
+
+def _mode_of(data: bytes) -> int:
+    return _EXECUTABLE if data.startswith(b"#!") else _PLAIN
+
+
+def archive_of(contents: Mapping[str, tuple[bytes, int]], folders: Sequence[str] = ()) -> bytes:
+    """Return an archive of files by name, with content and mode, and of empty folders."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for folder in folders:
+            entry = tarfile.TarInfo(folder.strip("/") or ".")
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+            archive.addfile(entry)
+        for name, (data, mode) in contents.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(data), mode
+            archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+class CheckedArchive(msgspec.Struct, frozen=True, kw_only=True):
+    """An archive that can be unpacked in another box, and what of it was left out, with the reason."""
+
+    archive: bytes
+    left_out: Mapping[str, Sentence] = {}
+
+
+def check_archive(archive: bytes, roots: Sequence[str], unwanted: Mapping[str, Sentence] = {}) -> CheckedArchive:
+    """Leave out of an archive what may not go into another box.
+
+    Args:
+        roots: the absolute paths that it may have something of.
+        unwanted: further entries to leave out, by absolute path, with the reason.
+
+    Raises:
+        TarError: it is no archive.
+    """
+    left_out: dict[str, Sentence] = {}
+    links: set[str] = set()
+    seen: set[str] = set()
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=io.BytesIO(archive)) as source, tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as kept:  # fmt: skip
+        for entry in source:
+            path = "/" + entry.name.lstrip("/")
+            reason = unwanted.get(path) or _refuse(entry, path, roots)
+            if path in seen or not links.isdisjoint(map(str, PurePosixPath(path).parents)):
+                reason = say("below a link, or named twice")
+            seen.add(path)
+            if entry.issym():
+                links.add(path)
+            if reason is not None:
+                left_out[path] = reason
+                continue
+            entry.mode &= 0o777
+            kept.addfile(entry, source.extractfile(entry) if entry.isreg() else None)
+    return CheckedArchive(archive=buffer.getvalue(), left_out=left_out)
+
+
+def _refuse(entry: tarfile.TarInfo, path: str, roots: Sequence[str]) -> Sentence | None:
+    """Return why an entry may not be unpacked, if so."""
+    if ".." in PurePosixPath(path).parts or not _is_within(path, roots):
+        return say("outside of what was declared")
+    if entry.isreg() or entry.isdir():
+        return None if entry.size <= MOST_FILE_BYTES else say("too large")
+    if entry.issym():
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), entry.linkname))
+        return None if _is_within(target, (*roots, *_SYSTEM)) else say("a link that leads out of what was declared")
+    if entry.islnk():
+        target = posixpath.normpath("/" + entry.linkname.lstrip("/"))
+        return None if _is_within(target, roots) else say("a link that leads out of what was declared")
+    return say("a special file")
+
+
+def _is_within(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def read_files(archive: bytes, most_bytes: int) -> dict[str, bytes]:
+    """Return the content of the plain files of an archive by absolute path; links and larger files are left out."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as source:
+        return {
+            "/" + entry.name.lstrip("/"): content.read()
+            for entry in source
+            if entry.isreg() and entry.size <= most_bytes and (content := source.extractfile(entry)) is not None
+        }

@@ -1,0 +1,100 @@
+"""Describe a task that is done in a box and judged in another one."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.core.digest import digest
+from proctor.core.sample import Message, Sample, ToolCall
+from proctor.core.trajectory import Step, Trajectory
+from proctor_benchmarks.boxes.archives import FileSet
+from proctor_benchmarks.boxes.contract import BoxLimits, Seconds
+
+META = "box_task"
+SETUP = "setup.sh"  # in the files of the environment: run before the agent begins, and not shown to it
+TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs/verifier"
+PUBLISHED = "/logs/artifacts"  # where tasks and their collecting commands put what goes to the verifier
+Verdict = Literal["exit code", "rewards", "log"]
+
+
+class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent is asked for, the box that it is given, and how its work is judged.
+
+    Attributes:
+        image: the image of both boxes, or the folder of a Dockerfile (`build`); without either the box is made of the
+            programs of this machine.
+        files: what is in the working folder at the beginning.
+        artefacts: the absolute paths that are taken to the verifier; all else the agent did stays behind.
+        tests: the files of the verifier, with `test.sh`; `solution` those of a right solution, with `solve.sh`.
+        verdict: that of `test.sh` is its exit code, the reward files that it writes, or a log that the benchmark grades.
+        collect: a command that is run in the agent's box when the agent is done, before its files are taken.
+        agent_user, verifier_user: names or numbers of users in the box.
+        seconds: for the agent; the others for one command and for the verifier.
+    """
+
+    instruction: str
+    image: str | None = None
+    build: str | None = None
+    folder: str = "/app"
+    files: FileSet = FileSet()
+    variables: Mapping[str, str] = {}
+    artefacts: tuple[str, ...] = ("/app",)
+    tests: FileSet = FileSet()
+    solution: FileSet = FileSet()
+    test_script: str = "test.sh"
+    solution_script: str = "solve.sh"
+    verdict: Verdict = "exit code"
+    collect: str | None = None
+    verifier_variables: Mapping[str, str] = {}
+    solution_variables: Mapping[str, str] = {}
+    agent_user: str | None = None
+    verifier_user: str | None = None
+    limits: BoxLimits = BoxLimits()
+    seconds: Seconds = 900.0
+    command_seconds: Seconds = 120.0
+    verifier_seconds: Seconds = 600.0
+    healthcheck: str | None = None
+
+    def digest(self) -> str:
+        """Return a fingerprint of the task, with the content of its files."""
+        files = {name: getattr(self, name).digest() for name in ("files", "tests", "solution")}
+        return digest([msgspec.to_builtins(msgspec.structs.replace(self, files=FileSet(), tests=FileSet(), solution=FileSet())), files])  # fmt: skip
+
+
+def sample_of(id: str, task: BoxTask, tags: Mapping[str, str] = {}) -> Sample:
+    """Return the sample of a task; the agent is shown its instruction alone."""
+    return Sample.ask(id, task.instruction, tags=tags, meta={META: msgspec.to_builtins(task)})
+
+
+def task_of(sample: Sample) -> BoxTask | None:
+    """Return the task of a sample; None if it has none."""
+    told: Any = sample.meta.get(META)
+    return None if told is None else msgspec.convert(told, BoxTask)
+
+
+def oracle(sample: Sample) -> Trajectory:
+    """Return the calls by which the solution of a task is put into the box and run."""
+    task = task_of(sample)
+    if task is None or not task.solution:
+        return Trajectory.of("")
+    calls = [_writing(f"{SOLUTION}/{name}", data) for name, (data, _) in task.solution.contents().items()]
+    exports = "".join(f"export {name}={_quoted(value)}; " for name, value in task.solution_variables.items())
+    script = f"{SOLUTION}/{task.solution_script}"
+    command = f"chmod +x {script}; {exports}{script}"
+    calls.append(ToolCall(name="run", arguments={"command": command, "seconds": task.seconds}))
+    steps = [Step(message=Message(role="assistant", parts=(msgspec.structs.replace(call, id=f"call_{number}"),))) for number, call in enumerate(calls)]  # fmt: skip
+    return Trajectory(steps=(*steps, Step(message=Message.of("assistant", "Done."))), tools="native")
+
+
+def _writing(path: str, data: bytes) -> ToolCall:
+    try:
+        arguments = {"path": path, "content": data.decode()}
+    except UnicodeDecodeError:
+        arguments = {"path": path, "content": base64.b64encode(data).decode("ascii"), "encoding": "base64"}
+    return ToolCall(name="write_file", arguments=arguments)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,296 @@
+"""Run boxes by docker or podman, through their command line, which is the interface that all their forms share.
+
+Nothing of this machine is mounted: files are copied in and out. A box has no network unless it is asked for, no capability that
+its root does not need for its own files, and is removed when the attempt is over; those of dead processes when the next begins.
+"""
+
+import asyncio
+import io
+import itertools
+import os
+import posixpath
+import socket
+import tarfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, Self
+
+from proctor.core.errors import EnvironmentDied, EnvironmentFailed
+from proctor.runtime.alive import is_alive
+from proctor_benchmarks.boxes.contract import (  # fmt: skip
+    ARTEFACT_BYTES,
+    ARTEFACT_ENTRIES,
+    Backend,
+    BoxLimits,
+    CommandResult,
+    Layer,
+    Network,
+    TooMuch,
+)
+from proctor_benchmarks.boxes.first_process import Ends
+
+Engine = Literal["docker", "podman"]
+CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID", "KILL")
+LATE, KILLED, NO_PROGRAM = 124, 137, (126, 127)
+ANSWER_SECONDS = 60.0  # for the engine itself
+START_SECONDS = 900.0  # an image may have to be fetched
+KILL_SECONDS = 2.0  # from the first signal to a late command until the last
+PROBE_SECONDS = 10.0
+OUTPUT_BYTES = 64 << 10  # of what the engine itself says
+LABEL = "proctor.process"
+_GONE = ("no such file", "could not find", "not found in container", "no such path")
+_numbers = itertools.count()
+_cleared: set[Engine] = set()
+
+
+class EngineBox:
+    """A container that belongs to one attempt."""
+
+    def __init__(self, engine: Engine, image: str, limits: BoxLimits, network: Network = "none") -> None:
+        self.backend: Backend = engine
+        self.not_held: Sequence[str] = ("disk_mb",)
+        self._engine: Engine = engine
+        self._image = image
+        self._limits = limits
+        self._network = network
+        self._name = f"proctor-{os.getpid()}-{next(_numbers)}"
+        self._kills = 0
+
+    async def __aenter__(self) -> Self:
+        await remove_left_boxes(self._engine)
+        started = await self._ask(START_SECONDS, *start_arguments(self._name, self._image, self._limits, self._network))
+        if started.code != 0:
+            await self._remove()
+            raise EnvironmentFailed("{engine} cannot start {image}: {error}", kind="image", engine=self._engine, image=self._image, error=_said(started))  # fmt: skip
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._remove()
+
+    async def run(
+        self,
+        command: Sequence[str],
+        seconds: float,
+        *,
+        folder: str = "/",
+        user: str | None = None,
+        variables: Mapping[str, str] = {},
+    ) -> CommandResult:
+        how = ["-w", folder, *(("-u", user) if user is not None else ())]
+        how += [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
+        limited = ["timeout", "-k", f"{KILL_SECONDS:g}", f"{seconds:g}", *command]
+        result = await self._exec([*how, self._name, *limited], seconds)
+        if result.code in NO_PROGRAM and "timeout" in result.head:  # an image without coreutils
+            result = await self._exec([*how, self._name, *command], seconds)
+        was_late = result.code == LATE or (result.code == KILLED and result.seconds >= seconds)
+        killed = result.code == KILLED and not was_late and await self._was_out_of_memory()
+        return CommandResult(
+            code=KILLED if was_late else result.code,
+            head=result.head,
+            tail=result.tail,
+            dropped_bytes=result.dropped_bytes,
+            was_late=was_late,
+            was_out_of_memory=killed,
+            seconds=result.seconds,
+        )
+
+    async def put(self, archive: bytes, folder: str = "/") -> None:
+        made = await self._ask(ANSWER_SECONDS, "exec", "-u", "0", self._name, "mkdir", "-p", folder)
+        copied = await self._ask(ANSWER_SECONDS, "cp", "-", f"{self._name}:{folder}", given=archive)
+        for result in (made, copied):
+            if result.code != 0:
+                raise self._died(_said(result))
+
+    async def take(self, paths: Sequence[str], most_bytes: int = ARTEFACT_BYTES) -> bytes:
+        buffer = io.BytesIO()
+        left = most_bytes
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as whole:
+            for path in paths:
+                code, data, error = await _collect([self._engine, "cp", f"{self._name}:{path}", "-"], left + (1 << 20), ANSWER_SECONDS)  # fmt: skip
+                if code != 0 and any(word in error.lower() for word in _GONE):
+                    continue
+                if code != 0:
+                    raise self._died(error)
+                left -= len(data)
+                if left < 0:
+                    raise TooMuch(f"{path}: > {most_bytes} bytes")
+                _merge(data, posixpath.dirname(path), whole)
+        return buffer.getvalue()
+
+    async def stop_processes(self) -> None:
+        stopped = await self._ask(ANSWER_SECONDS, "restart", "-t", "0", self._name)
+        if stopped.code != 0:
+            raise self._died(_said(stopped))
+
+    async def snapshot(self) -> Layer:
+        kept = await self._ask(ANSWER_SECONDS, "commit", self._name)
+        if kept.code != 0:
+            raise self._died(_said(kept))
+        return Layer(image=kept.head.strip())
+
+    async def _exec(self, arguments: Sequence[str], seconds: float) -> CommandResult:
+        """Run a command; one whose end never comes costs its box, as the end of our side ends nothing in there."""
+        try:
+            return await _command([self._engine, "exec", *arguments], self._limits.output_bytes, seconds + KILL_SECONDS + ANSWER_SECONDS)  # fmt: skip
+        except TimeoutError:
+            await self._remove()
+            raise EnvironmentDied("The box does not answer any more.", kind="stuck") from None
+
+    async def _was_out_of_memory(self) -> bool:
+        """True if the kernel has ended processes of the box for want of memory since this was last asked."""
+        script = "cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control 2>/dev/null"
+        told = await self._ask(ANSWER_SECONDS, "exec", self._name, "sh", "-c", script)
+        counts = [int(words[1]) for line in told.head.splitlines() if len(words := line.split()) == 2 and words[0] == "oom_kill" and words[1].isdigit()]  # fmt: skip
+        before, self._kills = self._kills, max(counts, default=0)
+        return self._kills > before
+
+    async def _remove(self) -> None:
+        with suppress(EnvironmentFailed):
+            await self._ask(ANSWER_SECONDS, "rm", "-f", self._name)
+
+    async def _ask(self, seconds: float, *arguments: str, given: bytes | None = None) -> CommandResult:
+        try:
+            return await _command([self._engine, *arguments], OUTPUT_BYTES, seconds, given)
+        except TimeoutError:
+            raise self._died(f"{self._engine} {arguments[0]}: {seconds:g} s") from None
+
+    def _died(self, error: str) -> EnvironmentDied:
+        return EnvironmentDied("The box failed: {error}", kind="engine", error=error)
+
+
+def start_arguments(name: str, image: str, limits: BoxLimits, network: Network) -> list[str]:
+    """Return the arguments that start a box and keep it until it is removed."""
+    memory = f"{limits.memory_mb}m"
+    return [
+        *("run", "-d", "--name", name, "--label", f"{LABEL}={_process()}", "--network", {"none": "none", "open": "bridge"}[network]),
+        *("--cap-drop", "ALL", *(word for capability in CAPABILITIES for word in ("--cap-add", capability))),
+        *("--security-opt", "no-new-privileges", "--pids-limit", str(limits.processes)),
+        *("--memory", memory, "--memory-swap", memory, "--cpus", f"{limits.cpus:g}"),
+        *("--entrypoint", "sleep", image, "infinity"),
+    ]  # fmt: skip
+
+
+async def find_engine(engine: Engine) -> bool:
+    """True if an engine answers."""
+    try:
+        told = await _command([engine, "version", "--format", "{{.Server.Version}}"], OUTPUT_BYTES, PROBE_SECONDS)
+    except (TimeoutError, EnvironmentFailed):
+        return False
+    return told.code == 0
+
+
+async def build_image(engine: Engine, folder: Path, digest: str) -> str:
+    """Return an image that is built of a folder with a Dockerfile, once for its content.
+
+    Raises:
+        EnvironmentFailed: it cannot be built.
+    """
+    tag = f"proctor-box:{digest}"
+    known = await _command([engine, "image", "inspect", tag], OUTPUT_BYTES, ANSWER_SECONDS)
+    if known.code != 0:
+        try:
+            built = await _command([engine, "build", "-q", "-t", tag, str(folder)], OUTPUT_BYTES, START_SECONDS)
+        except TimeoutError:
+            raise EnvironmentFailed("{engine} did not build {folder} in {seconds} seconds.", kind="image", engine=engine, folder=folder, seconds=f"{START_SECONDS:g}") from None  # fmt: skip
+        if built.code != 0:
+            raise EnvironmentFailed("{engine} cannot build {folder}: {error}", kind="image", engine=engine, folder=folder, error=_said(built))  # fmt: skip
+    return tag
+
+
+async def remove_left_boxes(engine: Engine) -> None:
+    """Remove the boxes of processes of this machine that are dead; once for a process of ours."""
+    if engine in _cleared:
+        return
+    _cleared.add(engine)
+    listing = await _command([engine, "ps", "-a", "--filter", f"label={LABEL}", "--format", f'{{{{.Names}}}} {{{{.Label "{LABEL}"}}}}'], 1 << 20, ANSWER_SECONDS)  # fmt: skip
+    host = socket.gethostname()
+    for name, _, owner in (line.partition(" ") for line in listing.head.splitlines()):
+        where, _, process = owner.rpartition(":")
+        if where == host and process.isdigit() and not is_alive(int(process)):
+            await _command([engine, "rm", "-f", name], OUTPUT_BYTES, ANSWER_SECONDS)
+
+
+def _process() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _merge(data: bytes, folder: str, whole: tarfile.TarFile) -> None:
+    with tarfile.open(fileobj=io.BytesIO(data)) as part:
+        for number, entry in enumerate(part):
+            if number >= ARTEFACT_ENTRIES:
+                raise TooMuch(f"{folder}: > {ARTEFACT_ENTRIES} entries")
+            entry.name = posixpath.join(folder, entry.name).lstrip("/")
+            if entry.islnk():
+                entry.linkname = posixpath.join(folder, entry.linkname).lstrip("/")
+            whole.addfile(entry, part.extractfile(entry) if entry.isreg() else None)
+
+
+def _said(result: CommandResult) -> str:
+    return result.output.strip()[-800:] or f"exit code {result.code}"
+
+
+async def _command(command: Sequence[str], kept_bytes: int, seconds: float, given: bytes | None = None) -> CommandResult:  # fmt: skip
+    """Run a command of an engine, and return how it ended with the beginning and end of what it printed.
+
+    Raises:
+        EnvironmentFailed: the program is not there.
+        TimeoutError: it did not end; it is killed.
+    """
+    begun, output = time.monotonic(), Ends(kept_bytes)
+    process = await _start(command, is_given=given is not None, together=True)
+    try:
+        async with asyncio.timeout(seconds):
+            if given is not None and process.stdin is not None:
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    process.stdin.write(given)
+                    await process.stdin.drain()
+                    process.stdin.close()
+            assert process.stdout is not None
+            while data := await process.stdout.read(1 << 16):
+                output.add(data)
+            code = await process.wait()
+    finally:
+        await _end(process)
+    texts = output.texts()
+    return CommandResult(code=code, head=texts["head"], tail=texts["tail"], dropped_bytes=texts["cut"], seconds=time.monotonic() - begun)  # fmt: skip
+
+
+async def _collect(command: Sequence[str], most_bytes: int, seconds: float) -> tuple[int, bytes, str]:
+    """Return exit code, output and errors of a command; what is over `most_bytes` is not read."""
+    process = await _start(command, is_given=False, together=False)
+    try:
+        async with asyncio.timeout(seconds):
+            assert process.stdout is not None
+            assert process.stderr is not None
+            data = bytearray()
+            while len(data) <= most_bytes and (piece := await process.stdout.read(1 << 16)):
+                data += piece
+            if len(data) > most_bytes:
+                raise TooMuch(f"{' '.join(command[1:])}: > {most_bytes} bytes")
+            error = (await process.stderr.read(OUTPUT_BYTES)).decode("utf-8", "replace")
+            return await process.wait(), bytes(data), error
+    except TimeoutError:
+        return KILLED, b"", f"{command[1]}: {seconds:g} s"
+    finally:
+        await _end(process)
+
+
+async def _start(command: Sequence[str], *, is_given: bool, together: bool) -> asyncio.subprocess.Process:
+    pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command, stdin=pipe if is_given else nothing, stdout=pipe, stderr=asyncio.subprocess.STDOUT if together else pipe
+        )  # fmt: skip
+    except OSError as error:
+        raise EnvironmentFailed(
+            "{engine} cannot be run: {error}", kind="engine", engine=command[0], error=error
+        ) from error
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()

@@ -1,0 +1,192 @@
+"""Give an agent a box: a shell and files, which are taken to the verifier when its turn is over."""
+
+import base64
+import binascii
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Annotated, Any, Self
+
+import msgspec
+
+from proctor.core.errors import EpisodeOver
+from proctor.core.run import limits_now
+from proctor.core.sample import Tool, ToolCall, ToolResult
+from proctor_benchmarks.boxes.archives import archive_of, check_archive
+from proctor_benchmarks.boxes.blobs import keep_blob
+from proctor_benchmarks.boxes.box_task import BoxTask
+from proctor_benchmarks.boxes.contract import Box, CommandResult, TooMuch
+from proctor_benchmarks.boxes.opening import BoxOptions, open_box
+from proctor_benchmarks.boxes.verifying import VerifierMode, verify_in_place
+
+SHARE_OF_TIME = 0.9  # of the time limit of a sample, so that what is there by then can still be judged
+SHELL = 'if command -v bash >/dev/null; then exec bash -c "$0"; else exec sh -c "$0"; fi'
+
+
+class RunArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The arguments of `run`."""
+
+    command: str
+    seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+
+
+class ReadArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The arguments of `read_file`."""
+
+    path: str
+
+
+class WriteArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The arguments of `write_file`; `encoding` is `utf-8` or `base64`."""
+
+    path: str
+    content: str
+    encoding: str = "utf-8"
+
+
+_PATH = {"type": "string", "description": "an absolute path, or one in the working folder"}
+TOOLS = (
+    Tool(
+        name="run",
+        description="Run a shell command in the working folder and return what it prints. Each command begins a new shell; files and background processes stay.",
+        parameters={
+            "type": "object",
+            "properties": {"command": {"type": "string"}, "seconds": {"type": "number", "description": "time limit"}},
+            "required": ["command"],
+        },
+    ),
+    Tool(name="read_file", description="Return the text of a file.", parameters={"type": "object", "properties": {"path": _PATH}, "required": ["path"]}),
+    Tool(
+        name="write_file",
+        description="Write a file; missing folders are made.",
+        parameters={
+            "type": "object",
+            "properties": {"path": _PATH, "content": {"type": "string"}, "encoding": {"enum": ["utf-8", "base64"]}},
+            "required": ["path", "content"],
+        },
+    ),
+)  # fmt: skip
+
+
+class BoxEnvironment:
+    """The box of one attempt.
+
+    Attributes:
+        task, box: for agents that live in the box.
+        end_time: the agent's wall-clock limit, by `time.monotonic`.
+    """
+
+    tools: Sequence[Tool] = TOOLS
+
+    def __init__(self, task: BoxTask, options: BoxOptions, mode: VerifierMode = "guarded") -> None:
+        self.task = task
+        self._options = options
+        self._mode = mode
+        self._stack = AsyncExitStack()
+        self._box: Box | None = None
+        self._was_looked_at = False
+        self._commands = 0
+        self.end_time = 0.0
+
+    async def __aenter__(self) -> Self:
+        self._box = await self._stack.enter_async_context(open_box(self.task, self._options))
+        self.end_time = time.monotonic() + min(self.task.seconds, limits_now.get().seconds * SHARE_OF_TIME)
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._stack.__aexit__(*raised)
+
+    @property
+    def box(self) -> Box:
+        assert self._box is not None, "the environment was not entered"
+        return self._box
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Run a tool in the box.
+
+        Raises:
+            EpisodeOver: the agent's time is over.
+        """
+        left = self.end_time - time.monotonic()
+        if left <= 0:
+            raise EpisodeOver("time")
+        try:
+            match call.name:
+                case "run":
+                    return _result(call, show(await self._run(msgspec.convert(call.arguments, RunArguments), left)))
+                case "read_file":
+                    return await self._read(call, msgspec.convert(call.arguments, ReadArguments).path)
+                case "write_file":
+                    return await self._write(call, msgspec.convert(call.arguments, WriteArguments))
+        except msgspec.ValidationError as error:
+            return _result(call, str(error), is_error=True)
+        return _result(call, f"There is no tool {call.name}.", is_error=True)
+
+    async def state(self) -> Mapping[str, object]:
+        """Return how the box is run; after a turn also what was taken out of it, when all its processes have ended."""
+        box = self.box
+        state: dict[str, object] = {"backend": box.backend, "not_held": list(box.not_held), "commands": self._commands}
+        if not self._was_looked_at:
+            self._was_looked_at = True
+            return state
+        if self._mode == "shared":
+            return {**state, "verification": msgspec.to_builtins(await verify_in_place(box, self.task))}
+        await box.stop_processes()
+        if self.task.collect is not None:
+            await box.run(["sh", "-c", self.task.collect], self.task.command_seconds, folder=self.task.folder)
+        try:
+            archive = await box.take(self.task.artefacts)
+        except TooMuch:
+            return {**state, "too_much": True}
+        checked = check_archive(archive, self.task.artefacts)
+        state["artefacts"] = keep_blob(checked.archive)
+        if checked.left_out:
+            state["left_out"] = {path: str(reason) for path, reason in checked.left_out.items()}
+        return state
+
+    async def _run(self, wanted: RunArguments, left: float) -> CommandResult:
+        self._commands += 1
+        seconds = min(wanted.seconds or self.task.command_seconds, left)
+        task = self.task
+        return await self.box.run(["sh", "-c", SHELL, wanted.command], seconds, folder=task.folder, user=task.agent_user, variables=task.variables)  # fmt: skip
+
+    async def _read(self, call: ToolCall, path: str) -> ToolResult:
+        where = self._absolute(path)
+        command = ["sh", "-c", 'cat -- "$0"', where]
+        result = await self.box.run(
+            command, self.task.command_seconds, folder=self.task.folder, user=self.task.agent_user
+        )
+        return _result(call, show(result), is_error=result.code != 0)
+
+    async def _write(self, call: ToolCall, wanted: WriteArguments) -> ToolResult:
+        try:
+            data = base64.b64decode(wanted.content, validate=True) if wanted.encoding == "base64" else wanted.content.encode("utf-8", "replace")  # fmt: skip
+        except binascii.Error as error:
+            return _result(call, f"content: {error}", is_error=True)
+        where = self._absolute(wanted.path)
+        await self.box.put(archive_of({"content": (data, 0o644)}), _INBOX)
+        script = f'mkdir -p -- "$(dirname -- "$0")" && cat {_INBOX}/content > "$0"'
+        result = await self.box.run(["sh", "-c", script, where], self.task.command_seconds, folder=self.task.folder, user=self.task.agent_user)  # fmt: skip
+        return _result(call, show(result) or f"wrote {len(data)} bytes", is_error=result.code != 0)
+
+    def _absolute(self, path: str) -> str:
+        return path if path.startswith("/") else f"{self.task.folder}/{path}"
+
+
+_INBOX = "/run/proctor"
+
+
+def show(result: CommandResult) -> str:
+    """Return what an agent reads of a command: its output, and how it ended if not well."""
+    notes = []
+    if result.was_late:
+        notes.append(f"[timed out after {result.seconds:.0f} s and was killed]")
+    elif result.code != 0:
+        notes.append(f"[exit code {result.code}]")
+    if result.was_out_of_memory:
+        notes.append("[processes were killed: out of memory]")
+    return "\n".join(filter(None, [result.output, *notes]))
+
+
+def _result(call: ToolCall, text: str, *, is_error: bool = False) -> ToolResult:
+    return ToolResult(name=call.name, content=text, id=call.id, is_error=is_error)

@@ -1,0 +1,120 @@
+"""Open the box of a task, with its files, on a backend that works here."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from proctor.core.errors import BadInput, EnvironmentFailed
+from proctor.core.sentence import Sentence
+from proctor_benchmarks.boxes.archives import FileSet
+from proctor_benchmarks.boxes.box_task import SETUP, BoxTask
+from proctor_benchmarks.boxes.bubblewrap import BubblewrapBox
+from proctor_benchmarks.boxes.contract import Backend, Box, CommandResult, Layer, Network
+from proctor_benchmarks.boxes.engines import Engine, EngineBox, build_image, find_engine
+from proctor_benchmarks.boxes.namespace import lacks
+
+HEALTH_TRIES, HEALTH_SECONDS = 30, 1.0
+SETUP_SECONDS = 600.0
+ENGINES: tuple[Engine, ...] = ("docker", "podman")
+
+
+class BoxOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How boxes are run.
+
+    Attributes:
+        backend: the first that works of docker, podman and bubblewrap where None.
+        image: for tasks that name none; needed there by docker and podman.
+        network: `open` lets docker and podman give a box a network.
+    """
+
+    backend: Backend | None = None
+    image: str | None = None
+    network: Network = "none"
+
+
+def choose_backend(options: BoxOptions, *, needs_image: bool) -> Backend:
+    """Return the backend for tasks: the one that was asked for, else the first that works and can run them.
+
+    Raises:
+        BadInput: there is none, or the one that was asked for cannot run them.
+    """
+    has_image = needs_image or options.image is not None
+    wanted: tuple[Backend, ...] = (options.backend,) if options.backend is not None else (*ENGINES, "bubblewrap")
+    reasons: list[str] = []
+    for backend in wanted:
+        reason = _refuse(backend, options, has_image)
+        if not reason:
+            return backend
+        reasons.append(f"{backend}: {reason}")
+    raise BadInput("No backend for boxes works here. {reasons}. Install docker or podman, or bubblewrap for tasks without an image.", reasons="; ".join(reasons))  # fmt: skip
+
+
+def _refuse(backend: Backend, options: BoxOptions, has_image: bool) -> str:
+    if backend == "bubblewrap":
+        if has_image:
+            return "it runs boxes of this machine's own programs, and the task has an image"
+        if options.network != "none":
+            return "its boxes have no network"
+        return f"needs {lacks()}" if lacks() else ""
+    if not has_image:
+        return "the task has no image (image=NAME)"
+    return "" if answers(backend) else "no engine answers"
+
+
+@cache
+def answers(engine: Engine) -> bool:
+    """True if an engine answers; asked once a process."""
+    return asyncio.run(find_engine(engine))
+
+
+@asynccontextmanager
+async def open_box(task: BoxTask, options: BoxOptions, layer: Layer | None = None) -> AsyncIterator[Box]:
+    """Open a box with the files of a task, as it is before the agent begins; from a `layer` where there is one.
+
+    Raises:
+        EnvironmentFailed: it cannot be opened, or its setup or health check failed.
+    """
+    image = task.image or options.image
+    backend = await asyncio.to_thread(choose_backend, options, needs_image=bool(image or task.build))
+    if backend == "bubblewrap":
+        async with BubblewrapBox(task.limits, layer) as box:
+            if layer is None:
+                await prepare(box, task)
+            yield box
+        return
+    if task.build is not None:
+        folder = Path(task.build)
+        image = await build_image(backend, folder, FileSet(folder=str(folder)).digest())
+    assert image is not None, "a backend was chosen without an image"
+    async with EngineBox(
+        backend, layer.image if layer is not None else image, task.limits, options.network
+    ) as container:
+        if layer is None:
+            await prepare(container, task)
+        yield container
+
+
+async def prepare(box: Box, task: BoxTask) -> None:
+    """Put the files of a task into its box, and wait until it is healthy."""
+    contents: Mapping[str, tuple[bytes, int]] = task.files.contents() if task.files else {}
+    await box.put(task.files.archive(task.folder, leave_out=[SETUP]))
+    if SETUP in contents:
+        setup = contents[SETUP][0].decode("utf-8", "replace")
+        result = await box.run(["sh", "-c", setup], SETUP_SECONDS, folder=task.folder, variables=task.variables)
+        _check(result, "The setup of this task failed (exit code {code}): {output}", "setup")
+    if task.healthcheck is not None:
+        for attempt in range(HEALTH_TRIES):
+            result = await box.run(["sh", "-c", task.healthcheck], task.command_seconds, folder=task.folder)
+            if result.code == 0:
+                return
+            await asyncio.sleep(HEALTH_SECONDS if attempt < HEALTH_TRIES - 1 else 0)
+        _check(result, "The health check of this task fails (exit code {code}): {output}", "unhealthy")
+
+
+def _check(result: CommandResult, sentence: str | Sentence, kind: str) -> None:
+    if result.code != 0:
+        raise EnvironmentFailed(sentence, kind=kind, code=result.code, output=result.output.strip()[-800:] or "-")

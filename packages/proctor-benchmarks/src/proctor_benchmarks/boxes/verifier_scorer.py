@@ -1,0 +1,155 @@
+"""Score what an agent left in its box by the verifier of its task.
+
+The verdict can be made again at any time, as the artefacts are kept: `proctor rescore` runs the verifier alone.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from proctor.core.errors import EnvironmentFailed
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import Trajectory
+from proctor_benchmarks.boxes.blobs import find_blob, find_record, keep_record
+from proctor_benchmarks.boxes.box_task import BoxTask, task_of
+from proctor_benchmarks.boxes.opening import BoxOptions
+from proctor_benchmarks.boxes.verifying import Verification, VerifierMode, run_solution, verify
+
+VERSION = "1"
+SLOW_SHARE = 3  # how many times faster the solution has to be for a late run to be the agent's fault
+FULL = 1.0
+
+
+class Witness(msgspec.Struct, frozen=True, kw_only=True):
+    """What the verifier showed of a task's own solution."""
+
+    reward: float | None
+    shown: tuple[str, ...] = ()
+    seconds: float = 0.0
+    fault: str = ""
+
+
+Grade = Callable[[Sample, str], Score | Unscored]
+
+
+class VerifierScorer:
+    """Runs the verifier of a task in a fresh box.
+
+    Args:
+        grade: the verdict of a benchmark on the log of its tests.
+    """
+
+    name = "verifier"
+    version = VERSION
+
+    def __init__(self, options: BoxOptions, mode: VerifierMode = "guarded", grade: Grade | None = None) -> None:
+        self._options = options
+        self._mode: VerifierMode = mode
+        self._grade = grade
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        task, state = task_of(sample), trajectory.state or {}
+        if task is None or not task.tests:
+            return Unscored(why="not_applicable", reason=say("The sample has no verifier."))
+        if state.get("too_much"):
+            return Score(points=0, reason=say("What the agent left is more than may be taken to the verifier."), details={"error_class": "too_much"})  # fmt: skip
+        if self._mode == "shared" and "verification" in state:
+            return await self._judge(sample, task, msgspec.convert(state["verification"], Verification))
+        if "artefacts" not in state:
+            return Unscored(why="no_evidence", reason=say("Nothing was taken out of a box in this trial."))
+        artefacts = await asyncio.to_thread(find_blob, str(state["artefacts"]))
+        if artefacts is None:
+            return Unscored(
+                why="no_evidence", reason=say("What was taken out of the box is not on this machine any more.")
+            )
+        try:
+            verification = await verify(task, artefacts, self._options, self._mode)
+            return await self._judge(sample, task, verification)
+        except EnvironmentFailed as error:
+            return _not_verified(error.sentence, error.kind)
+
+    async def _judge(self, sample: Sample, task: BoxTask, verification: Verification) -> Score | Unscored:
+        details = _details(verification)
+        if verification.has_died:
+            return Score(points=0, reason=say("The verifier's box did not survive what the agent left."), details={**details, "error_class": "killed_verifier"})  # fmt: skip
+        if verification.was_late:
+            return await self._judge_late(task, details)
+        if self._grade is not None:
+            return await asyncio.to_thread(self._grade, sample, verification.log)
+        if verification.rewards is None:
+            return _not_verified(say("The verifier left no reward that can be read ({fault}).", fault=verification.fault), verification.fault, details)  # fmt: skip
+        reward = reward_of(verification.rewards)
+        if reward is None:
+            return _not_verified(say("The verifier gave {rewards}, of which none is a share of full marks.", rewards=str(dict(verification.rewards))), "reward", details)  # fmt: skip
+        if reward > 0 and self._mode == "guarded" and task.solution:
+            return await self._believe(task, verification, reward, details)
+        return Score(points=reward, reason=_reason(verification), details=details)
+
+    async def _believe(self, task: BoxTask, verification: Verification, reward: float, details: dict[str, Any]) -> Score | Unscored:  # fmt: skip
+        """Return the reward if the tests are shown that the task's own solution showed."""
+        witness = await self.find_witness(task)
+        if witness.reward != FULL:
+            return _not_verified(say("The task's own solution gets {reward} instead of full marks, so that its verifier cannot be trusted.", reward=witness.fault or str(witness.reward)), "solution_fails", details)  # fmt: skip
+        missing = [test for test in witness.shown if test not in verification.shown]
+        details["witness"] = "tests" if witness.shown else "none"
+        if missing:
+            reason = say("The verifier gave {reward}, but does not show {count} of the {total} tests that passed for the task's own solution, such as {test}.", reward=f"{reward:g}", count=len(missing), total=len(witness.shown), test=missing[0])  # fmt: skip
+            return Score(points=0, reason=reason, details={**details, "error_class": "tests_not_shown"})
+        return Score(points=reward, reason=_reason(verification), details=details)
+
+    async def _judge_late(self, task: BoxTask, details: Mapping[str, Any]) -> Score | Unscored:
+        if task.solution:
+            witness = await self.find_witness(task)
+            if witness.reward == FULL and witness.seconds * SLOW_SHARE < task.verifier_seconds:
+                reason = say("The tests came to no end in {seconds} seconds; with the task's own solution they take {usual}.", seconds=f"{task.verifier_seconds:g}", usual=f"{witness.seconds:.1f}")  # fmt: skip
+                return Score(points=0, reason=reason, details={**details, "error_class": "slow_solution"})
+        return _not_verified(say("The tests came to no end in {seconds} seconds.", seconds=f"{task.verifier_seconds:g}"), "verifier_late", details)  # fmt: skip
+
+    async def find_witness(self, task: BoxTask) -> Witness:
+        """Return what the verifier showed of the task's own solution, which is run once for a task as it is."""
+        key = await asyncio.to_thread(task.digest)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if (kept := find_record(key, Witness)) is not None:
+                return kept
+            verification, _ = await run_solution(task, self._options)
+            witness = Witness(
+                reward=reward_of(verification.rewards or {}),
+                shown=verification.shown,
+                seconds=verification.seconds,
+                fault=verification.fault,
+            )
+            if witness.reward == FULL:
+                keep_record(key, witness)
+            return witness
+
+
+def reward_of(rewards: Mapping[str, float]) -> float | None:
+    """Return the reward that counts: `reward`, or the only one; None if there is none, or it is no share of full marks.
+
+    >>> reward_of({"reward": 0.5, "speed": 3}), reward_of({"score": 1}), reward_of({"a": 1, "b": 0}), reward_of({"reward": 2})
+    (0.5, 1, None, None)
+    """
+    value = rewards.get("reward", next(iter(rewards.values())) if len(rewards) == 1 else None)
+    return value if value is not None and 0 <= value <= FULL else None
+
+
+def _details(verification: Verification) -> dict[str, Any]:
+    details: dict[str, Any] = {"rewards": dict(verification.rewards or {}), "output": verification.output, "shown": len(verification.shown)}  # fmt: skip
+    if verification.left_behind:
+        details["left_behind"] = dict(verification.left_behind)
+    return details
+
+
+def _reason(verification: Verification) -> Sentence:
+    if verification.left_behind:
+        return say("{shown} tests passed; {count} files of the agent were left behind, such as {file}.", shown=len(verification.shown), count=len(verification.left_behind), file=next(iter(verification.left_behind)))  # fmt: skip
+    return say("{shown} tests passed.", shown=len(verification.shown))
+
+
+def _not_verified(reason: Sentence, kind: str, details: Mapping[str, Any] = {}) -> Unscored:
+    return Unscored(why="scorer_failed", reason=reason, details={**details, "kind": kind})

@@ -1,0 +1,131 @@
+"""Read SWE-bench rows: an issue, the image of its repository, and the tests that tell whether it is resolved.
+
+    {"instance_id": "psf__requests-1142", "repo": "psf/requests", "base_commit": "22623bd8…", "problem_statement": "…",
+     "patch": "diff --git …", "FAIL_TO_PASS": "[…]", "PASS_TO_PASS": "[…]", "version": "1.1", "image": "swebench/…",
+     "eval_script": "#!/bin/bash …", "log_parser": "parse_log_requests", "eval_type": "pass_and_fail"}
+
+The model's patch is what `git diff` tells of the agent's work tree. It is applied in a fresh container of the image, as the
+official harness of swebench 5.0.2 does (`swebench/harness/run_evaluation.py`).
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.runtime.json_file import read_json, read_json_lines
+from proctor_benchmarks.boxes.archives import FileSet
+from proctor_benchmarks.boxes.box_task import LOGS, PUBLISHED, BoxTask
+from proctor_benchmarks.swebench.grading import PARSER_NAMES
+from proctor_benchmarks.swebench.instance import EvalType, SweInstance
+
+FOLDER = "/testbed"
+VERIFIER_SECONDS = 1_800.0  # as officially
+NEEDED = ("image", "eval_script", "log_parser")
+_PATCH = f"{PUBLISHED}/patch.diff"
+_COLLECT = f'mkdir -p {PUBLISHED} && git add -A && git -c core.fileMode=false diff --cached --binary "$BASE" > {_PATCH}'
+_TEST = f"""#!/bin/bash
+cd {FOLDER}
+patch={_PATCH}
+untracked() {{ git ls-files --others | grep -E "$steering" | sort; }}
+steering='(^|/)(conftest\\.py|pytest\\.ini|tox\\.ini|setup\\.cfg|(site|user)customize\\.py|[^/]*\\.pth|\\.npmrc|(jest|vitest|karma)\\.conf[^/]*)$'
+{{
+  before=$(untracked)
+  applied=
+  for command in "git apply --verbose" "git apply --verbose --3way" "git apply --verbose --reject" "patch --batch --forward --fuzz=5 -p1 -i"; do
+    if $command $patch; then applied=1; break; fi
+    if [ "${{command%% *}}" != patch ]; then git checkout -- . ; git clean -fd; fi
+  done
+  if [ -z "$applied" ] && git apply --check --reverse $patch; then applied=1; fi
+  if [ -z "$applied" ]; then echo '>>>>> Patch Apply Failed'; exit 0; fi
+  echo '>>>>> Applied Patch'
+  if [ "$PROCTOR_VERIFIER" = guarded ]; then
+    git -c core.quotePath=false diff --name-only HEAD | grep -E "$steering" | while read -r file; do
+      echo "left behind: $file"; git checkout HEAD -- "$file" 2>/dev/null || rm -f -- "$file"
+    done
+    comm -13 <(echo "$before") <(untracked) | while read -r file; do echo "left behind: $file"; rm -f -- "$file"; done
+  fi
+  /bin/bash /tests/eval.sh
+}} > {LOGS}/log.txt 2>&1
+"""
+_SOLVE = f"#!/bin/bash\ncd {FOLDER} && git apply /solution/patch.diff\n"
+
+
+class SweRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of a data file; tests are lists, or JSON in a text."""
+
+    instance_id: str
+    problem_statement: str
+    base_commit: str
+    fail_to_pass: list[str] | str = msgspec.field(name="FAIL_TO_PASS")
+    pass_to_pass: list[str] | str = msgspec.field(name="PASS_TO_PASS")
+    repo: str = ""
+    version: str = ""
+    patch: str = ""
+    image: str | None = None
+    eval_script: str | list[str] | None = None
+    log_parser: str | None = None
+    eval_type: EvalType = "pass_and_fail"
+
+
+def read_rows(path: Path) -> Iterator[tuple[SweRow, SweInstance, BoxTask]]:
+    """Yield each row with what grades it and the task of its box.
+
+    Raises:
+        BadInput: a row that cannot be read, or of a release that does not say how it is run.
+    """
+    for where, value in _values(path):
+        try:
+            row = msgspec.convert(value, SweRow)
+            tests = [_list(row.fail_to_pass), _list(row.pass_to_pass)]
+        except (msgspec.ValidationError, ValueError) as error:
+            raise BadInput("{path}, {where}: {error}.", path=path, where=where, error=error) from None
+        missing = [name for name in NEEDED if getattr(row, name) is None]
+        if missing:
+            raise BadInput("{path}, {where}: {id} has no {missing}. Rows of releases before swebench 5 do not say how they are run; its newer data sets do.", path=path, where=where, id=row.instance_id, missing=", ".join(missing))  # fmt: skip
+        if row.log_parser not in PARSER_NAMES:
+            raise BadInput(
+                "{path}, {where}: there is no log parser {name}.", path=path, where=where, name=row.log_parser
+            )
+        instance = SweInstance(
+            instance_id=row.instance_id,
+            log_parser=row.log_parser,
+            eval_type=row.eval_type,
+            fail_to_pass=tests[0],
+            pass_to_pass=tests[1],
+            version=row.version,
+        )
+        yield row, instance, _task(row)
+
+
+def _values(path: Path) -> Iterator[tuple[str, Any]]:
+    if path.suffix == ".json":
+        values = read_json(path)
+        yield from (
+            (f"[{index}]", value) for index, value in enumerate(values if isinstance(values, list) else [values])
+        )
+    else:
+        yield from ((f"line {number}", value) for number, value in read_json_lines(path, dict))
+
+
+def _list(value: list[str] | str) -> tuple[str, ...]:
+    return msgspec.convert(json.loads(value) if isinstance(value, str) else value, tuple[str, ...])
+
+
+def _task(row: SweRow) -> BoxTask:
+    script = row.eval_script if isinstance(row.eval_script, str) else "\n".join(["#!/bin/bash", "set -uxo pipefail", *(row.eval_script or ())]) + "\n"  # fmt: skip
+    return BoxTask(
+        instruction=f"{row.problem_statement}\n\nThe repository is in {FOLDER}. Change its code so that this is resolved.",
+        image=row.image,
+        folder=FOLDER,
+        variables={"BASE": row.base_commit},
+        artefacts=(PUBLISHED,),
+        tests=FileSet(texts={"test.sh": _TEST, "eval.sh": script}),
+        solution=FileSet(texts={"solve.sh": _SOLVE, "patch.diff": row.patch}) if row.patch else FileSet(),
+        verdict="log",
+        collect=f"BASE={row.base_commit}; {_COLLECT}",
+        verifier_seconds=VERIFIER_SECONDS,
+    )

@@ -1,0 +1,143 @@
+"""A box of this machine's own programs: what it holds, and what it keeps away."""
+
+import io
+import os
+import socket
+import tarfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from proctor_benchmarks.boxes.archives import archive_of, check_archive, read_files
+from proctor_benchmarks.boxes.bubblewrap import BubblewrapBox
+from proctor_benchmarks.boxes.contract import BoxLimits, CommandResult, TooMuch
+from proctor_benchmarks.boxes.namespace import lacks
+
+pytestmark = pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
+LIMITS = BoxLimits(memory_mb=256, disk_mb=64, processes=64, output_bytes=1_000)
+
+
+@pytest.fixture
+async def box() -> AsyncIterator[BubblewrapBox]:
+    async with BubblewrapBox(LIMITS) as opened:
+        yield opened
+
+
+async def sh(box: BubblewrapBox, command: str, seconds: float = 10.0, user: str | None = None) -> CommandResult:
+    return await box.run(["bash", "-c", command], seconds, user=user)
+
+
+async def test_commands_have_results_whatever_becomes_of_them(box: BubblewrapBox) -> None:
+    assert (await sh(box, "echo hello; exit 3")) == CommandResult(
+        code=3, head="hello\n", seconds=pytest.approx(0, abs=5)
+    )
+    late = await sh(box, "echo begun; sleep 60", 0.5)
+    assert (late.was_late, late.head) == (True, "begun\n")
+    much = await sh(box, "seq 100000")
+    assert (much.head[:4], much.tail[-7:], much.dropped_bytes > 500_000) == ("1\n2\n", "100000\n", True)
+    assert (await box.run(["none"], 5)).code == 126
+    assert (await box.run(["echo", "a" * 200_000], 5)).code == 126
+
+
+async def test_what_it_may_use_is_bounded(box: BubblewrapBox) -> None:
+    if "memory_mb" not in box.not_held:
+        assert (await sh(box, "python3 -c 'bytearray(600 << 20)'")).was_out_of_memory
+    assert "No space" in (await sh(box, "head -c 200M /dev/zero > /root/x; rm /root/x")).output
+    await sh(box, "for i in $(seq 200); do sleep 30 & done", 5)
+    assert (await sh(box, "echo still here")).output.strip().endswith("still here")
+
+
+async def test_it_reaches_nothing_outside(box: BubblewrapBox) -> None:
+    with socket.socket(socket.AF_UNIX) as abstract, socket.create_server(("127.0.0.1", 0)) as server:
+        abstract.bind("\0proctor-probe")
+        abstract.listen()
+        port = server.getsockname()[1]
+        probe = f"""
+import socket
+def reach(family, address):
+    try:
+        with socket.socket(family) as s:
+            s.settimeout(1); s.connect(address)
+    except OSError as error:
+        return "refused"
+    return "reached"
+print(reach(socket.AF_UNIX, "\\0proctor-probe"), reach(socket.AF_INET, ("127.0.0.1", {port})), reach(socket.AF_INET, ("169.254.169.254", 80)), reach(socket.AF_INET, ("1.1.1.1", 53)), reach(socket.AF_INET6, ("2606:4700:4700::1111", 53)))
+"""
+        result = await box.run(["python3", "-c", probe], 20)
+    assert result.output.split() == ["refused"] * 5
+    assert (await sh(box, "getent hosts example.com")).code != 0
+    assert (await sh(box, "find / -xdev -type s 2>/dev/null; ls -d /work /var/run/docker.sock 2>/dev/null")).head == ""
+    assert (await sh(box, "kill -9 1; mount -t tmpfs none /mnt; mknod /root/d b 7 0")).code != 0
+    assert (await sh(box, "unshare -Urm true")).code != 0
+
+
+async def test_files_go_up_and_down_and_links_out_stay(box: BubblewrapBox) -> None:
+    await box.put(archive_of({"app/a.txt": (b"A", 0o644)}))
+    await sh(
+        box, "cd /app; ln -s /etc/shadow out; ln -s a.txt in; ln -s /usr/bin/env env; chmod u+s a.txt; mkfifo pipe"
+    )
+    checked = check_archive(await box.take(["/app", "/none"]), ["/app"])
+    assert sorted(checked.left_out) == ["/app/out"]
+    assert read_files(checked.archive, 100) == {"/app/a.txt": b"A"}
+    with pytest.raises(TooMuch):
+        await box.take(["/app"], most_bytes=0)
+
+
+async def test_another_box_begins_where_a_snapshot_was_taken(box: BubblewrapBox) -> None:
+    await sh(box, "useradd ada; echo kept > /home/note; rm /etc/hostname; sleep 100 &")
+    layer = await box.snapshot()
+    await sh(box, "echo changed > /home/note")
+    async with BubblewrapBox(LIMITS, layer) as fork:
+        told = await sh(fork, "cat /home/note; id -u ada; ls /etc/hostname; pgrep sleep")
+    assert told.output.split()[:2] == ["kept", "1000"]
+    assert "No such file" in told.output
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a box several users")
+async def test_a_command_may_run_as_another_user(box: BubblewrapBox) -> None:
+    assert (await sh(box, "whoami; touch /root/x", user="nobody")).head.splitlines()[0] == "nobody"
+    assert (await sh(box, "whoami", user="ghost")).code == 126
+
+
+async def test_nothing_is_left_when_it_is_over() -> None:
+    async with BubblewrapBox(LIMITS) as opened:
+        await sh(opened, "setsid sleep 4321 & disown")
+        assert _processes("4321")
+    for _ in range(100):
+        if not _processes("4321"):
+            break
+        time.sleep(0.05)  # noqa: ASYNC251 - the kernel ends them meanwhile
+    assert not _processes("4321")
+    assert not [path for path in Path("/sys/fs/cgroup").rglob(f"proctor-box-{os.getpid()}-*") if path.is_dir()]
+
+
+def _processes(word: str) -> list[str]:
+    def commands() -> Iterator[str]:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                yield path.read_text("utf-8", "replace")
+            except OSError:
+                continue
+
+    return [command for command in commands() if command.startswith("sleep") and word in command]
+
+
+def test_hostile_archives_lose_what_leads_out() -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, kind, target in (
+            ("../../etc/cron.d/x", tarfile.REGTYPE, ""),
+            ("app/dev", tarfile.CHRTYPE, ""),
+            ("app/link", tarfile.SYMTYPE, "../tests"),
+            ("app/link/test.sh", tarfile.REGTYPE, ""),
+            ("app/hard", tarfile.LNKTYPE, "etc/passwd"),
+            ("app/fine", tarfile.SYMTYPE, "a"),
+        ):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.linkname = kind, target
+            archive.addfile(entry)
+    checked = check_archive(buffer.getvalue(), ["/app"])
+    assert set(checked.left_out) == {"/../../etc/cron.d/x", "/app/dev", "/app/link", "/app/link/test.sh", "/app/hard"}
