@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.errors import BadInput, EnvironmentFailed
-from proctor.core.sentence import Sentence
+from proctor.core.sentence import Sentence, listed, say
 from proctor_benchmarks.boxes.archives import FileSet
 from proctor_benchmarks.boxes.box_task import SETUP, BoxTask
 from proctor_benchmarks.boxes.bubblewrap import BubblewrapBox
@@ -44,25 +44,28 @@ def choose_backend(options: BoxOptions, *, needs_image: bool) -> Backend:
     """
     has_image = needs_image or options.image is not None
     wanted: tuple[Backend, ...] = (options.backend,) if options.backend is not None else (*ENGINES, "bubblewrap")
-    reasons: list[str] = []
+    reasons: list[Sentence] = []
     for backend in wanted:
         reason = _refuse(backend, options, has_image)
-        if not reason:
+        if reason is None:
             return backend
-        reasons.append(f"{backend}: {reason}")
-    raise BadInput("No backend for boxes works here. {reasons}. Install docker or podman, or bubblewrap for tasks without an image.", reasons="; ".join(reasons))  # fmt: skip
+        reasons.append(reason)
+    raise BadInput("No backend for boxes works here: {reason}. Install docker or podman, or bubblewrap for tasks without an image.", reason=listed(reasons))  # fmt: skip
 
 
-def _refuse(backend: Backend, options: BoxOptions, has_image: bool) -> str:
+def _refuse(backend: Backend, options: BoxOptions, has_image: bool) -> Sentence | None:
+    """Return why a backend cannot run a task, if so."""
     if backend == "bubblewrap":
         if has_image:
-            return "it runs boxes of this machine's own programs, and the task has an image"
+            return say(
+                "{backend} runs boxes of this machine's own programs, and the task has an image", backend=backend
+            )
         if options.network != "none":
-            return "its boxes have no network"
-        return f"needs {lacks()}" if lacks() else ""
+            return say("boxes of {backend} have no network", backend=backend)
+        return say("{backend} needs {missing}", backend=backend, missing=lacks()) if lacks() else None
     if not has_image:
-        return "the task has no image (image=NAME)"
-    return "" if answers(backend) else "no engine answers"
+        return say("the task has no image for {backend} (image=NAME)", backend=backend)
+    return None if answers(backend) else say("no engine of {backend} answers", backend=backend)
 
 
 @cache

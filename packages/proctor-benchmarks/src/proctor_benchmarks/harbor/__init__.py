@@ -45,8 +45,8 @@ def task(name: str, **options: object) -> Task:
             refused[folder.name] = error.reason
     if not tasks:
         first = next(iter(refused))
-        raise BadInput("None of the {count} tasks in {path} can be run: {name}: {reason}.", count=len(folders), path=root, name=first, reason=str(refused[first]))  # fmt: skip
-    notes = [say("{name} is left out: {reason}.", name=name, reason=str(reason)) for name, reason in refused.items()]
+        raise BadInput("None of the {count} tasks in {path} can be run: {name}: {reason}.", count=len(folders), path=root, name=first, reason=refused[first])  # fmt: skip
+    notes = [say("{name} is left out: {reason}.", name=name, reason=reason) for name, reason in refused.items()]
     public = sum(_wants_network(settings) for _, settings in tasks.values())
     if public:
         notes.append(say("{count} of {total} tasks may expect a network; boxes have none.", count=public, total=len(tasks)))  # fmt: skip

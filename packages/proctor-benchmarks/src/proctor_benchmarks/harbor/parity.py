@@ -28,7 +28,7 @@ def check_corpus(path: Path, _: str | None = None) -> Iterator[Checked]:
         try:
             ours = _read(line)
         except (KeyError, TypeError, AttributeError) as error:
-            raise BadInput("{path}, line {number}: {error}.", path=path, number=number, error=error) from None
+            raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
         if ours is None:
             yield Checked.unknown(line)
             continue
