@@ -43,7 +43,7 @@ async def test_commands_have_results_whatever_becomes_of_them(box: BubblewrapBox
 async def test_what_it_may_use_is_bounded(box: BubblewrapBox) -> None:
     if "memory_mb" not in box.not_held:
         assert (await sh(box, "python3 -c 'bytearray(600 << 20)'")).was_out_of_memory
-    assert "No space" in (await sh(box, "head -c 200M /dev/zero > /root/x; rm /root/x")).output
+    assert "No space" in (await sh(box, "head -c 200M /dev/zero > ~/x; rm ~/x")).output
     await sh(box, "for i in $(seq 200); do sleep 30 & done", 5)
     assert (await sh(box, "echo still here")).output.strip().endswith("still here")
 
@@ -67,8 +67,8 @@ print(reach(socket.AF_UNIX, "\\0proctor-probe"), reach(socket.AF_INET, ("127.0.0
         result = await box.run(["python3", "-c", probe], 20)
     assert result.output.split() == ["refused"] * 5
     assert (await sh(box, "getent hosts example.com")).code != 0
-    assert (await sh(box, "find / -xdev -type s 2>/dev/null; ls -d /work /var/run/docker.sock 2>/dev/null")).head == ""
-    assert (await sh(box, "kill -9 1; mount -t tmpfs none /mnt; mknod /root/d b 7 0")).code != 0
+    assert (await sh(box, "find / -xdev -type s 2>/dev/null; ls -d ~/.ssh /var/run/docker.sock 2>/dev/null")).head == ""
+    assert (await sh(box, "kill -9 1; mount -t tmpfs none /mnt; mknod ~/d b 7 0")).code != 0
     assert (await sh(box, "unshare -Urm true")).code != 0
 
 
@@ -85,18 +85,18 @@ async def test_files_go_up_and_down_and_links_out_stay(box: BubblewrapBox) -> No
 
 
 async def test_another_box_begins_where_a_snapshot_was_taken(box: BubblewrapBox) -> None:
-    await sh(box, "useradd ada; echo kept > /home/note; rm /etc/hostname; sleep 100 &")
+    await sh(box, "useradd ada; echo kept > /srv/note; rm /etc/hostname; sleep 100 &")
     layer = await box.snapshot()
-    await sh(box, "echo changed > /home/note")
+    await sh(box, "echo changed > /srv/note")
     async with BubblewrapBox(LIMITS, layer) as fork:
-        told = await sh(fork, "cat /home/note; id -u ada; ls /etc/hostname; pgrep sleep")
+        told = await sh(fork, "cat /srv/note; id -u ada; ls /etc/hostname; pgrep sleep")
     assert told.output.split()[:2] == ["kept", "1000"]
     assert "No such file" in told.output
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a box several users")
 async def test_a_command_may_run_as_another_user(box: BubblewrapBox) -> None:
-    assert (await sh(box, "whoami; touch /root/x", user="nobody")).head.splitlines()[0] == "nobody"
+    assert (await sh(box, "whoami; d=/root; touch $d/x", user="nobody")).head.splitlines()[0] == "nobody"
     assert (await sh(box, "whoami", user="ghost")).code == 126
 
 

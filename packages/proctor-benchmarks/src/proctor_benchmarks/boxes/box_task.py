@@ -26,7 +26,7 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
         image: the image of both boxes, or the folder of a Dockerfile (`build`); without either the box is made of the
             programs of this machine.
         files: what is in the working folder at the beginning.
-        artefacts: the absolute paths that are taken to the verifier; all else the agent did stays behind.
+        artefacts: the absolute paths that are taken to the verifier; nothing else the agent did is.
         tests: the files of the verifier, with `test.sh`; `solution` those of a right solution, with `solve.sh`.
         verdict: that of `test.sh` is its exit code, the reward files that it writes, or a log that the benchmark grades.
         collect: a command that is run in the agent's box when the agent is done, before its files are taken.
@@ -70,8 +70,8 @@ def sample_of(id: str, task: BoxTask, tags: Mapping[str, str] = {}) -> Sample:
 
 def task_of(sample: Sample) -> BoxTask | None:
     """Return the task of a sample; None if it has none."""
-    told: Any = sample.meta.get(META)
-    return None if told is None else msgspec.convert(told, BoxTask)
+    written: Any = sample.meta.get(META)
+    return None if written is None else msgspec.convert(written, BoxTask)
 
 
 def oracle(sample: Sample) -> Trajectory:

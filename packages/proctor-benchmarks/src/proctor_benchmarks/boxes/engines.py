@@ -141,8 +141,8 @@ class EngineBox:
     async def _was_out_of_memory(self) -> bool:
         """True if the kernel has ended processes of the box for want of memory since this was last asked."""
         script = "cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control 2>/dev/null"
-        told = await self._ask(ANSWER_SECONDS, "exec", self._name, "sh", "-c", script)
-        counts = [int(words[1]) for line in told.head.splitlines() if len(words := line.split()) == 2 and words[0] == "oom_kill" and words[1].isdigit()]  # fmt: skip
+        counted = await self._ask(ANSWER_SECONDS, "exec", self._name, "sh", "-c", script)
+        counts = [int(words[1]) for line in counted.head.splitlines() if len(words := line.split()) == 2 and words[0] == "oom_kill" and words[1].isdigit()]  # fmt: skip
         before, self._kills = self._kills, max(counts, default=0)
         return self._kills > before
 
@@ -175,10 +175,10 @@ def start_arguments(name: str, image: str, limits: BoxLimits, network: Network) 
 async def find_engine(engine: Engine) -> bool:
     """True if an engine answers."""
     try:
-        told = await _command([engine, "version", "--format", "{{.Server.Version}}"], OUTPUT_BYTES, PROBE_SECONDS)
+        answer = await _command([engine, "version", "--format", "{{.Server.Version}}"], OUTPUT_BYTES, PROBE_SECONDS)
     except (TimeoutError, EnvironmentFailed):
         return False
-    return told.code == 0
+    return answer.code == 0
 
 
 async def build_image(engine: Engine, folder: Path, digest: str) -> str:

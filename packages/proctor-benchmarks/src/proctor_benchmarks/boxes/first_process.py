@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tarfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -337,54 +337,50 @@ def wipe() -> None:
 
 
 class Machine:
-    """What can be requested."""
+    """What can be requested.
+
+    Attributes:
+        calls: what runs each request, by its name.
+    """
 
     def __init__(self) -> None:
         self._shell: Shell | None = None
         self._pack = Pack()
+        self.calls: Mapping[str, Callable[..., Any]] = {
+            "prepare": prepare,
+            "run": run,
+            "execute": execute,
+            "type": self._type,
+            "begin_pack": self._begin_pack,
+            "append_pack": self._append_pack,
+            "read_pack": self._read_pack,
+            "fill_pack": self._fill_pack,
+            "spread_pack": self._spread_pack,
+            "stop_all": stop_all,
+        }
 
-    def execute(self, **request: Any) -> dict[str, Any]:
-        """Run a command; see `execute`."""
-        return execute(**request)
-
-    def begin_pack(self) -> None:
+    def _begin_pack(self) -> None:
         """Forget the archive that was moved last."""
         self._pack = Pack()
 
-    def append_pack(self, data: str) -> None:
-        """Take a piece of an archive."""
+    def _append_pack(self, data: str) -> None:
         self._pack.append(data)
 
-    def read_pack(self, start: int, size: int) -> str:
-        """Return a piece of the archive."""
+    def _read_pack(self, start: int, size: int) -> str:
         return self._pack.read(start, size)
 
-    def fill_pack(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, Any]:
+    def _fill_pack(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, Any]:
         """Make an archive of files; see `Pack.fill`."""
         self._pack = Pack()
         return self._pack.fill(paths, most_bytes, most_entries)
 
-    def spread_pack(self, folder: str, fresh: bool = False) -> None:
+    def _spread_pack(self, folder: str, fresh: bool = False) -> None:
         """Write the files of the archive; into an empty box where it is a `fresh` one."""
         if fresh:
             wipe()
         self._pack.spread(folder)
 
-    def stop_all(self) -> None:
-        """End all other processes of the box."""
-        with suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGKILL)
-        _forget()
-
-    def prepare(self, **settings: Any) -> None:
-        """Prepare the system; see `prepare`."""
-        prepare(**settings)
-
-    def run(self, command: Sequence[str], seconds: float) -> tuple[int, str]:
-        """Run a command outside of the shell; see `run`."""
-        return run(command, seconds)
-
-    def type(self, command: str, seconds: float) -> str:
+    def _type(self, command: str, seconds: float) -> str:
         """Type a command into the shell of the agent; there is a new one where that has ended, or cannot go on."""
         before = ""
         if self._shell is not None and self._shell.is_stuck():
@@ -395,6 +391,13 @@ class Machine:
                 self._shell.close()
             self._shell = Shell()
         return before + self._shell.type(command, seconds)
+
+
+def stop_all() -> None:
+    """End all other processes of the box."""
+    with suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+    _forget()
 
 
 def main() -> None:
@@ -408,7 +411,7 @@ def main() -> None:
     for line in requests:
         request = json.loads(line)
         try:
-            reply = {"value": getattr(machine, request.pop("call"))(**request)}
+            reply = {"value": machine.calls[request.pop("call")](**request)}
         except Exception as error:  # noqa: BLE001 - the other side raises it
             reply = {"error": f"{type(error).__name__}: {error}"}
         replies.write(json.dumps(reply) + "\n")

@@ -140,14 +140,14 @@ def reward_of(rewards: Mapping[str, float]) -> float | None:
 
 def _details(verification: Verification) -> dict[str, Any]:
     details: dict[str, Any] = {"rewards": dict(verification.rewards or {}), "output": verification.output, "shown": len(verification.shown)}  # fmt: skip
-    if verification.left_behind:
-        details["left_behind"] = dict(verification.left_behind)
+    if verification.withheld:
+        details["withheld"] = dict(verification.withheld)
     return details
 
 
 def _reason(verification: Verification) -> Sentence:
-    if verification.left_behind:
-        return say("{shown} tests passed; {count} files of the agent were left behind, such as {file}.", shown=len(verification.shown), count=len(verification.left_behind), file=next(iter(verification.left_behind)))  # fmt: skip
+    if verification.withheld:
+        return say("{shown} tests passed; {count} files of the agent were withheld, such as {file}.", shown=len(verification.shown), count=len(verification.withheld), file=next(iter(verification.withheld)))  # fmt: skip
     return say("{shown} tests passed.", shown=len(verification.shown))
 
 

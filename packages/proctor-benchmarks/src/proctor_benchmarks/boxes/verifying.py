@@ -1,7 +1,7 @@
 """Judge what an agent left, in a fresh box that it never saw.
 
 All that the agent's box gives are the declared artefacts. They are unpacked in a fresh box of the same kind; then the tests
-arrive and run, and the result is read by us. `separate` is that alone. `guarded`, the default, leaves files behind that steer
+arrive and run, and the result is read by us. `separate` is that alone. `guarded`, the default, withholds files that steer
 test runners, and believes a reward only where the tests are shown that the task's own solution showed.
 """
 
@@ -44,7 +44,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
         rewards: by name; None where there are none to read, then `fault` says why.
         shown: the tests that its output shows as passed.
         log: what the tests wrote, where the benchmark grades that.
-        left_behind: what was not given to it, with the reason.
+        withheld: what was not given to it, with the reason.
         has_died: True if the box did not survive the submitted code.
         seconds: how long the tests took.
     """
@@ -52,7 +52,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     rewards: Mapping[str, float] | None = None
     fault: str = ""
     shown: tuple[str, ...] = ()
-    left_behind: Mapping[str, str] = {}
+    withheld: Mapping[str, str] = {}
     output: str = ""
     log: str = ""
     was_late: bool = False
@@ -78,8 +78,8 @@ async def verify(task: BoxTask, artefacts: bytes, options: BoxOptions, mode: Ver
             files = read_files(await box.take(_REPORTS, 2 * REPORT_BYTES), REPORT_BYTES)
         except EnvironmentDied as error:
             return Verification(has_died=True, fault=str(error))
-    left_behind = {path: str(reason) for path, reason in checked.left_out.items()}
-    return _conclude(task, result, files, left_behind)
+    withheld = {path: str(reason) for path, reason in checked.left_out.items()}
+    return _conclude(task, result, files, withheld)
 
 
 async def verify_in_place(box: Box, task: BoxTask) -> Verification:
@@ -116,7 +116,7 @@ async def _run_tests(box: Box, task: BoxTask, mode: VerifierMode) -> CommandResu
 
 
 async def _replace_artefacts(box: Box, task: BoxTask, pristine: bytes, archive: bytes, keep: Sequence[str]) -> None:
-    """Put the agent's artefacts into the place of the box's own; of those that stay behind the box keeps its own."""
+    """Put the agent's artefacts into the place of the box's own; of those that are withheld the box keeps its own."""
     await box.run(["rm", "-rf", "--", *task.artefacts], 60)
     await box.put(archive)
     if keep:
@@ -149,23 +149,23 @@ def _hashes(archive: bytes) -> dict[str, tuple[str, bool]]:
     return found
 
 
-def _conclude(task: BoxTask, result: CommandResult, files: Mapping[str, bytes], left_behind: Mapping[str, str]) -> Verification:  # fmt: skip
+def _conclude(task: BoxTask, result: CommandResult, files: Mapping[str, bytes], withheld: Mapping[str, str]) -> Verification:  # fmt: skip
     shown = tuple(dict.fromkeys(next(filter(None, match.groups())) for match in _SHOWN.finditer(result.output)))
-    told = Verification(
+    verification = Verification(
         shown=shown,
-        left_behind=left_behind,
+        withheld=withheld,
         output=result.output[-4_000:],
         was_late=result.was_late,
         seconds=result.seconds,
     )
     if result.was_late:
-        return told
+        return verification
     if task.verdict == "log":
-        return msgspec.structs.replace(told, log=files.get(_LOG, b"").decode("utf-8", "replace"))
+        return msgspec.structs.replace(verification, log=files.get(_LOG, b"").decode("utf-8", "replace"))
     if task.verdict == "exit code":
-        return msgspec.structs.replace(told, rewards={"reward": float(result.code == 0)})
+        return msgspec.structs.replace(verification, rewards={"reward": float(result.code == 0)})
     try:
         rewards = read_rewards(files.get(_JSON), files.get(_TEXT))
     except RewardFault as fault:
-        return msgspec.structs.replace(told, fault=fault.kind)
-    return msgspec.structs.replace(told, rewards=rewards)
+        return msgspec.structs.replace(verification, fault=fault.kind)
+    return msgspec.structs.replace(verification, rewards=rewards)

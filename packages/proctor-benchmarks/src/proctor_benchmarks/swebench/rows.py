@@ -44,9 +44,9 @@ steering='(^|/)(conftest\\.py|pytest\\.ini|tox\\.ini|setup\\.cfg|(site|user)cust
   echo '>>>>> Applied Patch'
   if [ "$PROCTOR_VERIFIER" = guarded ]; then
     git -c core.quotePath=false diff --name-only HEAD | grep -E "$steering" | while read -r file; do
-      echo "left behind: $file"; git checkout HEAD -- "$file" 2>/dev/null || rm -f -- "$file"
+      echo "withheld: $file"; git checkout HEAD -- "$file" 2>/dev/null || rm -f -- "$file"
     done
-    comm -13 <(echo "$before") <(untracked) | while read -r file; do echo "left behind: $file"; rm -f -- "$file"; done
+    comm -13 <(echo "$before") <(untracked) | while read -r file; do echo "withheld: $file"; rm -f -- "$file"; done
   fi
   /bin/bash /tests/eval.sh
 }} > {LOGS}/log.txt 2>&1
