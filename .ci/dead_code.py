@@ -19,7 +19,8 @@ KINDS = {"function", "method", "property", "class"}  # fields of structs are "va
 def main(folders: list[str]) -> int:
     """Print each suspect as `file:line: what`, and each stale name of the list; return 1 if there is any."""
     search = Vulture(
-        ignore_names=["__*__", "_repr_*_", "pytest_*"], ignore_decorators=["@*.command*", "@cli*", "@check*"]
+        ignore_names=["__*__", "_repr_*_", "pytest_*", "test_*"],
+        ignore_decorators=["@*.command*", "@cli*", "@check*"],
     )
     search.scavenge(folders, exclude=["*/example/*"])  # those are programs of other projects, in short
     allowed = {line.split("#")[0].strip() for line in ALLOWED.read_text(encoding="utf-8").splitlines()} - {""}

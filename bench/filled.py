@@ -30,9 +30,8 @@ def fill(db: Any, name: str, trials: int, *, records: bool) -> None:
     Args:
         db: a connection of psycopg that commits by itself.
     """
-    from stored_runs import a_record
-
     from proctor.stores.blobs import encode
+    from proctor.testing.records import a_record
     from proctor_adapters.postgresql import plan
 
     record = encode(a_record(name, scorers=("exact",), planned=trials))

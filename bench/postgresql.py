@@ -25,7 +25,7 @@ LARGEST = int(os.environ.get("BENCH_LARGEST", "0"))  # trials of a further run; 
 WRITE = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
-from stored_runs import a_sample, a_trial, a_verdict
+from proctor.testing.records import a_sample, a_trial, a_verdict
 from proctor_adapters.postgresql import PostgresStore
 
 async def write(address, epoch, writer, each, group):
@@ -79,7 +79,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _milliseconds(store: Store) -> float:
-    from stored_runs import a_record, a_sample, a_trial, a_verdict
+    from proctor.testing.records import a_record, a_sample, a_trial, a_verdict
 
     async def accept() -> float:
         await store.begin(a_record("r"))
@@ -99,7 +99,7 @@ def _milliseconds(store: Store) -> float:
 
 def _wait(store: Store) -> float:
     """Return the median of the milliseconds until a trial is on disk, with 32 callers at once."""
-    from stored_runs import a_record, a_sample, a_trial, a_verdict
+    from proctor.testing.records import a_record, a_sample, a_trial, a_verdict
 
     waits: list[float] = []
 
@@ -124,8 +124,7 @@ def _wait(store: Store) -> float:
 
 def _rate(address: str) -> float:
     """Return the trials a second of several processes that joined one run, each with a quarter of it."""
-    from stored_runs import a_record, a_sample
-
+    from proctor.testing.records import a_record, a_sample
     from proctor_adapters.postgresql import PostgresStore
 
     store = PostgresStore(address)

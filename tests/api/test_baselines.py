@@ -1,9 +1,9 @@
 import pytest
 from memory_store import MemoryStore
-from stored_runs import a_record, fill
 
 from proctor.api.baselines import baselines, find_baseline, remove_baseline, set_baseline
 from proctor.core.errors import BadInput
+from proctor.testing.records import a_record, fill
 
 
 @pytest.fixture

@@ -1,23 +1,18 @@
 """What every agent promises, however it is reached. A new one joins with one line in AGENTS."""
 
-import asyncio
 import json
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Callable
 from pathlib import Path
 
 import echoes
-import msgspec
 import pytest
 
 from proctor.agents import baseline, function, process, replay
-from proctor.core.sample import Sample
 from proctor.core.task import Agent
-from proctor.core.trajectory import Step, Trajectory
+from proctor.testing import AgentContract
+from proctor.testing.agents import OTHER, SAMPLE
 
-SAMPLE = Sample.ask("fr", "Capital of France?", target="Paris")
-OTHER = Sample.ask("de", "Which city governs Germany?", target="Berlin")
 PROGRAM = """
 import json, sys
 for line in sys.stdin:
@@ -58,54 +53,7 @@ AGENTS: dict[str, Callable[[Path], Agent]] = {
 }
 
 
-@pytest.fixture(params=AGENTS)
-def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
-    return AGENTS[request.param](tmp_path)
-
-
-def running(agent: Agent) -> AbstractAsyncContextManager[object]:
-    """As the engine does it: agents that hold something are context managers for the length of a run."""
-    return agent if isinstance(agent, AbstractAsyncContextManager) else nullcontext()
-
-
-async def play(agent: Agent, sample: Sample) -> Sequence[Step]:
-    async with agent.open(sample, None) as session:
-        return [step for turn in sample.turns for step in await session.send(turn)]
-
-
-async def test_it_has_a_name_and_says_how_it_takes_tools(agent: Agent) -> None:
-    assert agent.name
-    assert agent.tools in ("native", "text")
-
-
-async def test_it_answers_with_steps_that_can_be_stored(agent: Agent) -> None:
-    async with running(agent):
-        steps = await play(agent, SAMPLE)
-    trajectory = Trajectory(steps=tuple(steps))
-    assert steps[-1].message.role == "assistant"
-    assert trajectory.answer
-    assert msgspec.json.decode(msgspec.json.encode(trajectory), type=Trajectory) == trajectory
-
-
-async def test_samples_at_the_same_time_get_answers_of_their_own(agent: Agent) -> None:
-    async with running(agent):
-        alone = [await play(agent, sample) for sample in (SAMPLE, OTHER)]
-        together = await asyncio.gather(*(play(agent, sample) for sample in (SAMPLE, OTHER) * 4))
-    texts = [[step.message.text for step in steps] for steps in alone]
-    assert [[step.message.text for step in steps] for steps in together] == texts * 4
-    assert texts[0] != texts[1]
-
-
-async def test_a_session_that_is_left_without_a_turn_does_no_harm(agent: Agent) -> None:
-    async with running(agent):
-        async with agent.open(SAMPLE, None):
-            pass
-        assert await play(agent, SAMPLE)
-
-
-async def test_a_session_that_breaks_does_not_break_the_next(agent: Agent) -> None:
-    async with running(agent):
-        with pytest.raises(RuntimeError, match="of the test"):
-            async with agent.open(SAMPLE, None):
-                raise RuntimeError("of the test")
-        assert await play(agent, SAMPLE)
+class TestEveryAgent(AgentContract):
+    @pytest.fixture(params=AGENTS)
+    def agent(self, request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
+        return AGENTS[request.param](tmp_path)

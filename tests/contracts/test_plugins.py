@@ -137,8 +137,10 @@ def test_a_part_that_says_what_it_needs_is_not_called_broken(plugins: Path) -> N
 
 def test_dashes_and_underscores_are_the_same_in_a_name(plugins: Path) -> None:
     code = "from proctor.agents.baseline import PART"
-    install_plugins(plugins, {"mine": {"agents my_own": "own_agents", "exports its-own": "own_agents"}}, own_agents=code)  # fmt: skip
+    install_plugins(plugins, {"mine": {"agents my_own": "own_agents", "agents my-other": "own_agents", "exports its-own": "own_agents"}}, own_agents=code)  # fmt: skip
     assert registry.AGENTS.find("my-own") is registry.AGENTS.find("my_own")
+    assert registry.AGENTS.knows("my-own")
+    assert resolve.agent("my-other:oracle", {})[1].name == "my-other:oracle"
     assert registry.EXPORTS.knows("its_own")
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from stored_runs import a_record, a_trial, a_verdict, begun
 
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
 from proctor.stores import open_store
+from proctor.testing.records import a_record, a_trial, a_verdict, begun
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [

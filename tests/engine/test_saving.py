@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from stored_runs import a_sample, a_trial, a_verdict
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget
@@ -15,6 +14,7 @@ from proctor.engine.progress import Progress
 from proctor.engine.saving import GATHER_SECONDS, Saving
 from proctor.engine.status import RunStatus
 from proctor.stores.sqlite import SqliteStore
+from proctor.testing.records import a_sample, a_trial, a_verdict
 
 
 class Disk(SqliteStore):

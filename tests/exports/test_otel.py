@@ -14,7 +14,6 @@ import example_runs
 import pytest
 from collector import OtlpReceiver
 from memory_store import MemoryStore
-from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
 
 from proctor import Sample, Task, evaluate, score
 from proctor.core.errors import BadInput
@@ -27,6 +26,7 @@ from proctor.engine.progress import Progress
 from proctor.exports import otel
 from proctor.exports._trial_spans import SpanMaker
 from proctor.exports.otlp import LiveTraces, endpoint_of, wants_content
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor.traces import protobuf, read
 
 START = 1_790_000_000.25

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from memory_store import MemoryStore
-from stored_runs import a_record, fill
 
 from proctor.core.errors import BadInput
 from proctor.exports import otel
 from proctor.runtime.files import write_whole
+from proctor.testing.records import a_record, fill
 from proctor.transport.retry import Policy
 from proctor_adapters.exports import cozeloop, prometheus
 from proctor_adapters.exports.prometheus import Figures, Gateway, push

@@ -6,11 +6,11 @@ from contextlib import closing
 from pathlib import Path
 
 import msgspec
-from stored_runs import a_record
 
 from proctor.core.sample import Sample
 from proctor.core.trial import Trial, Verdict
 from proctor.stores import schema
+from proctor.testing.records import a_record
 
 VERSION_1 = f"""
 CREATE TABLE runs (id TEXT PRIMARY KEY, record TEXT NOT NULL);

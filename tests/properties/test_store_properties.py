@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_store import MemoryStore
-from stored_runs import a_record, a_sample, a_trial, a_verdict
 
 from proctor.core.sample import Sample
 from proctor.core.score import Score
@@ -18,6 +17,7 @@ from proctor.core.task import Store
 from proctor.core.trial import OUTCOMES, Trial, Verdict
 from proctor.stores.blobs import clean, encode, pack, unpack
 from proctor.stores.sqlite import SqliteStore
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict
 
 ATTEMPTS = 2
 ids = st.sampled_from("abcdef")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from old_stores import make_version_1
-from stored_runs import a_record, a_sample, a_trial, a_verdict, fill
 
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.stores.sqlite import SqliteStore
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, fill
 
 SAMPLES = [a_sample("z", tags={"level": "1"}), a_sample("a", cluster="x"), a_sample("m", cluster="x")]
 TRIALS = [a_trial("z"), a_trial("a"), a_trial("m", outcome="agent_failed")]

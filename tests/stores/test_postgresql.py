@@ -16,13 +16,13 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 from postgres_server import PostgresServer, server
-from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
 
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.core.trajectory import Usage
 from proctor.stores import open_store
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun, fill
 from proctor_adapters.postgresql import PostgresStore, accept, deletion
 from proctor_adapters.postgresql.connection import RUN_LOCK
 
@@ -500,7 +500,7 @@ def _rows(address: str) -> dict[str, int]:
 WRITE = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[3])
-from stored_runs import a_record, a_sample, a_trial, a_verdict
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict
 from proctor_adapters.postgresql import PostgresStore, deletion
 
 async def go():

@@ -11,10 +11,10 @@ from pathlib import Path
 import psycopg
 import pytest
 from postgres_server import USER, PostgresServer
-from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
 
 from proctor.core.errors import BadInput
 from proctor.stores import open_store
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor_adapters.postgresql import PostgresStore
 
 FULL = """

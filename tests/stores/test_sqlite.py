@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
 
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, StoreUnreadable
@@ -25,6 +24,7 @@ from proctor.stores._accept import accept
 from proctor.stores._opening import open_file
 from proctor.stores.encoding import Addition
 from proctor.stores.sqlite import SqliteStore
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun, fill
 
 
 @pytest.fixture
@@ -367,7 +367,7 @@ async def test_a_full_disk_loses_nothing_that_was_acknowledged(path: Path) -> No
 
 FILLS_THE_DISK = """
 import asyncio, resource, sys
-from stored_runs import a_sample, a_trial, begun
+from proctor.testing.records import a_sample, a_trial, begun
 from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.stores.sqlite import SqliteStore
@@ -403,7 +403,7 @@ def test_a_disk_that_fills_while_committing_loses_nothing_that_was_acknowledged(
 
 READ_ONLY = """
 import asyncio, filelock, os, sys  # the rights to read packages go with those of root
-from stored_runs import a_record
+from proctor.testing.records import a_record
 from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.stores.sqlite import SqliteStore

@@ -11,16 +11,16 @@ import time
 from pathlib import Path
 
 import pytest
-from stored_runs import a_record, a_sample, begun, fill
 
 from proctor.core.errors import BadInput
 from proctor.stores._opening import _version, open_file
 from proctor.stores.schema import VERSION
 from proctor.stores.sqlite import SqliteStore
+from proctor.testing.records import a_record, a_sample, begun, fill
 
 ADDS = """
 import asyncio, sys
-from stored_runs import a_record, a_sample, a_trial, a_verdict
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict
 from proctor.stores.sqlite import SqliteStore
 
 async def main():
@@ -45,7 +45,7 @@ asyncio.run(main())
 """
 HOLDS = """
 import asyncio, sys, time
-from stored_runs import a_record
+from proctor.testing.records import a_record
 from proctor.stores.sqlite import SqliteStore
 
 store = SqliteStore(sys.argv[1])
@@ -58,7 +58,7 @@ HOLDS_AND_FORKS = HOLDS.replace('print("held"', 'os.fork() or print("held"').rep
 )
 FORKS = """
 import asyncio, os, sys
-from stored_runs import a_record, fill
+from proctor.testing.records import a_record, fill
 from proctor.stores.sqlite import SqliteStore
 
 store = SqliteStore(sys.argv[1])

@@ -14,9 +14,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from postgres_server import USER, PostgresServer
-from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
 
 from proctor.core.errors import BadInput
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor_adapters.postgresql import PostgresStore
 
 KILLS, WRITERS, EACH = 20, 3, 3_000
@@ -25,7 +25,7 @@ WRITE = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from msgspec.structs import replace
-from stored_runs import a_sample, a_trial, a_verdict
+from proctor.testing.records import a_sample, a_trial, a_verdict
 from proctor.core.trajectory import Usage
 from proctor_adapters.postgresql import PostgresStore
 

@@ -16,11 +16,11 @@ import psycopg
 import pytest
 from old_stores import make_version_1
 from postgres_server import PostgresServer
-from stored_runs import a_sample, a_trial, a_verdict, fill
 
 from proctor.core.errors import BadInput
 from proctor.stores.schema import VERSION
 from proctor.stores.sqlite import SqliteStore
+from proctor.testing.records import a_sample, a_trial, a_verdict, fill
 from proctor_adapters.postgresql import PostgresStore, connection
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and rights as POSIX has them")

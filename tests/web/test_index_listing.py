@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
 from web_site import AppSite
 
 from proctor.core.annotation import Annotation
@@ -18,6 +17,7 @@ from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import Failure
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor_web.samples import finding, index_file, indexing
 from proctor_web.samples.listing import (
     RunSamples,

@@ -5,9 +5,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from stored_runs import a_verdict, fill
 
 from proctor.stores import open_store
+from proctor.testing.records import a_verdict, fill
 from proctor_web.samples.side import Side
 from proctor_web.workspace import Workspace, open_workspace
 

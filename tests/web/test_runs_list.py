@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import pytest
 from msgspec.structs import replace
-from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor_web.runs.actions import Saying, list_baselines, say_about_run
 from proctor_web.runs.listing import list_runs
 from proctor_web.runs.ordering import RunFilter

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from stored_runs import a_record, a_sample, begun
 from web_site import AppSite
 
 from proctor import evaluate
 from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
+from proctor.testing.records import a_record, a_sample, begun
 from proctor_web.runs import launcher
 from proctor_web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
 from proctor_web.runs.launcher import Launcher

@@ -142,9 +142,8 @@ class Room(Generic[P]):
         return name.replace("_", "-") if self._dashed else name
 
     def _points(self, name: str | None = None) -> list[EntryPoint]:
-        found = entry_points(self._group)
-        alike = "" if name is None else name.replace("-", "_")
-        return found if name is None else [point for point in found if point.name.replace("-", "_") == alike]
+        points = entry_points(self._group)
+        return points if name is None else [point for point in points if point.is_called(name)]
 
     def _folders(self) -> list[str]:
         """Return where the kernel keeps parts of this kind; nowhere if all of them are in other packages."""

@@ -9,6 +9,7 @@ import click
 
 from proctor import registry
 from proctor.cli import first_run, output, templates
+from proctor.cli.plugin_files import PARTS, write_plugin
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 from proctor.core.near import near
@@ -16,6 +17,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.runtime.visible import visible
 
 ENVIRONMENT = "environment"
+PLUGIN = "plugin"
 ENDING = "-set"
 QUESTIONS: Mapping[str, Sentence] = {  # the answers to the one question, in its order
     "function": say("a function in Python"),
@@ -30,15 +32,20 @@ FORMER = {"project": "function"}
 
 @click.command(
     help=t(
-        "Write files to start from, and run them. KIND is what to evaluate: function, endpoint, framework, traces, data or benchmark; without it there is one question. Or it is a file to add: ci (tiers and jobs), gate, watch, environment (tools with a state), or gaia-set (questions); the last two need a folder."
+        "Write files to start from, and run them. KIND is what to evaluate: function, endpoint, framework, traces, data or benchmark; without it there is one question. Or it is a file to add: ci (tiers and jobs), gate, watch, environment (tools with a state), gaia-set (questions), or plugin (a package with a part of Proctor); the last three need a folder."
     )
 )
 @click.argument("kind", required=False)
 @click.argument("folder", metavar="[DIR]", type=click.Path(file_okay=False, path_type=Path), required=False)
+@click.option("--part", type=click.Choice([*PARTS]), help=t("What a plugin adds (default: scorer, with a command)."))
 @click.pass_context
-def command(ctx: click.Context, kind: str | None, folder: Path | None) -> None:
+def command(ctx: click.Context, kind: str | None, folder: Path | None, part: str | None) -> None:
     kind = FORMER.get(kind or "", kind)
-    if kind is None or kind in QUESTIONS:
+    if part is not None and kind != PLUGIN:
+        raise BadInput("--part goes with a plugin: proctor init plugin DIR --part {part}", part=part)
+    if kind == PLUGIN and folder is not None:
+        write_plugin(folder, part or "scorer")
+    elif kind is None or kind in QUESTIONS:
         place = folder or Path()
         place.mkdir(parents=True, exist_ok=True)
         with chdir(place):
@@ -77,9 +84,9 @@ def _write_template(kind: str, folder: Path | None) -> None:
 
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
     own = None if part is None else part.own
-    if own is None and kind != ENVIRONMENT:
+    if own is None and kind not in (ENVIRONMENT, PLUGIN):
         sets = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
-        known = [*QUESTIONS, *KINDS, ENVIRONMENT, *sets]
+        known = [*QUESTIONS, *KINDS, ENVIRONMENT, PLUGIN, *sets]
         if near(kind, known):
             raise registry.unknown("template", kind, known, paths=False)
         raise BadInput(

@@ -198,6 +198,7 @@ def write_files(folder: Path, texts: Mapping[str, str], run: str) -> None:
         )
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
         output.line(visible(str(folder / name)))
     where = "" if folder == Path() else f"cd {folder} && "

@@ -48,7 +48,9 @@ COMMANDS = {
         "proctor.cli.demo:command",
     ),
     "init": Entry(
-        say("Write files to start from: an agent with a task and a gate, tools with a state, a watch, jobs for CI."),
+        say(
+            "Write files to start from: an agent with a task and a gate, tools with a state, a watch, jobs for CI, a plugin."
+        ),
         "proctor.cli.init:command",
     ),
     "run": Entry(say("Run a task with an agent and show the numbers."), "proctor.cli.run:command"),

@@ -27,6 +27,10 @@ class EntryPoint(NamedTuple):
     value: str
     owner: str
 
+    def is_called(self, name: str) -> bool:
+        """True if that is its name, in which "-" and "_" are the same."""
+        return self.name.replace("_", "-") == name.replace("_", "-")
+
     def load(self) -> Any:
         """Import a module, or with a colon an object in it; what that prints goes to standard error, as standard output is for results.
 
@@ -64,7 +68,7 @@ def find_entry_point(group: str, name: str, *, needed_for: str | None = None) ->
         BadInput: several packages have one of this name.
         MissingExtra: it is in a package of Proctor that is not installed.
     """
-    points = [point for point in entry_points(group) if point.name.replace("_", "-") == name.replace("_", "-")]
+    points = [point for point in entry_points(group) if point.is_called(name)]
     if len({point.value for point in points}) > 1:
         raise BadInput(
             "Several packages name '{name}' in {group}: {owners}. Uninstall all but one of them.",

@@ -1,4 +1,4 @@
-"""Runs, samples, trials and verdicts as the tests of stores need them, and a run that is put into a store."""
+"""Runs, samples, trials and verdicts for tests of stores, and a run that is put into a store."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
