@@ -19,6 +19,8 @@ from proctor.testing._store_numbers import NumbersOfStore
 from proctor.testing.loop import in_loop
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun, fill
 
+FOUND, HALF = "Found: {why}", "half of {what}"  # sentences whose values a store keeps apart
+
 
 class StoreContract(NumbersOfStore, ABC):
     """Tests of a store; a subclass says how it is opened.
@@ -46,7 +48,7 @@ class StoreContract(NumbersOfStore, ABC):
     @in_loop
     async def test_a_run_comes_back_with_its_trials_verdicts_and_samples(self, store: Store) -> None:
         sample = a_sample("fr", tags={"level": "1"})
-        trial, verdict = a_trial("fr"), a_verdict("fr", points=0.5, reason=say("half of {what}", what="it"))
+        trial, verdict = a_trial("fr"), a_verdict("fr", points=0.5, reason=say(HALF, what="it"))
         await begun(store, [sample], a_record(scorers=("exact",)))
         await store.add(trial, [verdict], sample)
         await store.end(a_record(scorers=("exact",), planned=1, state="finished"))
@@ -257,7 +259,7 @@ class StoreContract(NumbersOfStore, ABC):
         assert {trial.run_id for run in ("one", "two") for trial in store.trials(run)} == {"one", "two"}
 
     def test_a_verdict_in_a_sentence_comes_back_as_one(self, store: Store) -> None:
-        reason = say("Found: {why}", why=say("nothing of {name}", name="it"))
+        reason = say(FOUND, why=say(HALF, what="it"))
         verdict = Verdict(run_id="r", sample_id="fr", scorer="exact", result=Score(points=0, reason=reason))
 
         async def keep() -> None:
