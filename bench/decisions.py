@@ -324,11 +324,8 @@ def decisions(
     if target == "samples":
         rate = float(limit[0]) if kind.is_count else None
         spent = error if kind.is_count or kind.paired else error * looking._FOR_MEANS
-        if steps > looking._FEW:
-            left = (1 - looking._FOR_BETS) * error
-            stages = {steps: (left, left)}
-        else:
-            stages = {at: (one.low, one.high) for at, one in looking._stages(steps, spent, rate).items()}
+        spent *= 1 - looking._FOR_BETS if steps > looking._FEW else 1
+        stages = {at: (errors.low, errors.high) for at, errors in looking._stages(steps, spent, rate).items()}
         for at, errors in stages.items():
             of = net(drawn.first(at))
             settle(bounds(kind, of, errors[0])[0] > limit, 1.0, float(at))

@@ -3,23 +3,22 @@
 A step is a cluster of samples with all its attempts, and has one value within known bounds. Steps come in random order
 (also one balanced over strata). What is decided is on which side of a limit the mean over samples lies:
 
-    samples like these, at most 200 steps    bounds of a gate at ten looks, each at the error left for it
-    samples like these, more steps           betting; after the last step, bounds of a gate
+    samples like these, at most 500 steps    bounds of a gate at twenty looks, each at the error left for it
+    samples like these, more steps           betting, and bounds of a gate at twenty looks
     this very suite                          betting without replacement, whose interval ends as the value itself
 
-**Ten looks.** Of the error, a share of t^5 is spent when a share t of the steps is done, so nearly all is left for the last
-look. The error of each look follows from what the looks before it have spent: for single 0/1 values from the exact
-distribution of paths at the limit, else from that of a normal sum. The bounds are those of `stats/bounds.py`.
+**Twenty looks.** Of the error, a share of t^2 is spent when a share t of the steps is done. The error of each look follows from
+what the looks before it have spent: for single 0/1 values from the exact distribution of paths at the limit, else from that
+of a normal sum. The bounds are those of `stats/bounds.py`.
 
 **Betting** (`stats/betting.py`) refutes means at all steps together. With wins and losses and no margin it is the mixture over
-the share of wins. Three fifths of the error are for betting, the rest for bounds after the last step: without them, weak
-effects would be found far less often than by a test of all steps.
+the share of wins. Three fifths of the error are for betting, the rest for the looks, which find weak effects far more often.
 
 **Futile** is what will hardly be decided by the last step: as the steps so far are, the chance of it (flat prior) is below 0.5 %,
 and power suffers by a point at most.
 It ends a run, and so can only make errors rarer.
 
-Sources: Kim and DeMets 1987 (spending; a power of 3 is close to O'Brien and Fleming); Jennison and Turnbull 2000 (repeated
+Sources: Kim and DeMets 1987 (spending by a power of the share of steps); Jennison and Turnbull 2000 (repeated
 intervals); Spiegelhalter, Freedman and Blackburn 1986 (predictive power).
 """
 
@@ -41,15 +40,15 @@ from proctor.stats.spending import of_count, of_normal_sum
 Target = Literal["samples", "suite"]
 Decision = Literal["go", "no_go", "futile"]
 
-TEN_LOOKS = "bounds at ten looks"
+TWENTY_LOOKS = "bounds at twenty looks"
 BETTING = "betting"
 BETTING_WITHOUT_REPLACEMENT = "betting without replacement"
 
-_FEW = 200  # steps, up to which bounds find more than betting
-_LOOKS = 10
-_SPENT_LATE = 5  # the power of the share of steps
-_FOR_BETS = 0.6  # of the error, where bounds after the last step have the rest
-_FOR_MEANS = 0.92  # of the error at ten looks: bounds of means near 0 and 1 err by 5.4 % where they say 5 %
+_FEW = 500  # steps, up to which bounds find more than betting
+_LOOKS = 20
+_SPENT_LATE = 2  # the power of the share of steps
+_FOR_BETS = 0.6  # of the error, where the looks have the rest
+_FOR_MEANS = 0.92  # of the error of the looks: bounds of means near 0 and 1 err by 5.4 % where they say 5 %
 _HARDLY = 0.005
 _LEAST_STEPS = 10  # before anything is called futile
 _ROUNDING = 1e-9
@@ -150,13 +149,12 @@ class _Looks:
             self.method = BETTING_WITHOUT_REPLACEMENT
             self._sequence = ConfidenceSequence(limit, question.error, size=question.size or question.most)
         elif question.most <= _FEW:
-            self.method = TEN_LOOKS
-            self._stages = self._ten_looks()
+            self.method = TWENTY_LOOKS
+            self._stages = self._spend()
         else:
             self.method = BETTING
             self._sequence = ConfidenceSequence(limit, _FOR_BETS * question.error, size=None)
-            left = (1 - _FOR_BETS) * question.error
-            self._stages = {question.most: _Errors(left, left)}
+            self._stages = self._spend()
         self._values: list[float] = []
         self._weights: list[float] = []
         self._total = self._weight = 0.0
@@ -176,8 +174,8 @@ class _Looks:
         self._weights.append(weight)
         if self._is_count and value not in (0, 1):
             self._is_count = False
-            if asked.target == "samples" and asked.most <= _FEW:
-                self._stages = self._ten_looks()
+            if asked.target == "samples":
+                self._stages = self._spend()
         self._weight += weight
         self._total += weight * value
         self._squares = [one + weight**2 * value**power for power, one in enumerate(self._squares)]
@@ -221,11 +219,12 @@ class _Looks:
         if len(self._values) >= asked.most:
             raise BadInput("All {count} steps were taken.", count=asked.most)
 
-    def _ten_looks(self) -> Mapping[int, _Errors]:
+    def _spend(self) -> Mapping[int, _Errors]:
         asked = self._question
+        error = asked.error * (1 if asked.most <= _FEW else 1 - _FOR_BETS)
         if self._is_count:
-            return _stages(asked.most, asked.error, asked.limit)
-        return _stages(asked.most, asked.error * (1 if asked.low < 0 else _FOR_MEANS), None)
+            return _stages(asked.most, error, asked.limit)
+        return _stages(asked.most, error * (1 if asked.low < 0 else _FOR_MEANS), None)
 
     def _bounds(self, errors: _Errors) -> Interval | None:
         low = self._around(errors.low)

@@ -2,7 +2,7 @@
 
 The difference of a pair is first - second. Its interval and the test, by what was measured:
 
-    single 0/1 attempts of independent samples    Bonett-Price; McNemar's exact test
+    single 0/1 attempts of independent samples    Bonett-Price; the unconditional exact test, beyond 200 pairs McNemar's
     repeats, points, or clusters                  t over clusters; sign flips by cluster
     the same, but all clusters differ alike       the same limits, of Bonett-Price over clusters; sign flips
     one cluster only                              none
@@ -43,6 +43,7 @@ from proctor.stats import anytime
 from proctor.stats.distributions import beta_cdf, normal_cdf, t_cdf, t_quantile
 from proctor.stats.estimate import share_known
 from proctor.stats.rate import Interval, checked_level, two_sided_z
+from proctor.stats.unconditional import MOST_PAIRS, unconditional_exact
 
 T_OVER_SAMPLES = "t over samples"
 T_OVER_CLUSTERS = "t over clusters"
@@ -50,6 +51,7 @@ BONETT_PRICE = "Bonett-Price"
 BONETT_PRICE_OVER_CLUSTERS = "Bonett-Price over clusters"
 ONE_CLUSTER = "no interval: one cluster"
 MCNEMAR = "McNemar exact"
+UNCONDITIONAL = "unconditional exact"
 SIGN_FLIPS = "sign flips by cluster"
 
 _ALL_TRIED = 14  # clusters, of which there are 16,384 patterns of signs
@@ -176,7 +178,12 @@ def compare(
         if is_binary
         else _reach(value, sums, heaviness, independent=independent, added=added)
     )
-    tested = mcnemar_exact(wins, losses) if is_exact else sign_flips([total for _, total in sums], seed=seed)
+    if not is_exact:
+        test, tested = SIGN_FLIPS, sign_flips([total for _, total in sums], seed=seed)
+    elif len(pairs) <= MOST_PAIRS:
+        test, tested = UNCONDITIONAL, unconditional_exact(wins, losses, len(pairs))
+    else:
+        test, tested = MCNEMAR, mcnemar_exact(wins, losses)
     low, high = (None, None) if reach is None else reach.ends(value, level, tested)
     by_interval = None if reach is None else reach.p_value()
     return Difference(
@@ -192,9 +199,7 @@ def compare(
         losses=losses,
         ties=len(pairs) - wins - losses,
         p_value=tested if by_interval is None else max(tested, by_interval),
-        test=(MCNEMAR if is_exact else SIGN_FLIPS)
-        if reach is None or by_interval is None or by_interval <= tested
-        else reach.method,
+        test=test if reach is None or by_interval is None or by_interval <= tested else reach.method,
         p_mid=mcnemar_mid_p(wins, losses) if is_exact else None,
         p_least=0.5 ** (len(sums) - 1),
         degrees=None if reach is None else reach.degrees,
