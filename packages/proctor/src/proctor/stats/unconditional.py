@@ -41,7 +41,8 @@ def _tail(moved: int, statistic: float) -> float:
     if not moved:
         return 0.0
     least = math.ceil((moved + statistic * math.sqrt(moved)) / 2)
-    return 2 * sum(math.comb(moved, won) for won in range(least, moved + 1)) / 2**moved
+    ways = sum(math.comb(moved, won) for won in range(least, moved + 1))
+    return 2 * ways / (1 << moved)
 
 
 def _chance(tails: Sequence[float], moving: float) -> float:
