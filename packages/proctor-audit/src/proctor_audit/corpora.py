@@ -1,4 +1,4 @@
-"""Compare what the checks find with the labels of a corpus of eval sets, told by the fields of its lines."""
+"""Compare what the checks find with the labels of a corpus of eval sets or of trajectories, told by the fields of its lines."""
 
 import tempfile
 from collections import Counter
@@ -11,6 +11,7 @@ from proctor.core.parity import Checked
 from proctor.datasets.rows import rows
 from proctor_audit.check import TASK_CHECKS, find_checks
 from proctor_audit.findings import AuditFinding
+from proctor_audit.inspector.corpus import labelled_trial
 from proctor_audit.opening import AuditRequest, open_audit
 from proctor_audit.report import run_checks
 
@@ -26,6 +27,8 @@ def check_corpus(path: Path, _data: str | None) -> Iterator[Checked]:
     for row in rows(path):
         if {"files", "labels", "clean"} <= row.cells.keys():
             yield from _planted(row.cells)
+        elif {"messages", "labels", "judged"} <= row.cells.keys():
+            yield from labelled_trial(row.cells)
         else:
             raise BadInput("{where}: no corpus of audits has lines with these fields.", where=row.where)
 

@@ -77,6 +77,9 @@ COMMANDS = {
         say("List the samples of a run, with answer, reference answer and scores."), "proctor.cli.samples:command"
     ),
     "runs explain": Entry(say("Tell the whole story of one sample of a run."), "proctor.cli.explain:command"),
+    "runs inspect": Entry(
+        say("Look for events in stored trajectories: loops, failures of tools, claims without evidence. No model is called."),
+    ),
     "runs report": Entry(say("Write a run as a page: HTML, Markdown, JSON or JUnit."), "proctor.cli.report:command"),
     "runs export": Entry(say("Write a run as files for other programs."), "proctor.cli.export:command"),
     "runs import": Entry(
@@ -173,6 +176,7 @@ ALIASES = {  # as the documents of VeADK print them; and where a verb of its own
     "eval": "adk eval",
     "uploadevalset": "adk uploadevalset",
     "audit-task": "data audit",
+    "inspect": "runs inspect",
 }
 OTHER_WORDS = {  # of other programs, or of what a command is about
     "new": "init",

@@ -1,0 +1,92 @@
+"""proctor inspect: what happened inside the trials that a number is made of?"""
+
+import time
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import t
+from proctor.runtime.visible import visible
+
+
+@click.command(
+    help=t(
+        "Look for events in stored trajectories of runs, or in files of conversations (JSON lines with messages). Rules only: no model is called."
+    )
+)
+@click.argument("sources", metavar="RUN|FILE...", nargs=-1)
+@click.option(
+    "--check", "chosen", metavar="NAME", multiple=True, help=t("Only this check, or group such as I1; several times.")
+)
+@click.option("--skip", "skipped", metavar="NAME", multiple=True, help=t("Not this check or group; several times."))
+@click.option(
+    "--list", "listed", is_flag=True, help=t("List the checks: group, name, class, cost and one sentence each.")
+)
+@click.option(
+    "--ignore",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=t("Accepted findings with reasons (default: proctor-ignore.toml next to the file, or here)."),
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["proved", "likely", "never"]),
+    default="proved",
+    help=t("From which class on a finding makes the exit code 1 (default proved)."),
+)
+@click.option("--replay", metavar="FINDING", help=t("Show the steps of one finding, and the span in them."))
+@click.option("--all", "every", is_flag=True, help=t("Print every finding, not five of each check."))
+@options.of_run("store")
+@options.as_json
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    sources: tuple[str, ...],
+    chosen: tuple[str, ...],
+    skipped: tuple[str, ...],
+    listed: bool,
+    ignore: Path | None,
+    fail_on: Any,
+    replay: str | None,
+    every: bool,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    from proctor_audit.check import find_checks
+    from proctor_audit.ignoring import find_ignore_file, read_ignore_file
+    from proctor_audit.inspector.inspecting import RULES
+    from proctor_audit.inspector.inspection import inspection_json, make_inspection
+    from proctor_audit.inspector.sources import read_sources
+    from proctor_audit.inspector.telling import lines_of_inspection, lines_of_witness
+    from proctor_audit.replaying import pick
+    from proctor_audit.report import exit_code
+
+    clock = time.perf_counter()
+    checks = find_checks(RULES, (replay.partition(":")[0],) if replay is not None else chosen, skipped)
+    if listed:
+        output.print_table(
+            [t("group"), t("check"), t("class"), t("cost"), t("what it says")],
+            [[each.group, each.name, t(each.cls), t(each.cost), t(each.title)] for each in checks],
+        )
+        return
+    if not sources:
+        raise click.MissingParameter(ctx=ctx, param_hint="RUN|FILE", param_type="argument")
+    rules = read_ignore_file(find_ignore_file(ignore, sources[0]))
+    name = ", ".join(sources)
+    inspection = make_inspection(
+        name, read_sources(sources, store), checks, rules, command=f"proctor inspect {' '.join(map(quote, sources))}"
+    )
+    if replay is not None:
+        for line in lines_of_witness(pick(inspection.report.findings, replay)):
+            output.line(visible(line))
+        return
+    if as_json:
+        output.print_json(inspection_json(inspection))
+    else:
+        for line in lines_of_inspection(inspection, seconds=time.perf_counter() - clock, every=every):
+            output.line(visible(line))
+    ctx.exit(exit_code(inspection.report, fail_on))

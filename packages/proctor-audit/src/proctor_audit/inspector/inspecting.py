@@ -1,0 +1,121 @@
+"""Run the rules over trials, one trial at a time, and keep the findings with a line for each trial."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from shlex import quote
+
+import msgspec
+
+from proctor.core.sentence import Sentence, say
+from proctor.stats.rate import wilson
+from proctor.transport.redact import quoted
+from proctor_audit.check import AuditCheck
+from proctor_audit.findings import AuditFinding, FindingLocation, FindingPrecision, NotChecked, finding_id
+from proctor_audit.inspector.measured import CORPUS, MEASURED
+from proctor_audit.inspector.rule import TrialEvent
+from proctor_audit.inspector.view import InspectedTrial
+
+RULES = "proctor_audit.inspector.rules"
+MOST_STEPS = 6  # of a finding, whose texts its witness holds
+
+
+class TrialLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What is kept of a trial: its name among all sources, cluster, outcome and score, and the checks that found something."""
+
+    id: str
+    cluster: str
+    outcome: str
+    score: float | None
+    checks: tuple[str, ...] = ()
+
+
+class InspectedTrials(msgspec.Struct, kw_only=True):
+    """All findings, a line for each trial, and the rules that failed on one."""
+
+    lines: list[TrialLine] = []
+    findings: list[AuditFinding] = []
+    not_checked: list[NotChecked] = []
+
+
+def inspect(
+    trials: Iterable[tuple[InspectedTrial, FindingLocation | None]], checks: Sequence[AuditCheck], command: str = ""
+) -> InspectedTrials:
+    """Run the checks over every trial; a check that raises is noted for that trial, and ends nothing."""
+    done = InspectedTrials(lines=[], findings=[], not_checked=[])
+    faults: dict[tuple[str, str], list[str]] = {}
+    for trial, where in trials:
+        names: list[str] = []
+        for check in checks:
+            try:
+                findings = list(findings_of(trial, check, where, command))
+            except Exception as error:  # noqa: BLE001 - a fault of one rule is told, and ends no other
+                faults.setdefault((check.name, f"{type(error).__name__}: {quoted(error)}"), []).append(trial.id)
+                continue
+            done.findings += findings
+            names += [check.name] * bool(findings)
+        done.lines.append(
+            TrialLine(
+                id=trial.id,
+                cluster=trial.cluster or trial.id,
+                outcome=trial.outcome,
+                score=trial.score,
+                checks=tuple(names),
+            )
+        )
+    classes = {check.name: check.cls for check in checks}
+    done.not_checked = [
+        NotChecked(check=name, cls=classes[name], reason=_raised(error), samples=tuple(ids), applies=True)
+        for (name, error), ids in sorted(faults.items())
+    ]
+    return done
+
+
+def findings_of(
+    trial: InspectedTrial, check: AuditCheck, where: FindingLocation | None = None, command: str = ""
+) -> Iterator[AuditFinding]:
+    """Yield what one check finds in one trial; a second event of the same kind is numbered."""
+    for number, event in enumerate(check.find(trial)):
+        id = finding_id(check.name, "trial", [trial.id]) + (f".{number + 1}" if number else "")
+        cls = event.cls or check.cls
+        yield AuditFinding(
+            id=id,
+            check=check.name,
+            group=check.group,
+            cls=cls,
+            scope="trial",
+            samples=(trial.id,),
+            sentence=event.sentence,
+            witness=_witness(trial, event),
+            where=() if where is None else (where,),
+            steps=event.steps,
+            replay=f"{command} --replay {quote(id)}" if command else "",
+            invalidates=event.invalidates or check.invalidates,
+            precision=None if cls == "proved" else precision_of(check.name),
+        )
+
+
+@lru_cache
+def precision_of(check: str) -> FindingPrecision | None:
+    """Return how often findings of a check were right on the corpus it was measured on; None where that is not known."""
+    if check not in MEASURED:
+        return None
+    right, count = MEASURED[check]
+    around = wilson(right / count, count)
+    return FindingPrecision(value=right / count, low=around.low, high=around.high, count=count, measured_on=CORPUS)
+
+
+def _witness(trial: InspectedTrial, event: TrialEvent) -> dict[str, object]:
+    steps = [
+        {"index": index, "author": trial.steps[index].author, "text": _said(trial, index)}
+        for index in event.steps[:MOST_STEPS]
+    ]
+    return {"trial": trial.id, "run": trial.run, "span": event.span, "steps": steps}
+
+
+def _said(trial: InspectedTrial, index: int) -> str:
+    calls = [f"{call.name} {call.arguments}" for call in trial.calls if call.step == index]
+    return "\n".join(filter(None, [trial.steps[index].reasoning, trial.steps[index].text, *calls]))
+
+
+def _raised(error: str) -> Sentence:
+    return say("the check raised {error}", error=error)

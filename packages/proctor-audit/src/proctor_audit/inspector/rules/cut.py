@@ -1,0 +1,79 @@
+"""The last reply was cut."""
+
+import json
+import re
+from collections.abc import Iterator
+
+from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
+from proctor_audit.check import check
+from proctor_audit.inspector.rule import TrialEvent
+from proctor_audit.inspector.view import InspectedTrial
+
+DANGLING = compile_later(
+    r"(?:\b(?:the|a|an|and|or|of|to|for|with|your|their|its|is|are|was|were|that|which|by|from|at|because|if|but)|[,(\[{:（：，、$€£¥+*=/-]|\*\*\w{0,12})$",
+    re.IGNORECASE,
+)
+ENDS = compile_later(
+    r"[.!?。！？…)\]}\"'”’」』》`*~|>:;)）]$|https?://\S+$|\S+@\S+$|[\U0001f300-\U0001faff\u2600-\u27bf]$"
+)
+SENTENCE_BEFORE = compile_later(r"[.!?:](?:\*\*)?\s|[。！？：\n]")
+FENCE = "`" * 3
+LEAST = 60  # characters, and a Chinese one counts for three
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+
+@check(
+    group="I3",
+    cls="proved",
+    title=say("The last reply was cut: by the length limit, or by its looks."),
+    needs=("trajectories",),
+    invalidates="neither",
+)
+def cut(trial: InspectedTrial) -> Iterator[TrialEvent]:
+    """The stop reason is the length limit (proved), or the text ends inside a word, a list or JSON (look).
+
+    Not: short complete ends ("42", "Done").
+    """
+    reply = trial.last_reply
+    if reply is None:
+        return
+    if trial.stop == "length":
+        yield TrialEvent(
+            steps=(reply.index,), span=reply.text.rstrip()[-80:], sentence=say("The length limit ended the last reply.")
+        )
+    elif not reply.has_calls and _ends_inside(reply.text.rstrip(), is_known=trial.stop != ""):
+        yield TrialEvent(
+            steps=(reply.index,),
+            span=reply.text.rstrip()[-80:],
+            sentence=say("The last reply ends in the middle."),
+            cls="look",
+        )
+
+
+def _ends_inside(text: str, *, is_known: bool) -> bool:
+    """True if a text breaks off; where the stop reason is known and says nothing of it, only JSON and code tell."""
+    if text.count(FENCE) % 2:
+        return True
+    if text[:1] in ("{", "["):
+        return _is_open_json(text)
+    if is_known or len(text) + 2 * len(CHINESE.findall(text)) < LEAST or not SENTENCE_BEFORE.search(text):
+        return False
+    if DANGLING.search(text) or text.count("**") % 2:
+        return True
+    last = text.rsplit("\n", 1)[-1]
+    if ENDS.search(text) or last.lstrip().startswith(("-", "*", "#", "|", "•")) or re.match(r"\s*\d+[.)、]", last):
+        return last.count("(") > last.count(")")
+    return len(last.split()) >= 8 or len(CHINESE.findall(last)) >= 12
+
+
+def _is_open_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except RecursionError:
+        return False
+    except ValueError as error:
+        message = getattr(error, "msg", "")
+        position = getattr(error, "pos", 0)
+        return message.startswith("Unterminated") or position >= len(text.rstrip()) - 1
+    return False

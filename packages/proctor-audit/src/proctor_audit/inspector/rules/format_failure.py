@@ -1,0 +1,54 @@
+"""A right answer that the scorer did not read."""
+
+import re
+from collections.abc import Iterator
+
+from proctor.answer_matching.replies import best_match
+from proctor.answer_matching.verdict import AnswerOptions
+from proctor.core.sentence import say
+from proctor_audit.check import check
+from proctor_audit.inspector.rule import TrialEvent
+from proctor_audit.inspector.view import InspectedTrial
+from proctor_audit.inspector.wording import span_near
+
+LONGEST = 20_000
+
+
+@check(
+    group="I9",
+    cls="likely",
+    title=say("A right answer that the scorer did not read."),
+    needs=("trajectories",),
+    invalidates="failure",
+)
+def format_failure(trial: InspectedTrial) -> Iterator[TrialEvent]:
+    """Judged wrong; the extractor found nothing or another text than the target, and `answer` accepts the reply for the target.
+
+    Not: wrong answers; several candidates in one reply; an extractor that read the target itself.
+    """
+    reply = next((step for step in reversed(trial.steps) if step.author == "agent" and step.text.strip()), None)
+    if trial.score != 0 or not trial.targets or not trial.has_extracted or reply is None or len(reply.text) > LONGEST:
+        return
+    if trial.extracted is not None and trial.extracted.strip() in trial.targets:
+        return
+    question = next((step.text for step in reversed(trial.steps[: reply.index]) if step.author == "user"), "")
+    _, verdict = best_match(reply.text, list(trial.targets), AnswerOptions(), question)
+    if verdict.undecided or verdict.readings or not verdict.right or _has_rivals(reply.text):
+        return
+    yield TrialEvent(
+        steps=(reply.index,),
+        span=reply.text.strip() if len(reply.text) < 200 else span_near(reply.text, trial.targets[0]),
+        sentence=say(
+            "Judged wrong, though the reply holds the target as its answer; the scorer read {read}.",
+            read=trial.extracted or "-",
+        ),
+    )
+
+
+def _has_rivals(text: str) -> bool:
+    """True if a reply marks several answers of its own."""
+    marked = re.findall(
+        r"\\boxed\{([^{}]*)\}|\*\*([^*\n]+)\*\*|(?:answer|答案)(?: is|是|为|[:：])\s*([^\n.。]+)", text, re.IGNORECASE
+    )
+    values = {next(filter(None, groups), "").strip(" .*").lower() for groups in marked}
+    return len(values) > 2

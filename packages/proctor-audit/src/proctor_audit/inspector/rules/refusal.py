@@ -1,0 +1,84 @@
+"""The agent declines at the end of its part."""
+
+import re
+from collections.abc import Iterator
+
+from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
+from proctor.scorers.refusal_model import read_refusal
+from proctor_audit.check import check
+from proctor_audit.inspector.rule import TrialEvent
+from proctor_audit.inspector.tool_failures import is_failure
+from proctor_audit.inspector.tool_kinds import is_read
+from proctor_audit.inspector.view import InspectedTrial
+from proctor_audit.inspector.wording import span_near
+
+LONGEST = 700
+BY_POLICY = compile_later(
+    r"polic(?:y|ies)|eligib|entitle|\b(?:terms|conditions|rules?|regulations?|guidelines of|fare|warranty|deadline|window|hours of|within \d+|more than \d+|only (?:if|when|for)|unless|until|since|because|due to|"
+    r"already|expired|non-?refundable|insurance|sold out|out of stock|not available|transfer(?:red|ring)?|human agent|representative|specialist|supervisor|hand (?:you|this) over|escalat\w+|connect you)\b|"
+    r"政策|规定|条款|规则|不符合|资格|期限|超过|因为|由于|已经|过期|人工|转接|专员|客服代表|库存|不支持退|política|richtlinie|politique|polít?ica|ポリシー|規定|정책|правил",
+    re.IGNORECASE,
+)
+DECLINES = compile_later(
+    r"\b(?:can|could|will|would|do|am|is|are|must|may|should)(?:not|n't|n’t| not)\b|\bunable\b|\bdeclin|\brefus|\bsorry\b|\bapolog|\bagainst\b|\binappropriate\b|\bwon['’]t\b|无法|不能|不可以|不便|拒绝|抱歉|对不起|不会",
+    re.IGNORECASE,
+)
+OUTRIGHT = compile_later(  # also after tools were used, when "I cannot" may only say that nothing was there
+    r"\b(?:can(?:not|'t|’t| not)|unable to|not able to|won['’]t(?: be able to)?|will not(?: be able to)?|must not|may not|not going to) (?:\w+ ){0,2}?(?:help|assist|comply|fulfil+|support|continue|proceed|participate|engage|do (?:that|this|so)|"
+    r"(?:complete|process|carry out|perform|handle|answer|respond to|accommodate) (?:that|this|your|the|such))\b|\b(?:must|have to|need to|will|going to|respectfully|politely|'ll) (?:\w+ )?(?:decline|refuse)|\bi (?:decline|refuse)|\bnot (?:comfortable|willing)|\bas an? (?:ai|language model|assistant)|"
+    r"\bjust an? (?:ai|assistant|language model)|\bagainst my\b|(?:无法|不能|不便|没办法|不会)(?:为您|帮您|给您|向您)?(?:继续)?(?:协助|帮助|提供|满足|完成|处理|执行|配合|帮忙|帮你|帮您|回答)|拒绝|作为(?:一个|一名)?(?:AI|人工智能|语言模型|助手)",
+    re.IGNORECASE,
+)
+ASKS_BACK = compile_later(
+    r"\b(?:please|could you|can you|would you)\b[^.!]{0,40}\b(?:provide|share|confirm|give|send|tell|clarify|specify|upload|paste)\b|请(?:您)?(?:提供|告知|确认|上传|补充)",
+    re.IGNORECASE,
+)
+
+
+@check(
+    group="I3",
+    cls="likely",
+    title=say("The agent declines at the end of its part."),
+    needs=("trajectories",),
+    invalidates="neither",
+)
+def refusal(trial: InspectedTrial) -> Iterator[TrialEvent]:
+    """The last reply declines, read as the scorer `refusal` reads it.
+
+    Not: quoting or translating a refusal, handing over or declining by policy, a reply after work was done.
+    """
+    reply = next((step for step in reversed(trial.steps) if step.author == "agent" and step.text.strip()), None)
+    if (
+        reply is None
+        or reply.has_calls
+        or len(reply.text) > LONGEST
+        or any(call.step > reply.index for call in trial.calls)
+    ):
+        return
+    if BY_POLICY.search(reply.text) or ASKS_BACK.search(reply.text):
+        return
+    if not _can_decline(trial, reply.text) or any(not is_read(call) and not is_failure(call) for call in trial.calls):
+        return
+    asked = next((step.text for step in reversed(trial.steps[: reply.index]) if step.author == "user"), "")
+    declined = read_refusal(reply.text, asked)
+    if declined is None or declined.partly or _is_quoted(reply.text, trial.seen_before(reply.index)):
+        return
+    yield TrialEvent(
+        steps=(reply.index,),
+        span=span_near(reply.text, declined.phrase),
+        sentence=say("The agent declines at the end."),
+    )
+
+
+def _can_decline(trial: InspectedTrial, text: str) -> bool:
+    if trial.calls:
+        return OUTRIGHT.search(text) is not None
+    # of other languages only the scorer has words
+    is_known = re.search(r"\b(?:the|you|to|is|i|that|with|for|this)\b|[\u4e00-\u9fff]", text, re.IGNORECASE) is not None
+    return not is_known or DECLINES.search(text) is not None
+
+
+def _is_quoted(text: str, seen: str) -> bool:
+    quoted = re.findall(r"[\"“「『]([^\"”」』]{12,})[\"”」』]", text)
+    return any(words in seen for words in quoted)

@@ -1,0 +1,98 @@
+"""Read the trials of stored runs, own and imported ones, as conversations."""
+
+from collections.abc import Iterator, Sequence
+
+from proctor.core.run import RunRecord
+from proctor.core.sample import File, Message, Reasoning, Sample, ToolResult
+from proctor.core.scenario import scenario_of
+from proctor.core.score import Score
+from proctor.core.task import Store
+from proctor.core.trial import StoredTrial, Verdict
+from proctor.reports.story import played_turns
+from proctor_audit.inspector.view import (
+    InspectedTrial,
+    TrialAuthor,
+    TrialCall,
+    TrialResult,
+    TrialStep,
+    join_results,
+    make_call,
+)
+
+AUTHORS: dict[str, TrialAuthor] = {"system": "system", "user": "user", "assistant": "agent", "tool": "tool"}
+
+
+def trials_of_run(store: Store, record: RunRecord) -> Iterator[InspectedTrial]:
+    """Yield the trials of a run that ended with a trajectory; messages count from the first that the agent was sent."""
+    for stored in store.stored(record.id):
+        trial = stored.trial
+        verdict = main_verdict(stored.verdicts, record.main_scorer)
+        score = verdict.result if verdict is not None and isinstance(verdict.result, Score) else None
+        steps, calls, results = _conversation(stored)
+        yield InspectedTrial(
+            id=stored.sample.id if trial.attempt == 0 else f"{stored.sample.id}#{trial.attempt}",
+            run=record.id,
+            cluster=stored.sample.cluster or stored.sample.id,
+            steps=tuple(steps),
+            calls=join_results(calls, results),
+            outcome=trial.outcome,
+            score=0.0 if trial.outcome == "agent_failed" else None if score is None else score.value,
+            stop="length" if trial.trajectory.stop == "length" else "",
+            targets=_targets(stored.sample),
+            extracted=None if score is None else score.answer,
+            has_extracted=score is not None,
+            user_script=_script(stored.sample),
+            simulated_user=any(step.author == "user" for step in trial.trajectory.steps),
+        )
+
+
+def main_verdict(verdicts: Sequence[Verdict], scorer: str) -> Verdict | None:
+    """Return the verdict of the main scorer, or the only one there is."""
+    return next((verdict for verdict in verdicts if verdict.scorer == scorer), verdicts[0] if verdicts else None)
+
+
+def _conversation(stored: StoredTrial) -> tuple[list[TrialStep], list[TrialCall], list[TrialResult]]:
+    steps: list[TrialStep] = []
+    calls: list[TrialCall] = []
+    results: list[TrialResult] = []
+    for message in _messages(stored):
+        index = len(steps)
+        author = AUTHORS[message.role]
+        made = [
+            make_call(index, call.name, call.arguments_text(), call.id) for call in message.calls if author == "agent"
+        ]
+        calls += made
+        found = [part for part in message.parts if isinstance(part, ToolResult)]
+        for number, part in enumerate(found):
+            results.append(
+                TrialResult(step=index + number, text=part.content, id=part.id, name=part.name, is_error=part.is_error)
+            )
+            steps.append(TrialStep(index=index + number, author="tool", text=part.content))
+        if not found:
+            steps.append(
+                TrialStep(
+                    index=index,
+                    author=author,
+                    text=message.text,
+                    reasoning="".join(part.text for part in message.parts if isinstance(part, Reasoning)),
+                    has_calls=bool(made),
+                    has_files=any(isinstance(part, File) for part in message.parts),
+                )
+            )
+    return steps, calls, results
+
+
+def _messages(stored: StoredTrial) -> Iterator[Message]:
+    for turn in played_turns(stored.sample, stored.trial.trajectory):
+        yield from turn.messages
+        yield from (step.message for step in turn.steps)
+
+
+def _targets(sample: Sample) -> tuple[str, ...]:
+    values = sample.target if isinstance(sample.target, list | tuple) else [sample.target]
+    return tuple(str(value) for value in values if isinstance(value, str | int | float) and not isinstance(value, bool))
+
+
+def _script(sample: Sample) -> str:
+    scenario = scenario_of(sample)
+    return "" if scenario is None else "\n".join(filter(None, (scenario.goal, scenario.knows, scenario.persona)))

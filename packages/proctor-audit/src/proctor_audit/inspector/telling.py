@@ -1,0 +1,121 @@
+"""Print an inspection on a terminal: findings, the score three times, how frequent each kind is, and whose fault failures were."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from proctor.cli.words import t
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence, clip, say
+from proctor_audit.findings import AuditFinding
+from proctor_audit.inspector.inspection import Inspection
+from proctor_audit.inspector.trial_scores import TrialScores
+from proctor_audit.printing import CLASS_WORDS, MOST_OF_A_CHECK, describe_precision
+
+SHOWN = 70
+INDENT = " " * 8
+INVALIDATES = {
+    "success": say("puts a success in doubt"),
+    "failure": say("puts a failure in doubt"),
+    "neither": say("puts neither in doubt"),
+}
+BLAME_WORDS = {
+    "agent": say("agent {count}"),
+    "user": say("user {count}"),
+    "environment": say("environment {count}"),
+    "grader": say("grader {count}"),
+    "task": say("task {count}"),
+}
+
+
+def lines_of_inspection(inspection: Inspection, *, seconds: float, every: bool = False) -> Iterator[str]:
+    """Yield the lines that people read."""
+    report = inspection.report
+    yield t(
+        "{source}: {trials} trials; {checks} checks, no model, {seconds} s",
+        source=report.task,
+        trials=f"{report.samples:,}",
+        checks=len(report.checks),
+        seconds=f"{seconds:.1f}",
+    )
+    for _, group in groupby(report.counted, key=lambda finding: (finding.cls, finding.check)):
+        yield from _of_check([*group], report.command, every=every)
+    if not report.counted:
+        yield t("These checks found nothing; that does not say that the trials are sound.")
+    if ignored := len(report.findings) - len(report.counted):
+        yield t("accepted by the ignore list: {count}", count=ignored)
+    if inspection.scores is not None:
+        yield from (t(line) for line in _scores(inspection.scores))
+        yield t(
+            "failures: {blame}",
+            blame=", ".join(t(words, count=inspection.blame.get(who, 0)) for who, words in BLAME_WORDS.items()),
+        )
+    for each in inspection.prevalence:
+        if each.trials:
+            yield t(
+                "{check}: in {count} of {all} trials, {share}",
+                check=each.check,
+                count=each.trials,
+                all=report.samples,
+                share=_percent(each.share),
+            )
+    for fault in report.not_checked:
+        yield t("not checked: {names} ({reason})", names=fault.check, reason=fault.reason)
+    yield from map(t, report.notes)
+
+
+def lines_of_witness(finding: AuditFinding) -> Iterator[str]:
+    """Yield the steps that a finding names, and the span in them."""
+    yield f"{finding.id}  {t(CLASS_WORDS[finding.cls])}  {t(INVALIDATES[finding.invalidates or 'neither'])}"
+    yield t(finding.sentence)
+    for step in finding.witness["steps"]:
+        yield f"[{step['index']}] {step['author']}: {step['text']}"
+    if len(finding.steps) > len(finding.witness["steps"]):
+        yield t(
+            "{count} more steps: {steps}",
+            count=len(finding.steps) - len(finding.witness["steps"]),
+            steps=", ".join(map(str, finding.steps)),
+        )
+    yield t("span: {span}", span=finding.witness["span"] or "-")
+
+
+def _of_check(findings: Sequence[AuditFinding], command: str, *, every: bool) -> Iterator[str]:
+    shown = findings if every else findings[:MOST_OF_A_CHECK]
+    for finding in shown:
+        steps = ", ".join(map(str, finding.steps[:4])) + (" …" if len(finding.steps) > 4 else "")
+        yield f"{t(CLASS_WORDS[finding.cls]):<8}{finding.check}  {clip(finding.samples[0], 30)} [{steps}]"
+        yield INDENT + clip(t(finding.sentence), SHOWN)
+        if span := finding.witness["span"]:
+            yield INDENT + "“" + clip(" ".join(span.split()), 66) + "”"
+    first = findings[0]
+    if first.precision is not None:
+        yield INDENT + t(describe_precision(first))
+    if len(findings) > len(shown):
+        yield INDENT + t(
+            "{count} more: {command}",
+            count=len(findings) - len(shown),
+            command=f"{command} --check {first.check} --all",
+        )
+    yield INDENT + first.replay
+
+
+def _scores(scores: TrialScores) -> Iterator[Sentence]:
+    yield say("score as it is      {share} of {count}", share=_percent(scores.whole), count=scores.whole.scored)
+    yield say(
+        "without doubtful    {share} of {count}; left out: successes {successes}, failures {failures}",
+        share=_percent(scores.valid),
+        count=scores.valid.scored,
+        successes=scores.successes,
+        failures=scores.failures,
+    )
+    yield say(
+        "if all those were wrong, or right: {low} to {high} %",
+        low=f"{100 * (scores.low or 0.0):.1f}",
+        high=f"{100 * (scores.high or 0.0):.1f}",
+    )
+
+
+def _percent(share: Estimate) -> str:
+    if share.value is None:
+        return "-"
+    around = "" if share.low is None or share.high is None else f" ({100 * share.low:.1f}–{100 * share.high:.1f})"
+    return f"{100 * share.value:.1f} %{around}"

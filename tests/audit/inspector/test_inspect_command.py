@@ -1,0 +1,95 @@
+"""proctor inspect, as a person calls it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import proctor
+from proctor.cli import app
+
+LOOP = {"role": "assistant", "content": None}
+RESULT = {"role": "tool", "name": "get", "content": "1\x1b[31m"}
+
+
+def conversation(id: str, *, times: int, score: float = 1.0) -> dict[str, Any]:
+    call = {"type": "function", "function": {"name": "get", "arguments": '{"a": 1}'}}
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "a?"}]
+    for number in range(times):
+        messages.append({**LOOP, "tool_calls": [{**call, "id": f"c{number}"}]})
+        messages.append({**RESULT, "tool_call_id": f"c{number}"})
+    return {"id": id, "score": score, "stop": "stop", "messages": [*messages, {"role": "assistant", "content": "One."}]}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_STORE", str(tmp_path / "runs.db"))
+    return tmp_path
+
+
+def write(*rows: object, name: str = "chats.jsonl") -> None:
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def inspect(*words: str) -> Result:
+    return CliRunner().invoke(app, ["inspect", *words])
+
+
+def test_a_loop_is_told_with_its_steps_and_makes_exit_code_one() -> None:
+    write(conversation("t1", times=3), conversation("t2", times=1))
+    result = inspect("chats.jsonl")
+    assert result.exit_code == 1
+    assert "loop  t1 [1, 2, 3, 4 …]" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_a_finding_is_shown_again_with_its_steps() -> None:
+    write(conversation("t1", times=3))
+    shown = inspect("chats.jsonl", "--replay", "loop:t1")
+    assert shown.exit_code == 0
+    assert '[1] agent: get {"a": 1}' in shown.stdout
+
+
+def test_an_accepted_finding_stays_and_does_not_fail() -> None:
+    write(conversation("t1", times=3))
+    Path("proctor-ignore.toml").write_text('[[ignore]]\nfinding = "loop:t1"\nreason = "a poll"\n', encoding="utf-8")
+    result = inspect("chats.jsonl", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["findings"][0]["ignored"]["reason"] == "a poll"
+
+
+def test_json_is_the_same_byte_for_byte() -> None:
+    write(conversation("t1", times=3), conversation("t2", times=1, score=0.0))
+    assert inspect("chats.jsonl", "--json").stdout == inspect("chats.jsonl", "--json").stdout
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"id": "x"}, "no list `messages`"),
+        ({"messages": [{"role": "boss"}]}, "$.messages[0]"),
+        ([1], "a JSON object was expected"),
+    ],
+)
+def test_a_row_that_is_no_conversation_is_refused_with_its_line(row: object, told: str) -> None:
+    write(conversation("t1", times=1), row)
+    result = inspect("chats.jsonl")
+    assert result.exit_code == 2
+    assert "chats.jsonl, line 2" in result.stderr
+    assert told in result.stderr
+
+
+def test_neither_a_file_nor_a_run_is_told() -> None:
+    assert inspect("nothing.jsonl").exit_code == 2
+    assert inspect("no-such-run").exit_code == 2
+    assert inspect("chats.jsonl", "--check", "lop").exit_code == 2
+
+
+def test_a_stored_run_is_inspected() -> None:
+    write({"id": "q1", "question": "1+1?", "answer": "2"}, name="exam.jsonl")
+    run = proctor.evaluate("exam.jsonl", agent=lambda _: "")
+    result = inspect(run.id, "--json")
+    assert [finding["check"] for finding in json.loads(result.stdout)["findings"]] == ["empty-end"], result.output
