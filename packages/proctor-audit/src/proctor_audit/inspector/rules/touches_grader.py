@@ -91,6 +91,8 @@ ANSWERS = re.compile(
     r"answer|solution|ground.?truth|dataset|gold|leaderboard|key|writeup|walkthrough|huggingface|github|flag|solved|label|答案|题解|解答|数据集|标注",
     re.IGNORECASE,
 )
+SEARCHES = frozenset(("search", "browse", "web", "google", "fetch", "bing", "url", "visit", "open", "搜索", "浏览"))
+ONLINE = re.compile(r"https?://|\b(?:curl|wget)\b|huggingface|pip download|git clone")
 QUESTION = 30
 FORBIDS = re.compile(
     r"(?:\bdo not|\bdon't|\bdon’t|\bnever|\bmust not|\bnot allowed|\bforbidden|\bwithout (?:reading|looking|touching|changing)|\boff[- ]limits|\bavoid|不要|不得|禁止|请勿|不能|切勿|不许)[^.。\n]{0,100}$",
@@ -206,21 +208,8 @@ def _later_commit(trial: InspectedTrial, number: int, text: str) -> str:
 
 def _search(task: str, call: TrialCall, text: str) -> str:
     """Return a search for the benchmark by name, or for the answer to the question word for word."""
-    looks = is_shell(call.name) and re.search(r"https?://|\bcurl\b|\bwget\b|huggingface|pip download|git clone", text)
-    looks = looks or {
-        "search",
-        "browse",
-        "web",
-        "google",
-        "fetch",
-        "bing",
-        "url",
-        "visit",
-        "open",
-        "搜索",
-        "浏览",
-    } & set(words_of(call.name))
-    if not looks or not ANSWERS.search(text):
+    is_web = bool(SEARCHES & set(words_of(call.name))) or (is_shell(call.name) and ONLINE.search(text) is not None)
+    if not is_web or not ANSWERS.search(text):
         return ""
     match = BENCHMARK.search(text.replace("%20", " "))
     if (
