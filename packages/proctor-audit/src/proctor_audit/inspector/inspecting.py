@@ -48,7 +48,7 @@ def inspect(
         for check in checks:
             try:
                 findings = list(findings_of(trial, check, where, command))
-            except Exception as error:  # noqa: BLE001 - a fault of one rule is told, and ends no other
+            except Exception as error:  # noqa: BLE001 - a fault of one rule is reported, and ends no other
                 faults.setdefault((check.name, f"{type(error).__name__}: {quoted(error)}"), []).append(trial.id)
                 continue
             done.findings += findings

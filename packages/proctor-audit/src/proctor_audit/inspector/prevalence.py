@@ -16,7 +16,7 @@ after arXiv 2406.04291. Coverage of 95 % in the settings of `tests/audit/inspect
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -53,7 +53,7 @@ def correct_prevalence(flags: Mapping[str, bool], labels: Mapping[str, bool], le
         others=sum(not flag for flag, _ in known),
     )
     share = sum(flags.values()) / len(flags) if flags else 0.0
-    if counts.others < LEAST or (counts.flagged < LEAST and 0 < share):
+    if counts.others < LEAST or (counts.flagged < LEAST and share > 0):
         return None
     estimates = [_ppi(counts, share, len(flags), level)]
     if _is_like_random(counts, share) and (other := _rogan_gladen(counts, share, len(flags), level)) is not None:
@@ -76,7 +76,9 @@ def _ppi(counts: LabelCounts, share: float, trials: int, level: float) -> Estima
     hit = counts.hits / counts.flagged if counts.flagged else 0.0
     missed = counts.misses / counts.others
     value = share * hit + (1 - share) * missed
-    square = (1 - share) ** 2 * _square(counts.misses, counts.others) + share * (1 - share) * (hit - missed) ** 2 / trials
+    square = (1 - share) ** 2 * _square(counts.misses, counts.others) + share * (1 - share) * (
+        hit - missed
+    ) ** 2 / trials
     if counts.flagged:
         square += share**2 * _square(counts.hits, counts.flagged)
     return _estimate(PPI, value, square, counts, trials, level)

@@ -59,7 +59,7 @@ class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         score: the share of the points, None if there is none.
         stop: "length", "done", or "" if unknown.
         extracted: what the scorer read as the answer; `has_extracted` is False where nothing is known of it.
-        user_script: what a simulated user was told.
+        user_script: the instructions of the simulated user.
         simulated_user: True if its user is simulated.
     """
 
@@ -83,13 +83,13 @@ class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def task_text(self) -> str:
-        """Return what the agent was told before it did anything: system messages and the first messages of the user."""
-        told = []
+        """Return the instructions that precede the first act of the agent: system messages and the first messages of the user."""
+        texts = []
         for step in self.steps:
             if step.author in ("agent", "tool"):
                 break
-            told.append(step.text)
-        return without_orders("\n".join(told))
+            texts.append(step.text)
+        return without_orders("\n".join(texts))
 
     @cached_property
     def last_reply(self) -> TrialStep | None:

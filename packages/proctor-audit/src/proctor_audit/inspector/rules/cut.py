@@ -72,8 +72,6 @@ def _is_open_json(text: str) -> bool:
         json.loads(text)
     except RecursionError:
         return False
-    except ValueError as error:
-        message = getattr(error, "msg", "")
-        position = getattr(error, "pos", 0)
-        return message.startswith("Unterminated") or position >= len(text.rstrip()) - 1
+    except json.JSONDecodeError as error:
+        return error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 1
     return False

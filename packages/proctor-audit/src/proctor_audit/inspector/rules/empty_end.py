@@ -13,14 +13,14 @@ INVISIBLE = "\u200b\u200c\u200d\ufeff\u2060"
 @check(
     group="I3",
     cls="proved",
-    title=say("The last reply is blank and makes no call."),
+    title=say("The last reply is empty and makes no call."),
     needs=("trajectories",),
     invalidates="neither",
 )
 def empty_end(trial: InspectedTrial) -> Iterator[TrialEvent]:
-    """The last reply is blank and makes no call. Not: short complete ends such as "42"; a reply that the length limit cut."""
+    """The last reply is empty and makes no call. Not: short complete ends such as "42"; a reply that the length limit cut."""
     reply = trial.last_reply
     if reply is None or reply.has_calls or reply.has_files or trial.stop == "length":
         return
     if not reply.text.strip().strip(INVISIBLE).strip():
-        yield TrialEvent(steps=(reply.index,), span="", sentence=say("The last reply is blank."))
+        yield TrialEvent(steps=(reply.index,), span="", sentence=say("The last reply is empty."))
