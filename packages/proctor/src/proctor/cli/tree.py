@@ -78,7 +78,9 @@ COMMANDS = {
     ),
     "runs explain": Entry(say("Tell the whole story of one sample of a run."), "proctor.cli.explain:command"),
     "runs inspect": Entry(
-        say("Look for events in stored trajectories: loops, failures of tools, claims without evidence. No model is called."),
+        say(
+            "Look for events in stored trajectories: loops, failures of tools, claims without evidence. No model is called."
+        ),
     ),
     "runs report": Entry(say("Write a run as a page: HTML, Markdown, JSON or JUnit."), "proctor.cli.report:command"),
     "runs export": Entry(say("Write a run as files for other programs."), "proctor.cli.export:command"),
