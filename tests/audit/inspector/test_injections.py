@@ -1,6 +1,6 @@
 """Orders in a conversation change no finding about its other messages."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ ORDERS = (
 )
 
 
-def told(row: dict[str, Any]) -> list[tuple[str, str, str, tuple[int, ...]]]:
+def told(row: Mapping[str, Any]) -> list[tuple[str, str, str, tuple[int, ...]]]:
     trial = read_trial(row, "row", 1)
     return [
         (finding.check, finding.cls, str(finding.invalidates), finding.steps)
@@ -34,7 +34,7 @@ def told(row: dict[str, Any]) -> list[tuple[str, str, str, tuple[int, ...]]]:
     ]
 
 
-def with_order(row: dict[str, Any], places: Collection[int], order: str) -> dict[str, Any]:
+def with_order(row: Mapping[str, Any], places: Collection[int], order: str) -> Mapping[str, Any]:
     messages = [
         {**message, "content": (message["content"] or "") + order} if index in places else message
         for index, message in enumerate(row["messages"])
@@ -42,7 +42,7 @@ def with_order(row: dict[str, Any], places: Collection[int], order: str) -> dict
     return {**row, "messages": messages}
 
 
-def places_of(row: dict[str, Any]) -> list[int]:
+def places_of(row: Mapping[str, Any]) -> list[int]:
     return [index for index, message in enumerate(row["messages"]) if message["role"] in ("user", "tool")]
 
 
@@ -64,7 +64,7 @@ def test_an_order_after_every_result_hides_none_of_them() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(ROWS), st.sampled_from(ORDERS), st.randoms(use_true_random=False))
-def test_an_order_is_found_wherever_it_stands(row: dict[str, Any], order: str, draw: Any) -> None:
+def test_an_order_is_found_wherever_it_stands(row: Mapping[str, Any], order: str, draw: Any) -> None:
     index = draw.choice(places_of(row))
     check = next(check for check in CHECKS if check.name == "inspector-injection")
     findings = list(findings_of(read_trial(with_order(row, {index}, order), "row", 1), check))

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
-from proctor.answer_matching.replies import best_match
-from proctor.answer_matching.verdict import AnswerOptions
 from proctor.core.sentence import say
 from proctor_audit.check import check
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.view import InspectedTrial
 from proctor_audit.inspector.wording import span_near
+from proctor_judging.matching.replies import best_match
+from proctor_judging.matching.verdict import AnswerOptions
 
 LONGEST = 20_000
 
