@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> str:
 
 
 def results(run: Any, scorer: str) -> dict[tuple[str, int], Score | Unscored]:
-    return {(one.sample_id, one.attempt): one.result for one in run._store.verdicts(run.id, scorer=scorer)}
+    return {(one.sample_id, one.attempt): one.result for one in run.store.verdicts(run.id, scorer=scorer)}
 
 
 async def test_a_task_is_played_by_inspect_and_asks_through_our_transport(store: str) -> None:

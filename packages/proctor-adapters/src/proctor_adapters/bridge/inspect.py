@@ -26,7 +26,9 @@ from proctor_adapters.bridge.worker import Guest, GuestRaised, first_line
 from proctor_adapters.imports._messages import message
 
 PREFIX = "inspect:"
-PROGRAM = Path(__file__).with_name("inspect_worker_program.py")  # imports Inspect, so it is never imported here
+PROGRAM = (
+    Path(__file__).with_name("guests") / "inspect_worker_program.py"
+)  # imports Inspect, so it is never imported here
 AT_ONCE = 10_000  # of the worker; the run decides how many it feeds
 
 

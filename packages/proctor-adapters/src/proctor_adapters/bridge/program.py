@@ -55,9 +55,7 @@ def program_of(file: Path, package: str, extra: str, how: GuestHow, name: str) -
 
 def _read_only() -> Mapping[str, str]:
     """Return the variables of a worker that has folders of its own in place of those, in which theirs are linked."""
-    caches = _caches()
-    links = {f"PROCTOR_READS_{name}": folder for name, folder in caches.items() if name != "HF_HOME"}
-    return {**OFFLINE, **links, "HF_HOME": caches["HF_HOME"]}
+    return {**OFFLINE, **{f"PROCTOR_READS_{name}": folder for name, folder in _caches().items()}}
 
 
 def _caches() -> Mapping[str, str]:

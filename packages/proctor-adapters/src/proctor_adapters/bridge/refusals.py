@@ -1,9 +1,12 @@
 """Say in a sentence why a task of another program cannot be loaded here, and what to do."""
 
+import json
 import re
+from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.near import did_you_mean, near
+from proctor.isolation import WorkerRaised
 from proctor_adapters.bridge.worker import GuestRaised
 
 OFFLINE = ("OfflineModeIsEnabled", "LocalEntryNotFoundError", "ConnectionError", "ConnectError", "DatasetNotFoundError")
@@ -36,6 +39,37 @@ def of_loading(name: str, error: GuestRaised) -> BadInput:
     if SAYS_DOCKER.search(text):
         return BadInput("{task} needs Docker, and no daemon answers here: {error}", task=name, error=text)
     return BadInput("{task} cannot be loaded: {type}: {error}", task=name, type=error.type, error=text)
+
+
+def of_lmeval(name: str, error: WorkerRaised) -> BadInput:
+    """Return the refusal of a task that lm-eval cannot load, or that cannot be run by what it asks for."""
+    if error.type != "Refusal":
+        return of_loading(name, GuestRaised(error.type, error.message))
+    about: dict[str, Any] = json.loads(error.message)
+    kind = about["kind"]
+    if kind == "unknown":
+        return BadInput(
+            "lm-eval has no task of the name {task}. Similar ones: {known}", task=name, known=", ".join(about["known"])
+        )
+    if kind == "group":
+        return BadInput(
+            "{task} is {count} tasks. Name one of them: {known}",
+            task=name,
+            count=about["count"],
+            known=", ".join(about["tasks"]),
+        )
+    if kind == "unsafe":
+        return BadInput(
+            "{task} runs code that the model writes. Add --set bridge.unsafe=true to run it in a worker without network.",
+            task=name,
+        )
+    if kind == "files":
+        return BadInput("{task} shows images or plays sounds, which tasks of lm-eval cannot do here.", task=name)
+    return BadInput(
+        "{task} compares likelihoods of given words (output type {type}), which chat endpoints do not give. Of lm-eval, tasks of type generate_until can be run.",
+        task=name,
+        type=about["type"],
+    )
 
 
 def _unknown(name: str, text: str) -> BadInput:

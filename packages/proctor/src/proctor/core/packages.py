@@ -10,7 +10,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "proctor.agents": ("hello_agents",),
         "proctor.imports": ("deepeval", "inspect", "langfuse", "langsmith", "lm-eval", "phoenix", "promptfoo"),
         "proctor.exports": ("adk",),
-        "proctor.task_files": ("adk", "inspect"),
+        "proctor.task_files": ("adk", "inspect", "lmeval"),
         "proctor.names": ("record", "save_eval_set"),
         "proctor.commands": ("runs.import", "adk.eval", "adk.chat", "adk.evalset", "adk.uploadevalset"),
     },

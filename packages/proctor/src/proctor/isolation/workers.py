@@ -31,6 +31,7 @@ class Workers:
         limits: of each process.
         variables: what its environment holds in addition to the little that Python needs.
         confined: in namespaces, where the machine allows them; False leaves the program the network and the user's files.
+        python: the interpreter; the one that runs us if None.
     """
 
     def __init__(
@@ -42,9 +43,12 @@ class Workers:
         limits: Limits = DEFAULT,
         variables: Mapping[str, str] = {},
         confined: bool = True,
+        python: Path | None = None,
     ) -> None:
         self.size = size or default_size(limits)
-        self._program = Program(path=program, paths=paths, variables=variables, limits=limits, confined=confined)
+        self._program = Program(
+            path=program, paths=paths, variables=variables, limits=limits, confined=confined, python=python
+        )
         self._entered = 0
         self._unusable: WorkerRaised | None = None
         self._processes: list[Process] = []

@@ -22,8 +22,16 @@ import mimetypes
 import os
 import sys
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).parent))
+from guest_caches import link_caches
+
+link_caches()  # before anything is imported that reads where caches are
 
 import inspect_ai
 from inspect_ai import SampleSource, Task, enqueue_sample, eval_async, task_with
@@ -175,20 +183,6 @@ class Asks(models.ModelAPI):
         return True
 
 
-def link_caches() -> None:
-    """Make writable cache folders in which what is in those of the user is linked, but for what Inspect writes itself."""
-    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
-        theirs = os.environ.get(f"PROCTOR_READS_{name}")
-        if theirs is None:
-            continue
-        own = Path(os.environ["HOME"], name)
-        own.mkdir()
-        os.environ[name] = str(own)
-        for entry in Path(theirs).iterdir() if Path(theirs).is_dir() else ():
-            if not entry.name.startswith("inspect_ai"):
-                (own / entry.name).symlink_to(entry)
-
-
 def register() -> None:
     """Let every model of a task ask the parent: the agent, the roles, and those with a provider's name."""
     for kind in ("agent", "role"):
@@ -267,10 +261,23 @@ def load(name: str, arguments: dict[str, Any]) -> Task:
         wanted = next(iter(made))
     if wanted not in made:
         raise LookupError(", ".join(sorted(made)))
-    task = made[wanted](**arguments)
+    with without_waiting():
+        task = made[wanted](**arguments)
     if not isinstance(task, Task):
         raise TypeError(f"{wanted} returned {type(task).__name__}")
     return task
+
+
+@contextmanager
+def without_waiting() -> Iterator[None]:
+    """Let nobody wait for the network to come back, where there is none: the hub's client would for minutes."""
+    sleep = time.sleep
+    if os.environ.get("HF_HUB_OFFLINE"):
+        time.sleep = lambda _: None
+    try:
+        yield
+    finally:
+        time.sleep = sleep
 
 
 def tasks_of_file(path: Path) -> dict[str, Any]:
@@ -434,7 +441,6 @@ def talk(requests: Any, replies: Any) -> None:
     if do == "end":
         return
     try:
-        link_caches()
         register()
         task = load(about["task"], about["arguments"])
         if do == "plan":

@@ -1,0 +1,1 @@
+"""The programs of worker processes in which tasks of other programs run."""

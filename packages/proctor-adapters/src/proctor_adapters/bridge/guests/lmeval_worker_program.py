@@ -1,0 +1,163 @@
+"""Build the prompts of a task of lm-eval and score replies to them: a program for worker processes, which imports nothing of Proctor.
+
+Names of lm_eval 0.4.13. Prompts are always built for the whole split, as few-shots are drawn from one generator in the order of
+the documents. One private write: `task._instances` holds the instances of one document while its filters run.
+"""
+
+import json
+import math
+import os
+import random
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parent))
+from guest_caches import link_caches
+
+link_caches()  # before anything is imported that reads where caches are
+
+import numpy as np
+from lm_eval import tasks as lm_tasks
+from lm_eval.tasks import TaskManager
+
+FEWSHOT_SEED = 1234  # DEFAULT_OTHER_SEED of lm_eval/evaluator.py
+INCLUDED = re.compile(r"^task:\s*(['\"]?)(\S+)\1\s*$", re.MULTILINE)
+
+
+class Refusal(Exception):
+    """The task cannot be run; its text is JSON, which the parent turns into a sentence."""
+
+
+def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the prompts of a task, document by document, and how they are scored."""
+    made = _task(task, json.dumps(arguments))
+    aggregations, better = made.aggregation(), made.higher_is_better()
+    filters = [one["name"] for one in made.get_config("filter_list") or ()] or ["none"]
+    return {
+        "documents": [_document(made, one) for one in made.instances],
+        "metrics": [
+            {"name": metric, "filter": name, "higher_is_better": better.get(metric), "is_mean": _is_mean(of)}
+            for name in filters
+            for metric, of in aggregations.items()
+        ],
+        "version": str(getattr(made, "VERSION", 0)),
+        "few_shots": made.get_config("num_fewshot") or 0,
+        "data": {key: str(made.get_config(key)) for key in ("dataset_path", "dataset_name", "dataset_kwargs")},
+    }
+
+
+def score(task: str, arguments: dict[str, Any], id: str, replies: list[str]) -> dict[str, dict[str, Any]]:
+    """Return what each filter makes of the replies to a document, and what `process_results` says of that."""
+    made = _task(task, json.dumps(arguments))
+    instance = _by_id(task, json.dumps(arguments))[id]
+    everything, made._instances = made.instances, [instance]
+    try:
+        instance.resps, instance.filtered_resps = list(replies), {}
+        made.apply_filters()
+        return {
+            name: _plain(made.process_results(instance.doc, [found])) for name, found in instance.filtered_resps.items()
+        }
+    finally:
+        instance.resps, made._instances = [], everything
+
+
+def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return the official aggregate of each metric."""
+    made = _task(task, json.dumps(arguments))
+    found = {}
+    for name, items in values.items():
+        aggregate = made.aggregation().get(name.rpartition(",")[0], np.mean)
+        found[name] = _plain(float(aggregate([tuple(one) if isinstance(one, list) else one for one in items])))
+    return found
+
+
+def _document(made: Any, instance: Any) -> dict[str, Any]:
+    prompt, settings, *more = instance.args
+    if more:
+        raise Refusal(json.dumps({"kind": "files"}))
+    return {
+        "id": str(instance.doc_id),
+        "prompt": prompt,
+        "settings": _plain(settings),
+        "repeats": instance.repeats or 1,
+        "target": _plain(made.doc_to_target(instance.doc)),
+    }
+
+
+@cache
+def _by_id(task: str, arguments: str) -> dict[str, Any]:
+    return {str(one.doc_id): one for one in _task(task, arguments).instances}
+
+
+@cache
+def _task(name: str, arguments: str) -> Any:
+    """Load a task and build its prompts, as `simple_evaluate` does."""
+    given = json.loads(arguments)
+    random.seed(0)
+    np.random.seed(FEWSHOT_SEED)
+    if name.endswith((".yaml", ".yml")):
+        os.chdir(Path(name).parent)
+        found = TaskManager(include_defaults=False).load([name])["tasks"]
+    else:
+        folder = _folder_of(name)
+        manager = TaskManager() if folder is None else TaskManager(include_defaults=False, include_path=str(folder))
+        if name not in manager.all_tasks:
+            raise Refusal(json.dumps({"kind": "unknown", "known": _near(name, manager.all_tasks)}))
+        found = manager.load([name])["tasks"]
+    if len(found) != 1:
+        raise Refusal(json.dumps({"kind": "group", "tasks": list(found)[:20], "count": len(found)}))
+    (made,) = found.values()
+    _check(made, unsafe=given.pop("unsafe", False))
+    for key, value in given.items():
+        made.set_config(key=key, value=value)
+    made.set_fewshot_seed(seed=FEWSHOT_SEED)
+    made.build_all_requests(rank=0, world_size=1)
+    return made
+
+
+def _check(made: Any, *, unsafe: bool) -> None:
+    if made.OUTPUT_TYPE != "generate_until":
+        raise Refusal(json.dumps({"kind": "likelihood", "type": made.OUTPUT_TYPE}))
+    if getattr(made, "UNSAFE_CODE", False):
+        if not unsafe:
+            raise Refusal(json.dumps({"kind": "unsafe"}))
+        os.environ["HF_ALLOW_CODE_EVAL"] = "1"
+    if getattr(made, "MULTIMODAL", False):
+        raise Refusal(json.dumps({"kind": "files"}))
+
+
+def _folder_of(name: str) -> Path | None:
+    """Return the folder whose YAML files define a task; to read all of lm-eval's takes 15 s."""
+    root = Path(lm_tasks.__file__).parent
+    for path in root.rglob("*.yaml"):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if name in text and any(found[2] == name for found in INCLUDED.finditer(text)) and "group:" not in text:
+            return path.parent
+    return None
+
+
+def _near(name: str, known: list[str]) -> list[str]:
+    words = set(re.split(r"[_\W]+", name.lower()))
+    return sorted(known, key=lambda one: -len(words & set(re.split(r"[_\W]+", one.lower()))))[:5]
+
+
+def _is_mean(aggregate: Any) -> bool:
+    return getattr(aggregate, "__name__", "") in ("mean", "nanmean")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON: NumPy's numbers are numbers, tuples lists, NaN null."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, str | int | bool) or value is None else str(value)

@@ -1,0 +1,185 @@
+"""Generation tasks of lm-eval: `lmeval:TASK`, or `lmeval:./FILE.yaml`.
+
+lm-eval has one prompt with fixed settings for each document, so a sample is that prompt, the trial is ours, and a worker only builds
+the prompts and scores the replies.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor import registry
+from proctor.api.loop import run_in_loop
+from proctor.core.digest import digest
+from proctor.core.errors import BadInput
+from proctor.core.parts import TaskFilesPart
+from proctor.core.run import Estimate
+from proctor.core.sample import FreshTurn, Message, Sample, Turn
+from proctor.core.sentence import say
+from proctor.core.task import Agent, AgentChoice, Judged, Task
+from proctor.isolation import Program, WorkerRaised, Workers
+from proctor_adapters.bridge.asked import is_model
+from proctor_adapters.bridge.lmeval_scores import SUFFIX, LmEvalMetric, LmEvalScorer
+from proctor_adapters.bridge.options import read_options
+from proctor_adapters.bridge.program import program_of
+from proctor_adapters.bridge.refusals import of_lmeval
+
+PREFIX = "lmeval:"
+PROGRAM = (
+    Path(__file__).with_name("guests") / "lmeval_worker_program.py"
+)  # imports lm-eval, so it is never imported here
+USUAL_TOKENS = 256  # of lm-eval's models for an API
+MOST_STOPS = 4  # what chat completions take; the others are cut afterwards
+
+
+class LmEvalDocument(msgspec.Struct, frozen=True):
+    """A document as the worker describes it."""
+
+    id: str
+    prompt: str
+    settings: dict[str, Any] = {}
+    repeats: int = 1
+    target: Any = None
+
+
+class LmEvalPlan(msgspec.Struct, frozen=True):
+    """What a task holds, by the worker that loaded it."""
+
+    documents: list[LmEvalDocument]
+    metrics: list[LmEvalMetric]
+    version: str = "0"
+    few_shots: int = 0
+    data: dict[str, Any] = {}
+
+
+def is_lmeval(name: str) -> bool:
+    """True if the name of a task means one of lm-eval.
+
+    >>> is_lmeval("lmeval:gsm8k"), is_lmeval("gsm8k")
+    (True, False)
+    """
+    return name.startswith(PREFIX)
+
+
+def task(name: str, **options: Any) -> Task:
+    """Return a generation task of lm-eval, whose prompts and verdicts come from a worker process.
+
+    Raises:
+        BadInput: it cannot be loaded, compares likelihoods, or needs what is not here.
+    """
+    given = read_options(options)
+    called = name.removeprefix(PREFIX)
+    if called.endswith((".yaml", ".yml")):
+        called = str(Path(called).expanduser().absolute())
+    program = program_of(PROGRAM, "lm_eval", "lmeval", given.how, name)
+    about = {"task": called, "arguments": {**given.arguments, **({"unsafe": True} if given.how.unsafe else {})}}
+    try:
+        plan = msgspec.convert(run_in_loop(lambda _: _run(program, "plan", about)), LmEvalPlan)
+    except WorkerRaised as error:
+        raise of_lmeval(name, error) from None
+    workers = _workers(program)
+    settings = plan.documents[0].settings
+    return Task(
+        name=name,
+        version=plan.version,
+        samples=[_sample(one) for one in plan.documents],
+        scorers=[LmEvalScorer(metric, workers, about, stops_of(settings), given.how.scales) for metric in plan.metrics],
+        host=partial(_with_settings, settings),
+        summarise=partial(_summarise, program, about),
+        provenance={
+            "samples": digest([one.prompt for one in plan.documents]),
+            "few_shots": plan.few_shots,
+            "settings": settings,
+            "data": plan.data,
+        },
+        planned=len(plan.documents),
+        notes=[say("lm-eval asks with {settings}.", settings=", ".join(f"{key}={settings[key]}" for key in settings))],
+    )
+
+
+def _sample(one: LmEvalDocument) -> Sample:
+    """Return a document as a sample; each repeat is a conversation of its own, as filters vote over them."""
+    messages = (Message.of("user", one.prompt),)
+    turns = (
+        Turn(messages=messages, reference=one.target),
+        *(FreshTurn(messages=messages) for _ in range(one.repeats - 1)),
+    )
+    return Sample(id=one.id, turns=turns, target=one.target)
+
+
+def _workers(program: Program) -> Workers:
+    return Workers(
+        program.path,
+        paths=program.paths,
+        size=1,
+        limits=program.limits,
+        variables=program.variables,
+        confined=program.confined,
+        python=program.python,
+    )
+
+
+async def _run(program: Program, function: str, about: Mapping[str, Any], **more: object) -> Any:
+    async with _workers(program) as workers:
+        return await workers.run(function, **about, **more)
+
+
+def stops_of(settings: Mapping[str, Any]) -> list[str]:
+    """Return the texts at which a reply ends."""
+    until = settings.get("until") or []
+    return [until] if isinstance(until, str) else [str(one) for one in until if one]
+
+
+def _with_settings(settings: Mapping[str, Any], agent: Agent, choice: AgentChoice) -> Agent:
+    """Return the agent with the settings of the task, those that the user gives before them; an agent that is no model unchanged."""
+    if choice.name is None or not is_model(choice.name):
+        return agent
+    kind, _, argument = choice.name.partition(":")
+    part = registry.AGENTS.find(kind)
+    greedy = not settings.get("do_sample", False)
+    wanted = {
+        "temperature": settings.get("temperature", 0.0 if greedy else 1.0),
+        "top_p": settings.get("top_p"),
+        "max_tokens": settings.get("max_gen_toks", USUAL_TOKENS),
+        "stop": stops_of(settings)[:MOST_STOPS] or None,
+    }
+    fields = part.options.__struct_fields__ if part.options is not None else ()
+    missing = [key for key, value in wanted.items() if value is not None and key not in fields]
+    if missing:
+        raise BadInput(
+            "The task asks for {what}, which {agent} does not take.", what=", ".join(missing), agent=choice.name
+        )
+    known = {key: value for key, value in wanted.items() if value is not None}
+    return part.make(argument, {**known, **choice.options})
+
+
+def _summarise(program: Program, about: Mapping[str, Any], _: Sequence[Estimate], judged: Judged) -> Sequence[Estimate]:
+    values: dict[str, list[Any]] = {}
+    for _sample_of, verdict in judged():
+        raw = verdict.result.details.get("lmeval")
+        if isinstance(raw, Mapping) and verdict.scorer.endswith(SUFFIX):
+            values.setdefault(verdict.scorer.removesuffix(SUFFIX), []).append(raw["value"])
+    if not values:
+        return []
+    try:
+        found = run_in_loop(lambda _: _run(program, "totals", about, values=values))
+    except WorkerRaised as error:
+        note = say("lm-eval could not compute its figures: {error}", error=str(error))
+        return [Estimate(name="official", value=None, note=note)]
+    return [
+        Estimate(
+            name=f"{name} (lm-eval)",
+            value=value,
+            scored=len(values[name]),
+            planned=len(values[name]),
+            unit="number",
+            method="lm-eval",
+        )
+        for name, value in found.items()
+    ]
+
+
+PART = TaskFilesPart(is_mine=is_lmeval, task=task)
