@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from proctor.core.trajectory import NOTHING, Step, Stop
 from proctor.models import cache, ledger
 from proctor.models.named import Opened
 from proctor.transport.redact import redact
-from proctor_adapters.bridge.asked import AskedModels, GuestAsk, output_of
+from proctor_adapters.bridge.asked import GuestAsk, output_of
 from proctor_adapters.bridge.worker import Guest
 from proctor_adapters.imports._messages import message, steps
 from proctor_adapters.imports.inspect import STOPS, InspectSample, completion_of, first_reply
@@ -25,10 +25,20 @@ STATE = "inspect"  # the key of the trajectory's state under which a sample's sc
 OWN_LIMITS = ("message", "token", "turn", "time", "working", "context")
 
 
+class GuestModels(Protocol):
+    """Who answers what another program asks."""
+
+    async def answer(self, ask: GuestAsk, sample: Sample) -> Step: ...
+
+    def price_name(self, kind: str, name: str) -> str: ...
+
+    async def close(self) -> None: ...
+
+
 class GuestHost(Opened):
     """The agent of a run, as Inspect asks it."""
 
-    def __init__(self, agent: Agent, models: AskedModels, guest: Guest) -> None:
+    def __init__(self, agent: Agent, models: GuestModels, guest: Guest) -> None:
         super().__init__([agent])
         about = declared(AgentInfo, agent)
         self.name = agent.name
@@ -56,7 +66,7 @@ class GuestSession:
         state: the scores of Inspect's scorers, and what it says of its end.
     """
 
-    def __init__(self, sample: Sample, models: AskedModels, guest: Guest) -> None:
+    def __init__(self, sample: Sample, models: GuestModels, guest: Guest) -> None:
         self.state: Mapping[str, Any] | None = None
         self._sample = sample
         self._models = models

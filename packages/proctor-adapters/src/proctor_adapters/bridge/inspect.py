@@ -1,6 +1,6 @@
 """Tasks of Inspect: `inspect:PACKAGE/TASK`, or `inspect:./FILE.py@TASK`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,17 @@ import msgspec
 from proctor.api.loop import run_in_loop
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
+from proctor.core.parity import Checked
 from proctor.core.parts import TaskFilesPart
 from proctor.core.run import Estimate
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Agent, AgentChoice, Judged, Task
+from proctor.core.task import Agent, AgentChoice, Host, Judged, Task
 from proctor.isolation import Program, TalkingWorker
 from proctor_adapters.bridge.asked import AskedModels
 from proctor_adapters.bridge.host import GuestHost
 from proctor_adapters.bridge.options import GuestOptions, read_options
+from proctor_adapters.bridge.parity import FIRST, MESSAGES, CannedModels, compare_inspect
 from proctor_adapters.bridge.program import program_of
 from proctor_adapters.bridge.refusals import of_loading
 from proctor_adapters.bridge.scoring import official, rows_of, scorers_of
@@ -65,12 +67,42 @@ def is_inspect(name: str) -> bool:
     return name.startswith(PREFIX)
 
 
+class LoadedTask(msgspec.Struct, frozen=True):
+    """A task with what its worker needs."""
+
+    name: str
+    given: GuestOptions
+    program: Program
+    about: dict[str, Any]
+    plan: GuestPlan
+
+
 def task(name: str, **options: Any) -> Task:
     """Return a task of Inspect, whose solver, tools and scorers run in a worker process.
 
     Raises:
         BadInput: it cannot be loaded, or needs what is not here.
     """
+    loaded = _load(name, options)
+    return _task(loaded, partial(_host, loaded))
+
+
+def check_parity(called: str) -> Iterator[Checked]:
+    """Compare a task played by Inspect alone with the same task played by us, both with canned replies.
+
+    Raises:
+        BadInput: it cannot be loaded, or needs what is not here.
+    """
+    loaded = _load(f"{PREFIX}{called}", {})
+    about = {**loaded.about, "message_limit": MESSAGES}
+    alone = run_in_loop(lambda _: _once(loaded.program, {"alone": {**about, "first": FIRST}}))["alone"]
+    models, seconds = CannedModels(), loaded.given.how.seconds
+    guest = Guest(loaded.program, about, None, partial(of_loading, loaded.name), seconds)
+    made = _task(loaded, lambda agent, _: GuestHost(agent, models, guest))
+    yield from compare_inspect(called, made, models, alone)
+
+
+def _load(name: str, options: Mapping[str, Any]) -> LoadedTask:
     given = read_options(options)
     called = _absolute(name.removeprefix(PREFIX))
     program = program_of(PROGRAM, "inspect_ai", "inspect-tasks", given.how, name)
@@ -81,14 +113,18 @@ def task(name: str, **options: Any) -> Task:
         "at_once": AT_ONCE,
         "sandbox": given.how.sandbox,
     }
-    plan = _plan(program, about, name)
+    return LoadedTask(name, given, program, about, _plan(program, about, name))
+
+
+def _task(loaded: LoadedTask, host: Host) -> Task:
+    plan, given = loaded.plan, loaded.given
     return Task(
-        name=name,
+        name=loaded.name,
         version=f"{plan.version}",
         samples=[_sample(one) for one in plan.samples],
         scorers=scorers_of(plan.scorers, given.how.scales),
-        host=partial(_host, program, about, given, name, plan),
-        summarise=partial(_summarise, program, about),
+        host=host,
+        summarise=partial(_summarise, loaded.program, loaded.about),
         provenance={
             "inspect_ai": plan.package,
             "samples": digest([one.digest for one in plan.samples]),
@@ -152,36 +188,31 @@ def _sample(one: GuestSample) -> Sample:
     )
 
 
-def _host(
-    program: Program,
-    about: Mapping[str, Any],
-    given: GuestOptions,
-    name: str,
-    plan: GuestPlan,
-    agent: Agent,
-    choice: AgentChoice,
-) -> Agent:
-    models = AskedModels(agent, choice, given, name)
-    check = partial(_check, models, given, name, plan)
-    return GuestHost(agent, models, Guest(program, about, check, partial(of_loading, name), given.how.seconds))
+def _host(loaded: LoadedTask, agent: Agent, choice: AgentChoice) -> Agent:
+    models = AskedModels(agent, choice, loaded.given, loaded.name)
+    check = partial(_check, models, loaded)
+    seconds = loaded.given.how.seconds
+    return GuestHost(
+        agent, models, Guest(loaded.program, loaded.about, check, partial(of_loading, loaded.name), seconds)
+    )
 
 
-def _check(models: AskedModels, given: GuestOptions, name: str, plan: GuestPlan, ready: Mapping[str, Any]) -> None:
+def _check(models: AskedModels, loaded: LoadedTask, ready: Mapping[str, Any]) -> None:
     """Refuse what a run would stumble over, before the first call.
 
     Raises:
         BadInput: nothing says who answers for a model or a role; the samples are others than those of the plan.
     """
-    heard = ready["rehearsed"]
+    plan, heard = loaded.plan, ready["rehearsed"]
     for kind in ("role", "model"):
         for asked in heard.get(kind, ()):
             models.model_name(kind, asked)
     digests = ready["digests"]
     differ = sum(digests.get(one.id) != one.digest for one in plan.samples)
-    if differ and not given.how.frozen:
+    if differ and not loaded.given.how.frozen:
         raise BadInput(
             "{task} gives other samples each time it is loaded ({n} of {m} differ), so that a run could not be resumed. An argument of the task may fix that, such as --set shuffle=false.",
-            task=name,
+            task=loaded.name,
             n=differ,
             m=len(plan.samples),
         )
@@ -215,4 +246,4 @@ def _notes(plan: GuestPlan, given: GuestOptions) -> list[Sentence]:
     return notes
 
 
-PART = TaskFilesPart(is_mine=is_inspect, task=task)
+PART = TaskFilesPart(is_mine=is_inspect, task=task, check_task=check_parity)

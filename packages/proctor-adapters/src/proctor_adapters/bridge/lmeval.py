@@ -4,7 +4,7 @@ lm-eval has one prompt with fixed settings for each document, so a sample is tha
 the prompts and scores the replies.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from proctor import registry
 from proctor.api.loop import run_in_loop
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
+from proctor.core.parity import Checked
 from proctor.core.parts import TaskFilesPart
 from proctor.core.run import Estimate
 from proctor.core.sample import FreshTurn, Message, Sample, Turn
@@ -23,7 +24,8 @@ from proctor.core.task import Agent, AgentChoice, Judged, Task
 from proctor.isolation import Program, WorkerRaised, Workers
 from proctor_adapters.bridge.asked import is_model
 from proctor_adapters.bridge.lmeval_scores import SUFFIX, LmEvalMetric, LmEvalScorer
-from proctor_adapters.bridge.options import read_options
+from proctor_adapters.bridge.options import GuestOptions, read_options
+from proctor_adapters.bridge.parity import FIRST, compare_lmeval
 from proctor_adapters.bridge.program import program_of
 from proctor_adapters.bridge.refusals import of_lmeval
 
@@ -71,15 +73,8 @@ def task(name: str, **options: Any) -> Task:
         BadInput: it cannot be loaded, compares likelihoods, or needs what is not here.
     """
     given = read_options(options)
-    called = name.removeprefix(PREFIX)
-    if called.endswith((".yaml", ".yml")):
-        called = str(Path(called).expanduser().absolute())
-    program = program_of(PROGRAM, "lm_eval", "lmeval", given.how, name)
-    about = {"task": called, "arguments": {**given.arguments, **({"unsafe": True} if given.how.unsafe else {})}}
-    try:
-        plan = msgspec.convert(run_in_loop(lambda _: _run(program, "plan", about)), LmEvalPlan)
-    except WorkerRaised as error:
-        raise of_lmeval(name, error) from None
+    program, about = _program(name, given)
+    plan = msgspec.convert(_called(name, program, "plan", about), LmEvalPlan)
     workers = _workers(program)
     settings = plan.documents[0].settings
     return Task(
@@ -98,6 +93,34 @@ def task(name: str, **options: Any) -> Task:
         planned=len(plan.documents),
         notes=[say("lm-eval asks with {settings}.", settings=", ".join(f"{key}={settings[key]}" for key in settings))],
     )
+
+
+def check_parity(called: str) -> Iterator[Checked]:
+    """Compare a task played by lm-eval alone with the same task played by us, both with canned replies.
+
+    Raises:
+        BadInput: it cannot be loaded, or is no generation task.
+    """
+    name = f"{PREFIX}{called}"
+    made = task(name)
+    program, about = _program(name, read_options({}))
+    yield from compare_lmeval(called, made, _called(name, program, "alone", about, first=FIRST))
+
+
+def _program(name: str, given: GuestOptions) -> tuple[Program, dict[str, Any]]:
+    called = name.removeprefix(PREFIX)
+    if called.endswith((".yaml", ".yml")):
+        called = str(Path(called).expanduser().absolute())
+    unsafe = {"unsafe": True} if given.how.unsafe else {}
+    program = program_of(PROGRAM, "lm_eval", "lmeval", given.how, name)
+    return program, {"task": called, "arguments": {**given.arguments, **unsafe}}
+
+
+def _called(name: str, program: Program, function: str, about: Mapping[str, Any], **more: object) -> Any:
+    try:
+        return run_in_loop(lambda _: _run(program, function, about, **more))
+    except WorkerRaised as error:
+        raise of_lmeval(name, error) from None
 
 
 def _sample(one: LmEvalDocument) -> Sample:
@@ -182,4 +205,4 @@ def _summarise(program: Program, about: Mapping[str, Any], _: Sequence[Estimate]
     ]
 
 
-PART = TaskFilesPart(is_mine=is_lmeval, task=task)
+PART = TaskFilesPart(is_mine=is_lmeval, task=task, check_task=check_parity)

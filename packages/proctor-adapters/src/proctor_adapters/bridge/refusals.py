@@ -11,33 +11,34 @@ from proctor_adapters.bridge.worker import GuestRaised
 
 OFFLINE = ("OfflineModeIsEnabled", "LocalEntryNotFoundError", "ConnectionError", "ConnectError", "DatasetNotFoundError")
 SAYS_OFFLINE = re.compile(
-    r"offline mode|couldn't (?:be reached|connect|reach|find)|temporary failure in name resolution|network is unreachable|"
+    r"offline mode|couldn't (?:be reached|connect|reach|find)|name resolution|network is unreachable|"
     r"name or service not known|max retries exceeded|failed to (?:resolve|download|clone)|connection (?:error|refused)|"
-    r"could not resolve host|read-only file system",
+    r"could not resolve host|read-only file system|^https?://|raised Connect(?:ion)?Error|\bgit\b.{1,4}\bclone\b",
     re.IGNORECASE,
 )
-SAYS_DOCKER = re.compile(r"\bdocker\b", re.IGNORECASE)
-SAYS_INSTALL = re.compile(
-    r"pip install|not installed|requires? the .* (?:package|extra)|No module named", re.IGNORECASE
-)
+SAYS_DOCKER = re.compile(r"\bdocker\b.{0,8}\b(?:compose|daemon|engine|build|run)\b", re.IGNORECASE)
+SAYS_INSTALL = re.compile(r"pip install|uv sync|not installed|No module named", re.IGNORECASE)
+MARKUP = re.compile(r"\[/?bold\]")
 MOST = 400
 
 
 def of_loading(name: str, error: GuestRaised) -> BadInput:
     """Return the refusal of a task that the other program could not load."""
-    text = " ".join(error.text.split())[:MOST]
-    if error.type == "LookupError":
+    text = " ".join(MARKUP.sub("", error.text).split())[:MOST]
+    if error.type == "NoSuchTask":
         return _unknown(name, error.text)
     if error.type in ("ModuleNotFoundError", "ImportError") or SAYS_INSTALL.search(text):
-        return BadInput("{task} needs a package that its environment does not have: {error}", task=name, error=text)
+        return BadInput(
+            "{task} needs a package that the environment of its worker does not have: {error}", task=name, error=text
+        )
+    if SAYS_DOCKER.search(text):
+        return BadInput("{task} needs Docker, and no daemon answers here: {error}", task=name, error=text)
     if error.type in OFFLINE or SAYS_OFFLINE.search(text):
         return BadInput(
             "The data of {task} are not here ({error}). Fetch them once, with the network and without your keys: proctor run {task} --agent AGENT --dry-run --set bridge.confined=false",
             task=name,
             error=text,
         )
-    if SAYS_DOCKER.search(text):
-        return BadInput("{task} needs Docker, and no daemon answers here: {error}", task=name, error=text)
     return BadInput("{task} cannot be loaded: {type}: {error}", task=name, type=error.type, error=text)
 
 

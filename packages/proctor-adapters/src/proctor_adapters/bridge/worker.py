@@ -31,13 +31,13 @@ class Guest:
 
     Args:
         about: what the worker is told first.
-        check: is given what the worker found out before the first sample; it may raise `BadInput`.
+        check: is given what the worker found out before the first sample, and may raise `BadInput`; without it nothing is rehearsed.
         refuse: returns the error for a task that the worker cannot load.
         seconds: how long a sample may compute without asking.
     """
 
     def __init__(
-        self, program: Program, about: Mapping[str, Any], check: Ready, refuse: Refuse, seconds: float
+        self, program: Program, about: Mapping[str, Any], check: Ready | None, refuse: Refuse, seconds: float
     ) -> None:
         self._program = program
         self._about = about
@@ -47,7 +47,7 @@ class Guest:
         self._worker: TalkingWorker | None = None
         self._listening: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
-        self._is_checked = False
+        self._is_checked = check is None
         self._seats: dict[tuple[str, int], asyncio.Queue[Heard | Exception]] = {}
         self._fed: dict[tuple[str, int], int] = {}
         self._asks: dict[int, Mapping[str, Any]] = {}
@@ -141,7 +141,7 @@ class Guest:
                 heard = await first_line(self._worker, {"run": {**self._about, "rehearse": not self._is_checked}})
             except GuestRaised as error:
                 raise self._refuse(error) from None
-            if not self._is_checked:
+            if not self._is_checked and self._check is not None:
                 self._check(heard["ready"])
                 self._is_checked = True
             self._listening = asyncio.create_task(self._listen(self._worker))

@@ -23,20 +23,15 @@ ENTRY_POINTS = "proctor.parity"  # of what is no benchmark: a name, and what com
 
 @click.command(help=t("Check our verdicts against recorded official ones; exit 1 when one differs."))
 @click.argument("name")
-@click.argument("corpus", type=click.Path(path_type=Path))
+@click.argument("corpus")
 @click.option("--data", metavar="PATH", help=t("The benchmark's data, where it is not the pinned package."))
 @click.pass_context
-def command(ctx: click.Context, name: str, corpus: Path, data: str | None) -> None:
-    check_corpus = _checks(name)
-    if check_corpus is None:
-        raise BadInput("There is no parity check for '{name}'. Known: {known}.", name=name, known=", ".join(_known()))
-    if not corpus.is_file():
-        raise BadInput("There is no file {path}.", path=corpus)
+def command(ctx: click.Context, name: str, corpus: str, data: str | None) -> None:
     checked = agree = differ = 0
     skipped: Counter[str] = Counter()
     lines_by_group: Counter[str] = Counter()
     agree_by_group: Counter[str] = Counter()
-    for line in check_corpus(corpus, data):
+    for line in _lines(name, corpus, data):
         checked += 1
         agree += line.agrees is True
         if line.group:
@@ -73,6 +68,19 @@ def command(ctx: click.Context, name: str, corpus: Path, data: str | None) -> No
     ctx.exit(1 if differ or not agree else 0)
 
 
+def _lines(name: str, corpus: str, data: str | None) -> "Iterator[Checked]":
+    """Return the comparisons of a corpus, or of a task where its kind compares that."""
+    part = registry.TASK_FILES.find(name) if registry.TASK_FILES.knows(name) else None
+    if part is not None and part.check_task is not None:
+        return part.check_task(corpus)
+    check_corpus = _checks(name)
+    if check_corpus is None:
+        raise BadInput("There is no parity check for '{name}'. Known: {known}.", name=name, known=", ".join(_known()))
+    if not Path(corpus).is_file():
+        raise BadInput("There is no file {path}.", path=corpus)
+    return check_corpus(Path(corpus), data)
+
+
 def _checks(name: str) -> "Callable[[Path, str | None], Iterator[Checked]] | None":
     from proctor.api import resolve
 
@@ -88,6 +96,6 @@ def _checks(name: str) -> "Callable[[Path, str | None], Iterator[Checked]] | Non
 def _known() -> list[str]:
     from proctor.api import resolve
 
-    files = [name for name, part in registry.TASK_FILES.each() if part.check_corpus is not None]
+    files = [name for name, part in registry.TASK_FILES.each() if part.check_corpus or part.check_task]
     installed = [point.name for point in entry_points(ENTRY_POINTS)]
     return [*files, *installed, *(name for name, part in resolve.benchmarks() if part.check_corpus is not None)]

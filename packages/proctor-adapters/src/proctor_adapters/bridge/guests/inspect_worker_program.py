@@ -1,8 +1,9 @@
 """Run a task of Inspect for Proctor: the program of a worker process, which imports nothing of Proctor.
 
-Both sides write lines of JSON. The parent begins with one of three, and then writes `feed`, `reply` and `end`:
+Both sides write lines of JSON. The parent begins with one of four, and then writes `feed`, `reply` and `end`:
 
     {"plan": {…}}     → {"plan": {"samples": […], "scorers": […], …}}
+    {"alone": {…}}    → {"alone": {…}}: the first samples, played without the parent, for a comparison with it
     {"run": {…}}      → {"ready": {…}}, then for each (id, epoch) of a feed: {"ask": n, …} as often as its solver, tools and
                         scorers ask a model, which the parent answers, and {"trial": {…}} at its end
     {"totals": {…}}   → {"totals": […]}: the official metrics over scores that the parent kept
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).parent))
+from canned import digest_of, reply_to
 from guest_caches import link_caches
 
 link_caches()  # before anything is imported that reads where caches are
@@ -59,6 +61,10 @@ class ParentFault(Exception):
     """The parent could not answer a request; it knows why."""
 
 
+class NoSuchTask(Exception):
+    """No task of the package or file has that name; its text is the names that there are."""
+
+
 class RehearsalOver(Exception):
     """A rehearsal has asked often enough."""
 
@@ -72,6 +78,7 @@ class Line:
         self.asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self.source: Source | None = None
         self.rehearsed: dict[str, set[str]] | None = None
+        self.canned: list[str] | None = None  # digests of the requests that were answered here
         self.asks = 0
         self._lock = threading.Lock()
 
@@ -105,6 +112,9 @@ class Line:
         number, of = self.asks, current.get()
         if self.rehearsed is not None:
             return self._rehearse(request)
+        if self.canned is not None:
+            self.canned.append(digest_of(request))
+            return canned_output(request, self.canned[-1])
         future = self.asked[number] = asyncio.get_running_loop().create_future()
         self.write({"ask": number, "of": of, **request})
         try:
@@ -190,6 +200,7 @@ def register() -> None:
     for provider in PROVIDERS:
         fields = {"kind": "model", "provider": provider, "__module__": inspect_ai.__name__}
         models.modelapi(name=provider)(type("Asks_model", (Asks,), fields))
+    os.environ["INSPECT_EVAL_MODEL"] = "proctor-agent/agent"  # a task may ask for it while it is loaded
     if not isinstance(models.get_model("openai/x", memoize=False).api, Asks):
         raise RuntimeError("models of providers cannot be answered by Proctor in this version of Inspect")
 
@@ -260,7 +271,7 @@ def load(name: str, arguments: dict[str, Any]) -> Task:
     if not wanted and len(made) == 1:
         wanted = next(iter(made))
     if wanted not in made:
-        raise LookupError(", ".join(sorted(made)))
+        raise NoSuchTask(", ".join(sorted(made)))
     with without_waiting():
         task = made[wanted](**arguments)
     if not isinstance(task, Task):
@@ -360,7 +371,7 @@ def scorer_of(scorer: Any) -> dict[str, Any]:
     return {"name": about.name.rpartition("/")[2], "keys": [] if "*" in keys else keys, "open": "*" in keys}
 
 
-# ── the three things to do ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the four things to do ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sample], *, score: bool = True) -> Any:
@@ -380,6 +391,7 @@ async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sa
         ctl_server=False,
         score=score,
         score_display=False,
+        message_limit=about.get("message_limit"),
         log_level="error",
     )
     return logs[0]
@@ -408,6 +420,32 @@ async def run(task: Task, about: dict[str, Any]) -> None:
         line.write({"broken": log.error.message[:2_000]})
 
 
+async def alone(task: Task, about: dict[str, Any]) -> None:
+    """Play the first samples as Inspect does by itself, and report what was asked and what came out."""
+    line.canned = []
+    log = await play(task, about, [*samples_of(task).values()][: about["first"]])
+    played = [slim(sample) for sample in log.samples or ()]
+    line.write({"alone": {"asked": line.canned, "samples": played, "totals": metrics_of(log)}})
+
+
+def canned_output(request: dict[str, Any], digest: str) -> dict[str, Any]:
+    text, call = reply_to(request, digest)
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if call is not None:
+        message["tool_calls"] = [
+            {"id": call["id"], "function": call["name"], "arguments": call["arguments"], "type": "function"}
+        ]
+    return {"model": "", "choices": [{"message": message, "stop_reason": "tool_calls" if call else "stop"}]}
+
+
+def metrics_of(log: Any) -> list[dict[str, Any]]:
+    return [
+        {"scorer": score.name, "reducer": score.reducer, "metric": name, "value": metric.value}
+        for score in (log.results.scores if log.results is not None else ())
+        for name, metric in score.metrics.items()
+    ]
+
+
 async def totals(task: Task, about: dict[str, Any]) -> None:
     class Nothing(SampleSource):
         pass
@@ -426,12 +464,7 @@ async def totals(task: Task, about: dict[str, Any]) -> None:
     ]
     log.eval.config.epochs = task.epochs
     recompute_metrics(log)
-    found = [
-        {"scorer": score.name, "reducer": score.reducer, "metric": name, "value": metric.value}
-        for score in (log.results.scores if log.results is not None else ())
-        for name, metric in score.metrics.items()
-    ]
-    line.write({"totals": found})
+    line.write({"totals": metrics_of(log)})
 
 
 def talk(requests: Any, replies: Any) -> None:
@@ -446,7 +479,7 @@ def talk(requests: Any, replies: Any) -> None:
         if do == "plan":
             line.write({"plan": plan(task, samples_of(task))})
         else:
-            asyncio.run(run(task, about) if do == "run" else totals(task, about))
+            asyncio.run({"run": run, "totals": totals, "alone": alone}[do](task, about))
     except BaseException as error:  # noqa: BLE001 - the parent says it
         line.write({"failed": {"type": type(error).__name__, "text": str(error)[:4_000]}})
 

@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).parent))
+from canned import text_for
 from guest_caches import link_caches
 
 link_caches()  # before anything is imported that reads where caches are
 
 import numpy as np
+from lm_eval import simple_evaluate
 from lm_eval import tasks as lm_tasks
+from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
 FEWSHOT_SEED = 1234  # DEFAULT_OTHER_SEED of lm_eval/evaluator.py
@@ -74,6 +77,53 @@ def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -
     return found
 
 
+def alone(task: str, arguments: dict[str, Any], first: int) -> dict[str, Any]:
+    """Return what lm-eval itself makes of the first documents: prompts, values by document and filter, and aggregates."""
+    given = dict(arguments)
+    given.pop("unsafe", None)
+    lm = _Canned(_stops(_task(task, json.dumps(arguments)).instances[0].args[1]))
+    found = simple_evaluate(
+        model=lm, tasks=[task], task_manager=_manager(task), limit=first, log_samples=True, bootstrap_iters=0, confirm_run_unsafe_code=True, **given
+    )  # fmt: skip
+    (rows,) = found["samples"].values()
+    (figures,) = found["results"].values()
+    values = {f"{row['doc_id']},{row['filter']}": {name: _plain(row[name]) for name in row["metrics"]} for row in rows}
+    aggregates = {key: _plain(value) for key, value in figures.items() if "," in key and "_stderr," not in key}
+    return {"prompts": lm.prompts, "values": values, "aggregates": aggregates}
+
+
+class _Canned(LM):
+    """Replies by the prompt, cut where the task says that a reply ends."""
+
+    def __init__(self, stops: list[str]) -> None:
+        super().__init__()
+        self.prompts: list[str] = []
+        self._stops = stops
+
+    def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
+        replies, repeat = [], 0
+        for request in requests:
+            prompt = request.args[0]
+            repeat = repeat + 1 if self.prompts and self.prompts[-1] == prompt else 0
+            self.prompts.append(prompt)
+            text = text_for(prompt, repeat)
+            for stop in self._stops:
+                text = text.split(stop, 1)[0]
+            replies.append(text)
+        return replies
+
+    def loglikelihood(self, requests: Any) -> Any:
+        raise NotImplementedError
+
+    def loglikelihood_rolling(self, requests: Any) -> Any:
+        raise NotImplementedError
+
+
+def _stops(settings: dict[str, Any]) -> list[str]:
+    until = settings.get("until") or []
+    return [until] if isinstance(until, str) else [str(one) for one in until if one]
+
+
 def _document(made: Any, instance: Any) -> dict[str, Any]:
     prompt, settings, *more = instance.args
     if more:
@@ -98,15 +148,10 @@ def _task(name: str, arguments: str) -> Any:
     given = json.loads(arguments)
     random.seed(0)
     np.random.seed(FEWSHOT_SEED)
-    if name.endswith((".yaml", ".yml")):
-        os.chdir(Path(name).parent)
-        found = TaskManager(include_defaults=False).load([name])["tasks"]
-    else:
-        folder = _folder_of(name)
-        manager = TaskManager() if folder is None else TaskManager(include_defaults=False, include_path=str(folder))
-        if name not in manager.all_tasks:
-            raise Refusal(json.dumps({"kind": "unknown", "known": _near(name, manager.all_tasks)}))
-        found = manager.load([name])["tasks"]
+    manager = _manager(name)
+    if not name.endswith((".yaml", ".yml")) and name not in manager.all_tasks:
+        raise Refusal(json.dumps({"kind": "unknown", "known": _near(name, manager.all_tasks)}))
+    found = manager.load([name])["tasks"]
     if len(found) != 1:
         raise Refusal(json.dumps({"kind": "group", "tasks": list(found)[:20], "count": len(found)}))
     (made,) = found.values()
@@ -116,6 +161,15 @@ def _task(name: str, arguments: str) -> Any:
     made.set_fewshot_seed(seed=FEWSHOT_SEED)
     made.build_all_requests(rank=0, world_size=1)
     return made
+
+
+@cache
+def _manager(name: str) -> TaskManager:
+    if name.endswith((".yaml", ".yml")):
+        os.chdir(Path(name).parent)
+        return TaskManager(include_defaults=False)
+    folder = _folder_of(name)
+    return TaskManager() if folder is None else TaskManager(include_defaults=False, include_path=str(folder))
 
 
 def _check(made: Any, *, unsafe: bool) -> None:
