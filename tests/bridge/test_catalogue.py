@@ -25,5 +25,5 @@ def test_every_task_is_loaded_or_refused_with_a_sentence_that_says_what_to_do() 
             continue
         refusal = of_loading(f"inspect:inspect_evals/{row['task']}", GuestRaised(row["type"], row["text"]))
         counts[next(kind for start, kind in SENTENCES.items() if refusal.sentence.text.startswith(start))] += 1
-    assert counts == {"data": 181, "docker": 30, "package": 19, "loaded": 13, "other": 6}
+    assert counts == {"data": 183, "docker": 31, "package": 19, "loaded": 13, "other": 3}
     assert counts.total() == 249
