@@ -30,7 +30,7 @@ def adds(wrong: int = -1) -> Answer:
     """Answer sums in the last message; those that begin with `wrong` wrongly."""
 
     async def answer(request: Request, writer: Any) -> None:
-        text = str(request.json["messages"][-1]["content"])
+        text = json.dumps(request.json["messages"])
         x, y = map(int, re.findall(r"(\d+) \+ (\d+)", text)[-1])
         said = 0 if x == wrong else x + y
         message = {"role": "assistant", "content": str(said)}

@@ -11,7 +11,7 @@ from proctor.api.loop import run_in_loop
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
-from proctor.core.parts import TaskFilesPart
+from proctor.core.parts import TaskKindPart
 from proctor.core.run import Estimate
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.sentence import Sentence, say
@@ -58,15 +58,6 @@ class GuestPlan(msgspec.Struct, frozen=True):
     package: str = ""
 
 
-def is_inspect(name: str) -> bool:
-    """True if the name of a task means one of Inspect.
-
-    >>> is_inspect("inspect:inspect_evals/gsm8k"), is_inspect("gsm8k")
-    (True, False)
-    """
-    return name.startswith(PREFIX)
-
-
 class LoadedTask(msgspec.Struct, frozen=True):
     """A task with what its worker needs."""
 
@@ -77,13 +68,13 @@ class LoadedTask(msgspec.Struct, frozen=True):
     plan: GuestPlan
 
 
-def task(name: str, **options: Any) -> Task:
-    """Return a task of Inspect, whose solver, tools and scorers run in a worker process.
+def task(called: str, **options: Any) -> Task:
+    """Return the task `PACKAGE/TASK` or `FILE.py@TASK` of Inspect, whose solver, tools and scorers run in a worker process.
 
     Raises:
         BadInput: it cannot be loaded, or needs what is not here.
     """
-    loaded = _load(name, options)
+    loaded = _load(f"{PREFIX}{called}", options)
     return _task(loaded, partial(_host, loaded))
 
 
@@ -246,4 +237,4 @@ def _notes(plan: GuestPlan, given: GuestOptions) -> list[Sentence]:
     return notes
 
 
-PART = TaskFilesPart(is_mine=is_inspect, task=task, check_task=check_parity)
+PART = TaskKindPart(task=task, check=check_parity)

@@ -16,7 +16,7 @@ from proctor.api.loop import run_in_loop
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
-from proctor.core.parts import TaskFilesPart
+from proctor.core.parts import TaskKindPart
 from proctor.core.run import Estimate
 from proctor.core.sample import FreshTurn, Message, Sample, Turn
 from proctor.core.sentence import say
@@ -57,22 +57,13 @@ class LmEvalPlan(msgspec.Struct, frozen=True):
     data: dict[str, Any] = {}
 
 
-def is_lmeval(name: str) -> bool:
-    """True if the name of a task means one of lm-eval.
-
-    >>> is_lmeval("lmeval:gsm8k"), is_lmeval("gsm8k")
-    (True, False)
-    """
-    return name.startswith(PREFIX)
-
-
-def task(name: str, **options: Any) -> Task:
-    """Return a generation task of lm-eval, whose prompts and verdicts come from a worker process.
+def task(called: str, **options: Any) -> Task:
+    """Return a generation task of lm-eval, or that of a YAML file, whose prompts and verdicts come from a worker process.
 
     Raises:
         BadInput: it cannot be loaded, compares likelihoods, or needs what is not here.
     """
-    given = read_options(options)
+    name, given = f"{PREFIX}{called}", read_options(options)
     program, about = _program(name, given)
     plan = msgspec.convert(_called(name, program, "plan", about), LmEvalPlan)
     workers = _workers(program)
@@ -102,7 +93,7 @@ def check_parity(called: str) -> Iterator[Checked]:
         BadInput: it cannot be loaded, or is no generation task.
     """
     name = f"{PREFIX}{called}"
-    made = task(name)
+    made = task(called)
     program, about = _program(name, read_options({}))
     yield from compare_lmeval(called, made, _called(name, program, "alone", about, first=FIRST))
 
@@ -205,4 +196,4 @@ def _summarise(program: Program, about: Mapping[str, Any], _: Sequence[Estimate]
     ]
 
 
-PART = TaskFilesPart(is_mine=is_lmeval, task=task, check_task=check_parity)
+PART = TaskKindPart(task=task, check=check_parity)

@@ -70,9 +70,9 @@ def command(ctx: click.Context, name: str, corpus: str, data: str | None) -> Non
 
 def _lines(name: str, corpus: str, data: str | None) -> "Iterator[Checked]":
     """Return the comparisons of a corpus, or of a task where its kind compares that."""
-    part = registry.TASK_FILES.find(name) if registry.TASK_FILES.knows(name) else None
-    if part is not None and part.check_task is not None:
-        return part.check_task(corpus)
+    part = registry.TASK_KINDS.find(name) if registry.TASK_KINDS.knows(name) else None
+    if part is not None and part.check is not None:
+        return part.check(corpus)
     check_corpus = _checks(name)
     if check_corpus is None:
         raise BadInput("There is no parity check for '{name}'. Known: {known}.", name=name, known=", ".join(_known()))
@@ -96,6 +96,7 @@ def _checks(name: str) -> "Callable[[Path, str | None], Iterator[Checked]] | Non
 def _known() -> list[str]:
     from proctor.api import resolve
 
-    files = [name for name, part in registry.TASK_FILES.each() if part.check_corpus or part.check_task]
+    files = [name for name, part in registry.TASK_FILES.each() if part.check_corpus is not None]
+    files += [name for name, part in registry.TASK_KINDS.each() if part.check is not None]
     installed = [point.name for point in entry_points(ENTRY_POINTS)]
     return [*files, *installed, *(name for name, part in resolve.benchmarks() if part.check_corpus is not None)]

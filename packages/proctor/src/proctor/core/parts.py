@@ -106,14 +106,12 @@ class TaskFilesPart(msgspec.Struct, frozen=True, kw_only=True):
         task: makes the task of that name.
         plays_scenarios: True if `task` takes a simulated user as `user`.
         check_corpus: yields our verdicts with recorded official ones, for `proctor data parity`.
-        check_task: yields how a task of that name comes out here and where its own program plays it, for the same command.
     """
 
     is_mine: Callable[[str], bool]
     task: Callable[..., Task]
     plays_scenarios: bool = False
     check_corpus: Callable[[Path, str | None], Iterator[Checked]] | None = None
-    check_task: Callable[[str], Iterator[Checked]] | None = None
 
 
 class TaskKindPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,10 +120,12 @@ class TaskKindPart(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         task: makes the task of what follows the colon.
         summarise: the official aggregates by the options of a run, where they need neither data nor code of the user.
+        check: yields how what follows the colon comes out here and where its own program plays it, for `proctor data parity`.
     """
 
     task: Callable[..., Task]
     summarise: Callable[..., Summarise | None] | None = None
+    check: Callable[[str], Iterator[Checked]] | None = None
 
 
 class UserPart(msgspec.Struct, frozen=True, kw_only=True):

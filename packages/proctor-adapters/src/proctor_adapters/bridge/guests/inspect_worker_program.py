@@ -26,6 +26,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,21 @@ def register() -> None:
     os.environ["INSPECT_EVAL_MODEL"] = "proctor-agent/agent"  # a task may ask for it while it is loaded
     if not isinstance(models.get_model("openai/x", memoize=False).api, Asks):
         raise RuntimeError("models of providers cannot be answered by Proctor in this version of Inspect")
+
+
+def name_roles(given: list[str]) -> None:
+    """Let a role that nobody was named for ask as that role, where Inspect would take the evaluated model without a word."""
+    original = models.get_model
+
+    @wraps(original)
+    def get_model(model: Any = None, *, role: str | None = None, default: Any = None, **more: Any) -> Any:
+        if role is not None and model is None and default is None and role not in given:
+            model = f"proctor-role/{role}"
+        return original(model, role=role, default=default, **more)
+
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("inspect_ai") and vars(module).get("get_model") is original:
+            vars(module)["get_model"] = get_model
 
 
 @hooks(name="proctor", description="Say which sample asks, and how it ended.")
@@ -475,6 +491,7 @@ def talk(requests: Any, replies: Any) -> None:
         return
     try:
         register()
+        name_roles(about["roles"])
         task = load(about["task"], about["arguments"])
         if do == "plan":
             line.write({"plan": plan(task, samples_of(task))})
