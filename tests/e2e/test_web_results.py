@@ -71,24 +71,24 @@ def test_numbers_lead_to_the_samples_they_count(run: Visit) -> None:
     page.get_by_role("link", name="级别 0").click()
     expect(page.locator(".found b")).to_have_text("14 samples")
     page.go_back()
-    page.locator("details.failure a").first.click()
+    page.locator("article.failure a").first.click()
     expect(page).to_have_url(re.compile("/runs/r/samples/case/"))
 
 
 def test_a_run_is_two_screens_and_a_failed_sample_opens_in_place(run: Visit) -> None:
     page = run("/runs/r", viewport={"width": 1440, "height": 900})
-    expect(page.locator("details.failure")).to_have_count(10)
+    expect(page.locator("article.failure")).to_have_count(10)
     assert page.evaluate("document.body.offsetHeight") <= 2 * 900
     expect(page.locator(".overview > *")).to_have_count(3)
-    failed = page.locator("details.failure").first
+    failed = page.locator("article.failure").first
     expect(failed.locator(".reason").first).to_be_hidden()
-    failed.locator(".begins").click()
+    failed.locator("summary").first.click()
     expect(failed.locator(".reason").first).to_be_visible()
     page.keyboard.press("j")
-    expect(page.locator("details.failure").nth(1).locator("summary a")).to_be_focused()
-    page.locator(".errors a").first.click()
-    expect(page).to_have_url(re.compile("error_class="))
-    expect(page.locator(".found b")).to_have_text("14 samples")
+    expect(page.locator("article.failure").nth(1).locator("header a")).to_be_focused()
+    page.locator(".outcomes a").first.click()
+    expect(page).to_have_url(re.compile("outcome=scored"))
+    expect(page.locator(".found b")).to_have_text("40 samples")
 
 
 def test_a_page_that_was_saved_shows_the_same_without_a_server(run: Visit, chromium: Browser, tmp_path: Path) -> None:
