@@ -10,6 +10,7 @@ import itertools
 import os
 import posixpath
 import socket
+import subprocess
 import tarfile
 import time
 from collections.abc import Mapping, Sequence
@@ -172,13 +173,18 @@ def start_arguments(name: str, image: str, limits: BoxLimits, network: Network) 
     ]  # fmt: skip
 
 
-async def find_engine(engine: Engine) -> bool:
+def find_engine(engine: Engine) -> bool:
     """True if an engine answers."""
     try:
-        answer = await _command([engine, "version", "--format", "{{.Server.Version}}"], OUTPUT_BYTES, PROBE_SECONDS)
-    except (TimeoutError, EnvironmentFailed):
+        asked = subprocess.run(  # noqa: S603 - a program of two
+            [engine, "version", "--format", "{{.Server.Version}}"],
+            capture_output=True,
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
         return False
-    return answer.code == 0
+    return asked.returncode == 0
 
 
 async def build_image(engine: Engine, folder: Path, digest: str) -> str:

@@ -71,7 +71,7 @@ def _refuse(backend: Backend, options: BoxOptions, has_image: bool) -> Sentence 
 @cache
 def answers(engine: Engine) -> bool:
     """True if an engine answers; asked once a process."""
-    return asyncio.run(find_engine(engine))
+    return find_engine(engine)
 
 
 @asynccontextmanager

@@ -36,7 +36,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "benchmarks": {
         "proctor.benchmarks": (
             *("agentbench", "agentdojo", "apibank", "bfcl", "chateval", "collaboration", "customer-service", "gaia"),
-            *("miniwob", "multi", "sotopia", "tau2", "tooleval", "webarena"),
+            *("miniwob", "multi", "sotopia", "tau2", "terminal-basics", "tooleval", "webarena"),
         ),
         "proctor.task_files": ("harbor", "swebench"),
     },

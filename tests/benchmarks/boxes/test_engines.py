@@ -1,0 +1,145 @@
+"""Boxes of docker and podman, by a stand-in for their command line that runs commands for real."""
+
+import json
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from proctor.api import evaluate
+from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
+from proctor.core.score import Score
+from proctor_benchmarks import harbor, swebench
+from proctor_benchmarks.boxes import blobs, engines, opening
+from proctor_benchmarks.boxes.archives import archive_of, read_files
+from proctor_benchmarks.boxes.contract import BoxLimits, TooMuch
+from proctor_benchmarks.boxes.engines import EngineBox, start_arguments
+from proctor_benchmarks.boxes.namespace import lacks
+from proctor_benchmarks.boxes.opening import BoxOptions, choose_backend
+
+pytestmark = pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
+FAKE = Path(__file__).parents[2] / "fakes" / "fake_engine.py"
+LIMITS = BoxLimits(memory_mb=256, processes=64, output_bytes=1_000)
+
+
+@pytest.fixture(autouse=True)
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    home = tmp_path / "engine"
+    (home / "images" / "plain").mkdir(parents=True)
+    (home / "images" / "plain" / "app").mkdir()
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("docker", "podman"):
+        (programs / name).write_text(FAKE.read_text("utf-8"), "utf-8")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv("FAKE_ENGINE", str(home))
+    monkeypatch.setattr(blobs, "data_folder", lambda: tmp_path)
+    engines._cleared.clear()
+    opening.answers.cache_clear()
+    yield home
+    opening.answers.cache_clear()
+
+
+def test_a_box_is_started_with_as_little_as_possible() -> None:
+    assert start_arguments("n", "plain", LIMITS, "none") == [
+        *("run", "-d", "--name", "n", "--label", f"proctor.process={engines._process()}", "--network", "none"),
+        *("--cap-drop", "ALL", "--cap-add", "CHOWN", "--cap-add", "DAC_OVERRIDE", "--cap-add", "FOWNER"),
+        *("--cap-add", "SETUID", "--cap-add", "SETGID", "--cap-add", "KILL", "--security-opt", "no-new-privileges"),
+        *("--pids-limit", "64", "--memory", "256m", "--memory-swap", "256m", "--cpus", "1"),
+        *("--entrypoint", "sleep", "plain", "infinity"),
+    ]
+
+
+async def test_commands_files_and_snapshots_are_those_of_every_box(engine: Path) -> None:
+    async with EngineBox("docker", "plain", LIMITS) as box:
+        told = await box.run(["sh", "-c", "echo $X; pwd; exit 3"], 10, folder="/app", variables={"X": "y z"})
+        assert (told.code, told.output) == (3, "y z\n/app\n")
+        late = await box.run(["sh", "-c", "echo begun; exec sleep 30"], 0.5)
+        assert (late.was_late, late.code, late.head) == (True, 137, "begun\n")
+        assert (await box.run(["seq", "100000"], 10)).dropped_bytes > 500_000
+        await box.put(archive_of({"sub/a.txt": (b"A", 0o644)}), "/app")
+        taken = read_files(await box.take(["/app", "/none"]), 100)
+        assert taken == {"/app/sub/a.txt": b"A"}
+        with pytest.raises(TooMuch):
+            await box.take(["/app"], most_bytes=1)
+        layer = await box.snapshot()
+    async with EngineBox("docker", layer.image, LIMITS) as fork:
+        assert (await fork.run(["cat", "/app/sub/a.txt"], 10)).output == "A"
+    assert not list((engine / "containers").iterdir())
+
+
+async def test_what_fails_outside_is_no_result(engine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EnvironmentFailed, match="Unable to find image"):
+        async with EngineBox("docker", "none", LIMITS):
+            pass
+    async with EngineBox("podman", "plain", LIMITS) as box:
+        monkeypatch.setenv("FAKE_ENGINE_FAULT", "stuck")
+        monkeypatch.setattr(engines, "ANSWER_SECONDS", 0.5)
+        monkeypatch.setattr(engines, "KILL_SECONDS", 0.5)
+        with pytest.raises(EnvironmentDied):
+            await box.run(["true"], 0.5)
+    monkeypatch.setattr(engines, "ANSWER_SECONDS", 20.0)
+    monkeypatch.setenv("FAKE_ENGINE_FAULT", "gone")
+    assert not engines.find_engine("docker")
+    with pytest.raises(BadInput, match="no engine of docker answers"):
+        choose_backend(BoxOptions(), needs_image=True)
+
+
+async def test_the_boxes_of_dead_processes_are_removed_and_no_others(engine: Path) -> None:
+    for name, owner in (
+        ("dead", f"{socket.gethostname()}:4194303"),
+        ("ours", engines._process()),
+        ("far", "elsewhere:1"),
+    ):
+        (engine / "containers" / name).mkdir(parents=True)
+        (engine / "containers" / name / "label").write_text(f"proctor.process={owner}", "utf-8")
+    await engines.remove_left_boxes("docker")
+    assert sorted(path.name for path in (engine / "containers").iterdir()) == ["far", "ours"]
+
+
+def write_task(folder: Path) -> Path:
+    files = {
+        "instruction.md": "<!-- a canary -->\nWrite 55 into sum.txt.\n",
+        "task.toml": '[environment]\ndocker_image = "plain"\nworkdir = "/app"\n[metadata]\ndifficulty = "easy"\n',
+        "tests/test.sh": "#!/bin/sh\n[ \"$(cat sum.txt)\" = 55 ] && echo 'ok 1 - sum' && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n",
+        "solution/solve.sh": "#!/bin/sh\necho 55 > /app/sum.txt\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("agent", ["baseline:oracle", "baseline:null"])
+def test_a_task_of_harbor_is_done_and_judged_in_containers(agent: str, tmp_path: Path) -> None:
+    made = harbor.task(f"harbor:{write_task(tmp_path / 'tasks' / 'sum').parent}")
+    run = evaluate(made, agent=agent, store=":memory:")
+    (verdict,) = run.verdicts()
+    assert isinstance(verdict.result, Score)
+    assert verdict.result.points == (agent == "baseline:oracle")
+    (trial,) = run.trials()
+    assert (trial.trajectory.state or {})["backend"] == "docker"
+
+
+def test_the_first_calls_of_a_row_of_swe_bench_are_those_of_its_image(engine: Path, tmp_path: Path) -> None:
+    setup = "git init -q . && git config user.email a@b && git config user.name a && echo 'x = 1' > mod.py && git add . && git commit -qm a"
+    repository = engine / "images" / "swe" / "testbed"
+    repository.mkdir(parents=True)
+    subprocess.run(
+        ["sh", "-c", setup], cwd=repository, check=True, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    )
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=repository, check=True, capture_output=True, text=True
+    ).stdout.strip()
+    patch = "diff --git a/mod.py b/mod.py\n--- a/mod.py\n+++ b/mod.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
+    script = "#!/bin/bash\necho '>>>>> Start Test Output'\ncd /testbed; if grep -q 'x = 2' mod.py; then echo PASSED t.py::test_x; else echo FAILED t.py::test_x; fi\necho '>>>>> End Test Output'\n"
+    row = {"instance_id": "a__b-1", "problem_statement": "x is wrong", "base_commit": commit, "FAIL_TO_PASS": '["t.py::test_x"]', "PASS_TO_PASS": [], "patch": patch, "image": "swe", "eval_script": script, "log_parser": "parse_log_pytest", "repo": "a/b"}  # fmt: skip
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row), "utf-8")
+    for agent, points in (("baseline:oracle", 1), ("baseline:null", 0)):
+        run = evaluate(swebench.task(f"swebench:{tmp_path / 'rows.jsonl'}"), agent=agent, store=":memory:")
+        (verdict,) = run.verdicts()
+        assert isinstance(verdict.result, Score), verdict.result
+        assert verdict.result.points == points, verdict.result.details

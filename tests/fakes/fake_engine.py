@@ -1,0 +1,141 @@
+#!/usr/bin/python3
+"""Stand in for the command line of docker: containers are folders below FAKE_ENGINE, and commands run in them by bubblewrap.
+
+FAKE_ENGINE_FAULT makes it `gone`, or `stuck` in `exec`. Each call is written to `calls`, as a line of JSON.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+HOME = Path(os.environ["FAKE_ENGINE"])
+FAULT = os.environ.get("FAKE_ENGINE_FAULT", "")
+WITH_VALUE = {"--name", "--label", "--network", "--cap-drop", "--cap-add", "--security-opt", "--pids-limit", "--memory", "--memory-swap", "--cpus", "--entrypoint", "-u", "-w", "-e", "-t", "--filter", "--format"}  # fmt: skip
+
+
+def main() -> int:
+    name, *words = sys.argv[1:]
+    with (HOME / "calls").open("a", encoding="utf-8") as calls:
+        calls.write(json.dumps(sys.argv[1:]) + "\n")
+    if FAULT == "gone":
+        return fail("Cannot connect to the Docker daemon", 1)
+    options, rest = split(words)
+    commands = {"version": version, "run": run, "exec": execute, "cp": copy, "commit": commit, "restart": restart, "rm": remove, "ps": ps, "image": image, "build": build}  # fmt: skip
+    return commands[name](options, rest)
+
+
+def split(words):
+    """Return options before the first other word, and the rest."""
+    options = []
+    while words and words[0].startswith("-") and words[0] != "-":
+        count = 2 if words[0] in WITH_VALUE else 1
+        options.append(words[:count])
+        words = words[count:]
+    return options, words
+
+
+def value(options, name, default=""):
+    return next((option[1] for option in options if option[0] == name), default)
+
+
+def fail(text, code):
+    print(text, file=sys.stderr)
+    return code
+
+
+def root(name):
+    return HOME / "containers" / name / "root"
+
+
+def version(options, rest):
+    print("20.10.24")
+    return 0
+
+
+def run(options, rest):
+    source = HOME / "images" / rest[0].replace(":", "_")
+    if not source.is_dir():
+        return fail(f"Unable to find image '{rest[0]}' locally", 125)
+    name = value(options, "--name")
+    shutil.copytree(source, root(name), symlinks=True)
+    (root(name).parent / "label").write_text(value(options, "--label"), "utf-8")
+    print("c0ffee")
+    return 0
+
+
+def execute(options, rest):
+    name, *command = rest
+    if not root(name).is_dir():
+        return fail(f"Error: No such container: {name}", 1)
+    if FAULT == "stuck":
+        time.sleep(60)
+    place = root(name)
+    for folder in ("usr", "dev", "proc", "tmp", "etc"):
+        (place / folder).mkdir(exist_ok=True)
+    for link in ("bin", "sbin", "lib", "lib64"):
+        if not (place / link).is_symlink() and Path("/", link).is_symlink():
+            (place / link).symlink_to(f"usr/{link}")
+    variables = [word for option in options if option[0] == "-e" for word in ("--setenv", *option[1].split("=", 1))]
+    user = value(options, "-u", "0")
+    box = ["bwrap", "--die-with-parent", "--unshare-net", "--unshare-pid", "--bind", str(place), "/", "--ro-bind", "/usr", "/usr", "--dev", "/dev", "--proc", "/proc"]  # fmt: skip
+    box += [*variables, "--chdir", value(options, "-w", "/")]
+    if user != "0":
+        box += ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+    code = subprocess.run([*box, *command], check=False).returncode
+    return code if code >= 0 else 128 - code
+
+
+def copy(options, rest):
+    source, target = rest
+    if source == "-":
+        name, folder = target.split(":", 1)
+        with tarfile.open(fileobj=sys.stdin.buffer, mode="r|") as archive:
+            archive.extractall(root(name) / folder.lstrip("/"))
+        return 0
+    name, path = source.split(":", 1)
+    inside = root(name) / path.lstrip("/")
+    if not inside.exists():
+        return fail(f"Error: Could not find the file {path} in container {name}", 1)
+    with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as archive:
+        archive.add(inside, arcname=inside.name)
+    return 0
+
+
+def commit(options, rest):
+    target = HOME / "images" / "sha256_feed"
+    shutil.copytree(root(rest[0]), target, symlinks=True)
+    print("sha256:feed")
+    return 0
+
+
+def restart(options, rest):
+    return 0
+
+
+def remove(options, rest):
+    shutil.rmtree(root(rest[0]).parent, ignore_errors=True)
+    return 0
+
+
+def ps(options, rest):
+    for folder in sorted((HOME / "containers").glob("*")):
+        print(folder.name, (folder / "label").read_text("utf-8").partition("=")[2])
+    return 0
+
+
+def image(options, rest):
+    return 0 if (HOME / "images" / rest[1].replace(":", "_")).is_dir() else fail("No such image", 1)
+
+
+def build(options, rest):
+    (HOME / "images" / value(options, "-t").replace(":", "_")).mkdir(parents=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
