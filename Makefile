@@ -9,7 +9,7 @@ PACKAGES := $(wildcard packages/*)
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(addprefix --no-emit-package ,$(notdir $(PACKAGES)))
 DEMO := packages/proctor/pyproject.toml packages/proctor-judging/pyproject.toml packages/proctor-benchmarks/pyproject.toml
 
-.PHONY: demo about-demo quick test tests seconds compiled check lint style types docs site torture bench golden lock dist install-test sbom clean
+.PHONY: demo about-demo quick test tests seconds compiled check lint style types docs site torture bench golden lock dist changelog install-test sbom clean
 
 demo: about-demo $(VENV)/.demo-stamp
 	$(VENV)/bin/proctor demo --live --out proctor-demo.html
@@ -80,8 +80,12 @@ lock:
 	$(LOCK) tests/compat/veadk.in $(DEMO) --override tests/compat/veadk.without -o tests/compat/veadk.txt
 
 # The wheels and sdists of all packages, from what git tracks: the same bytes each time.
-dist: $(VENV)/.dev-stamp
+dist: changelog $(VENV)/.dev-stamp
 	$(PY) .ci/dist.py dist
+
+# What changed for users, out of the fragments in changelog.d.
+changelog: $(VENV)/.dev-stamp
+	$(PY) .ci/changelog.py dist/CHANGELOG.md
 
 # Needs uv (`pip install uv`) and the network: the wheels, made twice, on every Python there is, with the highest and the lowest versions.
 install-test: dist
