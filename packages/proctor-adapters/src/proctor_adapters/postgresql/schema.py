@@ -10,7 +10,9 @@ A run repeats how many samples of its plan have which tags, and how many of thos
 
 from collections.abc import Mapping
 
-VERSION = 3
+from proctor.core.version import POSTGRESQL_LAYOUT
+
+VERSION = POSTGRESQL_LAYOUT
 _SHARDS = """
 CREATE TABLE shards (
     run int NOT NULL,

@@ -19,12 +19,13 @@ from proctor.core.sample import Message, Text, ToolCall, ToolResult
 from proctor.core.score import short_reason
 from proctor.core.sentence import Sentence, clip
 from proctor.core.trial import IN_THE_MEAN, StoredTrial
+from proctor.core.version import SAMPLE_INDEX
 from proctor.i18n import speak
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Finding, answers_in_line, error_of, finding
 from proctor_web.samples.tokens import tokens
 
-FORMAT = "3"
+FORMAT = str(SAMPLE_INDEX)
 State = Literal["failed", "lost", "unscored", "passed"]
 ORDER: Mapping[State, int] = {"failed": 0, "lost": 1, "unscored": 1, "passed": 2}
 GROUPS = 3  # of the order

@@ -17,11 +17,11 @@ import msgspec
 
 from proctor.core.digest import digest_bytes
 from proctor.core.task import Store
-from proctor.core.version import __version__
+from proctor.core.version import WEB_FIGURES, __version__
 from proctor_web.workspace import Found, Workspace
 
 T = TypeVar("T")
-FORMAT = f"{__version__}.2"  # of figures; those of another version are computed again
+FORMAT = f"{__version__}.{WEB_FIGURES}"  # of figures; those of another version are computed again
 PATIENT_SECONDS = 0.2
 COMPUTING = 2  # figures at once that no page waits for
 _SCHEMA = """

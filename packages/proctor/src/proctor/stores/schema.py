@@ -15,8 +15,10 @@ names in the order of the plan touch few pages, and digests many. `cluster` is n
 
 import sqlite3
 
+from proctor.core.version import SQLITE_LAYOUT
+
 APPLICATION_ID = 0x50726F63  # "Proc", in the header of the file
-VERSION = 4
+VERSION = SQLITE_LAYOUT
 RUN_SHIFT = 32
 SPENT = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "requests", "cost")  # columns of trials
 
