@@ -93,3 +93,37 @@ def test_a_stored_run_is_inspected() -> None:
     run = proctor.evaluate("exam.jsonl", agent=lambda _: "")
     result = inspect(run.id, "--json")
     assert [finding["check"] for finding in json.loads(result.stdout)["findings"]] == ["empty-end"], result.output
+
+
+def test_labels_of_drawn_trials_correct_how_frequent_a_loop_is() -> None:
+    write(*(conversation(f"t{number}", times=3 if number < 10 else 1) for number in range(40)))
+    planned = inspect("chats.jsonl", "--check", "loop", "--plan", "plan.jsonl", "--draw", "20")
+    assert planned.exit_code == 0
+    items = [json.loads(line) for line in Path("plan.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(items) == 20
+    labels = {
+        item["id"]: {"scores": {}, "status": "approved" if int(item["id"].removeprefix("loop:t")) < 10 else "rejected"}
+        for item in items
+    }
+    Path("plan_verifications.json").write_text(json.dumps(labels), encoding="utf-8")
+    result = inspect("chats.jsonl", "--json", "--labels", "plan_verifications.json")
+    loop = json.loads(result.stdout)["prevalence"][0]
+    assert loop["check"] == "loop"
+    assert loop["corrected"]["value"] == pytest.approx(0.25)
+
+
+def test_a_plan_is_about_one_check() -> None:
+    write(conversation("t1", times=3))
+    assert inspect("chats.jsonl", "--plan", "plan.jsonl").exit_code == 2
+
+
+def test_the_score_is_printed_three_times() -> None:
+    refused = conversation("t3", times=0, score=0.0)
+    refused["messages"][-1]["content"] = "BadRequestError: 400 Invalid schema for function 'get'"
+    write(conversation("t1", times=1), conversation("t2", times=1, score=0.0), refused)
+    result = inspect("chats.jsonl", "--json")
+    scores = json.loads(result.stdout)["scores"]
+    assert scores["whole"]["value"] == pytest.approx(1 / 3)
+    assert (scores["valid"]["value"], scores["valid"]["scored"], scores["failures"]) == (0.5, 2, 1)
+    assert (scores["low"], scores["high"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert json.loads(result.stdout)["blame"] == {"agent": 1, "task": 1, "environment": 0, "user": 0, "grader": 0}

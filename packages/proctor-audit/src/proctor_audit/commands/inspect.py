@@ -39,7 +39,22 @@ from proctor.runtime.visible import visible
 )
 @click.option("--replay", metavar="FINDING", help=t("Show the steps of one finding, and the span in them."))
 @click.option("--all", "every", is_flag=True, help=t("Print every finding, not five of each check."))
-@options.of_run("store")
+@click.option(
+    "--labels",
+    metavar="FILE",
+    multiple=True,
+    help=t(
+        "Labels of people for drawn trials, a verification file of the review page; corrects how frequent an event is."
+    ),
+)
+@click.option(
+    "--plan",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=t("Write a random draw of trials to label for one --check, as items of the review page."),
+)
+@click.option("--draw", type=options.AT_LEAST_ONE, default=60, help=t("How many trials --plan draws (default 60)."))
+@options.of_run("store seed")
 @options.as_json
 @click.pass_context
 def command(
@@ -53,13 +68,18 @@ def command(
     fail_on: Any,
     replay: str | None,
     every: bool,
+    labels: tuple[str, ...],
+    plan: Path | None,
+    draw: int,
     store: str | None,
+    seed: int | None,
     as_json: bool,
 ) -> None:
     from proctor_audit.check import find_checks
     from proctor_audit.ignoring import find_ignore_file, read_ignore_file
     from proctor_audit.inspector.inspecting import RULES
     from proctor_audit.inspector.inspection import inspection_json, make_inspection
+    from proctor_audit.inspector.labelling import read_labels, write_plan
     from proctor_audit.inspector.sources import read_sources
     from proctor_audit.inspector.telling import lines_of_inspection, lines_of_witness
     from proctor_audit.replaying import pick
@@ -76,10 +96,20 @@ def command(
     if not sources:
         raise click.MissingParameter(ctx=ctx, param_hint="RUN|FILE", param_type="argument")
     rules = read_ignore_file(find_ignore_file(ignore, sources[0]))
-    name = ", ".join(sources)
+    trials = read_sources(sources, store) if plan is None else [*read_sources(sources, store)]
     inspection = make_inspection(
-        name, read_sources(sources, store), checks, rules, command=f"proctor inspect {' '.join(map(quote, sources))}"
+        ", ".join(sources),
+        trials,
+        checks,
+        rules,
+        labels=read_labels(labels),
+        seed=seed or 0,
+        command=f"proctor inspect {' '.join(map(quote, sources))}",
     )
+    if plan is not None:
+        count = write_plan(plan, inspection, list(trials), checks, draw)
+        output.line(t("{path}: {count} trials to label. Next: proctor judge review {path}", path=plan, count=count))
+        return
     if replay is not None:
         for line in lines_of_witness(pick(inspection.report.findings, replay)):
             output.line(visible(line))

@@ -43,10 +43,11 @@ def make_inspection(
     checks: Sequence[AuditCheck],
     rules: Sequence[IgnoreRule] = (),
     *,
+    labels: Mapping[str, Mapping[str, bool]] = {},
     seed: int = 0,
     command: str = "",
 ) -> Inspection:
-    """Inspect trials, and mark the findings that are accepted."""
+    """Inspect trials, mark the findings that are accepted, and correct shares by `labels`, by check and trial."""
     done = inspect(trials, checks, command)
     marked, notes = mark_ignored(sort_findings(done.findings), rules, datetime.datetime.now(tz=datetime.UTC).date())
     report = AuditReport(
@@ -65,7 +66,7 @@ def make_inspection(
         report=report,
         lines=tuple(done.lines),
         scores=scores_of(done.lines, marked),
-        prevalence=tuple(prevalence_of(done.lines, [check.name for check in checks])),
+        prevalence=tuple(prevalence_of(done.lines, [check.name for check in checks], labels)),
         blame=blame_of(done.lines, marked),
     )
 

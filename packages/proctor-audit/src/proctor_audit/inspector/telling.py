@@ -58,6 +58,13 @@ def lines_of_inspection(inspection: Inspection, *, seconds: float, every: bool =
                 all=report.samples,
                 share=_percent(each.share),
             )
+        if each.corrected is not None:
+            yield INDENT + t(
+                "by {labels} labels of people: {share} ({method})",
+                labels=each.corrected.scored,
+                share=_percent(each.corrected),
+                method=each.corrected.method,
+            )
     for fault in report.not_checked:
         yield t("not checked: {names} ({reason})", names=fault.check, reason=fault.reason)
     yield from map(t, report.notes)

@@ -10,6 +10,7 @@ from proctor.core.tally import Tally
 from proctor.stats.estimate import estimate
 from proctor_audit.findings import AuditFinding, Invalidates
 from proctor_audit.inspector.inspecting import TrialLine
+from proctor_audit.inspector.prevalence import correct_prevalence
 
 BLAMED: Mapping[str, str] = {  # who a failure is laid at, by the check that found something; the first that applies
     "harness-error": "task",
@@ -39,11 +40,12 @@ class TrialScores(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrialPrevalence(msgspec.Struct, frozen=True, kw_only=True):
-    """In how many trials a check found something."""
+    """In how many trials a check found something; `corrected` is the share by labels of people, where there are enough."""
 
     check: str
     trials: int
     share: Estimate
+    corrected: Estimate | None = None
 
 
 def scores_of(lines: Sequence[TrialLine], findings: Sequence[AuditFinding]) -> TrialScores | None:
@@ -74,7 +76,9 @@ def invalidated(findings: Iterable[AuditFinding]) -> Mapping[str, set[Invalidate
     return doubts
 
 
-def prevalence_of(lines: Sequence[TrialLine], checks: Iterable[str]) -> list[TrialPrevalence]:
+def prevalence_of(
+    lines: Sequence[TrialLine], checks: Iterable[str], labels: Mapping[str, Mapping[str, bool]]
+) -> list[TrialPrevalence]:
     """Return how frequent each check's findings are, the most frequent first; those that found nothing too."""
     counts = Counter(name for line in lines for name in line.checks)
     return [
@@ -82,9 +86,15 @@ def prevalence_of(lines: Sequence[TrialLine], checks: Iterable[str]) -> list[Tri
             check=name,
             trials=counts[name],
             share=mean(name, [(float(name in line.checks), line.cluster) for line in lines]),
+            corrected=correct_prevalence(flags_of(lines, name), labels[name]) if name in labels else None,
         )
         for name in sorted(checks, key=lambda name: (-counts[name], name))
     ]
+
+
+def flags_of(lines: Sequence[TrialLine], check: str) -> Mapping[str, bool]:
+    """Return of each trial whether a check found something."""
+    return {line.id: check in line.checks for line in lines}
 
 
 def blame_of(lines: Sequence[TrialLine], findings: Sequence[AuditFinding]) -> Mapping[str, int]:
