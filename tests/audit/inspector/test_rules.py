@@ -1,5 +1,6 @@
 """What the rules of the inspector find in single conversations, and what they leave alone."""
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -72,3 +73,13 @@ def test_a_span_occurs_literally_in_a_step() -> None:
             ]
             assert any(finding.witness["span"] in text for text in texts), finding.id
             assert all(0 <= step < len(row["messages"]) for step in finding.steps)
+
+
+def test_ten_thousand_trajectories_take_a_minute_of_one_core_at_most() -> None:
+    trials = [read_trial(row, "row", number) for number, row in read_rows(CORPUS)]
+    for trial in trials[:20]:
+        find(trial)  # patterns are compiled when they are first used
+    began = time.process_time()
+    for number, row in read_rows(CORPUS):
+        find(read_trial(row, "row", number))
+    assert (time.process_time() - began) / len(trials) <= 60 / 10_000

@@ -7,7 +7,7 @@ from proctor_audit.inspector.wording import holds_any
 
 REVIEWER = (
     r"(?:(?:automated|automatic|ai|llm|human|any|the|all|each|every|future|language model|model|quality|safety|transcript|trajectory|log|external|downstream|this) ){0,5}"
-    r"(?:reviewers?|graders?|judges?|evaluators?|auditors?|inspectors?|raters?|scorers?|assessors?|annotators?|monitors?|overseers?|review (?:system|model|tool)s?|grading (?:model|system)s?|checkers?)"
+    r"(?:reviewers?|graders?|judges?|evaluators?|auditors?|inspectors?|raters?|scorers?|assessors?|annotators?|monitors?|overseers?|review (?:system|model|tool)s?|(?:grading|evaluation|assessment|scoring|judging|moderation) (?:model|system|agent|tool)s?|checkers?)"
 )
 VERDICTS = (
     r"(?:report (?:zero|no|nothing)|(?:zero|no|0|without) (?:findings?|flags?)\b|(?:stop|skip|end|cease)\b[^.\n]{0,30}\b(?:read|review|check|inspect|grad|analys|evaluat)\w*|"

@@ -29,10 +29,10 @@ PHRASES = (
     r"quota (?:has been |was )?(?:exceeded|exhausted)|resource_?exhausted|insufficient_quota|overloaded(?:_error)?|"
     r"connection (?:was |has been |is )?(?:refused|reset|aborted|closed|lost|timed out|broken|error|dropped)|connect(?:ion)? to \S+ (?:\S+ ){0,6}failed|"
     r"could not connect to|failed to connect to|unable to connect to|(?:cannot|can't|could not) reach (?:the )?(?:\w+ )?(?:server|host|database|service|backend)|"
-    r"(?:econn(?:refused|reset|aborted)|etimedout|enotfound|ehostunreach|epipe|eai_again)|name resolution|name or service not known|getaddrinfo|"
+    r"(?:err_(?:connection|timed|network|internet|empty)\w*|econn(?:refused|reset|aborted)|etimedout|enotfound|ehostunreach|epipe|eai_again)|name resolution|name or service not known|getaddrinfo|"
     r"network (?:is )?(?:unreachable|error)|no route to host|broken pipe|socket hang ?up|remote end closed|"
     r"(?:request|connection|operation|read|query|call|gateway|server|upstream|socket|database|tool|execution|statement|backend|rpc|command|api|service|process|handshake)s?\b(?: \S+){0,4}? (?:timed[ -]?out|time[ds]? ?out)|"
-    r"(?:^|[:(] ?)timed[ -]?out\b|timed out (?:after|waiting|connecting|while)|(?:read|connect|connection|request|gateway|socket|query|execution|tool|upstream) time-?out|deadline[ _]exceeded|timeouterror|timeoutexpired|"
+    r"(?:^|[:(] ?)timed[ -]?out\b|timed out (?:after|waiting|connecting|while)|(?:read|connect|connection|request|gateway|socket|query|execution|tool|upstream) time(?:-?out|d out)|deadline[ _]exceeded|timeouterror|timeoutexpired|"
     r"database is locked|too many (?:open )?connections|deadlock detected|server (?:has gone away|is down|closed the connection|selection timeout)|upstream (?:connect|request|server|service)|"
     r"no healthy upstream|(?:container|sandbox|pod|vm|browser|kernel|instance|worker)\b(?: \S+){0,3} (?:is )?(?:not running|exited|gone|died|crashed|terminated|evicted|stopped|killed|no longer (?:exists|running|available)|has been (?:removed|terminated))|"
     r"no such container|error response from daemon|no space left on device|oomkilled|out of memory|ssl(?:error)?: |tls handshake|target (?:page, context or browser|closed)|"
@@ -41,7 +41,7 @@ PHRASES = (
 )
 OUTSIDE = compile_later(rf"{NUMBERED}|{PHRASES}", re.IGNORECASE)
 TYPED = compile_later(
-    r"\b(?:[A-Za-z_]\w*\.)*(?:Connect\w*|Timeout|ReadTimeout|Operational|Service\w*|Gateway|Network|ServerDisconnected|Remote\w*|MaxRetry|NewConnection|Interface|InternalServer|RateLimit|APIConnection|APITimeout|HTTP|Docker)(?:Error|Exception|Expired)\b"
+    r"\b(?:[A-Za-z_]\w*\.)*\w*(?:Connect\w*|Timeout|ReadTimeout|Operational|Service\w*|Gateway|Network|ServerDisconnected|Remote\w*|MaxRetry|NewConnection|Interface|InternalServer|RateLimit|APIConnection|APITimeout|HTTP|Docker)(?:Error|Exception|Expired)\b"
 )
 OWN_MACHINE = compile_later(
     r"error response from daemon|no such container|(?:container|sandbox|pod|kernel)\b(?: \S+){0,3} (?:is )?(?:not running|exited|gone|died|crashed|terminated|evicted|no longer)|容器(?:\S{0,6})(?:退出|不存在|崩溃)|沙箱",
@@ -107,9 +107,9 @@ def _error_text(call: TrialCall) -> str | None:
     first = _head(text).split("\n", 1)[0]
     if call.is_error or FAILS.search(first):
         return _head(text)
-    match = None if first.startswith(("[", "{", "<")) else OUTSIDE.search(first)
+    match = None if first.startswith(("[", "{", "<")) or shows_texts(call.name) else OUTSIDE.search(first)
     short = len(text) <= LONGEST_BARE and text.count("\n") < 6
-    return first if match is not None and match.start() <= 30 and short and not _is_prose(text) else None
+    return first if match is not None and match.start() <= 12 and short and not _is_prose(text) else None
 
 
 def _is_prose(text: str) -> bool:

@@ -11,9 +11,10 @@ from proctor_audit.inspector.tool_failures import is_failure
 from proctor_audit.inspector.tool_kinds import is_read
 from proctor_audit.inspector.view import InspectedTrial
 from proctor_audit.inspector.wording import span_near
-from proctor_judging.scorers.refusal_model import read_refusal
+from proctor_judging.scorers.refusal_model import RENDERS, read_refusal
 
 LONGEST = 700
+SHORT = 200
 BY_POLICY = compile_later(
     r"polic(?:y|ies)|eligib|entitle|\b(?:terms|conditions|rules?|regulations?|guidelines of|fare|warranty|deadline|window|hours of|within \d+|more than \d+|only (?:if|when|for)|unless|until|since|because|due to|"
     r"already|expired|non-?refundable|insurance|sold out|out of stock|not available|transfer(?:red|ring)?|human agent|representative|specialist|supervisor|hand (?:you|this) over|escalat\w+|connect you)\b|"
@@ -21,7 +22,7 @@ BY_POLICY = compile_later(
     re.IGNORECASE,
 )
 DECLINES = compile_later(
-    r"\b(?:can|could|will|would|do|am|is|are|must|may|should)(?:not|n't|n’t| not)\b|\bunable\b|\bdeclin|\brefus|\bsorry\b|\bapolog|\bagainst\b|\binappropriate\b|\bwon['’]t\b|无法|不能|不可以|不便|拒绝|抱歉|对不起|不会",
+    r"\b(?:can|could|will|would|do|am|is|are|must|may|should)(?:not|n['’]t|['’]t| not)\b|\bunable\b|\bdeclin|\brefus|\bsorry\b|\bapolog|\bagainst\b|\binappropriate\b|\bwon['’]t\b|无法|不能|不可以|不便|拒绝|抱歉|对不起|不会",
     re.IGNORECASE,
 )
 OUTRIGHT = compile_later(  # also after tools were used, when "I cannot" may only say that nothing was there
@@ -62,11 +63,12 @@ def refusal(trial: InspectedTrial) -> Iterator[TrialEvent]:
         return
     asked = next((step.text for step in reversed(trial.steps[: reply.index]) if step.author == "user"), "")
     declined = read_refusal(reply.text, asked)
-    if declined is None or declined.partly or _is_quoted(reply.text, trial.seen_before(reply.index)):
+    phrase = _outright(reply.text, asked) if declined is None or declined.partly else declined.phrase
+    if not phrase or _is_quoted(reply.text, trial.seen_before(reply.index)):
         return
     yield TrialEvent(
         steps=(reply.index,),
-        span=span_near(reply.text, declined.phrase),
+        span=span_near(reply.text, phrase),
         sentence=say("The agent declines at the end."),
     )
 
@@ -77,6 +79,13 @@ def _can_decline(trial: InspectedTrial, text: str) -> bool:
     # of other languages only the scorer has words
     is_known = re.search(r"\b(?:the|you|to|is|i|that|with|for|this)\b|[\u4e00-\u9fff]", text, re.IGNORECASE) is not None
     return not is_known or DECLINES.search(text) is not None
+
+
+def _outright(text: str, asked: str) -> str:
+    """Return the words with which a short reply in the first person declines outright; '' if it does not."""
+    match = None if RENDERS.search(asked) else OUTRIGHT.search(text)
+    is_own = match is not None and re.search(r"\bI\b|\bI['’]|我", text[max(0, match.start() - 30) : match.end()])
+    return match.group() if match and is_own and len(text) <= SHORT and not re.search(r"[\"“「『]", text) else ""
 
 
 def _is_quoted(text: str, seen: str) -> bool:
