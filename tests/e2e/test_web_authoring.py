@@ -152,7 +152,7 @@ def test_selected_cases_are_run_their_results_come_in_and_one_is_accepted(site: 
     page = open_as(f"/evalsets/set?file={FILE}")
     for case in ("退货", "greeting"):
         page.get_by_role("checkbox", name=case).check()
-    page.get_by_role("combobox", name="Agent").fill(f"{site.agents / 'shop.py'}:answer")
+    page.get_by_role("combobox", name="Agent").select_option(f"{site.agents / 'shop.py'}:answer")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("results come in below")).to_be_visible()
     page.get_by_role("checkbox", name="haggle").check()

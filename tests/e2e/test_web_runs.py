@@ -57,6 +57,13 @@ def stored(store: Path) -> None:
     run("other", f"shapes {HOSTILE}", 6)
 
 
+def type_another(page: Page, field: str, name: str) -> None:
+    """Choose what is not in a list, by its name."""
+    page.get_by_label(field, exact=True).select_option(label="another one, by its name …")
+    page.get_by_label(f"{field}, by its name").fill(name)
+    page.get_by_label(f"{field}, by its name").press("Tab")
+
+
 def test_a_run_is_started_watched_stopped_and_goes_on(
     web: Web, visit: Visit, requests: list[str], tmp_path: Path
 ) -> None:
@@ -66,12 +73,10 @@ def test_a_run_is_started_watched_stopped_and_goes_on(
     page = visit(server.link)
     expect(page.locator(".empty")).to_contain_text("No runs yet.")
     page.get_by_role("link", name="New run").click()
-    page.get_by_label("Task", exact=True).fill("agents/mine.py:count")
-    page.get_by_label("Agent", exact=True).fill("openai:gpt-x")
-    page.get_by_label("Agent", exact=True).press("Tab")
+    page.get_by_label("Task", exact=True).select_option("agents/mine.py:count")
+    type_another(page, "Agent", "openai:gpt-x")
     expect(page.get_by_text("Options of the agent")).to_be_visible()
-    page.get_by_label("Agent", exact=True).fill("agents/mine.py:slow")
-    page.get_by_label("Agent", exact=True).press("Tab")
+    page.get_by_label("Agent", exact=True).select_option("agents/mine.py:slow")
     expect(page.get_by_text("Options of the agent")).to_have_count(0)
     page.get_by_label("At once").fill("10")
     page.get_by_text("More", exact=True).click()
@@ -112,9 +117,8 @@ def test_the_options_are_those_of_what_was_chosen_last(web: Web, visit: Visit) -
         asked.continue_()
 
     page.route("**/runs/new?*", hold)
-    page.get_by_label("Task", exact=True).fill("bfcl/irrelevance")
-    page.get_by_label("Agent", exact=True).fill("openai:gpt-x")
-    page.get_by_label("Agent", exact=True).press("Tab")
+    type_another(page, "Task", "bfcl/irrelevance")
+    type_another(page, "Agent", "openai:gpt-x")
     expect(page.get_by_text("Options of the agent")).to_be_visible()
     page.wait_for_timeout(2000)
     expect(page.get_by_text("Options of the agent")).to_be_visible()

@@ -77,7 +77,7 @@ def test_one_marks_contradicts_and_adds_to_an_eval_set(server: Any, visit: Visit
     first.get_by_label("Why").fill("U-21 was never bought; 对的")
     first.get_by_role("button", name="Save my verdict").click()
     expect(first.locator(".label-said")).to_contain_text("100.0% instead of 50.0% · U-21 was never bought; 对的")
-    page.get_by_label("File", exact=True).fill("failures")
+    page.get_by_label("New file", exact=True).fill("failures")
     page.get_by_role("button", name="Add the case").click()
     page.get_by_role("status").get_by_role("link").click()
     expect(page).to_have_url(f"{server.address}/evalsets/case?file=failures.evalset.json&case=shop%2Fumbrella")

@@ -79,7 +79,7 @@ def test_two_people_review_blind_and_the_page_shows_how_they_agree(web: Callable
     server = web("--demo")
     owner = visit(server.link)
     owner.goto(f"{server.address}/review?run=capitals-greedy")
-    expect(owner.get_by_label("Runs")).to_have_value("capitals-greedy")
+    expect(owner.get_by_role("checkbox", name="capitals-greedy")).to_be_checked()
     owner.get_by_label("Name").fill("blind")
     owner.get_by_label("Answers").fill("2")
     owner.get_by_label("Reviewers").fill("ann bob")

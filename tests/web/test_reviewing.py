@@ -125,7 +125,7 @@ def test_a_form_that_is_wrong_comes_back(site: AppSite) -> None:
     answer = client.post("/review", data=sent)
     assert answer.status_code == 400
     assert "Did you mean" in answer.text
-    assert 'value="frist"' in answer.text
+    assert 'value="q"' in answer.text
 
 
 def test_programs_can_do_the_same(site: AppSite) -> None:

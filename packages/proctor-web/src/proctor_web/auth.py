@@ -16,6 +16,7 @@ from proctor_web.users.roles import Grants, Role, lesser, read_grants
 
 HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 MOST_FIELDS = 2_000
+TYPED = "_typed"  # the end of a field that is typed where no choice of a list is taken
 
 
 class Session(NamedTuple):
@@ -200,4 +201,15 @@ def form_fields(body: bytes) -> Mapping[str, str]:
         fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
         return {}
-    return {name: values[-1] for name, values in fields.items()}
+    return with_typed({name: values[-1] for name, values in fields.items()})
+
+
+def with_typed(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return fields of a form in which a choice that was left open has what was typed next to it.
+
+    >>> with_typed({"agent": "", "agent_typed": "openai:x", "task": "t", "task_typed": ""})
+    {'agent': 'openai:x', 'task': 't'}
+    """
+    typed = {name.removesuffix(TYPED): text for name, text in fields.items() if name.endswith(TYPED)}
+    plain = {name: text for name, text in fields.items() if not name.endswith(TYPED)}
+    return {**plain, **{name: text for name, text in typed.items() if not plain.get(name)}} if typed else plain

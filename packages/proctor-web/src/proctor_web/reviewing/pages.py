@@ -1,7 +1,8 @@
 """The pages of reviews in the app: the queues, how far each is and what its labels say, and the items for its reviewers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -15,7 +16,7 @@ from proctor_judging.judges import rubric_file
 from proctor_judging.review.agree_page import sections
 from proctor_judging.review.queue import Review
 from proctor_web.app import page
-from proctor_web.auth import Access, form, session_of
+from proctor_web.auth import MOST_FIELDS, Access, form, session_of
 from proctor_web.operations import convert
 from proctor_web.reviewing.item_pages import Pages
 from proctor_web.reviewing.queues import (
@@ -29,12 +30,13 @@ from proctor_web.reviewing.queues import (
 )
 from proctor_web.users.ledger import Person
 from proctor_web.users.roles import VIA_NAMES
-from proctor_web.workspace import NotFound, Workspace
+from proctor_web.workspace import Found, NotFound, Workspace
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 DEFAULT_COUNT = 50
+OFFERED = 50  # runs to draw answers from
 
 
 def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
@@ -62,11 +64,12 @@ class ReviewingPages:
 
     async def create(self, request: Request) -> Response:
         """Make a queue, and go there."""
-        given = await form(request)
-        return await run_in_threadpool(self._create, request, {name: text for name, text in given.items() if text})
+        given = {name: text for name, text in (await form(request)).items() if text}
+        ticked = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=MOST_FIELDS).get("run", [])
+        return await run_in_threadpool(self._create, request, {**given, "run": ticked})
 
     def _create(self, request: Request, given: dict[str, object]) -> Response:
-        lists = {name: str(given.get(name, "")).replace(",", " ").split() for name in ("run", "reviewer")}
+        lists = {"run": given["run"], "reviewer": str(given.get("reviewer", "")).replace(",", " ").split()}
         try:
             made = create_queue(self._workspace, convert({**given, **lists}, NewQueue))
         except BadInput as error:
@@ -82,8 +85,16 @@ class ReviewingPages:
             given=given,
             wrong=wrong.sentence if wrong is not None else None,
             rubrics=rubric_file.known(),
+            offered=self._offered(given),
             count=DEFAULT_COUNT,
         )
+
+    def _offered(self, given: Mapping[str, object]) -> list[Found]:
+        """Return the runs to draw from: the newest, and before them those that are chosen."""
+        chosen = given.get("run")
+        runs = [run for run in self._workspace.runs()[0] if run.record.state not in ("running", "copying")]
+        runs.sort(key=lambda run: not (isinstance(chosen, list) and run.reference in chosen))
+        return runs[:OFFERED]
 
     def queue(self, request: Request) -> Response:
         """Show how far a queue is, and how people and judges agree."""

@@ -25,10 +25,22 @@ DATA = frozenset({".jsonl", ".csv", ".tsv", ".json", ".parquet", ".xlsx"})
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """A task or an agent; `about` is a sentence for a part of Proctor, and '' for one of a folder."""
+    """A task or an agent; `about` is a sentence for a part of Proctor, and '' for one of a folder, which `is_own`."""
 
     name: str
     about: str = ""
+    is_own: bool = False
+
+    @property
+    def short(self) -> str:
+        """Return the name without the way to its folder."""
+        kind, colon, path = self.name.partition(":") if self.name.startswith("adk:") else ("", "", self.name)
+        return f"{kind}{colon}{path.rpartition('/')[2]}" if self.is_own else self.name
+
+    @property
+    def needs_more(self) -> bool:
+        """True if a model or an address comes after it."""
+        return self.name.endswith(":")
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,9 +70,9 @@ def list_choices(workspace: Workspace) -> Choices:
     named = [Choice(name=f"{kind}:", about=registry.AGENTS.describe(kind)) for kind in ("openai", "a2a", "http")]
     local = [*(f"local:{name}" for name in _models()), *(f"baseline:{name}" for name in _baselines())]
     return Choices(
-        tasks=(*(Choice(name=name) for name in _tasks(workspace)), *benchmarks),
+        tasks=(*(Choice(name=name, is_own=True) for name in _tasks(workspace)), *benchmarks),
         agents=(
-            *(Choice(name=name) for name in agents(workspace.agents)),
+            *(Choice(name=name, is_own=True) for name in agents(workspace.agents)),
             *named,
             *(Choice(name=one) for one in local),
         ),

@@ -13,7 +13,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.registry import unknown
 from proctor_web.app import page
-from proctor_web.auth import form, session_of
+from proctor_web.auth import form, session_of, with_typed
 from proctor_web.guard import KEPT_SECONDS
 from proctor_web.operations import convert, read_filter
 from proctor_web.runs import actions, choices, listing, progress
@@ -115,7 +115,7 @@ class _Pages:
 
     async def new(self, request: Request) -> Response:
         """Show the form: empty, with the options of a stored run, or as far as it is filled in."""
-        query = request.query_params
+        query = with_typed(request.query_params)
         source = query.get("from", "")
         if source:
             given = await run_in_threadpool(

@@ -69,7 +69,7 @@
   // The form of a new run: its options follow the task and the agent.
   document.addEventListener("change", async (event) => {
     const form = event.target.closest("form[data-options]");
-    if (!form || !["task", "agent"].includes(event.target.name)) return;
+    if (!form || !["task", "agent"].includes(event.target.name.replace("_typed", ""))) return;
     const fields = new URLSearchParams([...new FormData(form)].filter(([name, value]) => value && name !== "csrf"));
     asking?.abort(); // its answer may come last
     asking = new AbortController();
