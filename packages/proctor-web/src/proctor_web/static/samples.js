@@ -4,18 +4,44 @@
 const isWide = () => matchMedia("(min-width: 64rem)").matches;
 const opened = () => document.querySelector(".reading.open");
 
-async function showPane(link) {
-  const pane = document.getElementById("pane");
+let wanted = ""; // the part that was asked for last; one that is overtaken is not loaded
+let loading = Promise.resolve();
+
+function showPane(link) {
   const { pane: part, listed } = link.dataset;
+  wanted = part;
+  loading = loading.then(() => part === wanted && load(part, listed));
+}
+
+async function load(part, listed) {
+  const pane = document.getElementById("pane");
   await htmx.ajax("GET", part, { target: pane, swap: "innerHTML" });
   document.querySelector(".reading").classList.add("open");
   history.replaceState(history.state, "", listed);
   for (const row of document.querySelectorAll(".samples tr[aria-current]")) row.removeAttribute("aria-current");
-  const row = [...document.querySelectorAll(".samples a[data-pane]")].find((one) => one.dataset.pane === part)?.closest("tr");
+  const row = rowOf(part);
   row?.setAttribute("aria-current", "true");
   row?.scrollIntoView({ block: "nearest" });
   pane.scrollTop = 0;
 }
+
+const rowOf = (part) => rows().find((row) => row.querySelector("a[data-pane]")?.dataset.pane === part);
+
+// The next sample is that of the row after the one asked for last, so that keys may come quicker than samples.
+function stepFrom(by) {
+  const all = rows().filter((row) => row.closest(".samples"));
+  const at = wanted ? all.indexOf(rowOf(wanted)) : all.findIndex((row) => row.hasAttribute("aria-current"));
+  const next = at < 0 ? null : all[at + by];
+  (next?.querySelector("a[data-pane]") ?? document.querySelector(`#pane a[data-key][rel=${by > 0 ? "next" : "prev"}]`))?.click();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!["j", "k"].includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || !(wanted || opened())) return;
+  if (isTyping(event.target) || document.querySelector("dialog[open]") || !isWide()) return;
+  event.preventDefault();
+  event.stopPropagation();
+  stepFrom(event.key === "j" ? 1 : -1);
+}, true);
 
 document.addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
