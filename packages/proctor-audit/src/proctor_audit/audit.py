@@ -104,7 +104,7 @@ class Audit:
         return known
 
     def says(self, sample: Sample, text: str) -> AnswerVerdicts:
-        """Return what the scorers say of a text as an answer."""
+        """Return the scorers' verdicts on a text as the answer."""
         return self.score(sample, AuditAnswer(text=text))
 
     def oracle(self, sample: Sample) -> AnswerVerdicts:
@@ -138,7 +138,7 @@ class Audit:
         )
 
     def run(self, check: AuditCheck) -> Iterator[AuditFinding]:
-        """Make a check, and note what kept it from being made."""
+        """Run a check, and record the reason if it could not be run."""
         self.check = check
         yield from check.find(self)
         for key, count in sorted(self._faults.items()):

@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 
 
 class Bounded(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of a number by their error, and why unseen trials keep it open; None where they do not."""
+    """The bounds of a number for each error rate, and the reason if unseen trials leave it undecided."""
 
     bounds: Callable[[float], Interval | None]
     unseen: Callable[[float], Sentence | None]

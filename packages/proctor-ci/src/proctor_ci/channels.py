@@ -105,7 +105,7 @@ class Courier:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Deliver what is due once more, and end; what is left is delivered at the next start."""
+        """Deliver what is due one last time, then end; the rest is delivered at the next start."""
         self._over.set()
         if self._thread.is_alive():
             self._thread.join(seconds)

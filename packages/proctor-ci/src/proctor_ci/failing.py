@@ -30,7 +30,7 @@ BROKEN = 20
 
 
 def sections(run: Run, words: Words) -> Iterator[Section]:
-    """Yield the failures of a run by class with examples and commands, what was not measured, and how to run it again."""
+    """Yield the sections on a run's failures: classes with examples and commands, what was not measured, and how to run it again."""
     t = words.t
     answers = read_answers(run, run.record.main_scorer) if run.record.scorers else {}
     counts = Counter(error for one in answers.values() for error in _errors(one).values())

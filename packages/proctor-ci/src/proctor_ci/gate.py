@@ -390,7 +390,7 @@ class _Needed:
         )
 
     def ends(self, samples: int, assumed: Literal["equal", "observed"]) -> tuple[int | None, int | None]:
-        """Return the range of a number of samples, as far as what was observed can tell."""
+        """Return the least and the most samples that may be needed, as far as the observed value can tell."""
         one = self._one
         if assumed == "equal" and one.expected is not None:
             ranged = one.expected.narrowest, one.expected.widest

@@ -242,7 +242,7 @@ def _amount(metric: str, value: float, one: Ruling, words: Words) -> str:
 
 
 def counted(one: Ruling, words: Words) -> str:
-    """Write on how many samples a rule was decided, and what is missing."""
+    """Format the number of samples that decided a rule, and how many are missing."""
     t = words.t
     parts = [t("{count} samples", count=words.count(one.samples))]
     if one.clusters and one.clusters < one.samples:

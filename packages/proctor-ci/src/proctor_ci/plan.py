@@ -34,7 +34,7 @@ SHARES = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the curve
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """A number of samples and attempts, the chance that it decides, and what it takes.
+    """A number of samples and attempts, with its power and its cost.
 
     Attributes:
         trials: of all runs that have to be made.
@@ -54,7 +54,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question takes.
+    """The samples, attempts and cost that answer a question.
 
     Attributes:
         difference, threshold: the question: a difference of two runs; or a threshold that is shown to be reached by an agent

@@ -83,7 +83,7 @@ class Rule(RuleTable, frozen=True, kw_only=True):
 
     @property
     def given(self) -> Mapping[Kind, float | None]:
-        """Return the threshold or margin, by kind."""
+        """Return the threshold or the margin of a rule, keyed by its kind."""
         return {
             "at_least": self.at_least,
             "at_most": self.at_most,

@@ -319,7 +319,7 @@ class Field:
         self.look()
 
     async def turn(self, number: int, sample: Sample) -> bool:
-        """Wait until all have begun and no other agent is too far behind; False if this one is out."""
+        """Wait until every agent has begun and none is too far behind; return False if this one is out of the race."""
         steps = self._steps[number]
         assert steps is not None
         position = steps.position_by_id.get(sample.id, -1)
@@ -373,7 +373,7 @@ class Field:
             self._out.add(pair[0] if decider.decision == "go" else pair[1])
 
     def looked(self, number: int) -> Looked | None:
-        """Return what was found about one agent: of two the decision by the rule, of more whether it is out, or the winner."""
+        """Return the finding about one agent: between two the decision, among more whether it is out or has won."""
         if not self._deciders:
             return None
         pair = (0, 1) if self._count == 2 else self._nearest(number)

@@ -61,7 +61,7 @@ def never_met(policy: Policy, record: RunRecord, samples: Sequence[Sample]) -> I
 
 
 def least_samples(share: float, error: float) -> int:
-    """Return how many independent samples, all good, show that this share of all samples is.
+    """Return how many independent samples, all of them good, it takes to show that at least this share is good.
 
     >>> least_samples(0.95, 0.05), least_samples(0.8, 0.05)
     (59, 14)

@@ -74,7 +74,7 @@ def run_page(run: Run, reader: Reader, lang: str, gate: Gate | None = None) -> P
 
 
 def page_of_run(run: Run, reader: Reader, lang: str, tell: Tell) -> Page:
-    """Return a run for a reader, decided by the policy of this folder if there is one; `tell` gets what was decided by."""
+    """Return the page of a run for a kind of reader, decided by this folder's policy if there is one; `tell` receives the policy's path."""
     return run_page(run, reader, lang, _decide(run, tell) if Path(FILE).is_file() else None)
 
 

@@ -107,7 +107,7 @@ def score_by_other(
     budget: Budget,
     progress: Progress,
 ) -> tuple[dict[str, SecondScores], list[Sentence]]:
-    """Return what errors cost the answers to these samples by the version of the other run, and notes on what is not known.
+    """Return what errors cost these samples when the other run's version of the scorer scores them, with notes on what is unknown.
 
     A verdict of that version is taken from the history of the run, else the answer is scored again where the version is the
     one that is installed.

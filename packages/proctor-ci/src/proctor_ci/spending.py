@@ -30,7 +30,7 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True):
     assumed: tuple[Sentence, ...] = ()
 
     def of(self, trials: int) -> dict[str, float | None]:
-        """Return what as many trials take."""
+        """Return the estimated cost of a number of trials."""
         return {
             "money": None if self.money is None else self.money * trials,
             "tokens": None if self.tokens is None else self.tokens * trials,

@@ -41,7 +41,7 @@ class Known(msgspec.Struct, kw_only=True):
 
 
 def is_whole(run: Run) -> bool:
-    """True if a run drew its samples alike and was run to its end: no further stage, and nothing that could end it early."""
+    """True if a run is finished, drew its samples in one stage, and had no rule that could end it early."""
     record = run.record
     drew_alike = record.strata is None or not record.strata.stages
     return record.state == "finished" and record.spec.until is None and drew_alike

@@ -52,7 +52,7 @@ def begin_with_trials_of_others(job: Job, store: Store, hours: float) -> Job:
 
 
 def has_same_conditions(one: RunRecord, other: RunRecord) -> bool:
-    """True if a trial of one run is as good as one of the other.
+    """True if trials of the two runs are interchangeable: they were made under the same conditions.
 
     Runs that were made from Python objects have the conditions of no other: nothing shows that the objects are the same.
     """

@@ -71,7 +71,7 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrendShift(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that was found.
+    """A detected change of the number, with its position and size.
 
     Attributes:
         since: the first run after it, as far as the runs show; `found` is the run that showed it.

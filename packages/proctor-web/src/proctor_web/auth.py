@@ -27,7 +27,7 @@ class Session(NamedTuple):
 
 
 class Access:
-    """Who may come in to one server, and the names it answers to.
+    """The users who may access a server, and the host names that it answers to.
 
     Attributes:
         cookie: the name of the cookie; the port is in it, as cookies do not tell two servers of a machine apart.

@@ -125,7 +125,7 @@ class History:
         return cls()
 
     def add(self, path: Path, what: Sentence, by: str, before: bytes, after: str) -> None:
-        """Keep a change; the oldest ones give way."""
+        """Record a change; the oldest changes are dropped."""
         self._count += 1
         step = Step(number=self._count, file=str(path), what=what, by=by, at=time.time(), before=before, after=after)
         self._steps = [*self._steps, step][-STEPS_KEPT:]

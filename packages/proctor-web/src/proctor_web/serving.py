@@ -126,7 +126,7 @@ class Endable:
             self._streams.discard(task)
 
     def end(self) -> None:
-        """End the streams, and soon all other answers."""
+        """End all streams now, and the other responses after a short delay."""
         self._is_over = True
         for task in self._streams:
             task.cancel()

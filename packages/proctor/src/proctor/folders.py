@@ -8,7 +8,7 @@ NAME = "proctor"
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be fetched again: `PROCTOR_CACHE`, else the system's own one for caches."""
+    """Return the cache folder: `PROCTOR_CACHE`, else the system's folder for caches."""
     if own := os.environ.get("PROCTOR_CACHE"):
         return Path(own).expanduser().absolute()
     from platformdirs import user_cache_path

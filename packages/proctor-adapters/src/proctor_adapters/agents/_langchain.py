@@ -186,7 +186,7 @@ class Record:
             self._reply_by_run[run] = Reply(started=time.time(), clock=time.perf_counter())
 
     def end_reply(self, run: Any, message: Any, *, joins: bool) -> None:
-        """Note the reply of a model; with `joins` it becomes a step, as no state of a graph will hold it."""
+        """Record the reply of a model; with `joins` it becomes a step, because no state of the graph contains it."""
         with self._lock:
             reply = self._reply_by_run.get(run)
             if reply is None:

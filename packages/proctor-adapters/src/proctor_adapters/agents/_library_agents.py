@@ -87,7 +87,7 @@ def load_agent(
 def make_and_wrap(
     kind: str, session: Callable[..., Session], *, package: str, parts: Sequence[str] = ()
 ) -> tuple[Callable[[str, Mapping[str, object]], Agent], Callable[..., Agent]]:
-    """Return what makes the agent `KIND:./file.py:object` or `KIND:package.module:object`, and what wraps one that is there.
+    """Return two functions: one makes the agent of `KIND:./file.py:object` or `KIND:package.module:object`, the other wraps an existing object.
 
     Args:
         session: makes a conversation from the agent, its `LibraryOptions` and the environment's tools.
@@ -197,7 +197,7 @@ def with_usage(steps: Sequence[Step], total: Usage) -> list[Step]:
 
 
 def denial_of(approval: Approval) -> str:
-    """Return what the agent's model is shown as the result of a call that was denied."""
+    """Return the result that the agent's model sees for a denied call."""
     return f"The user denied this call: {approval.words}" if approval.words else "This call was denied."
 
 

@@ -83,7 +83,7 @@ class _Session(ABC):
         return await self.run(turn)
 
     async def run(self, given: object) -> Sequence[Step]:
-        """Play a turn, whose tools the target has; or what resumes one that was interrupted."""
+        """Play a turn, or resume an interrupted one; the target has its own tools."""
         self._record = record = Record(self._options.steps(), self._record if self.waiting else None)
         with self._tools.ended(), map_agent_errors():
             try:

@@ -76,7 +76,7 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def as_first(criteria: Criteria) -> bytes:
-    """Return criteria as JSON for the version of a task, unchanged since the first release: newer fields are in it only where they are set."""
+    """Return the criteria as the JSON that a task's version is computed from; newer fields appear only where they are set, so that old versions stay valid."""
     usual, usual_judged = msgspec.to_builtins(Criteria()), msgspec.to_builtins(Criterion(threshold=0.0))
     found = msgspec.to_builtins(msgspec.structs.replace(criteria, notes=()), order="deterministic")
     kept = {key: value for key, value in found.items() if key in FIRST_KEYS or value != usual[key]}
@@ -119,7 +119,7 @@ def read(path: Path, *, allow_code: bool = False) -> Criteria:
 
 
 def of_config(given: Mapping[str, object], where: str = "eval_config", *, allow_code: bool = False) -> Criteria:
-    """Return the criteria of an eval config, the object that such a file holds.
+    """Return the criteria of the JSON object in an eval config file.
 
     Raises:
         BadInput: as `read`.
@@ -140,7 +140,7 @@ def of(
     custom: Mapping[str, object] = MappingProxyType({}),
     allow_code: bool = False,
 ) -> Criteria:
-    """Return the criteria of an object: a threshold, or an object with one, for each metric.
+    """Return the criteria of a JSON object that has, for each metric, a threshold or an object with one.
 
     Raises:
         BadInput: as `read`.

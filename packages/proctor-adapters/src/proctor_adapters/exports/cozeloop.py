@@ -144,7 +144,7 @@ async def upload(items: Sequence[Item], to: Destination, uploaded: "UploadState"
 
 
 class UploadState:
-    """Keeps the keys of what a server has taken, in a small file next to the data; several destinations share it."""
+    """The keys of uploaded items, kept in a small file next to the data; several destinations share the file."""
 
     def __init__(self, path: Path, place: str) -> None:
         self.path = path

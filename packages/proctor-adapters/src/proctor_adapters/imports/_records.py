@@ -67,7 +67,7 @@ def only_value(value: Any) -> Any:
 
 
 def outcome_of(error: object) -> tuple[Outcome, Failure | None]:
-    """Return how a call ended: one with an error is no zero, as the log does not say whose it was."""
+    """Return the outcome of a call; one with an error is not scored 0, because the log does not say whose fault it was."""
     if not error:
         return "scored", None
     return "environment_failed", failure_of(error)

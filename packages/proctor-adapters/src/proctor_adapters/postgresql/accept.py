@@ -280,7 +280,7 @@ def check_epoch(db: "Connection[Any]", run: int, epochs: Epochs) -> None:
 
 
 def taken_over(run: str) -> BadInput:
-    """Return the error of a run whose epoch is another by now."""
+    """Return the error for a run that another process has taken over in the meantime."""
     return BadInput(
         "The run '{run}' was taken over by another process meanwhile, or ended there. What was acknowledged is kept.",
         run=run,

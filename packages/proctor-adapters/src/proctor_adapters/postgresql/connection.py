@@ -236,7 +236,7 @@ class WritingConnection:
             self._shared.discard(run)
 
     def share(self, db: "Connection[Any]", run: int) -> None:
-        """Let others lock a run, too, that this connection has locked alone."""
+        """Turn this connection's exclusive lock on a run into a shared one."""
         lock(db, run, is_shared=True)
         db.execute("SELECT pg_advisory_unlock(%s, %s)", (RUN_LOCK, run))
         self.hold(run, self.epochs[run], is_shared=True, part=self._parts[run])

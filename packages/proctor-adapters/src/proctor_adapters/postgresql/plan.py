@@ -33,7 +33,7 @@ WHERE id = :run RETURNING (SELECT coalesce(CAST(sum(size) AS bigint), 0) FROM un
 
 
 def start(db: "Connection[Any]", run: int) -> bool:
-    """Delete a plan that was interrupted; return True if one with trials is there, which stays."""
+    """Delete an interrupted plan; return True if the run has trials already, which keeps its plan."""
     db.execute("UPDATE runs SET plan_tags = NULL WHERE id = %s", (run,))
     span = (first_sample(run), first_sample(run + 1))
     if db.execute(_TRIALS, span).fetchone() is not None:

@@ -19,7 +19,7 @@ from proctor_audit.wording import fold, options_of, question_of, targets_of, tex
     title=say("The question repeated earns full points."),
 )
 def echo_passes(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield a finding for each sample without options that its own question passes; not where that is the target."""
+    """Yield a finding for each sample without options whose own question passes as the answer, unless it is the target."""
 
     def echo(sample: Sample) -> list[str]:
         asked = question_of(sample)

@@ -17,7 +17,7 @@ from proctor_audit.golds import gold_attempts, gold_shown
     title=say("The target, given as the answer, does not earn full points."),
 )
 def gold_fails(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield a finding for each sample whose own target fails, however many of its accepted forms are tried."""
+    """Yield a finding for each sample whose own target fails in every accepted form."""
     for sample, attempts in gold_attempts(audit):
         failed = [verdict for _, verdicts in attempts for verdict in verdicts.failed]
         if failed and not any(verdicts.is_full for _, verdicts in attempts):

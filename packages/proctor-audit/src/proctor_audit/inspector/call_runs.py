@@ -17,7 +17,7 @@ def stretches(trial: InspectedTrial) -> Iterator[list[TrialCall]]:
 
 
 def equal_runs(trial: InspectedTrial) -> Iterator[list[TrialCall]]:
-    """Yield each run of at least three equal calls with nothing between them, but of calls of one message only once."""
+    """Yield each series of at least three equal calls in a row; equal calls of one message count once."""
     for calls in stretches(trial):
         for _, group in groupby(calls, key=lambda call: call.key):
             run = list(group)

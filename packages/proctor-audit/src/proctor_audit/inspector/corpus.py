@@ -12,7 +12,7 @@ from proctor_audit.inspector.inspecting import RULES, findings_of
 
 
 def labelled_trial(line: Mapping[str, Any]) -> Iterator[Checked]:
-    """Yield a line for each judged kind that is labelled or found, and whether the step of a hit is named.
+    """Yield a line for each kind of finding that is labelled or reported, and one for whether a hit names the right step.
 
     A finding of a kind that the line does not judge counts neither way.
     """

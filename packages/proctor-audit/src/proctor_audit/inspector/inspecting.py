@@ -30,7 +30,7 @@ class TrialLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class InspectedTrials(msgspec.Struct, kw_only=True):
-    """All findings, a line for each trial, and the rules that failed on one."""
+    """All findings, a line for each trial, and the rules that raised on some trial."""
 
     lines: list[TrialLine] = []
     findings: list[AuditFinding] = []

@@ -23,7 +23,7 @@ from proctor_audit.report import AuditReport, as_json
 
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found in trials, and what that does to their score.
+    """The findings in trials, and their effect on the score.
 
     Attributes:
         lines: a line for each trial, in the order of the sources.

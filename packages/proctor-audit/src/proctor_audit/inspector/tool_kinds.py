@@ -271,7 +271,7 @@ def _reads_by_name(name: str) -> bool:
 
 @cache
 def families_of(name: str) -> frozenset[str]:
-    """Return what kinds of change a tool makes by its name; none if the name does not tell.
+    """Return the kinds of change that the name of a tool implies; empty if it implies none.
 
     >>> families_of("cancel_reservation") >= {"cancel"}, families_of("act")
     (True, frozenset())

@@ -81,7 +81,7 @@ class Databases:
 
     @asynccontextmanager
     async def open(self, table: Mapping[str, Any]) -> AsyncIterator[Table]:
-        """Make a table, and drop it in the end; its columns may be such that there is none, as officially.
+        """Create a table and drop it afterwards; columns that the database refuses leave no table, as in the official code.
 
         Raises:
             EnvironmentFailed: the server does not start, or the worker broke.

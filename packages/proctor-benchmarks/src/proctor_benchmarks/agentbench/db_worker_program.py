@@ -120,7 +120,7 @@ class Server:
         return self._process.poll() is None
 
     def kill_connection(self, number: int) -> None:
-        """End what a connection executes: a statement may take off its own limit of time."""
+        """Kill the statement that a connection executes, because a statement can remove its own time limit."""
         with suppress(Exception), closing(self.connect("root")) as connection, connection.cursor() as cursor:
             _try(cursor, f"KILL {number}")
 

@@ -138,7 +138,7 @@ class Walk:
         return self._superlative("ARGMAX", variable, attribute)
 
     async def argmin(self, variable: Variable | str, attribute: str) -> tuple[Variable, str]:
-        """Return the entity of a variable with the smallest attribute."""
+        """Return the entity of a variable whose attribute is smallest."""
         return self._superlative("ARGMIN", variable, attribute)
 
     async def final_execute(self, variable: Variable | str) -> tuple[Any, Any]:

@@ -83,7 +83,7 @@ def validation(statuses: Sequence[Status], history_lengths: Sequence[int]) -> di
 
 
 def report(shares: Mapping[str, float]) -> dict[str, float]:
-    """Return the official categories of the paper; what broke is in the last one, with the limit."""
+    """Return the share of each outcome category of the paper; broken trials count with those that reached the limit."""
     return {
         "Completed": shares["completed"],
         "Context Limit Exceeded": shares["agent context limit"],

@@ -117,7 +117,7 @@ def locate(data: str | None) -> Path:
 
 
 def content_digest(root: Path) -> str:
-    """Return SHA-256 over what is used of the copy, which tells it from the pinned one."""
+    """Return the SHA-256 of the files that are used, to compare the user's copy with the pinned one."""
     made = sha256()
     for part in ("apis", "init_database", "lv3_apis", "lv1-lv2-samples", "evaluator.py", "tool_manager.py"):
         below = root / part

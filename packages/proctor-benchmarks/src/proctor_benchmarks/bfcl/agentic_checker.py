@@ -62,7 +62,7 @@ def check_answer(output: object, answers: Sequence[str], mode: Mode) -> AgenticR
 
 
 def standardise(text: str) -> str:
-    """Return a text as it is compared: lower case, without some signs; spaces stay.
+    """Normalise a text for comparison: lower case, without some punctuation; spaces are kept.
 
     >>> standardise("Jean-Luc O'Neil (b. 1,940)")
     'jeanluc o"neil b 1940'

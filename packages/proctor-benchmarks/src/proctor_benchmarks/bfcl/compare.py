@@ -69,7 +69,7 @@ def type_match(value: Any, allowed: Sequence[object], expected: type, element: t
 
 
 def standard(text: str) -> str:
-    """Return a string as it is compared: without blanks and , . / - _ * ^, in lower case, with one kind of quotes.
+    """Normalise a string for comparison: lower case, one kind of quotes, without whitespace and , . / - _ * ^.
 
     >>> standard("It's 1,234.5")
     'it"s12345'

@@ -130,7 +130,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CategoryData(msgspec.Struct, frozen=True, kw_only=True):
-    """The entries of a category, the digests of its files, and what is worth knowing about them."""
+    """The entries of a category, with the digests of its files and notes for the user."""
 
     entries: list[Entry]
     digests: dict[str, str]

@@ -178,7 +178,7 @@ class OfficialClasses:
         ]
 
     async def state(self) -> Mapping[str, object]:
-        """Return the public attributes of the instances, long texts cut."""
+        """Return the public attributes of the instances, with long texts shortened."""
         state: Mapping[str, object] = await self._opened().call("state")
         return state
 

@@ -60,7 +60,7 @@ def executable(output: object, mode: Mode) -> Sequence[Executable]:
 
 
 def executable_or_none(output: object, mode: Mode) -> Sequence[Executable]:
-    """Return the calls of one step; none where it is no call."""
+    """Return the calls of one step; an empty list where the text is not a call."""
     try:
         return executable(output, mode)
     except Undecodable:

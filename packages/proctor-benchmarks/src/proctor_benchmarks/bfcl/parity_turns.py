@@ -32,7 +32,7 @@ _UNLIMITED = 1_000  # steps of a turn; those of the task are fewer
 
 
 class Player:
-    """Checks lines; the tasks that it needs, and their workers, are kept until it is closed."""
+    """Checks the lines of a corpus; it keeps the tasks and workers that it needs until it is closed."""
 
     def __init__(self, source: str | None) -> None:
         self._source = source

@@ -28,7 +28,7 @@ Mode = Literal["auto", "prompt", "native"]
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """What a conversation begins with, and what its later turns add, by turn."""
+    """The system message and tools at the start of a conversation, and what later turns add, by turn."""
 
     system: Message
     tools: tuple[Tool, ...]

@@ -44,7 +44,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class NotPublic(ValueError):
-    """The address is none of the public web."""
+    """The address does not belong to the public web."""
 
 
 def check_installed() -> None:

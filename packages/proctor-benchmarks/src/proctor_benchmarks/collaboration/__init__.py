@@ -80,7 +80,7 @@ def task(data: str | None = None, language: Language = "all", *, steps: int = MO
 
 
 def replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
-    """Yield transcripts by the scenario they belong to: by id or the name of their file, else by what was asked.
+    """Yield each transcript with its scenario, found by id, by file name, or by the question.
 
     Raises:
         BadInput: a transcript that cannot be read, or belongs to no scenario.

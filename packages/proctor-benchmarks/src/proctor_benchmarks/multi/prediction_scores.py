@@ -96,7 +96,7 @@ def write_files(report: PredictionReport, prediction_file: Path, *, detail: bool
 
 
 def added_up(path: Path) -> tuple[float, float]:
-    """Return (score, total) of a score.json.
+    """Return the score and the total of a `score.json`.
 
     Raises:
         BadInput: the file is missing or in another layout.

@@ -60,7 +60,7 @@ class Stage:
 
 
 def begun(sample: Sample) -> Episode:
-    """Return the episode of a sample at its beginning; lots are the same in each."""
+    """Return a new episode of a sample; its random choices are the same in every attempt."""
     scene, _, rules = scene_of(sample)
     return Episode(scene, rules, random.Random(sample.id))  # noqa: S311 - no secret
 
@@ -122,7 +122,7 @@ class Partner(Opened):
 
 
 class Playing:
-    """The partner in one attempt.
+    """The simulated partner, for one attempt at a sample.
 
     Attributes:
         steps: what it did since it was asked.

@@ -129,7 +129,7 @@ class Rates(msgspec.Struct, frozen=True):
     comments: str
 
     def words(self) -> str:
-        """Return it as the official log has it."""
+        """Return the rating in the words of the official log."""
         lines = (
             "Environment response:",
             "The conversation is terminated." if self.terminated else "",

@@ -47,7 +47,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Return the name by which the others call it."""
+        """Return the name by which other characters address this one."""
         return f"{self.first_name} {self.last_name}"
 
 

@@ -55,7 +55,7 @@ def ask_judge(history: str, players: int, edition: Edition) -> str:
 
 
 def ask_again(reply: str, schema: Mapping[str, Any]) -> str:
-    """Return the request to bring a reply into the form."""
+    """Return the prompt that asks a model to rewrite its reply in the required format."""
     return official().reformat.format(reply=reply, format_instructions=json.dumps(schema))
 
 

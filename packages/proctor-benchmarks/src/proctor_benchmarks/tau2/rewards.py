@@ -57,7 +57,7 @@ class Rewards(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ignoring_basis(self) -> float:
-        """Return the product of all that needs no judge; the state counts only as the basis says, even here."""
+        """Return the product of the rewards that need no judge; the database counts only if the task's basis includes it."""
         return self.env * self.action * self.communicate
 
 

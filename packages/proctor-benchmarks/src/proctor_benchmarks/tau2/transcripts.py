@@ -35,7 +35,7 @@ Sha = Callable[[object], str]
 
 
 class Script:
-    """Says what was recorded, and notes every query."""
+    """Recorded replies that scripted models play back, with a log of every query."""
 
     def __init__(self, steps: Sequence[Mapping[str, Any]], sha: Sha, *, solo: bool) -> None:
         self.queries: list[JSON] = []

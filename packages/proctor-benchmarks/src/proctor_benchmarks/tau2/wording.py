@@ -64,7 +64,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def done_tool(self) -> dict[str, Any]:
-        """Return the tool by which an agent without a user ends the task."""
+        """Return the tool with which an agent ends a task that has no simulated user."""
         empty = {"properties": {}, "title": "parameters", "type": "object"}
         return {"type": "function", "function": {"name": DONE, "description": self.done, "parameters": empty}}
 

@@ -50,7 +50,7 @@ def convert(raw: Mapping[str, Any], method: str, edition: Edition, seed: object)
 
 
 def alternatives(raw: Mapping[str, Any], method: str, edition: Edition) -> list[tuple[float, Example | Unconvertible]]:
-    """Return all that the official conversion may make of a raw answer, each with its chance; one try may break off, others not.
+    """Return every possible outcome of the official conversion of a raw answer, each with its probability; the conversion is random.
 
     Raises:
         Unconvertible: see `convert`.

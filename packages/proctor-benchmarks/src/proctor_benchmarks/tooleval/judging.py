@@ -190,7 +190,7 @@ def shown_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 async def prefer(ask: Ask, given: Compared, pick: Pick) -> int:
-    """Return the index of the better answer: solved, else not sure, else any, and among several the one the judge selects."""
+    """Return the index of the better answer: solved beats unsure beats unsolved, and the judge decides among equals."""
     statuses = list(given.statuses)
     if statuses[0] is None:
         statuses = [(await judge_answer(ask, given.query, one))[0] for one in given.answers]

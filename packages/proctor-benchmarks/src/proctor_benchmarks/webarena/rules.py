@@ -92,7 +92,7 @@ def _split(url: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def holds(required: Mapping[str, str | Sequence[str]], content: str) -> bool:
-    """True if a part of a page holds what is required of it; an exact match goes before all else."""
+    """True if a part of a page meets its requirement; an exact match takes precedence over other rules."""
     content = html.unescape(content)
     exact, several = required.get("exact_match"), required.get("must_include", ())
     if isinstance(exact, str):
@@ -148,7 +148,7 @@ def helper_call(text: str) -> tuple[str, Sequence[str]] | None:
 
 
 def page_to_open(target_url: str, last_url: str, latest_order: str = "") -> str | None:
-    """Return the address that a target is looked for at; None for the page that the agent left open.
+    """Return the address of the page to check; None for the page that the agent left open.
 
     Args:
         latest_order: the address of the newest order in the shop, for targets that ask for it.

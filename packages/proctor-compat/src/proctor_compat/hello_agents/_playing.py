@@ -33,7 +33,7 @@ class PlayedSample(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> bool:
-        """True if it is in the mean: the failure of a provider says nothing about the agent."""
+        """True if the sample counts in the mean; a provider's failure says nothing about the agent."""
         return self.trial.outcome in IN_THE_MEAN
 
     @property
@@ -91,7 +91,7 @@ def _played(run: Run) -> Iterator[PlayedSample]:
 
 
 class Questions(ABC):
-    """Questions, each a dict, that are read when they are first asked for.
+    """Questions as dicts, read on first use.
 
     Attributes:
         data: the questions, after `load`.

@@ -92,7 +92,7 @@ class Tool(ABC):
         return ToolResponse.success(text=text, data=found, **seen)
 
     async def arun(self, parameters: Mapping[str, object]) -> Any:
-        """Call the tool from a loop that goes on meanwhile."""
+        """Call the tool without blocking the event loop."""
         return await asyncio.to_thread(self.run_with_timing, parameters)
 
     async def arun_with_timing(self, parameters: Mapping[str, object]) -> Any:
@@ -199,7 +199,7 @@ class EvaluationTool(Tool):
 
 
 def as_json(results: Mapping[str, Any]) -> str:
-    """Return results as JSON text of at most 8 kB, with lists and texts cut where they are longer, which it then says."""
+    """Return results as JSON text of at most 8 kB; longer lists and texts are shortened, and marked as such."""
     known = json.loads(json.dumps(results, default=str), parse_constant=lambda _: None)  # JSON knows no NaN
     text = json.dumps(known, ensure_ascii=False)
     for most in (10, 3, 1, 0):

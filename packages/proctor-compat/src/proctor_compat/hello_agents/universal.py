@@ -66,7 +66,7 @@ class EvaluationConfig:
         return {"dimensions": [one.to_dict() for one in self.dimensions], "num_dimensions": len(self.dimensions)}
 
     def rubrics(self) -> list[Rubric]:
-        """Return the same as rubrics: one for each scale.
+        """Return the dimensions as rubrics, one for each scale.
 
         Raises:
             BadInput: no dimension, one twice, or a scale below 2.

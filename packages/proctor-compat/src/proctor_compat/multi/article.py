@@ -79,7 +79,7 @@ class CustomMetrics:
 
     @staticmethod
     def logical_consistency(pred: str, label: str) -> Marks:
-        """Return how far both use the same words of reasoning; see `structure_f1`.
+        """Return the overlap of the reasoning words of both texts; see `structure_f1`.
 
         >>> CustomMetrics.logical_consistency("因为下雨，所以地湿", "由于下雨，因此地面潮湿")
         (1.0, 1.0)

@@ -28,7 +28,7 @@ def add_flags(flags: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:
-    """Ask about every image that the file does not have yet; 3 when some could not be had.
+    """Caption every image that is not in the file yet; return 3 if some captions could not be obtained.
 
     Raises:
         BadInput: no such folder or no images in it, a file in another layout, or the endpoint refuses.

@@ -16,7 +16,7 @@ def _foreign(value: Any) -> Any:
 
 
 class Record(msgspec.Struct, kw_only=True):
-    """Made with keywords and changed at will, as there."""
+    """A mutable record made with keywords, like the pydantic models of VeADK."""
 
     def model_dump(self, **_: object) -> dict[str, object]:
         plain: dict[str, object] = msgspec.to_builtins(self, enc_hook=_foreign)
@@ -24,7 +24,7 @@ class Record(msgspec.Struct, kw_only=True):
 
     @classmethod
     def model_validate(cls, value: object) -> Self:
-        """Return plain data, or an object of the class, as one.
+        """Return an object of the class from plain data, or unchanged if it is one.
 
         Raises:
             ValueError: it is not valid.

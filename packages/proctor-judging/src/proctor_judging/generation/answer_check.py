@@ -28,7 +28,7 @@ NAME = "answer_confirmed"
 
 
 class AnswerDoubt(msgspec.Struct, frozen=True, kw_only=True):
-    """An item whose stated answer differs from the one found; '' if none was found."""
+    """An item whose stated answer differs from the computed one, which is '' if there is none."""
 
     id: str
     stated: str

@@ -192,7 +192,7 @@ class Gathering:
         return answer_check.solved(run, {item["id"]: as_text(item[answer]) for item in items}, self._wish.votes)
 
     def people(self, run: Run | None) -> PeopleEvidence | None:
-        """Return people's labels of these items; None without any."""
+        """Return the labels that people gave these items; None if there are none."""
         asked = self._wish.verifications
         path = Path(asked) if asked is not None else labels.file_of(self._wish.data)
         if asked is None and not path.is_file():

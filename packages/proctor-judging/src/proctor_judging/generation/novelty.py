@@ -119,7 +119,7 @@ class Novelty:
             self.add(id, text)
 
     def like(self, text: str) -> Likeness | None:
-        """Return the text here that this one is a copy of, in the plainest way; None for a new one.
+        """Return the stored text that this one copies, by the simplest rule that applies; None for a new text.
 
         >>> known = Novelty()
         >>> known.add("a", "How many primes are there below $100$?")

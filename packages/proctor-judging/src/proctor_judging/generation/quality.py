@@ -88,7 +88,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def held(self) -> Held | None:
-        """The comparison of the judge with people; None without labels."""
+        """Return the comparison of the judge with people; None without labels."""
         agreement = self.people.agreement if self.people is not None else None
         return agreement.held[0] if agreement is not None and agreement.held and agreement.held[0].rows else None
 

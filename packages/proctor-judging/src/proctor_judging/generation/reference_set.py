@@ -42,7 +42,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     source: Mapping[str, str] = {}
 
     def told(self) -> dict[str, object]:
-        """Return what a run records of the reference set."""
+        """Return the entry about the reference set that is stored with a run."""
         return {"name": self.name, "digest": self.digest, "items": len(self.items), **self.source}
 
 

@@ -68,7 +68,7 @@ def report(found: Quality, lang: str) -> Page:
 
 
 def write_generation_report(path: Path, found: Generated, lang: str) -> Path:
-    """Write what was generated: topics, answers, the first items, and the places that stayed empty."""
+    """Write the report of a generation: topics, answers, the first items, and the slots that stayed empty."""
     kind = generator(found.plan.generator)
     sections = [Section(say("Topic distribution"), [_topic_table(topics_of(found.items, kind), len(found.items))])]
     answers = [item[kind.answer] for item in found.items if kind.answer and isinstance(item.get(kind.answer), int)]

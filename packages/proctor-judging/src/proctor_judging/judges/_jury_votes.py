@@ -75,7 +75,7 @@ def majority(votes: Sequence[Vote], threshold: float) -> bool | None:
 
 
 def spread(votes: Sequence[Vote]) -> float | None:
-    """Return how far the highest is from the lowest; None for a single vote."""
+    """Return the difference between the highest and the lowest vote; None for a single vote."""
     points = [vote.points for vote in votes]
     return max(points) - min(points) if len(points) > 1 else None
 

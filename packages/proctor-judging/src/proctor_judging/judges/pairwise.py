@@ -228,7 +228,7 @@ def concluded(
 
 
 def is_unsteady(consistency: Estimate | None, *, pairs: int = 1) -> bool:
-    """True if the judge is shown to repeat its verdict in the other order hardly more often than by lot."""
+    """True if the judge repeats its verdict in the swapped order hardly more often than chance would."""
     return consistency is not None and _is_beyond(consistency, UNSTEADY, pairs, below=True)
 
 

@@ -93,7 +93,7 @@ def weighted(points: Mapping[str, float | None], rubric: Rubric) -> float | None
 
 
 def average(repeats: Sequence[RubricJudgement], failed: int, rubric: Rubric) -> RubricJudgement:
-    """Return the mean of the repeats of one judge; `failed` more gave no usable reply."""
+    """Return the mean over the repeats of one judge; `failed` is the number of repeats without a usable reply."""
     known = {
         one.name: [given for repeat in repeats if (given := repeat.points[one.name]) is not None]
         for one in rubric.dimensions

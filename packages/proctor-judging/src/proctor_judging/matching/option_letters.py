@@ -223,7 +223,7 @@ def _of_all(text: str, options: str, mentions: Sequence[Mention]) -> str | None:
 
 
 def with_letters(reply: str, texts: Mapping[str, str]) -> str:
-    """Return the reply with the letters of options in the place of their texts.
+    """Return the reply with the text of each option replaced by its letter.
 
     >>> with_letters("It is Lyon, not Nice.", {"A": "Nice", "B": "Lyon"})
     'It is B, not A.'

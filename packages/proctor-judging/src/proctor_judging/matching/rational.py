@@ -50,7 +50,7 @@ def constant(tree: Tree) -> Fraction | None:
 
 
 def in_field(tree: Tree, point: Mapping[str, int]) -> int:
-    """Return the value at a point of the field.
+    """Return the value of the expression at a point of a finite field.
 
     Raises:
         Undefined: a division by zero.

@@ -59,7 +59,7 @@ def english_sentences(text: str) -> list[list[str]]:
 
 
 def chinese_tokens(text: str) -> list[str]:
-    """Return the tokens of `rouge_chinese`, of all sentences of a text that is already cut by blanks."""
+    """Return the tokens that `rouge_chinese` sees in a text whose words are separated by spaces."""
     for pattern in _BREAKS:
         text = pattern.sub(r"\1\n\2", text)
     return [word for part in text.rstrip().split("\n") if part for word in _words(part)]

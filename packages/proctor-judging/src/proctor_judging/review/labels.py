@@ -92,7 +92,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def decision(self) -> Entry | None:
-        """The adjudicator's decision; None if a label is newer."""
+        """Return the adjudicator's decision; None if a label is newer."""
         return self.entries[-1] if self.entries[-1].decides else None
 
     @property

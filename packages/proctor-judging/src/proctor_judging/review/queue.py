@@ -250,7 +250,7 @@ class Review:
 
     @property
     def plan(self) -> Plan:
-        """The current plan: who reviews which items."""
+        """Return the current plan: who reviews which items."""
         return self._plan.now()
 
     def item(self, item: str) -> Item:

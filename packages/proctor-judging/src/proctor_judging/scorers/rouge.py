@@ -94,7 +94,7 @@ def make(options: Mapping[str, object]) -> Scorer:
 
 
 def figures(package: Package, measure: Measure, made: str, expected: str) -> Rouge | None:
-    """Return the figures of a package for two texts; None for a reference in which it finds no words.
+    """Return a package's ROUGE figures for two texts; None for a reference without words.
 
     An answer without words has 0, where `rouge` and `rouge-chinese` raise.
 

@@ -28,7 +28,7 @@ class SetFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SetGiven(msgspec.Struct, frozen=True, kw_only=True):
-    """A set, and which of its cases: those with the text, after a case, at most `size`."""
+    """A request for cases of a set: those that contain a text, after a given case, at most `size`."""
 
     file: str
     text: str = ""

@@ -109,13 +109,13 @@ def form_of(case: EvalCase) -> CaseForm:
 
 
 def lines(text: str) -> str:
-    """Return a text as a browser sends it back out of a field of many lines, if nobody changes it."""
+    """Normalise text the way an unchanged multi-line field sends it back."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def line(text: str) -> str:
-    """Return a text as a browser sends it back out of a field of one line."""
+    """Normalise text the way a single-line input does."""
     return lines(text).replace("\n", "")
 
 

@@ -58,7 +58,7 @@ class Bases:
         return kept[0] if kept is not None else None
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Release nothing: a form holds no resources."""
 
 
 class Shown(NamedTuple):

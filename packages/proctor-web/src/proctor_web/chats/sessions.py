@@ -167,13 +167,13 @@ class Chat:
             self.detach(watcher)
 
     def attach(self) -> "Watcher":
-        """Return what takes every update from now on."""
+        """Subscribe to updates, and return the watcher that receives them."""
         watcher = Watcher()
         self._watchers.add(watcher)
         return watcher
 
     def detach(self, watcher: "Watcher") -> None:
-        """Take no more updates."""
+        """Unsubscribe from updates."""
         self._watchers.discard(watcher)
 
 

@@ -19,7 +19,7 @@ NICER = 10
 
 
 class Place(NamedTuple):
-    """Where another process finds a run."""
+    """The store and id by which another process opens a run."""
 
     url: str
     run_id: str

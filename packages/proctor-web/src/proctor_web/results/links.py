@@ -41,7 +41,7 @@ class RunLinks(Links):
         return sample_address(self.reference, sample_id, attempt)
 
     def shown(self, key: str, rows: Sequence[Line]) -> Sequence[Line]:
-        """Return which rows of a section of estimates the page has: the first ones, or all if it is opened."""
+        """Return the rows of a section of estimates that the page shows: the first ones, or all if the section is open."""
         return rows if len(rows) <= ROWS + 1 or key == self.opened else rows[:ROWS]
 
     def section(self, key: str) -> str:

@@ -20,7 +20,7 @@ SOON_SECONDS = 0.1  # a page does not wait longer for counts
 
 
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
-    """What the head of a run's page shows: how far it is, what can be done with it, what people said.
+    """The head of a run's page: progress, available actions, and people's labels.
 
     Attributes:
         is_stored: its process has opened it, so that something can be said about it.

@@ -49,7 +49,7 @@ def save_label(workspace: Workspace, given: Label, by: str) -> None:
 
 
 def remove_label(workspace: Workspace, given: ScorerOfAttempt, by: str) -> None:
-    """Take back what one said of a verdict."""
+    """Remove the user's own label of a verdict."""
     one = _judged_attempt(workspace, given)
     one.found.store.annotate([], [_annotation(one, by, kind="label", name=given.scorer)])
 

@@ -69,7 +69,7 @@ class Head(NamedTuple):
 
 
 class Chip(NamedTuple):
-    """A filter that holds: its words, and the address without it."""
+    """An active filter: its description, and the address of the list without it."""
 
     name: str
     without: str

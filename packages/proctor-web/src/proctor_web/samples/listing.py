@@ -59,7 +59,7 @@ class SampleFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SampleRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A trial in a list; its texts are cut. `marks`: what people left on it."""
+    """A trial in a list, with shortened texts; `marks` are people's annotations of it."""
 
     sample: str
     attempt: int

@@ -18,7 +18,7 @@ MOST_BARS = 120  # in one lane; more are drawn together where they lie in the sa
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
-    """A time of waiting, in seconds from the start; `steps` of them drawn as one. `number` is the entry of the first, -1 for a judge."""
+    """A bar of the waterfall: `steps` waits drawn as one, in seconds from the start. `number` is the entry of the first step, -1 for a judge."""
 
     lane: Lane
     start: float

@@ -12,7 +12,7 @@ from proctor_web.workspace import NotFound, Workspace
 
 
 class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which lines of the audit log: of a user, on a run, after the line that was the last one of the page before."""
+    """A filter of the audit log: by user, by run, and after the last line of the previous page."""
 
     name: str = ""
     run: str = ""

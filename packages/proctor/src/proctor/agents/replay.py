@@ -42,7 +42,7 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 
 
 def read(path: Path) -> Iterator[tuple[str, Trajectory]]:
-    """Yield sample ids with what was recorded for them.
+    """Yield each sample id with its recorded trajectory or failure.
 
     Raises:
         BadInput: no such file, or a record that cannot be read; names file and line (or the number of the record).

@@ -134,7 +134,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def note(self) -> Sentence:
-        """Return what the interval is."""
+        """Return the note that explains an interval which holds at every look."""
         return say(
             "its interval is that of the decision, each end wrong with a chance of at most {error}",
             error=f"{100 * self.error:g}%",

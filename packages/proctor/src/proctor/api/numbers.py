@@ -150,7 +150,7 @@ def find_weighing(record: RunRecord, store: Store, scorer: str) -> strata.Weighi
 
 
 def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequence[Estimate]:
-    """Return the stored official aggregates; for a run without them, only those that can be computed without making the task.
+    """Return the official aggregates that are stored with the run; without them, those that need no task to compute.
 
     Reading a run makes no task: that could run the code of the user, or load data.
     """

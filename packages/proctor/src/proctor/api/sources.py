@@ -42,7 +42,7 @@ GIT_SECONDS = 5.0
 
 
 def files_of(name: str | None, *objects: object) -> dict[str, str]:
-    """Return the digest of each file of a part, by its path relative to the first of them.
+    """Return the digest of each source file of a part, keyed by its path relative to the folder of the first.
 
     Args:
         name: the part as it was named: a path, `kind:path`, `package.module:object`, a command; None for an object.

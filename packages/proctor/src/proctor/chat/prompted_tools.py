@@ -33,7 +33,7 @@ def tool_lines(tools: Sequence[Tool]) -> str:
 
 
 def read_calls(message: Message, tools: Sequence[Tool]) -> Message:
-    """Return the message with the calls that its text makes, if any; only names of these tools are calls.
+    """Return the message with the tool calls parsed from its text; a name that is no tool is not a call.
 
     >>> read_calls(Message.of("assistant", '[{"name": "f", "arguments": {"x": 1}}]'), [Tool(name="f")]).calls[0].arguments
     {'x': 1}

@@ -147,7 +147,7 @@ class EnvironmentFailed(PartFailed):
 
 
 class EnvironmentDied(EnvironmentFailed):
-    """The environment ended, hung or wrote garbage after a call of the agent: the agent's failure if a fresh one is sound."""
+    """The environment ended, hung or wrote garbage after a call: the agent's failure if a fresh environment works."""
 
 
 class UserFailed(PartFailed):

@@ -126,7 +126,7 @@ class Strata(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """Return how many samples the task has."""
+        """Return the number of samples of the task."""
         return sum(self.sizes.values())
 
 

@@ -55,7 +55,7 @@ def file_of(value: object) -> File | None:
 
 
 def store(file: File) -> str:
-    """Keep an attachment in the cache, and return the name it is found by; an address is its own name.
+    """Save an attachment in the cache and return its name; an address is returned unchanged.
 
     Raises:
         BadInput: the cache cannot be written.

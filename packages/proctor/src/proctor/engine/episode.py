@@ -98,7 +98,7 @@ class Episode:
         return self._made(self._received(), "task_limit")
 
     def so_far(self, stop: Stop | None = None) -> Trajectory:
-        """Return the trajectory up to now; `stop` says why, when something outside ended it."""
+        """Return the trajectory so far; `stop` is the reason if something other than the agent ended it."""
         return self._made(self._received(), stop)
 
     def _received(self) -> Sequence[Step]:

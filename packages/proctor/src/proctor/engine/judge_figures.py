@@ -106,7 +106,7 @@ def marked(judge: JudgeInfo) -> Sentence:
 
 
 def compared(one: RunRecord, other: RunRecord, scorer: str) -> Iterator[Sentence]:
-    """Yield notes on the judges of two runs that are compared by a scorer: who they were, or that they differ."""
+    """Yield notes on a scorer's judges in two compared runs: which judge it was, or how they differ."""
     first, second = about(one, scorer), about(other, scorer)
     if first is None or second is None:
         return
@@ -204,7 +204,7 @@ class _Cases:
 
 
 def on_scale(one: Estimate, figure: Figure) -> Estimate:
-    """Convert an estimate of shares to the scale of its figure; on a scale from 0 to 1 it is unchanged.
+    """Convert an estimate from shares to the scale of its figure; a scale from 0 to 1 changes nothing.
 
     >>> on_scale(Estimate(name="average", value=0.5, low=0.25, high=0.75), Figure(name="average", low=1, high=5)).value
     3.0

@@ -112,7 +112,7 @@ class Refusals:
         return self.reason is None
 
     def rest(self) -> Sequence[Played]:
-        """Return the held trials to keep at the end; none if there is a `reason`."""
+        """Return the trials that were held back and may now be stored; none if `reason` stopped the run."""
         return () if self.reason is not None else self.held
 
     def _most(self, in_flight: int) -> int:

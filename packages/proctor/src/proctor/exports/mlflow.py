@@ -40,7 +40,7 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
 
 
 def send(record: RunRecord, store: Store, address: str, *, options: Options) -> Sentence:
-    """Log the run to the server at an address, `env` for that of MLFLOW_TRACKING_URI, and say where it is.
+    """Log the run to an MLflow server and report its address; `env` is the server of MLFLOW_TRACKING_URI.
 
     Raises:
         BadInput: the server cannot be reached or refuses; `MissingExtra`.

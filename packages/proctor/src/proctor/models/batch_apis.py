@@ -198,7 +198,7 @@ class OpenAIBatches:
 
 
 def openai_batches(target: Target, path: str) -> OpenAIBatches:
-    """Return the batches next to an address of single requests.
+    """Return the batch API that belongs to the address of single requests.
 
     Raises:
         BadInput: the address has a query, so that there is no address next to it.

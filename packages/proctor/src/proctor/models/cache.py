@@ -327,7 +327,7 @@ def begin(attempt: int, trial: str = "", created: float = 0.0) -> Use:
 
 
 def place_of(endpoint: str, request: Json) -> Place | None:
-    """Return the entry for the answer to a request; None without a cache."""
+    """Return the cache entry that a request reads and writes; None without a cache."""
     around = _around.get()
     if around.current is None:
         return None

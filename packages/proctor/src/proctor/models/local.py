@@ -67,7 +67,7 @@ def package(name: str) -> fetch.Package:
 
 
 def check(name: str) -> None:
-    """Find out before a run, without a network, whether a model can be served here.
+    """Check, before a run and without a network, that a model can be served on this machine.
 
     Raises:
         BadInput: an unknown name, no file, or no GGUF; `MissingExtra` without xllamacpp.

@@ -39,7 +39,7 @@ async def in_thread(function: Callable[[], Any]) -> Any:
 
 
 def within(seconds: float, function: Callable[[], T]) -> T:
-    """Return what a blocking function returns; one that takes longer is left alone in its daemon thread.
+    """Run a blocking function in a daemon thread with a time limit; a thread that exceeds it is abandoned.
 
     For libraries whose own time limits begin again with every byte that arrives.
 

@@ -76,7 +76,7 @@ class _Mean(msgspec.Struct, frozen=True):
 
 
 def components(samples: Sequence[Attempts], *, repeats: float = 1, level: float = 0.95) -> Components | None:
-    """Split the variance; None unless two clusters have a sample with two scored attempts or more.
+    """Split the variance between clusters, samples and attempts; None unless two clusters have a sample with at least two scored attempts.
 
     Args:
         samples: those with fewer attempts are left out.

@@ -28,7 +28,7 @@ _FEWER = 3  # clusters less than t would make of it: p is the larger of that of 
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
-    """The variance of a sample's value, or difference.
+    """The variance of the value of a sample, or of its difference between two agents.
 
     Attributes:
         between: of its expected value, clusters included.

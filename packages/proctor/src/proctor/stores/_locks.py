@@ -52,7 +52,7 @@ class RunLock:
 
 
 def writer_of(store: Path, run_id: str) -> int | None:
-    """Return the process that holds the lock on a run, 0 if that of another user does; None if nobody does.
+    """Return the id of the process that has locked a run: 0 for a process of another user, None if the run is not locked.
 
     The lock is not taken to find that out.
     """

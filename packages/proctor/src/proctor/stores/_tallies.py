@@ -95,7 +95,7 @@ FEW_KINDS = 100
 
 
 def tallies(rows: Rows, queries: Queries, run: int, attempts: int, scorer: str) -> dict[str, Tally]:
-    """Return the sums by slice; '' is the whole run and comes first."""
+    """Return the sums of each slice, starting with '', the whole run."""
     sizes = _sizes(rows, queries, run)
     return _by_key(rows, queries, run, attempts, scorer, _slices(_tag_sets(rows, sizes)), sizes)
 

@@ -35,7 +35,7 @@ class _Work(NamedTuple):
 
 
 class Database(Protocol):
-    """What the writer asks of a connection; it is the only one that does."""
+    """The operations of a connection that the writer uses; nothing else writes."""
 
     def accept(self, additions: Sequence[Addition]) -> Sequence[Exception | None]:
         """Write trials durably; return for each why it was not accepted, or None."""

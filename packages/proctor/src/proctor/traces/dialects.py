@@ -91,7 +91,7 @@ class ToolRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def kind_of(span: Span) -> Kind:
-    """Return what a span is of; '' for one that no convention knows."""
+    """Return the kind of operation that a span describes; '' where no convention knows it."""
     for path in KIND_PATHS:
         if kind := KINDS.get(text(span.attributes, path).lower()):
             return kind

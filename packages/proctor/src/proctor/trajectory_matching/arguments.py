@@ -97,7 +97,7 @@ class Closeness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
-    """Return a made call against an expected one, or the nearest of those that do as well."""
+    """Compare a call with an expected one, or with the closest of its accepted alternatives."""
     options = [_closeness(one, made, rules) for one in (call, *call.either)]
     return max(options, key=lambda one: one.similarity)
 

@@ -98,7 +98,7 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
 
 
 def expected_of(reference: object, where: str = "reference") -> Expected:
-    """Return what a reference expects; a text is an answer, and None expects nothing.
+    """Return the expectation of a reference; a text is the expected answer, and None expects nothing.
 
     Raises:
         BadInput: it cannot be understood.

@@ -29,7 +29,7 @@ Why = Literal["refusals", "latency", "unknown"]
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """Fixed limits a user sets for an endpoint; None is no limit."""
+    """The limits that a user sets for an endpoint; None means no limit."""
 
     concurrency: int | None = None
     requests_per_minute: float | None = None

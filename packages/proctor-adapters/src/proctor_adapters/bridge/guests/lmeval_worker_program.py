@@ -78,7 +78,7 @@ def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -
 
 
 def alone(task: str, arguments: dict[str, Any], first: int) -> dict[str, Any]:
-    """Return what lm-eval itself makes of the first documents: prompts, values by document and filter, and aggregates."""
+    """Evaluate the first documents with lm-eval alone, and return prompts, values by document and filter, and aggregates."""
     given = dict(arguments)
     given.pop("unsafe", None)
     lm = _Canned(_stops(_task(task, json.dumps(arguments)).instances[0].args[1]))

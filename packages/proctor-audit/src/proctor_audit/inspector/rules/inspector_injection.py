@@ -17,7 +17,7 @@ from proctor_audit.inspector.view import InspectedTrial
     invalidates="neither",
 )
 def inspector_injection(trial: InspectedTrial) -> Iterator[TrialEvent]:
-    """A text addresses the reviewer with an order, or closes the quotation it would stand in.
+    """A text gives the reviewer an order, or closes the quotation that encloses it.
 
     Not: a task about reviewers, markup that the same text opened.
     """
