@@ -58,7 +58,7 @@ class Bases:
         return kept[0] if kept is not None else None
 
     def close(self) -> None:
-        """Release nothing: a form holds no resources."""
+        """Release nothing: cases are kept in memory only."""
 
 
 class Shown(NamedTuple):
