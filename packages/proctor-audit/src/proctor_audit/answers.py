@@ -19,11 +19,13 @@ class AuditAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     Attributes:
         oracle: the right answer instead, as the task or the target has it.
+        oracle_of: the right answer to the sample of this id instead.
     """
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     oracle: bool = False
+    oracle_of: str = ""
 
     @property
     def shown(self) -> str:

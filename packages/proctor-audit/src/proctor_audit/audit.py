@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,6 +25,10 @@ from proctor_audit.findings import (
     natural_key,
 )
 from proctor_audit.scoring import AnswerScorer
+
+if TYPE_CHECKING:
+    from proctor_audit.outcomes import AuditOutcomes
+    from proctor_audit.request import TaskRequest
 
 DRAWN = 500  # samples that checks with scorer calls work on,
 ABOVE = 2_000  # where there are more than this
@@ -50,6 +54,8 @@ class Audit:
         samples: Sequence[Sample],
         scorers: Sequence[BoundScorer],
         scoring: AnswerScorer,
+        request: "TaskRequest | None" = None,
+        seconds: float = 5.0,
         seed: int = 0,
         command: str = "",
         where: Mapping[str, FindingLocation] | None = None,
@@ -59,12 +65,17 @@ class Audit:
         self.task = task
         self.samples = sorted(samples, key=lambda sample: natural_key(sample.id))
         self.scorers = scorers
+        self.request = request  # None where all scorers are Proctor's own
+        self.seconds = seconds
         self.seed = seed
         self.command = command
         self.unreadable = unreadable
         self.not_checked: list[NotChecked] = []
         self.calls = 0
         self.check: AuditCheck | None = None  # the one that is being made
+        self.outcomes: AuditOutcomes | None = None
+        self.why_no_outcomes: Sentence | None = None
+        self.repeats: tuple[Any, ...] | None = None  # see `repeats.repeated_verdicts`
         self._scoring = scoring
         self._where = where or {}
         self._verdicts: dict[str, AnswerVerdicts] = {}
@@ -110,6 +121,10 @@ class Audit:
     def oracle(self, sample: Sample) -> AnswerVerdicts:
         """Return what the scorers say of the right answer."""
         return self.score(sample, ORACLE)
+
+    def close(self) -> None:
+        """End the processes that scored."""
+        self._scoring.close()
 
     def found(
         self,

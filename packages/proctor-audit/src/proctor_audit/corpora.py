@@ -1,4 +1,4 @@
-"""Compare what the checks find with the labels of a corpus of eval sets or of trajectories, told by the fields of its lines."""
+"""Compare what the checks find with the labels of a corpus, whose kind the fields of its lines show."""
 
 import tempfile
 from collections import Counter
@@ -12,8 +12,10 @@ from proctor.datasets.rows import rows
 from proctor_audit.check import TASK_CHECKS, find_checks
 from proctor_audit.findings import AuditFinding
 from proctor_audit.inspector.corpus import labelled_trial
-from proctor_audit.opening import AuditRequest, open_audit
+from proctor_audit.opening import open_audit
+from proctor_audit.outcome_corpora import check_golds, check_keys
 from proctor_audit.report import run_checks
+from proctor_audit.request import TaskRequest
 
 SAME = {"unreadable", "gold-fails", "gold-unscored"}  # names of one fault, where the set allows them
 
@@ -24,13 +26,23 @@ def check_corpus(path: Path, _data: str | None) -> Iterator[Checked]:
     Raises:
         BadInput: the lines are of no corpus that is known.
     """
+    voted: list[Mapping[str, Any]] = []
+    golds: list[Mapping[str, Any]] = []
     for row in rows(path):
         if {"files", "labels", "clean"} <= row.cells.keys():
             yield from _planted(row.cells)
         elif {"messages", "labels", "judged"} <= row.cells.keys():
             yield from labelled_trial(row.cells)
+        elif {"answers", "key", "flawed"} <= row.cells.keys():
+            voted.append(row.cells)
+        elif {"gold_2024", "passed", "failed"} <= row.cells.keys():
+            golds.append(row.cells)
         else:
             raise BadInput("{where}: no corpus of audits has lines with these fields.", where=row.where)
+    if voted:
+        yield from check_keys(voted)
+    if golds:
+        yield from check_golds(golds)
 
 
 def findings_of(line: Mapping[str, Any]) -> list[AuditFinding]:
@@ -40,8 +52,11 @@ def findings_of(line: Mapping[str, Any]) -> list[AuditFinding]:
             (Path(folder) / Path(name).name).write_text(text, encoding="utf-8")
         entry = f"{folder}/{line['entry']}"
         scorers = (line["scorer"],) if line.get("scorer") else ()
-        audit = open_audit(AuditRequest(task=entry, scorers=scorers))
-        return run_checks(audit, find_checks(TASK_CHECKS))
+        audit = open_audit(TaskRequest(task=entry, scorers=scorers))
+        try:
+            return run_checks(audit, find_checks(TASK_CHECKS))
+        finally:
+            audit.close()
 
 
 def _planted(line: Mapping[str, Any]) -> Iterator[Checked]:
@@ -50,12 +65,12 @@ def _planted(line: Mapping[str, Any]) -> Iterator[Checked]:
     for label in line["labels"]:
         same = {label["kind"]} | (SAME & allowed)
         right = [each for each in findings if each.check in same and each.cls == label["class"]]
-        told = Counter(each.check for each in findings)
+        counted = Counter(each.check for each in findings)
         yield Checked(
             id=line["id"],
             agrees=bool(right),
             official=f"{label['class']} {label['kind']}",
-            ours=", ".join(f"{name} {count}" for name, count in sorted(told.items())) or "-",
+            ours=", ".join(f"{name} {count}" for name, count in sorted(counted.items())) or "-",
             group=f"{label['class']} {label['kind']}",
         )
         if right and label["scope"] == "item":

@@ -10,6 +10,8 @@ from proctor_audit.answers import AuditAnswer
 from proctor_audit.audit import Audit
 from proctor_audit.wording import REFUSALS, constants, question_of
 
+DRAWN = 100  # samples at most that a floor is measured on
+
 
 class AuditFloor(msgspec.Struct, frozen=True, kw_only=True):
     """What one such agent earns: the share of the points by the first scorer, with a Wilson interval.
@@ -42,9 +44,10 @@ def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
 
 
 def _floor(audit: Audit, agent: str, say: Callable[[Sample], str], answer: str = "") -> AuditFloor | None:
+    samples = audit.drawn if len(audit.drawn) <= DRAWN else audit.draw("floor").sample([*audit.drawn], DRAWN)
     values = [
         value
-        for sample in audit.drawn
+        for sample in samples
         for verdict in audit.score(sample, AuditAnswer(text=say(sample))).verdicts[:1]
         if (value := verdict.value) is not None
     ]

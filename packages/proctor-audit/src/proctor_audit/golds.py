@@ -68,3 +68,14 @@ def fitting_texts(pattern: str) -> list[str]:
 def gold_shown(sample: Sample) -> str:
     """Return the target for a sentence."""
     return clip(repr(sample.target), SHOWN)
+
+
+def passing_gold(audit: Audit, sample: Sample) -> dict[str, Any] | None:
+    """Return the attempt with which the target of a sample earns full points; None if it does not."""
+    kinds = {scorer.name.partition(":")[0] for scorer in audit.scorers}
+    has_oracle = audit.task.oracle is not None or audit.task.oracle_agent is not None
+    for answer in [ORACLE] if has_oracle else [AuditAnswer(text=text) for text in gold_texts(sample, kinds)]:
+        verdicts = audit.score(sample, answer)
+        if verdicts.is_full:
+            return attempt(sample, answer, verdicts)
+    return None

@@ -1,5 +1,7 @@
 """Compare what samples ask: equal inputs by a digest, so that a hundred thousand samples take seconds."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +11,24 @@ from proctor.core.digest import digest
 from proctor.core.sample import Message, Sample, Text
 from proctor_audit.wording import fold, options_of, targets_of, text_of_target
 
+WORD = re.compile(
+    r"\d+(?:[.,:/]\d+)*|[^\W\d_㐀-鿿]+(?:'[^\W\d_]+)?|[㐀-鿿]|[-+*/=<>%$€£¥^|&~#@()\[\]{}\\_°′″±×÷√∑∫≤≥≠]"
+)
+EMPTY_WORDS = frozenset(("a", "an", "the", "please", "kindly", "-"))
+FILLERS = [re.compile(text) for text in ("请问", "请", "呢", "吗", "啊", "呀", "(?<=[^目])的(?=[?？。]|$)")]
+CONTRACTIONS = [
+    (re.compile(written), meant)
+    for written, meant in (
+        (r"\bcan't\b|\bcannot\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"n't\b", " not"),
+        (r"\b(what|who|where|when|how|that|it|there|here|he|she)'s\b", r"\1 is"),
+        (r"'re\b", " are"),
+        (r"'ve\b", " have"),
+        (r"'ll\b", " will"),
+        (r"\bi'm\b", "i am"),
+    )
+]
 SHOWN_META = ("files", "state", "scenario", "after", "environment", "context")  # what else decides what a sample asks
 
 
@@ -40,6 +60,35 @@ def _message(message: Message, sample: Sample, *, with_order: bool) -> Sequence[
             text = text.replace(f"{letter}. {option}", "")
     others = [msgspec.to_builtins(part) for part in message.parts if not isinstance(part, Text)]
     return [message.role, fold(text), others]
+
+
+def near_key(sample: Sample) -> str:
+    """Return what a sample asks without what carries no meaning; numbers, names, negations and symbols of mathematics stay.
+
+    >>> ask = lambda text: near_key(Sample.ask("a", text))
+    >>> ask("What is the capital of Peru?") == ask("what's the capital of Peru ?"), ask("Is 3 > 2?") == ask("Is 3 < 2?")
+    (True, False)
+    """
+    said = [[message.role, near_words(message.text)] for turn in sample.turns for message in turn.messages]
+    others = [
+        msgspec.to_builtins(part)
+        for turn in sample.turns
+        for message in turn.messages
+        for part in message.parts
+        if not isinstance(part, Text)
+    ]
+    tools = [msgspec.to_builtins(turn.tools) for turn in sample.turns]
+    return digest([said, others, tools, {key: sample.meta[key] for key in SHOWN_META if key in sample.meta}])
+
+
+def near_words(text: str) -> list[str]:
+    """Return the words of a text that carry meaning, in their order."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    for written, meant in CONTRACTIONS:
+        folded = written.sub(meant, folded)
+    for phrase in FILLERS:
+        folded = phrase.sub("", folded)
+    return [word for word in WORD.findall(folded) if word not in EMPTY_WORDS]
 
 
 def same_target(first: Sample, second: Sample) -> bool:

@@ -1,6 +1,5 @@
 """Open a task for an audit: its samples, its scorers, the rows that cannot be read, and where each sample is written."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +8,8 @@ import msgspec
 from proctor.api import resolve
 from proctor.api.task_kinds import kind_of
 from proctor.core.errors import BadInput
-from proctor.core.run import Selection
+from proctor.core.own_code import is_ours
+from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
 from proctor.datasets.files import refusing
@@ -19,39 +19,29 @@ from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import choose
 from proctor_audit.audit import Audit, Unreadable
 from proctor_audit.findings import FindingLocation, NotChecked
+from proctor_audit.request import TaskRequest
 from proctor_audit.scoring import LocalScorer
 
 
-class AuditRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is audited, named as `proctor run` names it.
+class OpenedTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A task with its samples and the scorers that ask no model.
 
     Attributes:
-        options: of the task (`--set`, `--map`).
-        jobs: processes for scorers of users.
-        seconds: for one call of such a scorer.
+        judges: the names of the scorers that ask one.
+        refused: the errors of rows that could not be read.
+        has_user_code: True if a scorer or an environment is code of the user.
     """
 
-    task: str
-    options: Mapping[str, object] = {}
-    scorers: tuple[str, ...] = ()
-    selection: Selection = Selection()
-    seed: int = 0
-    jobs: int = 1
-    seconds: float = 5.0
-
-    @property
-    def command(self) -> str:
-        """Return the command line of the audit, to which a finding adds `--replay`."""
-        words = ["proctor", "audit-task", self.task, *(word for name in self.scorers for word in ("--scorer", name))]
-        for key, value in self.options.items():
-            given = value.items() if key == "columns" and isinstance(value, Mapping) else [(key, value)]
-            flag = "--map" if key == "columns" else "--set"
-            words += [word for name, text in given for word in (flag, f"{name}={text}")]
-        return shlex.join(words)
+    task: Task
+    samples: Sequence[Sample]
+    scorers: Sequence[BoundScorer]
+    judges: Sequence[str]
+    refused: Sequence[BadInput]
+    has_user_code: bool
 
 
-def open_audit(request: AuditRequest) -> Audit:
-    """Read the task; rows that cannot be read are kept aside.
+def open_task(request: TaskRequest) -> OpenedTask:
+    """Read a task; rows that cannot be read are kept aside.
 
     Raises:
         BadInput: there is no such task, or nothing of it can be read.
@@ -63,33 +53,62 @@ def open_audit(request: AuditRequest) -> Audit:
         samples = list(choose(task, request.selection, request.seed).read())
     if not samples and not refused:
         raise BadInput("{task} has no samples to audit.", task=request.task)
-    scorers, judges = _scorers(task, request)
+    bound = resolve.scorers_of(task, request.scorers or task.scorers)
+    judges = sorted({name for scorer in bound for name in resolve.judges_of([scorer])})
+    return OpenedTask(
+        task=task,
+        samples=samples,
+        scorers=[scorer for scorer in bound if scorer.name not in judges],
+        judges=judges,
+        refused=[*refused.values()],
+        has_user_code=any(not _is_own(scorer) for scorer in bound if scorer.name not in judges),
+    )
+
+
+def _is_own(scorer: BoundScorer) -> bool:
+    """True if a scorer is code of Proctor."""
+    function = scorer.function
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return is_ours(str(module))
+
+
+def open_audit(request: TaskRequest, *, seconds: float = 5.0) -> Audit:
+    """Open a task for its checks; scorers of users run in a confined worker.
+
+    Args:
+        seconds: for one call of such a scorer.
+
+    Raises:
+        BadInput: there is no such task, or nothing of it can be read.
+    """
+    from proctor_audit.isolated import IsolatedScorer
+
+    opened = open_task(request)
+    task, samples = opened.task, opened.samples
+    known = {sample.id: sample for sample in samples}
     where = _locations(request, task)
     audit = Audit(
         name=task.name,
         task=task,
         samples=samples,
-        scorers=scorers,
-        scoring=LocalScorer(task, scorers),
+        scorers=opened.scorers,
+        scoring=IsolatedScorer(request, seconds=seconds)
+        if opened.has_user_code
+        else LocalScorer(task, opened.scorers, known),
+        request=request if opened.has_user_code else None,
+        seconds=seconds,
         seed=request.seed,
         command=request.command,
         where=where,
-        unreadable=[_unreadable(error, where) for error in refused.values()],
+        unreadable=[_unreadable(error, where) for error in opened.refused],
     )
-    for name in judges:
+    for name in opened.judges:
         reason = say("the scorer {scorer} asks a model, so what answers earn from it is not known here", scorer=name)
         audit.not_checked.append(NotChecked(check="gold-fails", cls="proved", reason=reason))
     return audit
 
 
-def _scorers(task: Task, request: AuditRequest) -> tuple[Sequence[BoundScorer], Sequence[str]]:
-    """Return the scorers that ask no model, and the names of the others."""
-    bound = resolve.scorers_of(task, request.scorers or task.scorers)
-    judges = {name for scorer in bound for name in resolve.judges_of([scorer])}
-    return [scorer for scorer in bound if scorer.name not in judges], sorted(judges)
-
-
-def _locations(request: AuditRequest, task: Task) -> Mapping[str, FindingLocation]:
+def _locations(request: TaskRequest, task: Task) -> Mapping[str, FindingLocation]:
     """Return where each sample of a data file is written, by its id."""
     if kind_of(request.task) != "data" or not Path(request.task).exists():
         return {}

@@ -39,8 +39,8 @@ def lines_of(report: AuditReport, *, seconds: float, every: bool = False) -> Ite
     if ignored:
         yield t("accepted by the ignore list: {count}", count=ignored)
     if report.floor:
-        yield t("floor   {floors}", floors=", ".join(map(t, _floors(report))))
-    for note in (*_not_checked(report), *report.notes):
+        yield t("floor   {floors}", floors=", ".join(map(t, describe_floors(report))))
+    for note in (*describe_not_checked(report), *report.notes):
         yield t(note)
 
 
@@ -74,13 +74,15 @@ def describe_precision(finding: AuditFinding) -> Sentence:
     )
 
 
-def _floors(report: AuditReport) -> Iterator[Sentence]:
+def describe_floors(report: AuditReport) -> Iterator[Sentence]:
+    """Yield what agents that know nothing earn."""
     for each in report.floor:
         share = f"{100 * each.value:.0f} % ({100 * each.low:.0f}–{100 * each.high:.0f})"
         yield say(FLOOR_WORDS[each.agent].text, share=share, answer=repr(clip(each.answer, 30)))
 
 
-def _not_checked(report: AuditReport) -> Iterator[Sentence]:
+def describe_not_checked(report: AuditReport) -> Iterator[Sentence]:
+    """Yield what could not be checked, by its reason."""
     by_reason: dict[str, tuple[Sentence, list[str]]] = {}
     for each in report.not_checked:
         by_reason.setdefault(str(each.reason), (each.reason, []))[1].append(each.check)

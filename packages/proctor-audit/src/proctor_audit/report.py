@@ -12,7 +12,7 @@ from proctor.core.version import __version__
 from proctor.transport.redact import quoted
 from proctor_audit.audit import Audit
 from proctor_audit.check import AuditCheck
-from proctor_audit.findings import CLASSES, AuditFinding, NotChecked, sort_findings
+from proctor_audit.findings import CLASSES, AuditFinding, FindingClass, NotChecked, sort_findings
 from proctor_audit.floor import AuditFloor, measure_floor
 from proctor_audit.ignoring import IgnoreRule, mark_ignored
 
@@ -26,7 +26,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         subject: how many samples there are, or trials.
         scorers: the names of the scorers that were called.
         calls: how often a scorer was called.
-        notes: what the user is told besides, such as rules of the ignore list that match nothing.
+        notes: further notes for the user, such as rules of the ignore list that match nothing.
     """
 
     task: str
@@ -63,7 +63,7 @@ def run_checks(audit: Audit, checks: Sequence[AuditCheck]) -> list[AuditFinding]
             audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=error.sentence, applies=True))
         except ProctorError:
             raise
-        except Exception as error:  # noqa: BLE001 - a fault of one check is told, and ends no other
+        except Exception as error:  # noqa: BLE001 - a fault of one check is reported, and ends no other
             reason = say("the check raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
             audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=reason, applies=True))
     return sort_findings([*findings.values()])
@@ -96,10 +96,14 @@ def exit_code(report: AuditReport, fail_on: FailOn) -> int:
     """Return 1 for a finding at or above `fail_on` that is not ignored, 3 where a proved check could not be made, else 0."""
     if fail_on == "never":
         return 0
-    failing = CLASSES[: CLASSES.index(fail_on) + 1]
-    if any(finding.cls in failing for finding in report.counted):
+    if any(finding.cls in failing_classes(fail_on) for finding in report.counted):
         return 1
     return 3 if any(each.applies and each.cls == "proved" for each in report.not_checked) else 0
+
+
+def failing_classes(fail_on: FailOn) -> Sequence[FindingClass]:
+    """Return the classes whose findings make the exit code 1."""
+    return () if fail_on == "never" else CLASSES[: CLASSES.index(fail_on) + 1]
 
 
 def as_json(report: AuditReport) -> Mapping[str, Any]:
@@ -118,7 +122,7 @@ def as_json(report: AuditReport) -> Mapping[str, Any]:
         ],
         "findings": [finding_json(finding) for finding in report.findings],
         "floor": msgspec.to_builtins(report.floor),
-        "not_checked": msgspec.to_builtins(report.not_checked),
+        "not_checked": msgspec.to_builtins(report.not_checked, enc_hook=str),
         "cost": {"scorer_calls": report.calls, "model_calls": 0},
     }
 
@@ -128,7 +132,7 @@ def finding_json(finding: AuditFinding) -> Mapping[str, Any]:
     from proctor.i18n import LANGUAGES, speak
 
     message = {lang: speak(finding.sentence, lang) for lang in LANGUAGES}
-    return {**msgspec.to_builtins(finding), "message": message}
+    return {**msgspec.to_builtins(finding, enc_hook=str), "message": message}
 
 
 def _missing(audit: Audit, check: AuditCheck) -> Sentence | None:
@@ -138,8 +142,8 @@ def _missing(audit: Audit, check: AuditCheck) -> Sentence | None:
             return say("there are no samples")
         if need in ("scorer", "agents") and not audit.scorers:
             return say("there is no scorer that could be called")
-        if need == "outcomes":
-            return say("no stored runs were given")
+        if need == "outcomes" and audit.outcomes is None:
+            return audit.why_no_outcomes or say("no stored runs were given")
         if need == "environment" and audit.task.environment is None:
             return say("the task has no environment")
         if need == "judge":

@@ -31,15 +31,16 @@ class AnswerScorer(Protocol):
 class LocalScorer:
     """Scores in this process."""
 
-    def __init__(self, task: Task, scorers: Sequence[BoundScorer]) -> None:
+    def __init__(self, task: Task, scorers: Sequence[BoundScorer], samples: Mapping[str, Sample]) -> None:
         self._task = task
+        self._samples = samples
         self._scorers = [replace(scorer, inline=scorer.inline or not scorer.is_async) for scorer in scorers]
         self._is_plain = task.environment is None and task.user is None
         self._can_step = self._is_plain and all(not scorer.is_async for scorer in scorers)
         self._runner = asyncio.Runner()
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
-        if self._can_step and not answer.oracle:
+        if self._can_step and not answer.oracle and not answer.oracle_of:
             trial = Trial(run_id="audit", sample_id=sample.id, outcome="scored", trajectory=_said(sample, answer))
             return _verdicts(trial, _finish(score_trial(trial, sample, self._scorers)))
         work = Work(run_id="audit", task=self._task, agent=self._agent(answer), scorers=self._scorers, limits=Limits())
@@ -50,9 +51,11 @@ class LocalScorer:
         self._runner.close()
 
     def _agent(self, answer: AuditAnswer) -> Agent:
-        if not answer.oracle:
-            return ScriptedAgent(answer)
-        return Baseline("oracle").with_oracle(self._task.oracle_agent or self._task.oracle)
+        own = self._task.oracle_agent or self._task.oracle
+        if answer.oracle_of and self._task.oracle is not None:
+            said = self._task.oracle(self._samples[answer.oracle_of])
+            return Baseline("oracle").with_oracle(lambda _: said)
+        return Baseline("oracle").with_oracle(own) if answer.oracle else ScriptedAgent(answer)
 
 
 def _said(sample: Sample, answer: AuditAnswer) -> Trajectory:

@@ -10,36 +10,56 @@ from proctor_audit.audit import Audit, attempt, scored_by_target
 from proctor_audit.findings import AuditFinding
 from proctor_audit.wording import expects_abstention, fold, is_empty_target, targets_of, text_of_target
 
+ALL_FORMS = 30  # samples on which every text is tried; each other one gets one of them, and all that pass anywhere
+PROBED = 30  # samples after which an answer that passes few of them is given up
+LEAST_SHARE = 0.4
+
 
 def unearned(audit: Audit, texts: Callable[[Sample], Sequence[str]]) -> Iterator[AuditFinding]:
     """Yield a finding for each sample that one of the texts passes, unless the sample expects an abstention, or that text."""
-    for sample in audit.drawn:
-        if expects_abstention(sample) or is_empty_target(sample.target) != (sample.target is None):
-            continue
-        expected = {fold(text_of_target(target)).casefold() for target in targets_of(sample)}
-        for text in texts(sample):
-            if fold(text).casefold() in expected:
-                continue
-            answer = AuditAnswer(text=text)
-            verdicts = audit.score(sample, answer)
-            scorers = scored_by_target(verdicts)
-            if scorers and not verdicts.failed:
-                yield audit.found(
-                    say(
-                        "the answer {answer} earns full points under {scorer}",
-                        answer=_shown(text),
-                        scorer=", ".join(scorers),
-                    ),
-                    sample,
-                    witness={"attempts": [attempt(sample, answer, verdicts)]},
-                )
-                break
+    asked = [
+        (sample, forms)
+        for sample in audit.drawn
+        if not expects_abstention(sample) and is_empty_target(sample.target) == (sample.target is None)
+        if (forms := [*texts(sample)])
+    ]
+    passing: set[int] = set()
+    for place, (sample, forms) in enumerate(asked):
+        tried = range(len(forms)) if place < ALL_FORMS else [place % len(forms)]
+        passing.update(
+            form for form in tried if form not in passing and _passes(audit, sample, forms[form]) is not None
+        )
+    for sample, forms in asked if passing else ():
+        found = ((forms[form], _passes(audit, sample, forms[form])) for form in sorted(passing) if form < len(forms))
+        text, witness = next(((text, witness) for text, witness in found if witness is not None), ("", None))
+        if witness is not None:
+            scorers = [each["scorer"] for each in witness["verdicts"] if each["passed"]]
+            yield audit.found(
+                say(
+                    "the answer {answer} earns full points under {scorer}",
+                    answer=_shown(text),
+                    scorer=", ".join(scorers),
+                ),
+                sample,
+                witness={"attempts": [witness]},
+            )
+
+
+def _passes(audit: Audit, sample: Sample, text: str) -> dict[str, Any] | None:
+    """Return the attempt if a text that is not the target earns full points under scorers that compare with a target."""
+    if fold(text).casefold() in {fold(text_of_target(target)).casefold() for target in targets_of(sample)}:
+        return None
+    answer = AuditAnswer(text=text)
+    verdicts = audit.score(sample, answer)
+    return attempt(sample, answer, verdicts) if scored_by_target(verdicts) and not verdicts.failed else None
 
 
 def share_passed(audit: Audit, samples: Sequence[Sample], answer: Callable[[Sample], str]) -> list[dict[str, Any]]:
-    """Return the attempts that passed: one answer to each sample."""
-    passed = []
-    for sample in samples:
+    """Return the attempts that passed, one answer to each sample; none for an answer that passes few of the first ones."""
+    passed: list[dict[str, Any]] = []
+    for place, sample in enumerate(samples):
+        if place == PROBED and len(passed) < LEAST_SHARE * PROBED:
+            return []
         said = AuditAnswer(text=answer(sample))
         verdicts = audit.score(sample, said)
         if verdicts.is_full and scored_by_target(verdicts):

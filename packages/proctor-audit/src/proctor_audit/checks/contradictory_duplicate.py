@@ -18,7 +18,7 @@ def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
     for group in equal_inputs(audit.samples, with_order=False):
         known: dict[str, Sample] = {}
         for sample in group:
-            if is_empty_target(sample.target):
+            if is_empty_target(sample.target) and not any(turn.reference for turn in sample.turns):
                 continue
             key = target_text_key(sample)
             for other in known.values():
@@ -40,14 +40,19 @@ def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
 
 def _overlap(audit: Audit, first: Sample, second: Sample) -> bool:
     """True if a target of one is accepted for the other: by the scorer where it can be asked, else where they share a text."""
-    if {text_of_target(target) for target in targets_of(first)} & {
-        text_of_target(target) for target in targets_of(second)
-    }:
-        return not options_of(first)
-    if not audit.scorers or options_of(first) or not isinstance(first.target, str | int | float | list):
+    if options_of(first):
         return False
+    texts = [{text_of_target(target) for target in targets_of(sample)} for sample in (first, second)]
+    if not audit.scorers or texts[0] & texts[1]:
+        return bool(texts[0] & texts[1])
     return any(
-        audit.score(sample, AuditAnswer(text=text_of_target(target))).passed
+        audit.score(sample, answer).is_full
         for sample, other in ((first, second), (second, first))
-        for target in targets_of(other)
+        for answer in _answers_of(audit, other)
     )
+
+
+def _answers_of(audit: Audit, sample: Sample) -> list[AuditAnswer]:
+    if audit.task.oracle is not None:
+        return [AuditAnswer(oracle_of=sample.id)]
+    return [AuditAnswer(text=text_of_target(target)) for target in targets_of(sample)]

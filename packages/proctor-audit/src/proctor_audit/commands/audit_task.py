@@ -9,14 +9,15 @@ import click
 
 from proctor.cli import options, output
 from proctor.cli.long_help import long_command
-from proctor.cli.words import t
+from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
-    from proctor_audit.opening import AuditRequest
+    from proctor_audit.audit import Audit
+    from proctor_audit.request import TaskRequest
 
 
 @long_command(
-    "map scorer id limit check skip list fail-on replay json",
+    "map scorer id limit check skip fail-on replay out json",
     help=t(
         "Audit a task before it is run: may it be trusted to tell good from bad? No model is called, and no key is needed."
     ),
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     "--list", "listed", is_flag=True, help=t("List the checks: group, name, class, cost and one sentence each.")
 )
 @click.option(
+    "--runs", metavar="RUN,RUN…", help=t("Stored runs for the outcome checks (default: all of this task and data).")
+)
+@options.of_run("store")
+@click.option(
     "--ignore",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -48,6 +53,21 @@ if TYPE_CHECKING:
     "--replay", metavar="FINDING", help=t("Run the witness of one finding again, and show what the scorer said.")
 )
 @click.option("--all", "every", is_flag=True, help=t("Print every finding, not five of each check."))
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    help=t("The limit for one call of a scorer of yours (default 5)."),
+)
+@click.option(
+    "--out",
+    "-o",
+    "files",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    multiple=True,
+    help=t("Write it too: .html, .md, .json, .sarif or .xml (JUnit); several times."),
+)
 @options.as_json
 @click.pass_context
 def command(
@@ -61,8 +81,9 @@ def command(
     fail_on: Any,
     replay: str | None,
     every: bool,
+    files: tuple[Path, ...],
     as_json: bool,
-    **given: object,
+    **given: Any,
 ) -> None:
     from proctor_audit.check import TASK_CHECKS, find_checks
     from proctor_audit.ignoring import find_ignore_file, read_ignore_file
@@ -71,7 +92,10 @@ def command(
     from proctor_audit.replaying import pick, replay_lines
     from proctor_audit.report import as_json as report_json
     from proctor_audit.report import exit_code, make_report, run_checks
+    from proctor_audit.writing import check_file, write_report
 
+    for path in files:
+        check_file(path)
     clock = time.perf_counter()
     named = (replay.partition(":")[0],) if replay is not None else chosen
     checks = find_checks(TASK_CHECKS, named, skipped)
@@ -83,7 +107,9 @@ def command(
         return
     request = _request(ctx, task, given)
     rules = read_ignore_file(find_ignore_file(ignore, request.task))
-    audit = open_audit(request)
+    audit = open_audit(request, seconds=given["seconds"])
+    ctx.call_on_close(audit.close)
+    _add_outcomes(audit, given["runs"], given["store"])
     if replay is not None:
         for line in replay_lines(audit, pick(run_checks(audit, checks), replay)):
             output.line(line)
@@ -94,18 +120,33 @@ def command(
     else:
         for line in lines_of(report, seconds=time.perf_counter() - clock, every=every):
             output.line(line)
+    for path in files:
+        output.message(t("Wrote {path}.", path=write_report(report, path, lang(), fail_on)))
     ctx.exit(exit_code(report, fail_on))
 
 
-def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any]) -> "AuditRequest":
+def _add_outcomes(audit: "Audit", runs: str | None, store: str | None) -> None:
+    """Give the audit what stored runs answered; without a store there is nothing."""
+    from proctor.config import settings, store_url
+    from proctor.stores import default_path
+    from proctor_audit.outcomes import read_outcomes
+
+    url = store_url(store, settings()) or str(default_path())
+    if audit.scorers and (runs or "://" in url or Path(url).exists()):
+        names = [name.strip() for name in (runs or "").split(",") if name.strip()]
+        found = read_outcomes(audit.task, audit.scorers[0].name, names, store)
+        audit.outcomes, audit.why_no_outcomes = found
+
+
+def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any]) -> "TaskRequest":
     from proctor.core.run import Selection
-    from proctor_audit.opening import AuditRequest
+    from proctor_audit.request import TaskRequest
 
     if task is None:
         raise click.MissingParameter(ctx=ctx, param_hint="TASK", param_type="argument")
     flags = options.nested({**given, "agent_options": None})
     selection = Selection(limit=flags["limit"], first=flags["first"], ids=tuple(flags["ids"]), tags=flags["tags"] or {})
-    return AuditRequest(
+    return TaskRequest(
         task=task,
         options=flags["options"] or {},
         scorers=tuple(flags["scorers"] or ()),

@@ -1,0 +1,72 @@
+"""Send the same number in the other form."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from proctor.core.sample import Sample
+from proctor.core.sentence import say
+from proctor_audit.answers import AuditAnswer
+from proctor_audit.audit import Audit, attempt
+from proctor_audit.calls import tools_of
+from proctor_audit.check import check
+from proctor_audit.findings import AuditFinding
+from proctor_audit.golds import passing_gold
+from proctor_audit.variants import calls_answer, other_number_forms, plain_calls, structured_target
+from proctor_audit.wording import text_of_target
+
+
+@check(
+    group="A3",
+    cls="proved",
+    needs=("samples", "scorer"),
+    cost="scorer",
+    title=say("The same number in the other form (5 for 5.0) is rejected, while the schema or the type says number."),
+)
+def int_float(audit: Audit) -> Iterator[AuditFinding]:
+    """Yield samples whose target passes with 5.0 and fails with 5, or the reverse where a schema says number."""
+    for sample in audit.drawn:
+        answer = _other_form(sample)
+        gold = passing_gold(audit, sample) if answer is not None else None
+        if answer is None or gold is None:
+            continue
+        verdicts = audit.score(sample, answer)
+        if verdicts.failed:
+            yield audit.found(
+                say("the same numbers in the other form are rejected: {answer}", answer=repr(answer.shown[:80])),
+                sample,
+                witness={"attempts": [gold, attempt(sample, answer, verdicts)]},
+            )
+
+
+def _other_form(sample: Sample) -> AuditAnswer | None:
+    calls = plain_calls(sample)
+    if calls is not None:
+        numbers = {tool.name: _number_parameters(tool.parameters) for tool in tools_of(sample)}
+        changed = [
+            (
+                name,
+                {
+                    key: other_number_forms(value, both_ways=True) if key in numbers.get(name, ()) else value
+                    for key, value in given.items()
+                },
+            )
+            for name, given in calls
+        ]
+        return calls_answer(changed) if repr(changed) != repr([(name, {**given}) for name, given in calls]) else None
+    value = sample.target if isinstance(sample.target, float) else structured_target(sample)
+    other = other_number_forms(value)
+    return AuditAnswer(text=text_of_target(other)) if value is not None and repr(other) != repr(value) else None
+
+
+def _number_parameters(parameters: Mapping[str, Any]) -> frozenset[str]:
+    """Return the parameters that are numbers, or lists of numbers."""
+    properties = parameters.get("properties")
+    found = properties.items() if isinstance(properties, Mapping) else ()
+    return frozenset(name for name, schema in found if isinstance(schema, Mapping) and _is_number(schema))
+
+
+def _is_number(schema: Mapping[str, Any]) -> bool:
+    items = schema.get("items")
+    return schema.get("type") == "number" or (
+        schema.get("type") == "array" and isinstance(items, Mapping) and _is_number(items)
+    )

@@ -1,0 +1,63 @@
+"""Permute a target that is declared unordered."""
+
+import json
+from collections.abc import Iterator
+from itertools import permutations
+
+from proctor.core.sample import Sample
+from proctor.core.sentence import say
+from proctor_audit.answers import AuditAnswer
+from proctor_audit.audit import Audit, attempt
+from proctor_audit.check import check
+from proctor_audit.findings import AuditFinding
+from proctor_audit.golds import passing_gold
+from proctor_audit.variants import calls_answer, plain_calls, structured_target
+
+ALL_UP_TO = 4
+DRAWN = 24
+
+
+@check(
+    group="A3",
+    cls="proved",
+    needs=("samples", "scorer"),
+    cost="scorer",
+    title=say("The target is declared unordered, and a permutation of it fails."),
+)
+def order_of_calls(audit: Audit) -> Iterator[AuditFinding]:
+    """Yield samples declared unordered whose own target fails in another order."""
+    by_scorer = any(scorer.name in ("trajectory:any_order", "adk:any_order") for scorer in audit.scorers)
+    for sample in audit.drawn:
+        calls = plain_calls(sample)
+        listed = structured_target(sample)
+        value = calls if calls is not None else listed if isinstance(listed, list) else None
+        if value is None or len(value) < 2 or not (_is_unordered(sample) or (by_scorer and calls is not None)):
+            continue
+        gold = passing_gold(audit, sample)
+        for order in _orders(audit, sample.id, len(value)) if gold is not None else ():
+            moved = [value[place] for place in order]
+            answer = (
+                calls_answer(moved) if calls is not None else AuditAnswer(text=json.dumps(moved, ensure_ascii=False))
+            )
+            verdicts = audit.score(sample, answer)
+            if verdicts.failed:
+                yield audit.found(
+                    say("the target passes, and in another order it fails"),
+                    sample,
+                    witness={"attempts": [gold, attempt(sample, answer, verdicts)]},
+                )
+                break
+
+
+def _is_unordered(sample: Sample) -> bool:
+    declared = sample.meta.get("unordered") is True or sample.meta.get("order") == "any_order"
+    return declared or any(
+        isinstance(turn.reference, dict) and turn.reference.get("order") == "any_order" for turn in sample.turns
+    )
+
+
+def _orders(audit: Audit, id: str, count: int) -> list[tuple[int, ...]]:
+    if count <= ALL_UP_TO:
+        return [*permutations(range(count))][1:]
+    draw = audit.draw(f"order {id}")
+    return [tuple(draw.sample(range(count), count)) for _ in range(DRAWN)]

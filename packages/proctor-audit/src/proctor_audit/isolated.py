@@ -1,0 +1,63 @@
+"""Score with code of users in confined workers: without a network, with limits of time, memory and files."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from proctor.core.errors import EnvironmentFailed
+from proctor.core.sample import Sample
+from proctor.isolation import Limits, Workers, find_packages
+from proctor.isolation.limits import MEGABYTE, WorkerRaised
+from proctor_audit.answers import AnswerVerdicts, AuditAnswer
+from proctor_audit.request import TaskRequest
+
+PROGRAM = Path(__file__).with_name("worker_program.py")
+START_SECONDS = 60.0  # to make the task, in the first call
+MOST_FAULTS = 5  # workers that may die before no further one is started
+
+
+class IsolatedScorer:
+    """Scores in one worker, which is replaced when it dies."""
+
+    def __init__(self, request: TaskRequest, *, seconds: float) -> None:
+        self._request = msgspec.to_builtins(request)
+        self._seconds = seconds
+        self._runner = asyncio.Runner()
+        limits = Limits(seconds=START_SECONDS + seconds, memory_bytes=2_048 * MEGABYTE)
+        paths = [Path(folder) for folder in sys.path if folder and Path(folder).is_dir()]
+        paths = list(dict.fromkeys([*find_packages("proctor", "proctor_audit", "msgspec"), *paths]))
+        self._workers = Workers(PROGRAM, paths=paths, size=1, limits=limits)
+        self._runner.run(self._workers.__aenter__())
+        self._faults = 0
+
+    def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        if self._faults >= MOST_FAULTS:
+            return AnswerVerdicts(fault="too_many_faults")
+        asked = {"request": self._request, "folder": str(Path.cwd()), "sample": sample.id, "seconds": self._seconds}
+        try:
+            said = self._runner.run(self._workers.run("score", answer=msgspec.to_builtins(answer), **asked))
+        except EnvironmentFailed as error:
+            self._faults += 1
+            return AnswerVerdicts(fault=error.kind)
+        except WorkerRaised as error:
+            self._faults += 1
+            return AnswerVerdicts(fault=error.type)
+        return msgspec.convert(said, AnswerVerdicts)
+
+    def close(self) -> None:
+        self._runner.run(self._workers.__aexit__())
+        self._runner.close()
+
+
+@contextmanager
+def fresh_scorer(request: TaskRequest, seconds: float) -> Iterator[IsolatedScorer]:
+    """Yield a scorer in a process of its own, which ends with the block."""
+    scorer = IsolatedScorer(request, seconds=seconds)
+    try:
+        yield scorer
+    finally:
+        scorer.close()

@@ -1,0 +1,55 @@
+"""Score the same answers in fresh processes: in the same order twice, and in reverse."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from proctor.core.sample import Sample
+from proctor_audit.answers import AnswerVerdicts, AuditAnswer
+from proctor_audit.audit import Audit, attempt
+from proctor_audit.golds import gold_texts
+from proctor_audit.isolated import fresh_scorer
+
+MOST_SAMPLES = 30
+WRONG = AuditAnswer(text="a certainly wrong answer")
+
+VerdictsByKey = Mapping[tuple[str, AuditAnswer], AnswerVerdicts]
+
+
+def repeated_verdicts(audit: Audit) -> tuple[VerdictsByKey, VerdictsByKey, VerdictsByKey]:
+    """Return the verdicts of three fresh processes: in order, in order again, in reverse; made once for an audit."""
+    if audit.repeats is None:
+        samples = [*audit.drawn][:MOST_SAMPLES]
+        if len(audit.drawn) > MOST_SAMPLES:
+            samples = audit.draw("repeats").sample([*audit.drawn], MOST_SAMPLES)
+        asked = [(sample, answer) for sample in samples for answer in _answers(audit, sample)]
+        audit.repeats = tuple(_verdicts(audit, order) for order in (asked, asked, asked[::-1]))
+    first, again, reverse = audit.repeats
+    return first, again, reverse
+
+
+def _answers(audit: Audit, sample: Sample) -> list[AuditAnswer]:
+    if audit.task.oracle is not None or audit.task.oracle_agent is not None:
+        return [AuditAnswer(oracle=True), WRONG]
+    kinds = {scorer.name.partition(":")[0] for scorer in audit.scorers}
+    return [*(AuditAnswer(text=text) for text in gold_texts(sample, kinds)[:1]), WRONG]
+
+
+def _verdicts(audit: Audit, asked: list[tuple[Sample, AuditAnswer]]) -> VerdictsByKey:
+    assert audit.request is not None
+    with fresh_scorer(audit.request, audit.seconds) as scorer:
+        audit.calls += len(asked)
+        return {(sample.id, answer): scorer.score(sample, answer) for sample, answer in asked}
+
+
+def differing(
+    audit: Audit, first: VerdictsByKey, second: VerdictsByKey
+) -> Iterator[tuple[Sample, AuditAnswer, dict[str, Any], dict[str, Any]]]:
+    """Yield each sample whose verdicts on an answer differ, with both of them."""
+    by_id = {sample.id: sample for sample in audit.samples}
+    seen: set[str] = set()
+    for (id, answer), verdicts in first.items():
+        other = second[id, answer]
+        changed = [verdict.passed for verdict in verdicts.verdicts] != [verdict.passed for verdict in other.verdicts]
+        if changed and not verdicts.fault and not other.fault and id not in seen:
+            seen.add(id)
+            yield by_id[id], answer, attempt(by_id[id], answer, verdicts), attempt(by_id[id], answer, other)
