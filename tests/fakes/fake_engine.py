@@ -13,6 +13,8 @@ import tarfile
 import time
 from pathlib import Path
 
+Options = list[list[str]]
+
 HOME = Path(os.environ["FAKE_ENGINE"])
 FAULT = os.environ.get("FAKE_ENGINE_FAULT", "")
 WITH_VALUE = {"--name", "--label", "--network", "--cap-drop", "--cap-add", "--security-opt", "--pids-limit", "--memory", "--memory-swap", "--cpus", "--entrypoint", "-u", "-w", "-e", "-t", "--filter", "--format"}  # fmt: skip
@@ -29,9 +31,9 @@ def main() -> int:
     return commands[name](options, rest)
 
 
-def split(words):
+def split(words: list[str]) -> tuple[Options, list[str]]:
     """Return options before the first other word, and the rest."""
-    options = []
+    options: Options = []
     while words and words[0].startswith("-") and words[0] != "-":
         count = 2 if words[0] in WITH_VALUE else 1
         options.append(words[:count])
@@ -39,25 +41,25 @@ def split(words):
     return options, words
 
 
-def value(options, name, default=""):
+def value(options: Options, name: str, default: str = "") -> str:
     return next((option[1] for option in options if option[0] == name), default)
 
 
-def fail(text, code):
+def fail(text: str, code: int) -> int:
     print(text, file=sys.stderr)
     return code
 
 
-def root(name):
+def root(name: str) -> Path:
     return HOME / "containers" / name / "root"
 
 
-def version(options, rest):
+def version(options: Options, rest: list[str]) -> int:
     print("20.10.24")
     return 0
 
 
-def run(options, rest):
+def run(options: Options, rest: list[str]) -> int:
     source = HOME / "images" / rest[0].replace(":", "_")
     if not source.is_dir():
         return fail(f"Unable to find image '{rest[0]}' locally", 125)
@@ -68,7 +70,7 @@ def run(options, rest):
     return 0
 
 
-def execute(options, rest):
+def execute(options: Options, rest: list[str]) -> int:
     name, *command = rest
     if not root(name).is_dir():
         return fail(f"Error: No such container: {name}", 1)
@@ -86,11 +88,11 @@ def execute(options, rest):
     box += [*variables, "--chdir", value(options, "-w", "/")]
     if user != "0":
         box += ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-    code = subprocess.run([*box, *command], check=False).returncode
+    code: int = subprocess.run([*box, *command], check=False).returncode
     return code if code >= 0 else 128 - code
 
 
-def copy(options, rest):
+def copy(options: Options, rest: list[str]) -> int:
     source, target = rest
     if source == "-":
         name, folder = target.split(":", 1)
@@ -106,33 +108,33 @@ def copy(options, rest):
     return 0
 
 
-def commit(options, rest):
+def commit(options: Options, rest: list[str]) -> int:
     target = HOME / "images" / "sha256_feed"
     shutil.copytree(root(rest[0]), target, symlinks=True)
     print("sha256:feed")
     return 0
 
 
-def restart(options, rest):
+def restart(options: Options, rest: list[str]) -> int:
     return 0
 
 
-def remove(options, rest):
+def remove(options: Options, rest: list[str]) -> int:
     shutil.rmtree(root(rest[0]).parent, ignore_errors=True)
     return 0
 
 
-def ps(options, rest):
+def ps(options: Options, rest: list[str]) -> int:
     for folder in sorted((HOME / "containers").glob("*")):
         print(folder.name, (folder / "label").read_text("utf-8").partition("=")[2])
     return 0
 
 
-def image(options, rest):
+def image(options: Options, rest: list[str]) -> int:
     return 0 if (HOME / "images" / rest[1].replace(":", "_")).is_dir() else fail("No such image", 1)
 
 
-def build(options, rest):
+def build(options: Options, rest: list[str]) -> int:
     (HOME / "images" / value(options, "-t").replace(":", "_")).mkdir(parents=True)
     return 0
 

@@ -101,7 +101,7 @@ def test_labels_of_drawn_trials_correct_how_frequent_a_loop_is() -> None:
     assert planned.exit_code == 0
     items = [json.loads(line) for line in Path("plan.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(items) == 20
-    labels = {
+    labels: dict[str, dict[str, object]] = {
         item["id"]: {"scores": {}, "status": "approved" if int(item["id"].removeprefix("loop:t")) < 10 else "rejected"}
         for item in items
     }
