@@ -1,0 +1,90 @@
+"""Stands in for Inspect in a worker: the same lines, without its library. A sample asks once; its id says how it behaves."""
+
+import json
+import os
+import time
+from typing import Any
+
+SAMPLES = [
+    {"id": f"s{n}", "digest": f"d{n}", "input": f"What is {n} + 3?", "target": str(n + 3), "metadata": {"n": n}}
+    for n in range(6)
+]
+
+
+class Pipe:
+    def __init__(self, requests: Any, replies: Any) -> None:
+        self.requests, self.replies = requests, replies
+
+    def read(self) -> Any:
+        line = self.requests.readline()
+        if not line:
+            os._exit(0)
+        return json.loads(line)
+
+    def write(self, message: Any) -> None:
+        self.replies.write(json.dumps(message).encode() + b"\n")
+        self.replies.flush()
+
+
+def talk(requests: Any, replies: Any) -> None:
+    pipe = Pipe(requests, replies)
+    do, about = next(iter(pipe.read().items()))
+    task = about["task"]
+    if do == "plan":
+        scorers = [{"name": "match", "keys": []}, {"name": "parts", "keys": ["length"]}]
+        pipe.write({"plan": {"samples": SAMPLES, "scorers": scorers, "epochs": 2, "package": "0"}})
+    elif do == "totals":
+        rows = about["rows"]
+        right = sum(row["scores"]["match"]["value"] == "C" for row in rows)
+        pipe.write({"totals": [{"scorer": "match", "reducer": None, "metric": "accuracy", "value": right / len(rows)}]})
+    else:
+        digests = {one["id"]: one["digest"] + ("!" if task == "fresh" else "") for one in SAMPLES}
+        heard = {"role": ["grader"] if task == "graded" else [], "model": ["openai/x"] if task == "hinted" else []}
+        pipe.write({"ready": {"digests": digests, "rehearsed": heard}})
+        play(pipe, task)
+
+
+def play(pipe: Pipe, task: str) -> None:
+    waiting: dict[int, Any] = {}
+    for number in range(1, 1_000_000):
+        said = pipe.read()
+        if "feed" in said:
+            of = said["feed"]
+            if task == "dies" and of[0] == "s2":
+                os.kill(os.getpid(), 9)
+            if task == "hangs" and of[0] == "s2":
+                time.sleep(60)
+            sample = next(one for one in SAMPLES if one["id"] == of[0])
+            waiting[number] = of, sample
+            message = {"role": "user", "content": sample["input"]}
+            pipe.write(
+                {
+                    "ask": number,
+                    "of": of,
+                    "kind": "agent",
+                    "model": "agent",
+                    "messages": [message],
+                    "config": {"temperature": 0.0},
+                }
+            )
+        elif "reply" in said:
+            of, sample = waiting.pop(said["reply"])
+            pipe.write({"of": of, "trial": trial(of, sample, said)})
+
+
+def trial(of: Any, sample: Any, said: Any) -> Any:
+    kept = {"id": of[0], "epoch": of[1], "input": sample["input"], "target": sample["target"]}
+    if "fault" in said:
+        return {**kept, "error": {"message": f"ParentFault({said['fault']!r})"}}
+    message = said["output"]["choices"][0]["message"]
+    text = message["content"]
+    scores = {
+        "match": {"value": "C" if text == sample["target"] else "I", "answer": text},
+        "parts": {"value": {"length": len(text)}},
+    }
+    return {
+        **kept,
+        "messages": [{"role": "user", "content": sample["input"]}, message],
+        "scores": scores,
+        "total_time": 0.1,
+    }

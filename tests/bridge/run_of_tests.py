@@ -1,0 +1,29 @@
+"""Run a task of the guest that stands in for Inspect: `python run_of_tests.py URL STORE`; tests kill it."""
+
+import sys
+from pathlib import Path
+
+import proctor
+from proctor.isolation import Program
+from proctor_adapters.bridge import inspect as bridged
+
+
+def main() -> None:
+    url, store = sys.argv[1:]
+    bridged.program_of = lambda *_: Program(path=Path(__file__).with_name("guest_program_of_tests.py"))  # type: ignore[assignment]
+    run = proctor.evaluate(
+        "inspect:sums",
+        agent="openai:m",
+        agent_options={"base_url": url, "retries": 0},
+        attempts=30,
+        concurrency=8,
+        store=store,
+        run_id="killed",
+        retry_failed=True,
+        cache=True,
+    )
+    print(dict(run.outcomes))
+
+
+if __name__ == "__main__":
+    main()
