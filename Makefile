@@ -75,6 +75,7 @@ lock:
 	$(LOCK) tests/compat/hello-agents.in $(DEMO) -o tests/compat/hello-agents.txt
 	$(LOCK) tests/compat/hello-agents-0.2.7.in $(DEMO) -o tests/compat/hello-agents-0.2.7.txt
 	$(LOCK) --resolution lowest-direct tests/compat/lowest.in $(DEMO) packages/proctor-web/pyproject.toml $(addprefix --extra ,hub zh math excel prometheus postgres) -o tests/compat/lowest.txt
+	$(LOCK) tests/compat/inspect.in $(DEMO) -o tests/compat/inspect.txt
 	$(LOCK) tests/compat/litellm.in $(DEMO) -o tests/compat/litellm.txt
 	$(LOCK) tests/compat/trackers.in $(DEMO) -o tests/compat/trackers.txt
 	$(LOCK) tests/compat/veadk.in $(DEMO) --override tests/compat/veadk.without -o tests/compat/veadk.txt

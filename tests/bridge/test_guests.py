@@ -46,7 +46,8 @@ async def test_a_sample_is_played_there_and_asks_here(tmp_path: Path) -> None:
     assert (run.usage.requests, run.usage.input_tokens) == (12, 84)
     assert len(endpoint.requests) == 12
     assert endpoint.requests[0].json["temperature"] == 0.0
-    assert {one.name: one.value for one in run.estimates if "/" in one.name} == {"match/accuracy@inspect": 10 / 12}
+    official = {one.name: one.value for one in run.estimates if "/" in one.name}
+    assert official == {"match/accuracy@inspect": 10 / 12, "worker/milliseconds@inspect": pytest.approx(16)}
     verdicts = {one.sample_id: one.result for one in run.store.verdicts(run.id, scorer="match@inspect")}
     right, wrong = verdicts["s1"], verdicts["s4"]
     assert isinstance(right, Score)

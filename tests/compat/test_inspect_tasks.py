@@ -230,3 +230,8 @@ def test_an_agent_that_takes_no_tools_is_refused_where_the_task_offers_some(stor
 
     with pytest.raises(BadInput, match="cannot take the place of the model"):
         proctor.evaluate(f"inspect:{FILE}@calculator", agent=agent, store=store)
+
+
+def test_an_agent_of_ours_answers_in_inspect() -> None:
+    report = throwaway.run("inspect", str(FILE.with_name("in_inspect_agent.py")))
+    assert report.split()[-1] == "0.8"

@@ -33,6 +33,7 @@ GROUPS = {
     ("Tasks", "任务"): ("Task", "Sample", "Turn", "Message", "Tool", "ToolCall"),
     ("Scoring", "评分"): ("Score", "Unscored", "Trajectory", "scorer"),
     ("Eval sets", "评测集"): ("record", "save_eval_set"),
+    ("Other programs", "其他程序"): ("inspect_agent",),
     ("Errors", "错误"): ("BadInput",),
 }
 INTRODUCTION = {

@@ -83,7 +83,7 @@ class GuestSession:
         sample = msgspec.convert(raw, InspectSample)
         made = self._steps(sample)
         self._count_others()
-        seen = {"scores": raw.get("scores") or {}, "seconds": raw.get("total_time")}
+        seen = {"scores": raw.get("scores") or {}, "seconds": raw.get("total_time"), "cpu": raw.get("cpu")}
         self.state = {STATE: {**seen, **({"limit": sample.limit.type} if sample.limit is not None else {})}}
         _raise_failure(sample)
         if sample.limit is not None and made:

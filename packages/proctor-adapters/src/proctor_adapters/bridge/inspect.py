@@ -23,7 +23,7 @@ from proctor_adapters.bridge.options import GuestOptions, read_options
 from proctor_adapters.bridge.parity import FIRST, MESSAGES, CannedModels, compare_inspect
 from proctor_adapters.bridge.program import program_of
 from proctor_adapters.bridge.refusals import of_loading
-from proctor_adapters.bridge.scoring import official, rows_of, scorers_of
+from proctor_adapters.bridge.scoring import cost, official, rows_of, scorers_of
 from proctor_adapters.bridge.worker import Guest, GuestRaised, first_line
 from proctor_adapters.imports._messages import message
 
@@ -223,7 +223,7 @@ def _summarise(program: Program, about: Mapping[str, Any], _: Sequence[Estimate]
                 note=say("Inspect could not compute its metrics: {error}", error=error.sentence),
             )
         ]
-    return [*official(heard["totals"], len(rows))]
+    return [*official(heard["totals"], len(rows)), *cost(judged)]
 
 
 def _notes(plan: GuestPlan, given: GuestOptions) -> list[Sentence]:

@@ -42,7 +42,7 @@ def _scorer(name: str, key: str, scales: Scales) -> Scorer:
         raw = found["scores"].get(name)
         if raw is None:
             return Unscored(why="scorer_failed", reason=say("The scorer {name} returned no score.", name=name))
-        return _read(raw, name, key, shown, scales)
+        return _read({"cpu": found.get("cpu"), **raw}, name, key, shown, scales)
 
     read.__qualname__ = read.__name__ = f"{shown}{SUFFIX}"
     read.name = f"{shown}{SUFFIX}"  # type: ignore[attr-defined]
@@ -52,7 +52,7 @@ def _scorer(name: str, key: str, scales: Scales) -> Scorer:
 
 def _read(raw: Mapping[str, Any], name: str, key: str, shown: str, scales: Scales) -> Score | Unscored:
     value, answer = raw.get("value"), raw.get("answer")
-    details = {"inspect": {field: raw[field] for field in ("value", "metadata") if raw.get(field) is not None}}
+    details = {"inspect": {field: raw[field] for field in ("value", "metadata", "cpu") if raw.get(field) is not None}}
     if key:
         if not isinstance(value, Mapping) or key not in value:
             missing = say("The value of the scorer {name} has no '{key}'.", name=name, key=key)
@@ -94,8 +94,27 @@ def rows_of(judged: Judged) -> list[dict[str, Any]]:
         value = raw.get("value")
         if isinstance(value, Mapping):
             name = next((name.removesuffix(f".{key}") for key in value if name.endswith(f".{key}")), name)
-        row["scores"][name] = raw
+        row["scores"][name] = {key: value for key, value in raw.items() if key != "cpu"}
     return [*rows.values()]
+
+
+def cost(judged: Judged) -> Iterator[Estimate]:
+    """Yield what a sample cost the worker in milliseconds of CPU, apart from ours."""
+    cpu: dict[tuple[str, int], float] = {}
+    for sample, verdict in judged():
+        raw = verdict.result.details.get("inspect")
+        if isinstance(raw, Mapping) and isinstance(raw.get("cpu"), int | float):
+            cpu[sample.id, verdict.attempt] = raw["cpu"]
+    if cpu:
+        mean = 1_000 * sum(cpu.values()) / len(cpu)
+        yield Estimate(
+            name=f"worker/milliseconds{SUFFIX}",
+            value=mean,
+            scored=len(cpu),
+            planned=len(cpu),
+            unit="number",
+            method="Inspect",
+        )
 
 
 def official(found: Sequence[Mapping[str, Any]], rows: int) -> Iterator[Estimate]:

@@ -12,7 +12,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "proctor.exports": ("adk",),
         "proctor.task_files": ("adk",),
         "proctor.task_kinds": ("inspect", "lmeval"),
-        "proctor.names": ("record", "save_eval_set"),
+        "proctor.names": ("inspect_agent", "record", "save_eval_set"),
         "proctor.commands": ("runs.import", "adk.eval", "adk.chat", "adk.evalset", "adk.uploadevalset"),
     },
     "a2a": {"proctor.agents": ("a2a",)},

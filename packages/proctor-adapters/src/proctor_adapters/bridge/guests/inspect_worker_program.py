@@ -240,6 +240,7 @@ class Source(SampleSource):
         self._waiting: list[tuple[Sample, int]] = []
         self._woken = asyncio.Event()
         self._is_over = False
+        self._cpu = time.process_time()
 
     def feed(self, id: str, epoch: int) -> None:
         sample = self._samples[id].model_copy(deep=True)
@@ -263,7 +264,9 @@ class Source(SampleSource):
         return None if self._is_over else []
 
     def ended(self, sample: EvalSample) -> None:
-        line.write({"trial": slim(sample), "of": [str(sample.id), sample.epoch]})
+        now = time.process_time()
+        cpu, self._cpu = now - self._cpu, now  # also of samples beside it; the mean is right
+        line.write({"trial": {**slim(sample), "cpu": cpu}, "of": [str(sample.id), sample.epoch]})
 
 
 def slim(sample: EvalSample) -> dict[str, Any]:
