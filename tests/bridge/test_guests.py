@@ -1,5 +1,6 @@
 """Samples that another program plays in a worker, with a program that stands in for Inspect; the real one is in tests/compat."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,16 @@ async def test_a_sample_is_played_there_and_asks_here(tmp_path: Path) -> None:
 
 
 async def test_many_samples_ask_at_once(tmp_path: Path) -> None:
-    async with Endpoint(adds(seconds=1.0)) as endpoint:
+    everyone, answer = asyncio.Event(), adds()
+
+    async def wait_for_all(request: Request, writer: Any) -> None:
+        if endpoint.at_once == 200:
+            everyone.set()
+        if len(endpoint.requests) > 1:  # the first runs alone
+            await everyone.wait()
+        await answer(request, writer)
+
+    async with Endpoint(wait_for_all) as endpoint, asyncio.timeout(120):
         await run_of(endpoint, tmp_path, attempts=35, concurrency=200)
     assert len(endpoint.requests) == 210
     assert endpoint.most_at_once == 200

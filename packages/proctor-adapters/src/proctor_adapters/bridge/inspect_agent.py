@@ -10,9 +10,9 @@ from proctor_adapters.imports._messages import message
 
 
 def inspect_agent(agent: resolve.AgentLike, **options: object) -> Any:
-    """Return an agent of Inspect that answers as an agent of Proctor does: `eval(task, solver=inspect_agent("./mine.py:answer"))`.
+    """Return an agent of Inspect that answers as an agent of Proctor does.
 
-    It is given the messages so far and adds one. Tools of the task cannot be offered to it, as Inspect hands an agent no tools.
+    `eval(task, solver=inspect_agent("./mine.py:answer"), model=None)`: it is given the messages so far and adds one. Tools of the task cannot be offered to it, as Inspect hands an agent no tools.
 
     Args:
         agent: a name, a function, an object with `.run`, or an agent.

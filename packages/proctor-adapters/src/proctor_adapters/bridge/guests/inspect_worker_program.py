@@ -271,10 +271,10 @@ class Source(SampleSource):
 
 def slim(sample: EvalSample) -> dict[str, Any]:
     """Return what the parent reads of a sample."""
-    kept = {"id", "epoch", "input", "choices", "target", "messages", "output", "scores", "metadata", "model_usage"}
-    found: dict[str, Any] = sample.model_dump(
-        mode="json", include=kept | {"role_usage", "error", "limit", "total_time"}, fallback=str
+    kept = {"id", "epoch", "messages", "scores", "error", "limit", "total_time"} | (
+        set() if sample.messages else {"output"}
     )
+    found: dict[str, Any] = sample.model_dump(mode="json", include=kept, fallback=str)
     for score in (found.get("scores") or {}).values():
         score.pop("history", None)
     return found
