@@ -5,7 +5,7 @@ import os
 import time
 from typing import Any
 
-SAMPLES = [
+SAMPLES: list[dict[str, Any]] = [
     {"id": f"s{n}", "digest": f"d{n}", "input": f"What is {n} + 3?", "target": str(n + 3), "metadata": {"n": n}}
     for n in range(6)
 ]

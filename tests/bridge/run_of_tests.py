@@ -10,7 +10,7 @@ from proctor_adapters.bridge import inspect as bridged
 
 def main() -> None:
     url, store = sys.argv[1:]
-    bridged.program_of = lambda *_: Program(path=Path(__file__).with_name("guest_program_of_tests.py"))  # type: ignore[assignment]
+    bridged.program_of = lambda *_: Program(path=Path(__file__).with_name("guest_program_of_tests.py"))  # type: ignore[attr-defined]
     run = proctor.evaluate(
         "inspect:sums",
         agent="openai:m",
