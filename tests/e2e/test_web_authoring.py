@@ -173,6 +173,17 @@ def test_selected_cases_are_run_their_results_come_in_and_one_is_accepted(site: 
     expect(page.locator("td.case-result").get_by_text("passed")).to_have_count(1, timeout=60_000)
 
 
+def test_a_case_is_run_as_it_is_edited_and_the_difference_is_shown(site: Served, open_as: Visit) -> None:
+    page = open_as(f"/evalsets/case?file={FILE}&case=greeting")
+    page.get_by_label("Expected response").fill("Hello there!")
+    page.get_by_role("combobox", name="Agent", exact=True).select_option(f"{site.agents / 'shop.py'}:answer")
+    page.get_by_role("button", name="Run this case").click()
+    page.get_by_role("link", name="Show what differs").click(timeout=60_000)
+    expect(page.locator(".case-runs li").first).to_contain_text("failed")
+    expect(page.locator(".actual mark").first).to_be_visible()
+    assert site.case("greeting").conversation[0].final_response.parts[0].text == "Hello there!"
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_pages_fit_a_phone_and_a_dark_room_in_both_languages(site: Served, open_as: Visit, lang: str) -> None:
     run_shop(site)

@@ -528,3 +528,14 @@ def test_whatever_a_case_is_its_form_brings_it_back(conversation: list[dict[str,
 def test_whatever_a_browser_sends_is_a_form(sent: dict[str, str], do: str) -> None:
     form = forms.act(forms.read_form(sent), do)
     forms.case_from(form, EvalCase(eval_id="a", conversation=[]))
+
+
+def test_a_case_that_cannot_be_run_is_saved_all_the_same(site: AppSite) -> None:
+    browser = site.browser()
+    values = fields(browser.get(case_url("price-question")).text) | {"turns.0.user.0.text": "How much?", "do": "run"}
+    answer = send(browser, case_url("price-question"), values | {"agent": "", "agent_typed": "nobody.py:agent"})
+    assert answer.status_code == 422
+    assert "nobody.py" in answer.text
+    assert "How much?" in str(on_disk(site)["price-question"])
+    again = fields(answer.text) | {"do": "save", "turns.0.user.0.text": "And how much now?"}
+    assert send(browser, case_url("price-question"), again).status_code == 303

@@ -218,13 +218,13 @@ class _Pages:
         made, problems = forms.case_from(given, base)
         if do.startswith("accept ") and not problems:
             return self._accept(request, opened, place, made, do, digest)
-        if do != "save" and not do.startswith("accept "):
+        if do not in ("save", "run") and not do.startswith("accept "):
             given = forms.act(given, do)
             return self._case(request, opened, place, given, base=bases.keep(base), digest=digest, unsaved=True)
         wrong: Sentence | None = None
         if not problems:
             try:
-                return self._save(request, place, made, digest)
+                return self._save(request, place, made, digest, fields if do == "run" else None)
             except Conflict as error:
                 return self._conflict(request, place, given, made, error, bases.keep(base))
             except BadInput as error:
@@ -241,7 +241,10 @@ class _Pages:
             unsaved=True,
         )
 
-    def _save(self, request: Request, place: Place, made: EvalCase, digest: str) -> Response:
+    def _save(
+        self, request: Request, place: Place, made: EvalCase, digest: str, run: Mapping[str, str] | None
+    ) -> Response:
+        """Save a case, and run it alone where the fields of a run are given."""
         saved = files.save_case(
             folder_of(self._workspace),
             place.file,
@@ -251,7 +254,25 @@ class _Pages:
             history=self._workspace.kept(History.of),
             by=_person(request),
         )
-        return _to("/evalsets/case", file=place.file, case=saved.case, run=place.run, done="saved")
+        if run is None:
+            return _to("/evalsets/case", file=place.file, case=saved.case, run=place.run, done="saved")
+        given = results.Selected(
+            file=place.file,
+            cases=(saved.case,),
+            agent=run.get("agent", ""),
+            judge=run.get("judge", ""),
+            user=run.get("user", ""),
+        )
+        try:
+            started = results.run_cases(self._workspace, given, _person(request), request.state.lang)
+        except BadInput as error:  # it is saved all the same
+            opened = files.open_set(folder_of(self._workspace), place.file)
+            case = files.find_case(opened, saved.case)
+            digest = self._workspace.kept(Bases).keep(case)
+            place = Place(file=place.file, case=saved.case)
+            filled = forms.form_of(case)
+            return self._case(request, opened, place, filled, base=digest, digest=digest, wrong=error.sentence)
+        return _to("/evalsets/case", file=place.file, case=saved.case, run=started.run, done="saved")
 
     def _accept(self, request: Request, opened: Opened, place: Place, made: EvalCase, do: str, digest: str) -> Response:
         """Fill the form with what the agent did; it is saved when the user saves it."""
@@ -287,6 +308,7 @@ class _Pages:
         known = tools.known_tools(opened.eval_set)
         result = self._result(opened, place.case, runs, place.run)
         run, outcome = result if result is not None else (None, None)
+        criteria = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=place.file))
         ids = ["", *(one.eval_id for one in opened.eval_set.eval_cases), ""]
         at = ids.index(place.case, 1) if place.case in ids[1:-1] else 0
         return page(
@@ -310,6 +332,10 @@ class _Pages:
             history=[one for one in results.history_of(runs, opened, place.case) if one.status][:HISTORY_SHOWN],
             run=run,
             outcome=outcome,
+            waits=bool(place.run) and result is None and results.is_starting(self._workspace, place.run),
+            agents=choices.list_choices(self._workspace).agents,
+            usual_agent=request.query_params.get("agent", "") or self._usual_agent(opened, runs),
+            needs_judge=any(one.needs_judge and one.chosen for one in criteria.metrics),
             attempts=sorted({turn.attempt for turn in outcome.turns}) if outcome is not None else [],
             actual=_actual(given, outcome, place.attempt),
             said=_of_attempt(outcome, place.attempt) if given.scenario else [],
