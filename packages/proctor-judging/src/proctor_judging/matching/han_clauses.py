@@ -60,11 +60,8 @@ def answering_clause(sentences: Sequence[str], asked: Asked) -> list[str]:
         return list(sentences)
     if any(GUESS.search(one) or OTHERS_SAY.search(one) for one in sentences):
         return list(sentences)
-    sentences = [WEEKDAY_ASIDE.sub("", DATE_OF.sub("年", one)) for one in sentences]
-    if "当" not in question:
-        sentences = [CONDITION.sub("", one) for one in sentences]
-    sentences = [RENAMED.sub("", one) for one in sentences]
-    clauses = [clause.strip() for one in sentences for clause in CLAUSE_END.split(one)]
+    sentences = _without_asides(sentences, question)
+    clauses = [clause.strip() for sentence in sentences for clause in CLAUSE_END.split(sentence)]
     clauses = [clause for clause in clauses if DIGIT.search(clause)]
     if asked.kind == "moment":
         clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
@@ -97,6 +94,14 @@ def answering_clause(sentences: Sequence[str], asked: Asked) -> list[str]:
     if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
         return about
     return list(sentences)
+
+
+def _without_asides(sentences: Sequence[str], question: str) -> list[str]:
+    """Return the sentences without weekdays in brackets, former names and, unless the question has one, conditions."""
+    kept = [WEEKDAY_ASIDE.sub("", DATE_OF.sub("年", sentence)) for sentence in sentences]
+    if "当" not in question:
+        kept = [CONDITION.sub("", sentence) for sentence in kept]
+    return [RENAMED.sub("", sentence) for sentence in kept]
 
 
 def _contrasted(clauses: Sequence[str], question: str) -> str:

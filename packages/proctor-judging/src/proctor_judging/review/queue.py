@@ -88,14 +88,9 @@ class Review:
         digests = {item.id: item.digest for item in self.items}
         fit = labels.fitting(self.records(), digests, file=self.file, data=self.data, changed=changed)
         self.notes = [*notes(self.items), *fit]
-        named = tuple(dict.fromkeys(name_of(one) for one in reviewers))
+        named = tuple(dict.fromkeys(name_of(reviewer) for reviewer in reviewers))
         decides = None if adjudicator is None else name_of(adjudicator)
-        if self._other_plan(named, each, seed, decides) is not None:
-            with locked(self.file):
-                if (
-                    agreed := self._other_plan(named, each, seed, decides)
-                ) is not None:  # somebody may have been quicker
-                    self._write(agreed)
+        self._change_plan(named, each, seed, decides)
         self.reviewers = named or self.plan.reviewers or ("",)
         self.adjudicator = decides or self.plan.adjudicator
 
@@ -282,6 +277,14 @@ class Review:
                 kept = {id: raw[id] if record is before.get(id) else record for id, record in after.items()}
                 write_whole(self.file, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n", durable=True)
         return done
+
+    def _change_plan(self, named: Sequence[str], each: int | None, seed: int, decides: str | None) -> None:
+        """Write the plan for these people and numbers, unless another process was quicker."""
+        if self._other_plan(named, each, seed, decides) is None:
+            return
+        with locked(self.file):
+            if (agreed := self._other_plan(named, each, seed, decides)) is not None:
+                self._write(agreed)
 
     def _other_plan(self, named: Sequence[str], each: int | None, seed: int, decides: str | None) -> Plan | None:
         """Return the plan for these people and numbers; None when it is the one that was written."""

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from proctor.api import RunOptions
     from proctor.api.rehearse import Rehearsal
-    from proctor.core.sample import Message, Tool
+    from proctor.core.sample import Message, Sample, Tool
+    from proctor.engine.job import Job
 
 
 def show_judging(found: "Rehearsal", *, as_json: bool) -> None:
@@ -87,7 +88,13 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
                 **({"environment_tools": msgspec.to_builtins(tools)} if tools else {}),
             }
         )
-        return
+    else:
+        _print_plan(job, count, size, first, tools)
+
+
+def _print_plan(job: "Job", count: int, size: InputSize, first: "Sample", tools: "Sequence[Tool]") -> None:
+    """Print how many samples a run would send, and the first prompt as the agent would see it."""
+    spec = job.record.spec
     output.line(
         t(
             "Task {task} (version {version}), agent {agent}",
@@ -111,9 +118,10 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
             t("Simulated user: {name}; what it says, and is answered, comes on top", name=spec.user or job.task.name)
         )
     output.line(t("First prompt ({id}):", id=first.id))
-    for turn in turns:
-        print_messages(turn.messages)
-        print_tools(turn.tools)
+    for turn in first.turns[:1]:
+        seen = turn_for_agent(turn, job.agent.tools)
+        print_messages(seen.messages)
+        print_tools(seen.tools)
     if tools:
         output.line(t("Tools of the environment: {count}", count=len(tools)))
         print_tools(tools)

@@ -1,6 +1,8 @@
 """proctor runs samples: every sample of a run with its answer and scores."""
 
 import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +10,10 @@ from proctor.cli import derived, options, output
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 from proctor.core.trial import OUTCOMES
+
+if TYPE_CHECKING:
+    from proctor.api import Run
+    from proctor.reports.story import Story
 
 
 @click.command()
@@ -44,7 +50,7 @@ def command(
 ) -> None:
     from proctor.api import open_run
     from proctor.api.prepare import open_existing
-    from proctor.reports.samples import SampleFilter, as_object, print_sample, select_samples
+    from proctor.reports.samples import SampleFilter, as_object, select_samples
 
     run = open_run(run_id, store=open_existing(store, skip_damaged=skip_damaged))
     if scorer is not None and scorer not in run.record.scorers:
@@ -58,30 +64,34 @@ def command(
         search=search,
         limit=limit,
     )
-    found = select_samples(run.record, run.store, wanted)
+    selected = select_samples(run.record, run.store, wanted)
     if as_lines:
-        for one in found:
-            output.print_json(as_object(one))
+        for sample in selected:
+            output.print_json(as_object(sample))
         output.name_damaged(run.store)
-        return
-    if as_json:  # written while it is read, so that a run of any size takes no memory
+    elif as_json:  # written while it is read, so that a run of any size takes no memory
         output.json_text(f'{{"run": {json.dumps(run.id)}, "samples": [')
-        for number, one in enumerate(found):
-            output.json_text((", " if number else "") + json.dumps(as_object(one), ensure_ascii=False))
+        for number, sample in enumerate(selected):
+            output.json_text((", " if number else "") + json.dumps(as_object(sample), ensure_ascii=False))
         output.json_text("]}\n")
         output.name_damaged(run.store)
-        return
+    else:
+        _print_samples(run, selected)
+
+
+def _print_samples(run: "Run", selected: "Iterable[Story]") -> None:
+    from proctor.reports.samples import print_sample
+
     console, count = output.console(), 0
-    for one in found:
-        print_sample(one, lang(), console, with_attempt=run.record.spec.attempts > 1)
+    for sample in selected:
+        print_sample(sample, lang(), console, with_attempt=run.record.spec.attempts > 1)
         count += 1
     output.name_damaged(run.store)
-    of = f"{sum(run.outcomes.values()):,}"
     output.message(
         t(
             "{count} of {total} trials. One in full: proctor runs explain {run} SAMPLE",
             count=f"{count:,}",
-            total=of,
+            total=f"{sum(run.outcomes.values()):,}",
             run=run.id,
         )
     )

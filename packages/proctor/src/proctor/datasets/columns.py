@@ -123,15 +123,8 @@ def find_columns(
         roles.pop(role, None)
     letters = _letters([name for name in names if name not in taken]) if "options" not in roles else ()
     if not templated and not roles.keys() & {"question", "scenario"}:
-        raise BadInput(
-            "{path}: no column holds the question. It has: {known}. Say which: {map}",
-            path=where,
-            known=", ".join([*names, *nested]) or "-",
-            map=show_mapping(
-                [name for name in names if name not in {*taken, *roles.values(), *letters}],
-                ["question"] if "target" in roles else ["question", "target"],
-            ),
-        )
+        free = [name for name in names if name not in {*taken, *roles.values(), *letters}]
+        raise _no_question(where, [*names, *nested], free, has_target="target" in roles)
     used = {*taken, *roles.values(), *tags.values(), *letters}
     return msgspec.convert(
         {
@@ -142,6 +135,16 @@ def find_columns(
             "unused": [name for name in names if name not in used],
         },
         Columns,
+    )
+
+
+def _no_question(where: str, names: Sequence[str], free: Sequence[str], *, has_target: bool) -> BadInput:
+    """Return the error for a file without a column for the question; `free` are those that have no role yet."""
+    return BadInput(
+        "{path}: no column holds the question. It has: {known}. Say which: {map}",
+        path=where,
+        known=", ".join(names) or "-",
+        map=show_mapping(free, ["question"] if has_target else ["question", "target"]),
     )
 
 

@@ -96,12 +96,7 @@ def fetch(
     Raises:
         BadInput: no such set, no network, no access, or what came is not what the hub lists.
     """
-    if not _NAME.fullmatch(name) or ".." in name:
-        raise BadInput("A set of the hub is called OWNER/NAME, not '{name}'.", name=name)
-    if not _REVISION.fullmatch(revision) or ".." in revision:
-        raise BadInput(
-            "'{revision}' is no revision of a data set: give a commit, a tag or a branch.", revision=revision
-        )
+    _check_name(name, revision)
     folder = folder or cache_folder() / "hub" / name.replace("/", "--")
     if revision != MAIN:
         folder = folder.with_name(f"{folder.name}@{revision.replace('/', '--')}")
@@ -123,6 +118,15 @@ def fetch(
             folder=folder.parent,
             error=shown(str(error.strerror or error if isinstance(error, OSError) else error)),
         ) from error
+
+
+def _check_name(name: str, revision: str) -> None:
+    if not _NAME.fullmatch(name) or ".." in name:
+        raise BadInput("A set of the hub is called OWNER/NAME, not '{name}'.", name=name)
+    if not _REVISION.fullmatch(revision) or ".." in revision:
+        raise BadInput(
+            "'{revision}' is no revision of a data set: give a commit, a tag or a branch.", revision=revision
+        )
 
 
 def _cached(folder: Path) -> DataSet | None:

@@ -165,12 +165,7 @@ async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, F
     except PartFailed as error:
         if isinstance(error, NotAccepted) and error.stop is not None:
             return episode.so_far(error.stop), None, "scored"
-        outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)
-        if outcome == "undecided":
-            outcome = OUTCOME_BY_BLAMED[work.on_agent_error]
-        detail = trace_of(error.__cause__) if error.__cause__ is not None else ""
-        failure = Failure(kind=error.kind, reason=error.sentence, detail=detail)
-        return episode.so_far(), failure, outcome or "agent_failed"
+        return episode.so_far(), *_blamed(work, error)
     except Refused as error:
         if error.kind in OF_THE_KEY:
             raise
@@ -191,6 +186,15 @@ async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, F
         reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
         return episode.so_far(), Failure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
     return trajectory, None, "scored"
+
+
+def _blamed(work: Work, error: PartFailed) -> tuple[Failure, Outcome]:
+    """Return the failure of a part of the run, and the outcome that says whose it was."""
+    outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)
+    if outcome == "undecided":
+        outcome = OUTCOME_BY_BLAMED[work.on_agent_error]
+    detail = trace_of(error.__cause__) if error.__cause__ is not None else ""
+    return Failure(kind=error.kind, reason=error.sentence, detail=detail), outcome or "agent_failed"
 
 
 def _check_perturbed(work: Work, environment: Acting | None) -> None:

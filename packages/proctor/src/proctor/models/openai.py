@@ -192,21 +192,7 @@ class ChatModel:
         headers = {"Content-Type": "application/json", **self._dialect.headers((key or "").strip())}
         headers |= {header: header_value(header, value) for header, value in options.headers.items()}
         url, stream_url = self._dialect.url(base, name), self._dialect.stream_url(base, name)
-        self._target = Target(
-            url,
-            headers=headers,
-            seconds=options.timeout or seconds_of_the_environment(),
-            first_byte_seconds=options.first_byte_timeout,
-            connect_seconds=options.connect_timeout,
-            certificate=options.client_certificate,
-            bounds=Bounds(
-                concurrency=options.concurrency,
-                requests_per_minute=options.requests_per_minute,
-                tokens_per_minute=options.tokens_per_minute,
-            ),
-            advice=_advice(name, variable, url, is_set=bool(key)),
-            policy=policy_of(options.retries, options.retry_seconds),
-        )
+        self._target = _target(url, headers, options, _advice(name, variable, url, is_set=bool(key)))
         self._stream_target = self._target if stream_url == url else self._target.at(stream_url)
         self._endpoint = endpoint or str(self._target.url)
         self._counts_tokens = options.tokens_per_minute is not None
@@ -325,6 +311,24 @@ class ChatModel:
 
     async def _posted(self, client: Client, data: bytes) -> ModelReply:
         return await client.post(self._target, data, self._dialect.read)
+
+
+def _target(url: str, headers: Mapping[str, str], options: EndpointOptions, advice: Sentence) -> Target:
+    return Target(
+        url,
+        headers=headers,
+        seconds=options.timeout or seconds_of_the_environment(),
+        first_byte_seconds=options.first_byte_timeout,
+        connect_seconds=options.connect_timeout,
+        certificate=options.client_certificate,
+        bounds=Bounds(
+            concurrency=options.concurrency,
+            requests_per_minute=options.requests_per_minute,
+            tokens_per_minute=options.tokens_per_minute,
+        ),
+        advice=advice,
+        policy=policy_of(options.retries, options.retry_seconds),
+    )
 
 
 def _advice(model: str, variable: str, url: str, *, is_set: bool) -> Sentence:
