@@ -29,5 +29,5 @@ def test_there_are_forty_tasks_and_each_says_what_is_checked() -> None:
 
 
 def test_an_unknown_topic_is_named() -> None:
-    with pytest.raises(BadInput, match="There is no topic 'cooking'. Known: text, "):
+    with pytest.raises(BadInput, match=r"There is no topic 'cooking'\. Known: text, "):
         terminal_basics.task("cooking")
