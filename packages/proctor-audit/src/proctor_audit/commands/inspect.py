@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from proctor.cli import options, output
-from proctor.cli.words import t
+from proctor.cli.words import lang, t
 from proctor.runtime.visible import visible
 
 
@@ -54,6 +54,15 @@ from proctor.runtime.visible import visible
     help=t("Write a random draw of trials to label for one --check, as items of the review page."),
 )
 @click.option("--draw", type=options.AT_LEAST_ONE, default=60, help=t("How many trials --plan draws (default 60)."))
+@click.option(
+    "--out",
+    "-o",
+    "files",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    multiple=True,
+    help=t("Write it too: .html, .md, .json, .sarif or .xml (JUnit); several times."),
+)
 @options.of_run("store seed")
 @options.as_json
 @click.pass_context
@@ -71,6 +80,7 @@ def command(
     labels: tuple[str, ...],
     plan: Path | None,
     draw: int,
+    files: tuple[Path, ...],
     store: str | None,
     seed: int | None,
     as_json: bool,
@@ -82,9 +92,13 @@ def command(
     from proctor_audit.inspector.labelling import read_labels, write_plan
     from proctor_audit.inspector.sources import read_sources
     from proctor_audit.inspector.telling import lines_of_inspection, lines_of_witness
+    from proctor_audit.inspector.writing import write_inspection
     from proctor_audit.replaying import pick
     from proctor_audit.report import exit_code
+    from proctor_audit.writing import check_file
 
+    for path in files:
+        check_file(path)
     clock = time.perf_counter()
     checks = find_checks(RULES, (replay.partition(":")[0],) if replay is not None else chosen, skipped)
     if listed:
@@ -119,4 +133,6 @@ def command(
     else:
         for line in lines_of_inspection(inspection, seconds=time.perf_counter() - clock, every=every):
             output.line(visible(line))
+    for path in files:
+        output.message(t("Wrote {path}.", path=write_inspection(inspection, path, lang(), fail_on)))
     ctx.exit(exit_code(inspection.report, fail_on))

@@ -1,6 +1,6 @@
 """Print an inspection on a terminal: findings, the score three times, how frequent each kind is, and whose fault failures were."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from proctor.cli.words import t
@@ -44,11 +44,8 @@ def lines_of_inspection(inspection: Inspection, *, seconds: float, every: bool =
     if ignored := len(report.findings) - len(report.counted):
         yield t("accepted by the ignore list: {count}", count=ignored)
     if inspection.scores is not None:
-        yield from (t(line) for line in _scores(inspection.scores))
-        yield t(
-            "failures: {blame}",
-            blame=", ".join(t(words, count=inspection.blame.get(who, 0)) for who, words in BLAME_WORDS.items()),
-        )
+        yield from (t(line) for line in describe_scores(inspection.scores))
+        yield t(describe_blame(inspection.blame))
     for each in inspection.prevalence:
         if each.trials:
             yield t(
@@ -56,13 +53,13 @@ def lines_of_inspection(inspection: Inspection, *, seconds: float, every: bool =
                 check=each.check,
                 count=each.trials,
                 all=report.samples,
-                share=_percent(each.share),
+                share=percent(each.share),
             )
         if each.corrected is not None:
             yield INDENT + t(
                 "by {labels} labels of people: {share} ({method})",
                 labels=each.corrected.scored,
-                share=_percent(each.corrected),
+                share=percent(each.corrected),
                 method=each.corrected.method,
             )
     for fault in report.not_checked:
@@ -105,11 +102,18 @@ def _of_check(findings: Sequence[AuditFinding], command: str, *, every: bool) ->
     yield INDENT + first.replay
 
 
-def _scores(scores: TrialScores) -> Iterator[Sentence]:
-    yield say("score as it is      {share} of {count}", share=_percent(scores.whole), count=scores.whole.scored)
+def describe_blame(blame: Mapping[str, int]) -> Sentence:
+    """Return how many failures are laid at whom."""
+    counts = {who: say(words.text, count=blame.get(who, 0)) for who, words in BLAME_WORDS.items()}
+    return say("failures: {agent}, {user}, {environment}, {grader}, {task}", **counts)
+
+
+def describe_scores(scores: TrialScores) -> Iterator[Sentence]:
+    """Yield the score as it is, without what is in doubt, and its bounds."""
+    yield say("score as it is      {share} of {count}", share=percent(scores.whole), count=scores.whole.scored)
     yield say(
         "without doubtful    {share} of {count}; left out: successes {successes}, failures {failures}",
-        share=_percent(scores.valid),
+        share=percent(scores.valid),
         count=scores.valid.scored,
         successes=scores.successes,
         failures=scores.failures,
@@ -121,7 +125,8 @@ def _scores(scores: TrialScores) -> Iterator[Sentence]:
     )
 
 
-def _percent(share: Estimate) -> str:
+def percent(share: Estimate) -> str:
+    """Return a share with its interval."""
     if share.value is None:
         return "-"
     around = "" if share.low is None or share.high is None else f" ({100 * share.low:.1f}–{100 * share.high:.1f})"
