@@ -149,3 +149,18 @@ def test_people_read_it_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     write(conversation("t1", times=3))
     result = inspect("chats.jsonl")
     assert "智能体" in result.stdout or "相同参数" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "trials"), [("imports/inspect.eval", 8), ("imports/promptfoo.jsonl", 12), ("traces/adk.jsonl", 1)]
+)
+def test_logs_of_other_programs_and_traces_are_inspected(name: str, trials: int) -> None:
+    path = Path(__file__).parents[2] / "data" / name
+    assert json.loads(inspect(str(path), "--json").stdout)["trials"] == trials
+
+
+def test_a_first_row_without_messages_is_refused() -> None:
+    write({"id": "x"})
+    result = inspect("chats.jsonl")
+    assert result.exit_code == 2
+    assert "no list `messages`" in result.stderr

@@ -45,6 +45,15 @@ def read_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         raise BadInput("{path} cannot be read: {reason}.", path=path, reason=error) from error
 
 
+def has_messages(path: Path) -> bool:
+    """True if the first line of a file is a conversation, or is meant to be one: a JSON object on a line, or no JSON at all."""
+    try:
+        _, row = next(read_rows(path), (0, {"messages": []}))
+    except BadInput:
+        return path.suffix in (".jsonl", ".gz")
+    return "messages" in row
+
+
 def _row_of(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
     try:
         row = msgspec.json.decode(line)

@@ -1,15 +1,23 @@
 """Find what is to be inspected: files of conversations, and stored runs."""
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from proctor import traces
 from proctor.core.errors import BadInput
+from proctor.core.sample import Sample, Turn
+from proctor.core.score import Score
+from proctor.traces import is_trace
 from proctor_audit.findings import FindingLocation
-from proctor_audit.inspector.chat_rows import read_rows, read_trial
+from proctor_audit.inspector.chat_rows import has_messages, read_rows, read_trial
+from proctor_audit.inspector.stored_trials import trials_of_run, view_trial
 from proctor_audit.inspector.view import InspectedTrial
 
+ADAPTERS = "proctor_adapters.imports"
 Located = tuple[InspectedTrial, FindingLocation | None]
 
 
@@ -21,9 +29,40 @@ def read_sources(names: Sequence[str], store: str | None = None) -> Iterator[Loc
     """
     for name in names:
         path = Path(name)
-        trials = _of_file(path) if path.is_file() else _of_run(name, store)
+        trials = _of_path(path) if path.is_file() else _of_run(name, store)
         for trial, where in trials:
             yield (replace(trial, id=f"{path.name}/{trial.id}") if len(names) > 1 else trial), where
+
+
+def _of_path(path: Path) -> Iterator[Located]:
+    """Yield the trials of a file: conversations, else spans, else the log of another program."""
+    if is_trace(path):
+        for each in traces.read([path]).whole:
+            sample = Sample(id=each.sample or each.id, turns=tuple(Turn(messages=(message,)) for message in each.turns))
+            yield view_trial(sample, each.trajectory), FindingLocation(file=path.as_posix())
+    elif has_messages(path) or find_spec(ADAPTERS) is None:
+        yield from _of_file(path)
+    else:
+        yield from _of_log(path)
+
+
+def _of_log(path: Path) -> Iterator[Located]:
+    try:
+        runs = import_module(ADAPTERS).read(path)
+    except BadInput:
+        if path.suffix not in (".jsonl", ".gz"):
+            raise
+        yield from _of_file(path)  # says what a row of a conversation lacks
+        return
+    for run in runs:
+        for trial in run.trials():
+            if not trial.again:
+                score = next((value for value in trial.scores.values() if isinstance(value, Score)), None)
+                view = view_trial(trial.sample, trial.trajectory, trial.outcome, score, attempt=trial.attempt)
+                yield (
+                    replace(view, id=f"{run.task}/{view.id}") if len(runs) > 1 else view,
+                    FindingLocation(file=path.as_posix()),
+                )
 
 
 def _of_file(path: Path) -> Iterator[Located]:
@@ -41,7 +80,6 @@ def _of_file(path: Path) -> Iterator[Located]:
 
 def _of_run(name: str, store: str | None) -> Iterator[Located]:
     from proctor.api import open_run
-    from proctor_audit.inspector.stored_trials import trials_of_run
 
     if name.endswith((".jsonl", ".gz", ".json")) or "/" in name:
         raise BadInput("There is no file {path}.", path=name)

@@ -7,7 +7,8 @@ from proctor.core.sample import File, Message, Reasoning, Sample, ToolResult
 from proctor.core.scenario import scenario_of
 from proctor.core.score import Score
 from proctor.core.task import Store
-from proctor.core.trial import StoredTrial, Verdict
+from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Outcome, Verdict
 from proctor.reports.story import played_turns
 from proctor_audit.inspector.view import (
     InspectedTrial,
@@ -23,27 +24,40 @@ AUTHORS: dict[str, TrialAuthor] = {"system": "system", "user": "user", "assistan
 
 
 def trials_of_run(store: Store, record: RunRecord) -> Iterator[InspectedTrial]:
-    """Yield the trials of a run that ended with a trajectory; messages count from the first that the agent was sent."""
+    """Yield the trials of a run; messages count from the first that the agent was sent."""
     for stored in store.stored(record.id):
         trial = stored.trial
         verdict = main_verdict(stored.verdicts, record.main_scorer)
         score = verdict.result if verdict is not None and isinstance(verdict.result, Score) else None
-        steps, calls, results = _conversation(stored)
-        yield InspectedTrial(
-            id=stored.sample.id if trial.attempt == 0 else f"{stored.sample.id}#{trial.attempt}",
-            run=record.id,
-            cluster=stored.sample.cluster or stored.sample.id,
-            steps=tuple(steps),
-            calls=join_results(calls, results),
-            outcome=trial.outcome,
-            score=0.0 if trial.outcome == "agent_failed" else None if score is None else score.value,
-            stop="length" if trial.trajectory.stop == "length" else "",
-            targets=_targets(stored.sample),
-            extracted=None if score is None else score.answer,
-            has_extracted=score is not None,
-            user_script=_script(stored.sample),
-            simulated_user=any(step.author == "user" for step in trial.trajectory.steps),
-        )
+        yield view_trial(stored.sample, trial.trajectory, trial.outcome, score, attempt=trial.attempt, run=record.id)
+
+
+def view_trial(
+    sample: Sample,
+    trajectory: Trajectory,
+    outcome: Outcome = "scored",
+    score: Score | None = None,
+    *,
+    attempt: int = 0,
+    run: str = "",
+) -> InspectedTrial:
+    """Return an attempt at a sample as the rules see it; what an agent that failed earned is 0."""
+    steps, calls, results = _conversation(sample, trajectory)
+    return InspectedTrial(
+        id=sample.id if attempt == 0 else f"{sample.id}#{attempt}",
+        run=run,
+        cluster=sample.cluster or sample.id,
+        steps=tuple(steps),
+        calls=join_results(calls, results),
+        outcome=outcome,
+        score=0.0 if outcome == "agent_failed" else None if score is None else score.value,
+        stop="length" if trajectory.stop == "length" else "",
+        targets=_targets(sample),
+        extracted=None if score is None else score.answer,
+        has_extracted=score is not None,
+        user_script=_script(sample),
+        simulated_user=any(step.author == "user" for step in trajectory.steps),
+    )
 
 
 def main_verdict(verdicts: Sequence[Verdict], scorer: str) -> Verdict | None:
@@ -51,11 +65,11 @@ def main_verdict(verdicts: Sequence[Verdict], scorer: str) -> Verdict | None:
     return next((verdict for verdict in verdicts if verdict.scorer == scorer), verdicts[0] if verdicts else None)
 
 
-def _conversation(stored: StoredTrial) -> tuple[list[TrialStep], list[TrialCall], list[TrialResult]]:
+def _conversation(sample: Sample, trajectory: Trajectory) -> tuple[list[TrialStep], list[TrialCall], list[TrialResult]]:
     steps: list[TrialStep] = []
     calls: list[TrialCall] = []
     results: list[TrialResult] = []
-    for message in _messages(stored):
+    for message in _messages(sample, trajectory):
         index = len(steps)
         author = AUTHORS[message.role]
         made = [
@@ -82,8 +96,8 @@ def _conversation(stored: StoredTrial) -> tuple[list[TrialStep], list[TrialCall]
     return steps, calls, results
 
 
-def _messages(stored: StoredTrial) -> Iterator[Message]:
-    for turn in played_turns(stored.sample, stored.trial.trajectory):
+def _messages(sample: Sample, trajectory: Trajectory) -> Iterator[Message]:
+    for turn in played_turns(sample, trajectory):
         yield from turn.messages
         yield from (step.message for step in turn.steps)
 
