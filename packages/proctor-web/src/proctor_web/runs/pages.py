@@ -49,7 +49,7 @@ COLUMNS = {
     "seconds": say("Duration"),
     "created": say("Started"),
 }
-USUAL_COLUMNS = frozenset(COLUMNS) - {"cost"}
+USUAL_COLUMNS = frozenset(COLUMNS) - {"state", "cost"}  # a run that is not finished says so next to its name
 COLUMNS_COOKIE = "proctor-columns"
 ORDERED = ("run", "task", "agent", "result", "cost", "seconds", "created")
 FALLING = ("result", "cost", "seconds")  # begin with the greatest
