@@ -211,7 +211,7 @@ def test_twenty_two_runs_are_on_a_screen_and_are_chosen_ordered_and_grouped_by_k
     page.locator("select[name=group]").select_option("task")
     expect(page.locator("tr.section")).to_have_text(["task-0", "task-1"])
     page.get_by_text("Columns", exact=True).click()
-    page.get_by_role("checkbox", name="History").uncheck()
+    page.get_by_role("checkbox", name="History").click()
     expect(page.locator("svg.spark")).to_have_count(0)
     page.goto(f"{server.address}/runs")
     expect(rows).to_have_count(26)
