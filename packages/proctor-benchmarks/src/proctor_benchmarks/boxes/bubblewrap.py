@@ -33,15 +33,16 @@ class BubblewrapBox:
 
     Args:
         layer: the files of an earlier one, with which it begins.
+        mounted: folders of this machine by where they are in the box, read-only.
     """
 
     backend: Backend = "bubblewrap"
 
-    def __init__(self, limits: BoxLimits, layer: Layer | None = None) -> None:
+    def __init__(self, limits: BoxLimits, layer: Layer | None = None, mounted: Mapping[str, str] = {}) -> None:
         self._limits = limits
         self._layer = layer
         self._group = make_group(limits.memory_mb, limits.processes)
-        self._namespace = Namespace(limits.disk_mb << 20, SHARED_MEMORY_BYTES, self._group)
+        self._namespace = Namespace(limits.disk_mb << 20, SHARED_MEMORY_BYTES, self._group, mounted)
         self.not_held: Sequence[str] = ("cpus",) if self._group is not None else ("cpus", "memory_mb", "processes")
 
     async def __aenter__(self) -> Self:

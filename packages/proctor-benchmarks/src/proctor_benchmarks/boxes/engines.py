@@ -49,19 +49,24 @@ _cleared: set[Engine] = set()
 class EngineBox:
     """A container that belongs to one attempt."""
 
-    def __init__(self, engine: Engine, image: str, limits: BoxLimits, network: Network = "none") -> None:
+    def __init__(
+        self, engine: Engine, image: str, limits: BoxLimits, network: Network = "none", mounted: Mapping[str, str] = {}
+    ) -> None:
         self.backend: Backend = engine
         self.not_held: Sequence[str] = ("disk_mb",)
         self._engine: Engine = engine
         self._image = image
         self._limits = limits
         self._network = network
+        self._mounted = mounted
         self._name = f"proctor-{os.getpid()}-{next(_numbers)}"
         self._kills = 0
 
     async def __aenter__(self) -> Self:
         await remove_left_boxes(self._engine)
-        started = await self._ask(START_SECONDS, *start_arguments(self._name, self._image, self._limits, self._network))
+        started = await self._ask(
+            START_SECONDS, *start_arguments(self._name, self._image, self._limits, self._network, self._mounted)
+        )
         if started.code != 0:
             await self._remove()
             raise EnvironmentFailed("{engine} cannot start {image}: {error}", kind="image", engine=self._engine, image=self._image, error=_said(started))  # fmt: skip
@@ -161,7 +166,9 @@ class EngineBox:
         return EnvironmentDied("The box failed: {error}", kind="engine", error=error)
 
 
-def start_arguments(name: str, image: str, limits: BoxLimits, network: Network) -> list[str]:
+def start_arguments(
+    name: str, image: str, limits: BoxLimits, network: Network, mounted: Mapping[str, str] = {}
+) -> list[str]:
     """Return the arguments that start a box and keep it until it is removed."""
     memory = f"{limits.memory_mb}m"
     return [
@@ -169,6 +176,7 @@ def start_arguments(name: str, image: str, limits: BoxLimits, network: Network) 
         *("--cap-drop", "ALL", *(word for capability in CAPABILITIES for word in ("--cap-add", capability))),
         *("--security-opt", "no-new-privileges", "--pids-limit", str(limits.processes)),
         *("--memory", memory, "--memory-swap", memory, "--cpus", f"{limits.cpus:g}"),
+        *(word for inside, outside in mounted.items() for word in ("-v", f"{outside}:{inside}:ro")),
         *("--entrypoint", "sleep", image, "infinity"),
     ]  # fmt: skip
 

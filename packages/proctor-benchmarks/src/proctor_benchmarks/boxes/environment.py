@@ -5,6 +5,8 @@ import binascii
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -20,6 +22,7 @@ from proctor_benchmarks.boxes.opening import BoxOptions, open_box
 from proctor_benchmarks.boxes.verifying import VerifierMode, verify_in_place
 
 SHARE_OF_TIME = 0.9  # of the time limit of a sample, so that what is there by then can still be judged
+DOOR = "/run/door"
 SHELL = 'if command -v bash >/dev/null; then exec bash -c "$0"; else exec sh -c "$0"; fi'
 
 
@@ -73,6 +76,9 @@ class BoxEnvironment:
 
     Attributes:
         task, box: for agents that live in the box.
+        door: a folder of this machine that the box sees as `DOOR` and cannot change; empty unless an agent in the box is
+            given its model there.
+        notes: what an agent in the box reports, for the state.
         end_time: the agent's wall-clock limit, by `time.monotonic`.
     """
 
@@ -86,10 +92,19 @@ class BoxEnvironment:
         self._box: Box | None = None
         self._was_looked_at = False
         self._commands = 0
+        self.notes: dict[str, Any] = {}
         self.end_time = 0.0
 
     async def __aenter__(self) -> Self:
-        self._box = await self._stack.enter_async_context(open_box(self.task, self._options))
+        self.door = Path(self._stack.enter_context(TemporaryDirectory(prefix="proctor-door-")))
+        self.door.chmod(0o711)
+        mounted = {DOOR: str(self.door), **({self.programs: self.programs} if self.programs is not None else {})}
+        try:
+            opened = open_box(self.task, self._options, mounted=mounted)
+            self._box = await self._stack.enter_async_context(opened)
+        except BaseException:
+            await self._stack.aclose()
+            raise
         self.end_time = time.monotonic() + min(self.task.seconds, limits_now.get().seconds * SHARE_OF_TIME)
         return self
 
@@ -100,6 +115,16 @@ class BoxEnvironment:
     def box(self) -> Box:
         assert self._box is not None, "the environment was not entered"
         return self._box
+
+    @property
+    def programs(self) -> str | None:
+        """Return the folder with the programs of a coding agent, as the box sees it."""
+        return None if self._options.programs is None else str(Path(self._options.programs).expanduser().absolute())
+
+    @property
+    def seconds_left(self) -> float:
+        """Return what is left of the agent's time."""
+        return max(self.end_time - time.monotonic(), 0.1)
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run a tool in the box.
@@ -125,7 +150,12 @@ class BoxEnvironment:
     async def state(self) -> Mapping[str, object]:
         """Return how the box is run; after a turn also what was taken out of it, when all its processes have ended."""
         box = self.box
-        state: dict[str, object] = {"backend": box.backend, "not_held": list(box.not_held), "commands": self._commands}
+        state: dict[str, object] = {
+            "backend": box.backend,
+            "not_held": list(box.not_held),
+            "commands": self._commands,
+            **self.notes,
+        }
         if not self._was_looked_at:
             self._was_looked_at = True
             return state

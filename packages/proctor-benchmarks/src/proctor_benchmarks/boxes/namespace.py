@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,10 +37,18 @@ class Namespace:
     Args:
         disk_bytes: what its files may take; they are in memory.
         shared_memory_bytes: what /dev/shm may take; 0 for none.
+        mounted: folders of this machine by where they are in the box, read-only.
         group: bounds all of its processes together, where this machine has such groups.
     """
 
-    def __init__(self, disk_bytes: int, shared_memory_bytes: int = 0, group: ControlGroup | None = None) -> None:
+    def __init__(
+        self,
+        disk_bytes: int,
+        shared_memory_bytes: int = 0,
+        group: ControlGroup | None = None,
+        mounted: Mapping[str, str] = {},
+    ) -> None:
+        self._mounted = mounted
         self._disk_bytes = disk_bytes
         self._shared_memory_bytes = shared_memory_bytes
         self._group = group
@@ -137,6 +146,8 @@ class Namespace:
         command += ["--dev", "/dev", "--remount-ro", "/dev", "--chdir", "/"]
         if self._shared_memory_bytes:
             command += ["--perms", "1777", "--size", str(self._shared_memory_bytes), "--tmpfs", "/dev/shm"]  # noqa: S108
+        for inside, outside in self._mounted.items():
+            command += ["--ro-bind", outside, inside]
         for path in (*closed_folders(), *_HIDDEN):  # what walks over all files is to meet no error
             command += ["--tmpfs", path, "--remount-ro", path] if Path(path).is_dir() else []
         command += ["--clearenv", *(word for key, value in VARIABLES.items() for word in ("--setenv", key, value))]

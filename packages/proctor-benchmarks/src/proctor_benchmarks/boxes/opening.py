@@ -29,11 +29,13 @@ class BoxOptions(msgspec.Struct, frozen=True, kw_only=True):
         backend: the first that works of docker, podman and bubblewrap where None.
         image: for tasks that name none; needed there by docker and podman.
         network: `open` lets docker and podman give a box a network.
+        programs: a folder of this machine with the programs of a coding agent, which its box may read.
     """
 
     backend: Backend | None = None
     image: str | None = None
     network: Network = "none"
+    programs: str | None = None
 
 
 def choose_backend(options: BoxOptions, *, needs_image: bool) -> Backend:
@@ -75,7 +77,9 @@ def answers(engine: Engine) -> bool:
 
 
 @asynccontextmanager
-async def open_box(task: BoxTask, options: BoxOptions, layer: Layer | None = None) -> AsyncIterator[Box]:
+async def open_box(
+    task: BoxTask, options: BoxOptions, layer: Layer | None = None, mounted: Mapping[str, str] = {}
+) -> AsyncIterator[Box]:
     """Open a box with the files of a task, as it is before the agent begins; from a `layer` where there is one.
 
     Raises:
@@ -84,7 +88,7 @@ async def open_box(task: BoxTask, options: BoxOptions, layer: Layer | None = Non
     image = task.image or options.image
     backend = await asyncio.to_thread(choose_backend, options, needs_image=bool(image or task.build))
     if backend == "bubblewrap":
-        async with BubblewrapBox(task.limits, layer) as box:
+        async with BubblewrapBox(task.limits, layer, mounted) as box:
             if layer is None:
                 await prepare(box, task)
             yield box
@@ -94,7 +98,7 @@ async def open_box(task: BoxTask, options: BoxOptions, layer: Layer | None = Non
         image = await build_image(backend, folder, FileSet(folder=str(folder)).digest())
     assert image is not None, "a backend was chosen without an image"
     async with EngineBox(
-        backend, layer.image if layer is not None else image, task.limits, options.network
+        backend, layer.image if layer is not None else image, task.limits, options.network, mounted
     ) as container:
         if layer is None:
             await prepare(container, task)

@@ -38,6 +38,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             *("agentbench", "agentdojo", "apibank", "bfcl", "chateval", "collaboration", "customer-service", "gaia"),
             *("miniwob", "multi", "sotopia", "tau2", "terminal-basics", "tooleval", "webarena"),
         ),
+        "proctor.agents": ("cli",),
         "proctor.task_files": ("harbor", "swebench"),
     },
     "audit": {"proctor.commands": ("data.audit", "runs.inspect"), "proctor.parity": ("audit",)},

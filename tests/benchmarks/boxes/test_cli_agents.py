@@ -1,0 +1,238 @@
+"""Coding-agent programs as agents: their event streams, and the proxy that counts and keeps the key outside of the box."""
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from proctor.api import Run, evaluate
+from proctor.core.errors import BadInput
+from proctor.core.score import Score
+from proctor_benchmarks.boxes import blobs, cli_streams
+from proctor_benchmarks.boxes.archives import FileSet
+from proctor_benchmarks.boxes.box_task import BoxTask, sample_of
+from proctor_benchmarks.boxes.cli_agents import make
+from proctor_benchmarks.boxes.model_proxy import ModelProxy, usage_of
+from proctor_benchmarks.boxes.namespace import lacks
+from proctor_benchmarks.boxes.tasks import BoxTaskOptions, task_in_boxes
+
+KEY = "a-key-that-stays-outside"
+
+
+class Provider(ThreadingHTTPServer):
+    """A provider with the messages protocol: it counts, and fails with `status` where that is set."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.status = 200
+        self.seen: list[tuple[str, str | None, Any]] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Provider
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.seen.append((self.path, self.headers["x-api-key"], body))
+        text = json.dumps({"content": [{"type": "text", "text": "ok"}], "usage": {"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 3}})  # fmt: skip
+        self.send_response(self.server.status)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    with Provider() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+PROGRAM = """#!/usr/bin/python3
+import json, os, sys, urllib.error, urllib.request
+def say(**event): print(json.dumps(event), flush=True)
+say(type="system", subtype="init", model=os.environ["ANTHROPIC_MODEL"])
+used = 0
+for n in range(2):
+    body = json.dumps({"model": os.environ["ANTHROPIC_MODEL"], "messages": [{"role": "user", "content": sys.argv[2]}]}).encode()
+    request = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", body, {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
+    try:
+        urllib.request.urlopen(request).read()
+    except urllib.error.HTTPError as error:
+        say(type="result", subtype="success", is_error=True, result=f"API error {error.code}", usage={})
+        sys.exit(1)
+try:
+    urllib.request.urlopen(urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/files", b"{}"))
+except urllib.error.HTTPError as error:
+    assert error.code == 403
+open("sum.txt", "w").write("55")
+say(type="assistant", message={"content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "echo 55 > sum.txt"}}]})
+say(type="user", message={"content": [{"type": "tool_result", "tool_use_id": "t1", "content": ""}]})
+say(type="assistant", message={"content": [{"type": "text", "text": "Done. " + " ".join(sorted(os.environ.values()))}]})
+say(type="result", subtype="success", is_error=False, result="Done.", total_cost_usd=0.01, usage={"input_tokens": 20, "cache_read_input_tokens": 10, "output_tokens": 6})
+"""
+
+
+@pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
+class TestInABox:
+    @pytest.fixture(autouse=True)
+    def around(self, tmp_path: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        monkeypatch.setattr(blobs, "data_folder", lambda: tmp_path / "data")
+        monkeypatch.setenv("TEST_KEY", KEY)
+        self.provider = provider
+        with TemporaryDirectory() as folder:  # that of a test is closed to the users of boxes
+            self.programs = Path(folder)
+            self.programs.chmod(0o755)
+            (self.programs / "claude").write_text(PROGRAM, "utf-8")
+            (self.programs / "claude").chmod(0o755)
+            yield
+
+    def play(self) -> Run:
+        task = BoxTask(
+            instruction="Write 55 into sum.txt.",
+            tests=FileSet(texts={"test.sh": "#!/bin/sh\n[ \"$(cat sum.txt)\" = 55 ] && echo 'ok 1 - sum'\n"}),
+        )
+        options = BoxTaskOptions(backend="bubblewrap", programs=str(self.programs))
+        agent = make("claude-code", {"model": "some-model", "upstream": self.provider.address, "key": "TEST_KEY"})
+        return evaluate(task_in_boxes("sums", [sample_of("sum", task)], options), agent=agent, store=":memory:")
+
+    def test_a_program_solves_a_task_and_is_counted_to_the_token(self) -> None:
+        run = self.play()
+        (trial,) = run.trials()
+        assert trial.outcome == "scored", trial.failure
+        (verdict,) = run.verdicts()
+        assert isinstance(verdict.result, Score)
+        assert verdict.result.points == 1
+        assert [(path, key) for path, key, _ in self.provider.seen] == [("/v1/messages", KEY)] * 2
+        usage = trial.trajectory.usage
+        assert (usage.requests, usage.input_tokens, usage.cached_tokens, usage.output_tokens) == (2, 30, 10, 6)
+        notes = (trial.trajectory.state or {})["cli"]
+        assert (notes["exit_code"], notes["model_requests"], notes["refused_requests"], notes["usage_differs"]) == (0, 2, 1, False)  # fmt: skip
+        assert [call.name for call in trial.trajectory.calls()] == ["Bash"]
+        assert trial.trajectory.answer.startswith("Done.")
+        assert KEY not in trial.trajectory.answer
+
+    def test_a_failing_provider_is_no_failure_of_the_program(self) -> None:
+        self.provider.status = 529
+        (trial,) = self.play().trials()
+        assert trial.outcome == "provider_failed"
+
+    def test_a_program_that_is_not_there_is_a_failure_of_the_environment(self) -> None:
+        (self.programs / "claude").unlink()
+        (trial,) = self.play().trials()
+        assert (trial.outcome, trial.failure and trial.failure.kind) == ("environment_failed", "agent_install"), trial.failure
+
+
+def test_the_proxy_takes_the_protocols_of_models_and_nothing_else(tmp_path: Path, provider: Provider) -> None:
+    with ModelProxy(tmp_path, provider.address, KEY) as proxy:
+        for path, status in (("/v1/messages?beta=true", 200), ("/v1/files", 403), ("/v1/../v1/messages", 403)):
+            connection = http.client.HTTPConnection("box")
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.connect(str(tmp_path / "model.sock"))
+            connection.request("POST", path, b"{}", {"x-api-key": "none"})
+            reply = connection.getresponse()
+            reply.read()
+            assert reply.status == status
+            connection.close()
+    assert (proxy.count.requests, proxy.count.refused, proxy.count.usage.input_tokens) == (1, 2, 15)
+
+
+@pytest.mark.parametrize(
+    ("reply", "tokens"),
+    [
+        ('{"usage": {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 3}}}', (7, 2, 3)),
+        ('data: {"type": "message_start", "message": {"usage": {"input_tokens": 4, "cache_read_input_tokens": 6, "output_tokens": 1}}}\n\ndata: {"type": "message_delta", "usage": {"output_tokens": 9}}\n', (10, 9, 6)),
+        ('data: {"type": "response.completed", "response": {"usage": {"input_tokens": 8, "output_tokens": 5, "input_tokens_details": {"cached_tokens": 2}}}}\n', (8, 5, 2)),
+        ('data: {"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 1}}\ndata: {"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 4}}\n', (3, 4, 0)),
+        ("no JSON", (0, 0, 0)),
+    ],
+)  # fmt: skip
+def test_usage_is_read_of_every_protocol(reply: str, tokens: tuple[int, int, int]) -> None:
+    usage = usage_of(reply.encode())
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == tokens
+
+
+def lines(*events: object) -> str:
+    return "".join(json.dumps(event) + "\n" for event in events)
+
+
+STREAMS = {
+    "codex": lines(
+        {"type": "thread.started", "thread_id": "t"},
+        {"type": "turn.started"},
+        {"type": "item.started", "item": {"id": "i0", "type": "command_execution", "command": "ls"}},
+        {"type": "item.completed", "item": {"id": "i0", "type": "command_execution", "command": "ls", "aggregated_output": "a\n", "exit_code": 0}},
+        {"type": "item.completed", "item": {"id": "i1", "type": "agent_message", "text": "Done."}},
+        {"type": "turn.completed", "usage": {"input_tokens": 12, "cached_input_tokens": 2, "output_tokens": 4}},
+        {"type": "brand.new"},
+    ),
+    "gemini": lines(
+        {"type": "init", "model": "g"},
+        {"type": "message", "role": "user", "content": "task"},
+        {"type": "tool_use", "tool_name": "shell", "tool_id": "i0", "parameters": {"command": "ls"}},
+        {"type": "tool_result", "tool_id": "i0", "status": "success", "output": "a"},
+        {"type": "message", "role": "assistant", "content": "Do", "delta": True},
+        {"type": "message", "role": "assistant", "content": "ne.", "delta": True},
+        {"type": "result", "status": "success", "stats": {"input_tokens": 12, "output_tokens": 4, "cached": 2}},
+        {"type": "brand.new"},
+    ),
+    "opencode": lines(
+        {"type": "step_start", "part": {}},
+        {"type": "tool_use", "part": {"tool": "bash", "callID": "i0", "state": {"status": "completed", "input": {"command": "ls"}, "output": "a"}}},
+        {"type": "step_finish", "part": {"tokens": {"input": 5, "output": 1, "reasoning": 0, "cache": {"read": 2, "write": 0}}, "cost": 0.1}},
+        {"type": "text", "part": {"text": "Done."}},
+        {"type": "step_finish", "part": {"tokens": {"input": 5, "output": 3, "reasoning": 0, "cache": {"read": 0, "write": 0}}, "cost": 0.1}},
+        {"type": "brand.new"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_the_streams_of_programs_become_steps(name: str) -> None:
+    stream = cli_streams.READERS[name](STREAMS[name])
+    assert [step.message.role for step in stream.steps] == ["assistant", "tool", "assistant"]
+    assert stream.steps[0].message.calls[0].arguments == {"command": "ls"}
+    assert stream.steps[-1].message.text == "Done."
+    assert stream.usage is not None
+    assert (stream.usage.input_tokens, stream.usage.output_tokens, stream.usage.cached_tokens) == (12, 4, 2)
+    assert (stream.unknown, stream.error) == (1, "")
+
+
+def test_the_file_of_mini_swe_agent_becomes_steps() -> None:
+    file = {"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "task"}, {"role": "assistant", "content": "ls"}, {"role": "user", "content": "a"}], "info": {"model_stats": {"api_calls": 1, "instance_cost": 0.2}}}  # fmt: skip
+    stream = cli_streams.read_mini(json.dumps(file))
+    assert [step.message.role for step in stream.steps] == ["assistant", "tool"]
+    assert stream.usage is not None
+    assert (stream.usage.requests, stream.usage.cost) == (1, 0.2)
+    assert cli_streams.read_mini("[]").unknown == 1
+
+
+@pytest.mark.parametrize(
+    ("argument", "options", "message"),
+    [
+        ("codex", {}, "needs a model"),
+        ("codex", {"model": "m"}, "needs the key of its provider in OPENAI_API_KEY"),
+        ("codexx 'do it'", {}, "known programs are claude-code, codex, gemini, opencode, mini-swe-agent"),
+        ("./mine {task}", {"format": "xml", "upstream": "http://localhost"}, "there is no format 'xml'"),
+    ],
+)
+def test_what_is_missing_is_said_before_anything_runs(
+    argument: str, options: dict[str, object], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(BadInput, match=message):
+        make(argument, options)
