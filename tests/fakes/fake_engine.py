@@ -17,7 +17,7 @@ Options = list[list[str]]
 
 HOME = Path(os.environ["FAKE_ENGINE"])
 FAULT = os.environ.get("FAKE_ENGINE_FAULT", "")
-WITH_VALUE = {"--name", "--label", "--network", "--cap-drop", "--cap-add", "--security-opt", "--pids-limit", "--memory", "--memory-swap", "--cpus", "--entrypoint", "-u", "-w", "-e", "-t", "--filter", "--format"}  # fmt: skip
+WITH_VALUE = {"--name", "--label", "--network", "--cap-drop", "--cap-add", "--security-opt", "--pids-limit", "--memory", "--memory-swap", "--cpus", "--entrypoint", "-u", "-v", "-w", "-e", "-t", "--filter", "--format"}  # fmt: skip
 
 
 def main() -> int:

@@ -134,7 +134,9 @@ class TestInABox:
     def test_a_program_that_is_not_there_is_a_failure_of_the_environment(self) -> None:
         (self.programs / "claude").unlink()
         (trial,) = self.play().trials()
-        assert (trial.outcome, trial.failure and trial.failure.kind) == ("environment_failed", "agent_install"), trial.failure
+        assert (trial.outcome, trial.failure and trial.failure.kind) == ("environment_failed", "agent_install"), (
+            trial.failure
+        )
 
 
 def test_the_proxy_takes_the_protocols_of_models_and_nothing_else(tmp_path: Path, provider: Provider) -> None:

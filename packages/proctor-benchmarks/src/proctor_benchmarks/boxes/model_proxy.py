@@ -74,26 +74,18 @@ class ModelProxy:
         self._lock = threading.Lock()  # of the count, which the threads of all requests change
 
     def __enter__(self) -> "ModelProxy":
-        proxy = self
+        def answer(asked: BaseHTTPRequestHandler) -> None:
+            self.pass_on(asked)
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                proxy.pass_on(self)
-
-            def log_message(self, *_: object) -> None:
-                """Write nothing: requests are the agent's."""
-
-            def address_string(self) -> str:
-                return "box"
+        methods = {"do_POST": answer, "log_message": _say_nothing, "address_string": _name_the_client}
+        handler = type("ModelHandler", (BaseHTTPRequestHandler,), {"protocol_version": "HTTP/1.1", **methods})
 
         class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             daemon_threads = True
 
         path = self._folder / SOCKET
         (self._folder / FORWARDER).write_text(FORWARD, "utf-8")
-        self._server = Server(str(path), Handler)
+        self._server = Server(str(path), handler)
         path.chmod(0o666)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
@@ -107,12 +99,13 @@ class ModelProxy:
         """Send a request to the provider and its reply back, as it comes."""
         path, _, query = asked.path.partition("?")
         length = asked.headers.get("content-length", "")
-        if not _PATHS.match(path) or not length.isdigit() or int(length) > MOST_REQUEST_BYTES:
+        is_read = length.isdigit() and int(length) <= MOST_REQUEST_BYTES
+        body = asked.rfile.read(int(length)) if is_read else b""
+        if not _PATHS.match(path) or not is_read:
             with self._lock:
                 self.count.refused += 1
             asked.send_error(403, "not a request to a model")
             return
-        body = asked.rfile.read(int(length))
         headers = {name: value for name, value in asked.headers.items() if name.lower() not in _OWN_HEADERS}
         headers |= _key_header(path, self._key)
         where = urlsplit(self._upstream)
@@ -137,6 +130,15 @@ class ModelProxy:
         if status:
             with suppress(OSError):
                 asked.wfile.write(b"0\r\n\r\n")  # what was counted is counted when the program sees the end
+
+
+def _say_nothing(*_: object) -> None:
+    """Write no log: requests are the agent's."""
+
+
+def _name_the_client(_: object) -> str:
+    """Return a name for who is at the other end of the socket, which has no address."""
+    return "box"
 
 
 def _answer(asked: BaseHTTPRequestHandler, response: http.client.HTTPResponse) -> bytes:
