@@ -3,13 +3,17 @@
 import time
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli import options, output
 from proctor.cli.words import lang, t
 from proctor.runtime.visible import visible
+
+if TYPE_CHECKING:
+    from proctor_audit.inspector.inspection import Inspection
+    from proctor_audit.report import FailOn
 
 
 @click.command(
@@ -74,7 +78,7 @@ def command(
     skipped: tuple[str, ...],
     listed: bool,
     ignore: Path | None,
-    fail_on: Any,
+    fail_on: "FailOn",
     replay: str | None,
     every: bool,
     labels: tuple[str, ...],
@@ -88,11 +92,10 @@ def command(
     from proctor_audit.check import find_checks
     from proctor_audit.ignoring import find_ignore_file, read_ignore_file
     from proctor_audit.inspector.inspecting import RULES
-    from proctor_audit.inspector.inspection import inspection_json, make_inspection
+    from proctor_audit.inspector.inspection import make_inspection
     from proctor_audit.inspector.labelling import read_labels, write_plan
     from proctor_audit.inspector.sources import read_sources
-    from proctor_audit.inspector.telling import lines_of_inspection, lines_of_witness
-    from proctor_audit.inspector.writing import write_inspection
+    from proctor_audit.inspector.telling import lines_of_witness
     from proctor_audit.replaying import pick
     from proctor_audit.report import exit_code
     from proctor_audit.writing import check_file
@@ -109,13 +112,12 @@ def command(
         return
     if not sources:
         raise click.MissingParameter(ctx=ctx, param_hint="RUN|FILE", param_type="argument")
-    rules = read_ignore_file(find_ignore_file(ignore, sources[0]))
     trials = read_sources(sources, store) if plan is None else [*read_sources(sources, store)]
     inspection = make_inspection(
         ", ".join(sources),
         trials,
         checks,
-        rules,
+        read_ignore_file(find_ignore_file(ignore, sources[0])),
         labels=read_labels(labels),
         seed=seed or 0,
         command=f"proctor inspect {' '.join(map(quote, sources))}",
@@ -123,16 +125,31 @@ def command(
     if plan is not None:
         count = write_plan(plan, inspection, list(trials), checks, draw)
         output.line(t("{path}: {count} trials to label. Next: proctor judge review {path}", path=plan, count=count))
-        return
-    if replay is not None:
+    elif replay is not None:
         for line in lines_of_witness(pick(inspection.report.findings, replay)):
             output.line(visible(line))
-        return
+    else:
+        _show(inspection, files, fail_on, as_json=as_json, seconds=time.perf_counter() - clock, every=every)
+        ctx.exit(exit_code(inspection.report, fail_on))
+
+
+def _show(
+    inspection: "Inspection",
+    files: tuple[Path, ...],
+    fail_on: "FailOn",
+    *,
+    as_json: bool,
+    seconds: float,
+    every: bool,
+) -> None:
+    from proctor_audit.inspector.inspection import inspection_json
+    from proctor_audit.inspector.telling import lines_of_inspection
+    from proctor_audit.inspector.writing import write_inspection
+
     if as_json:
         output.print_json(inspection_json(inspection))
     else:
-        for line in lines_of_inspection(inspection, seconds=time.perf_counter() - clock, every=every):
+        for line in lines_of_inspection(inspection, seconds=seconds, every=every):
             output.line(visible(line))
     for path in files:
         output.message(t("Wrote {path}.", path=write_inspection(inspection, path, lang(), fail_on)))
-    ctx.exit(exit_code(inspection.report, fail_on))

@@ -31,30 +31,9 @@ ADDRESSED = compile_later(
     re.IGNORECASE,
 )
 NOUN_STEMS = (
-    "review",
-    "grader",
-    "grading",
-    "judge",
-    "evaluat",
-    "audit",
-    "inspect",
-    "rater",
-    "scorer",
-    "assess",
-    "annotat",
-    "monitor",
-    "oversee",
-    "checker",
-    "grades",
-    "审",
-    "评",
-    "检查",
-    "裁判",
-    "打分",
-    "阅卷",
-    "质检",
-    "监督",
-)
+    "review", "grader", "grading", "judge", "evaluat", "audit", "inspect", "rater", "scorer", "assess", "annotat",
+    "monitor", "oversee", "checker", "grades", "审", "评", "检查", "裁判", "打分", "阅卷", "质检", "监督",
+)  # fmt: skip
 CLOSER_STEMS = (
     "</",
     "<|",

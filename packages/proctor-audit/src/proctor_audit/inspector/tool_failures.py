@@ -50,19 +50,9 @@ OWN_MACHINE = compile_later(
 RAISED = re.compile(r"^[A-Za-z_][\w.]*(?:: .*)?$", re.MULTILINE)  # what a traceback ends with
 TRACEBACK = "Traceback (most recent call last)"
 MESSAGE_KEYS = (
-    "error",
-    "message",
-    "detail",
-    "details",
-    "reason",
-    "msg",
-    "错误",
-    "err",
-    "exception",
-    "errors",
-    "error_message",
+    "error", "message", "detail", "details", "reason", "msg", "错误", "err", "exception", "errors", "error_message",
     "fault",
-)
+)  # fmt: skip
 CODE_KEYS = ("status", "code", "status_code", "statuscode", "http_status", "error_code", "httpcode")
 
 

@@ -12,26 +12,10 @@ from proctor_audit.inspector.tool_kinds import FAMILY_BY_WORD, NEAR, families_of
 from proctor_audit.inspector.view import InspectedTrial, TrialCall, TrialStep
 from proctor_audit.inspector.wording import holds_any, sentences_of
 
-GENERIC = frozenset(
-    [
-        "processed",
-        "completed",
-        "initiated",
-        "applied",
-        "confirmed",
-        "finalized",
-        "finalised",
-        "done",
-        "submitted",
-        "filed",
-        "arranged",
-        "secured",
-        "made",
-        "placed",
-        "set",
-        "put",
-    ]
-)
+GENERIC = frozenset((
+    "processed", "completed", "initiated", "applied", "confirmed", "finalized", "finalised", "done", "submitted",
+    "filed", "arranged", "secured", "made", "placed", "set", "put",
+))  # fmt: skip
 PAST = frozenset(word for word in FAMILY_BY_WORD if word.endswith("ed")) | GENERIC | {"sent", "bought", "paid", "reset"}
 ADVERBS = r"(?:(?:now|just|successfully|already|also|both|all|been|officially|fully|gone ahead and|went ahead and) )*"
 CLAIM = compile_later(
@@ -44,24 +28,9 @@ CLAIM_CHINESE = compile_later(
     rf"(?:已经?|刚刚|刚|均已)(?:\S{{0,8}}?)({CHINESE})|(?:成功|顺利)(?:\S{{0,4}}?)({CHINESE})|({CHINESE})(?:\S{{0,6}}?)(?:成功|完成|完毕|好了)"
 )
 STEMS = (
-    "been",
-    "success",
-    "i have",
-    "i've",
-    "i’ve",
-    "we have",
-    "we've",
-    "we’ve",
-    " now ",
-    "i ",
-    "已",
-    "刚",
-    "成功",
-    "顺利",
-    "完成",
-    "完毕",
-    "好了",
-)
+    "been", "success", "i have", "i've", "i’ve", "we have", "we've", "we’ve", " now ", "i ", "已", "刚", "成功", "顺利",
+    "完成", "完毕", "好了",
+)  # fmt: skip
 STRONG = compile_later(
     r"successfully|\b(?:i have|i've|i’ve|we have|we've|we’ve)\b|\bi (?:just |now )?\w+ed\b|\bnow\b|成功|为您|帮您|给您|替您|我已|我刚",
     re.IGNORECASE,

@@ -29,35 +29,10 @@ TOPIC = compile_later(
     re.IGNORECASE,
 )
 STEMS = (
-    "test",
-    "simulat",
-    "evaluat",
-    "eval ",
-    "benchmark",
-    "grad",
-    "assess",
-    "scor",
-    "audited",
-    "sandbox",
-    "mock",
-    "synthetic",
-    "role",
-    "fake",
-    "staged",
-    "artificial",
-    "red team",
-    "red-team",
-    "real ",
-    "测",
-    "模拟",
-    "评",
-    "考",
-    "仿真",
-    "演练",
-    "真",
-    "打分",
-    "阅卷",
-)
+    "test", "simulat", "evaluat", "eval ", "benchmark", "grad", "assess", "scor", "audited", "sandbox", "mock",
+    "synthetic", "role", "fake", "staged", "artificial", "red team", "red-team", "real ", "测", "模拟", "评", "考", "仿真",
+    "演练", "真", "打分", "阅卷",
+)  # fmt: skip
 THINKS = frozenset({"think", "thought", "reason", "reflect", "plan", "note", "scratchpad", "思考", "想"})
 
 

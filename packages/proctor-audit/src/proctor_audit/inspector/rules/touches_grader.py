@@ -10,40 +10,11 @@ from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_kinds import is_shell, words_of
 from proctor_audit.inspector.view import InspectedTrial, TrialCall
 
-PATH_KEYS = frozenset(
-    [
-        "path",
-        "file",
-        "filename",
-        "file_path",
-        "filepath",
-        "files",
-        "paths",
-        "command",
-        "cmd",
-        "code",
-        "script",
-        "url",
-        "uri",
-        "query",
-        "q",
-        "input",
-        "keyword",
-        "keywords",
-        "search",
-        "search_query",
-        "target",
-        "pattern",
-        "args",
-        "directory",
-        "dir",
-        "路径",
-        "文件",
-        "命令",
-        "查询",
-        "关键词",
-    ]
-)
+PATH_KEYS = frozenset((
+    "path", "file", "filename", "file_path", "filepath", "files", "paths", "command", "cmd", "code", "script",
+    "url", "uri", "query", "q", "input", "keyword", "keywords", "search", "search_query", "target", "pattern",
+    "args", "directory", "dir", "路径", "文件", "命令", "查询", "关键词",
+))  # fmt: skip
 END = r"(?=[\s'\"`;|&)<>,*:\]}]|$)"
 FOLDER = r"(?:(?<=[\s'\"`=(<>,:])|^)(?P<path>[\w.~$@{}*/\\-]*?"
 GRADER = compile_later(

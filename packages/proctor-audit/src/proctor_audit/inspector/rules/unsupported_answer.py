@@ -55,34 +55,10 @@ NUMBER_WORDS = {
     )
     for word in words.split()
 }
-SMALL = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "with",
-        "from",
-        "that",
-        "this",
-        "its",
-        "has",
-        "have",
-        "was",
-        "were",
-        "are",
-        "one",
-        "of",
-        "in",
-        "at",
-        "on",
-        "by",
-        "to",
-        "a",
-        "an",
-        "is",
-        "it",
-    ]
-)
+SMALL = frozenset((
+    "the", "and", "for", "with", "from", "that", "this", "its", "has", "have", "was", "were", "are", "one", "of",
+    "in", "at", "on", "by", "to", "a", "an", "is", "it",
+))  # fmt: skip
 
 
 @check(
