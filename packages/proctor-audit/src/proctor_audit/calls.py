@@ -71,7 +71,17 @@ def standard_schema(schema: Any) -> Any:
             mapped[key] = value
         else:
             mapped[key] = standard_schema(value)
-    return mapped
+    return _with_null(mapped) if "default" in schema and schema["default"] is None else mapped
+
+
+def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that allows null too: the default may be written out."""
+    kinds = schema.get("type")
+    if isinstance(kinds, str | list):
+        schema["type"] = [*([kinds] if isinstance(kinds, str) else kinds), "null"]
+    if isinstance(schema.get("enum"), list):
+        schema["enum"] = [*schema["enum"], None]
+    return schema
 
 
 def gold_calls(sample: Sample) -> list[GoldCall]:

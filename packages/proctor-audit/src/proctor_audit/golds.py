@@ -8,6 +8,7 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import clip
 from proctor_audit.answers import ORACLE, AnswerVerdicts, AuditAnswer
 from proctor_audit.audit import NO_TARGET, Audit, attempt
+from proctor_audit.variants import calls_answer, plain_calls
 from proctor_audit.wording import is_empty_target, targets_of, text_of_target
 
 BOUNDED = (
@@ -74,6 +75,11 @@ def passing_gold(audit: Audit, sample: Sample) -> dict[str, Any] | None:
     """Return the attempt with which the target of a sample earns full points; None if it does not."""
     kinds = {scorer.name.partition(":")[0] for scorer in audit.scorers}
     has_oracle = audit.task.oracle is not None or audit.task.oracle_agent is not None
+    calls = plain_calls(sample)
+    if calls is not None:  # as the variants are made, so that nothing but the variant differs
+        answer = calls_answer(calls)
+        verdicts = audit.score(sample, answer)
+        return attempt(sample, answer, verdicts) if verdicts.is_full else None
     for answer in [ORACLE] if has_oracle else [AuditAnswer(text=text) for text in gold_texts(sample, kinds)]:
         verdicts = audit.score(sample, answer)
         if verdicts.is_full:

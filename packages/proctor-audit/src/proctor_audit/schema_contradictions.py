@@ -78,6 +78,8 @@ def _value_fault(schema: Any, value: object, parameters: Mapping[str, Any]) -> s
     """Return what is wrong with an accepted value in every way it can be understood."""
     if not isinstance(schema, Mapping):
         return None
+    if "default" in schema and value == schema["default"]:
+        return None
     whole = {**schema, **{key: parameters[key] for key in ("$defs", "definitions") if key in parameters}}
     faults = [schema_fault(whole, plain) for plain in plain_values(value)]
     return next((fault for fault in faults[::-1]), None) if all(faults) else None

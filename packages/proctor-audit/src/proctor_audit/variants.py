@@ -152,6 +152,11 @@ def near_numbers(text: str) -> list[str]:
 
 
 def hedges(text: str, others: Sequence[str]) -> list[str]:
-    """Return answers that hide a target among others: a list of ten others with it, and "T or U"."""
+    """Return answers that hide a target among others: a list of ten others with it, and for texts "T or U".
+
+    Of two numbers a scorer that reads the first or the last one takes one by design.
+    """
     hidden = [*others[: LISTED // 2], text, *others[LISTED // 2 : LISTED]]
+    if is_number(text):
+        return [", ".join(hidden)] if len(hidden) > LISTED // 2 + 1 else []
     return [", ".join(hidden), f"{text} or {others[0]}", f"{others[0]} or {text}"]
