@@ -59,7 +59,7 @@ def _as_demanded(sample: Sample) -> list[tuple[str, Mapping[str, Any]]] | None:
     if calls is None:
         return None
     schemas = {tool.name: tool.parameters.get("properties", {}) for tool in tools_of(sample)}
-    demanded = [
+    demanded: list[tuple[str, Mapping[str, Any]]] = [
         (name, {key: _member(schemas.get(name, {}).get(key), value) for key, value in arguments.items()})
         for name, arguments in calls
     ]

@@ -134,6 +134,9 @@ def _of_data(found: Found) -> Start:
         raise BadInput(
             "There is no file of questions here. Write one, such as questions.csv with the columns question and target, then: proctor init data"
         )
+    output.message(
+        t("Before you trust a number, audit the file: {command}", command=f"proctor audit-task {found.data}")
+    )
     agent = found.agent or (_endpoint() if found.endpoint else "")
     return Start(task=found.data, agent=agent or _example_agent())
 
