@@ -336,3 +336,12 @@ def test_two_runs_of_one_agent_are_told_apart_on_every_page(lab: Lab) -> None:
     both = lab.get("/compare/sample", "before", "after", sample="q3")
     assert "q3 · before / after" in both
     assert [re.findall(rf"<b>{letter}</b> (\w+)", both) for letter in "AB"] == [["before"], ["after"]]
+
+
+def test_a_field_that_is_not_known_is_refused(three: Lab) -> None:
+    for path in ("/compare?run=old&run=new&margn=5", "/compare/sample?run=old&run=new&sample=q0&grup=all"):
+        answer = three.client.get(path)
+        assert answer.status_code == 400
+        assert "No field is called" in answer.text
+    for path in ("/compare?run=old&run=new&group=all&id=q&margin=5", "/compare/sample?run=old&run=new&sample=q0"):
+        assert three.client.get(path).status_code == 200

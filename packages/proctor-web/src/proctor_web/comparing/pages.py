@@ -44,6 +44,7 @@ OFFERED = 200  # runs to choose from
 ROWS = 16  # of slices; the others are folded
 MOST_TAGS = 300
 MOST_IN_A_FILE = 20_000  # trials
+OF_THE_LIST = ("sort", "task", *samples.SamplesGiven.__struct_fields__)  # what a comparison's address says besides
 OF_THE_MOMENT = ("after", "lang", "sort")  # what an address says once
 GROUP_NAMES: Mapping[str, Sentence] = {
     "moved": say("Broken or fixed"),
@@ -75,7 +76,7 @@ class _Pages:
 
     def compare(self, request: Request) -> Response:
         """Show the comparison of the runs in the address, or which runs can be chosen."""
-        given = read(request, comparison.CompareGiven)
+        given = read_filter(request, comparison.CompareGiven, also=OF_THE_LIST)
         if len(given.run) < 2:
             return self._choose(request, given.run)
         try:
@@ -173,7 +174,7 @@ class _Pages:
 
     def sample(self, request: Request) -> Response:
         """Show one sample with the answers of all runs side by side."""
-        given = read(request, samples.SampleGiven)
+        given = read_filter(request, samples.SampleGiven, also=("margin", "detect"))
         runs = comparison.find_runs(self._workspace, given.run)
         if comparison.kept_soon(self._workspace, runs, given.scorer, seconds=SECONDS) is None:
             return page(request, "comparing/waiting.html.jinja", title=say("Compare runs"))
