@@ -265,7 +265,7 @@ class Source(SampleSource):
 
     def ended(self, sample: EvalSample) -> None:
         now = time.process_time()
-        cpu, self._cpu = now - self._cpu, now  # also of samples beside it; the mean is right
+        cpu, self._cpu = now - self._cpu, now  # also that of samples played at the same time; the mean is right
         line.write({"trial": {**slim(sample), "cpu": cpu}, "of": [str(sample.id), sample.epoch]})
 
 
