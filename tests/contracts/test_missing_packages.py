@@ -68,10 +68,8 @@ ask = {
     "proctor.scorer_settings": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"./{name}.toml"),
     "proctor.starters": lambda name: call("init", name),
     "proctor.stores": lambda name: call("runs", "list", "--store", f"{name}://here"),
-    "proctor.task_files": {
-        "adk": lambda: call("run", "case.evalset.json", "--agent", "baseline:null"),
-        "inspect": lambda: call("run", "inspect:exam.py", "--agent", "baseline:null"),
-    },
+    "proctor.task_files": lambda name: call("run", "case.evalset.json" if name == "adk" else f"{name}:exam", "--agent", "baseline:null"),
+    "proctor.task_kinds": lambda name: call("run", f"{name}:exam.py", "--agent", "baseline:null"),
     "proctor.task_kinds": lambda name: call("run", f"{name}:q.jsonl", "--agent", "recorded:"),
     "proctor.users": lambda name: call(*run, "--agent", "baseline:null", "--user", f"{name}:x"),
     "module": lambda name: take(load_object, name, "task"),
@@ -145,7 +143,10 @@ def test_the_tree_names_the_packages_that_have_commands() -> None:
 
 def test_help_of_the_program_names_what_a_group_lacks(alone: Any) -> None:
     said = " ".join(alone["help"][""].split())
-    assert "delete (not installed: import)" in said
+    brought = {name for _, group, name in BROUGHT_NAMES if group == "proctor.commands"}
+    absent = [inner for inner in tree.names_in("runs") if f"runs.{inner}" in brought]
+    assert "import" in absent
+    assert f"delete (not installed: {', '.join(absent)})" in said
     assert "May it ship? Needs the extra 'ci'." in said
 
 
