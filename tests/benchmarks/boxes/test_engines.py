@@ -11,7 +11,7 @@ import pytest
 from proctor.api import evaluate
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
 from proctor.core.score import Score
-from proctor_benchmarks import harbor, swebench
+from proctor_benchmarks import harbor
 from proctor_benchmarks.boxes import blobs, engines, opening
 from proctor_benchmarks.boxes.archives import archive_of, read_files
 from proctor_benchmarks.boxes.contract import BoxLimits, TooMuch
@@ -139,7 +139,7 @@ def test_the_first_calls_of_a_row_of_swe_bench_are_those_of_its_image(engine: Pa
     row = {"instance_id": "a__b-1", "problem_statement": "x is wrong", "base_commit": commit, "FAIL_TO_PASS": '["t.py::test_x"]', "PASS_TO_PASS": [], "patch": patch, "image": "swe", "eval_script": script, "log_parser": "parse_log_pytest", "repo": "a/b"}  # fmt: skip
     (tmp_path / "rows.jsonl").write_text(json.dumps(row), "utf-8")
     for agent, points in (("baseline:oracle", 1), ("baseline:null", 0)):
-        run = evaluate(swebench.task(f"swebench:{tmp_path / 'rows.jsonl'}"), agent=agent, store=":memory:")
+        run = evaluate(f"swebench:{tmp_path / 'rows.jsonl'}", agent=agent, store=":memory:")
         (verdict,) = run.verdicts()
         assert isinstance(verdict.result, Score), verdict.result
         assert verdict.result.points == points, verdict.result.details

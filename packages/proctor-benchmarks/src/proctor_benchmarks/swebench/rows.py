@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
 from proctor.runtime.json_file import read_json, read_json_lines
 from proctor_benchmarks.boxes.archives import FileSet
 from proctor_benchmarks.boxes.box_task import LOGS, PUBLISHED, BoxTask
@@ -101,14 +102,14 @@ def read_rows(path: Path) -> Iterator[tuple[SweRow, SweInstance, BoxTask]]:
         yield row, instance, _task(row)
 
 
-def _values(path: Path) -> Iterator[tuple[str, Any]]:
+def _values(path: Path) -> Iterator[tuple[str | Sentence, Any]]:
     if path.suffix == ".json":
         values = read_json(path)
         yield from (
             (f"[{index}]", value) for index, value in enumerate(values if isinstance(values, list) else [values])
         )
     else:
-        yield from ((f"line {number}", value) for number, value in read_json_lines(path, dict))
+        yield from ((say("line {number}", number=number), value) for number, value in read_json_lines(path, dict))
 
 
 def _list(value: list[str] | str) -> tuple[str, ...]:

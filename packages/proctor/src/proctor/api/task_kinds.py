@@ -22,6 +22,9 @@ def kind_of(name: str) -> TaskKind:
         return "benchmark"
     if is_of_kind(name):
         return "kind"
+    prefix, colon, _ = name.partition(":")
+    if colon and registry.TASK_FILES.knows(prefix) and task_files(name) is not None:
+        return "files"  # also where the rest is the name of a data file
     from proctor.datasets import files
 
     path = Path(name)
