@@ -7,7 +7,7 @@ PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 PACKAGES := $(wildcard packages/*)
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(addprefix --no-emit-package ,$(notdir $(PACKAGES)))
-DEMO := packages/proctor/pyproject.toml packages/proctor-judging/pyproject.toml packages/proctor-benchmarks/pyproject.toml
+DEMO := packages/proctor/pyproject.toml packages/proctor-judging/pyproject.toml packages/proctor-adapters/pyproject.toml packages/proctor-benchmarks/pyproject.toml
 
 .PHONY: demo about-demo quick test tests seconds compiled check lint style types docs site torture bench golden lock dist changelog install-test sbom clean
 

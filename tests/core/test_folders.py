@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.folders import cache_folder, data_folder
+from proctor.runtime.folders import cache_folder, data_folder
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the rules of XDG")
 

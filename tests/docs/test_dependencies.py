@@ -53,7 +53,7 @@ CHECKED_BY = {  # modules that are imported only where another one has found the
     "proctor_benchmarks/miniwob/": "browser",
     "proctor_benchmarks/multi/figures": "plots",
     "proctor_compat/veadk/deepeval_evaluator": "deepeval",
-    "exports/otel": "otel",
+    "proctor_adapters/exports/otel": "otel",
     "environments/_mcp_client": "mcp",
     "models/_llama": "local",
     "api/run": "frames",  # types only

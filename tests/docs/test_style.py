@@ -130,8 +130,8 @@ print(*sorted(third), *sorted(rooms), *sorted({"email", "html", "importlib.metad
 """
     loaded = set(_python(script, cwd=tmp_path).split())
     assert not loaded & {"aiohttp", "jinja2", "rich", "yaml", "email", "html", "importlib.metadata", "sysconfig"}
-    rooms = ("cli", "datasets", "reports", "traces", "trajectory_matching")
-    assert not loaded & {"proctor_judging", *(f"proctor.{room}" for room in rooms)}
+    rooms = ("cli", "datasets", "reports", "trajectory_matching")
+    assert not loaded & {"proctor_adapters", "proctor_judging", *(f"proctor.{room}" for room in rooms)}
 
 
 def test_no_module_opens_a_connection_when_imported() -> None:

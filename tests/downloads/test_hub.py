@@ -13,7 +13,7 @@ import pytest
 from hub_here import COMMIT, Fault, Handler, Hub, served
 
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.downloads import hub
+from proctor.transport import hub
 
 ROWS = b"".join(b'{"id": %d}\n' % number for number in range(200))
 FILES = {"README.md": b"about", "data/test.jsonl": ROWS, "data/\u4e2d 1.csv": b"a,b\n", "empty.json": b""}

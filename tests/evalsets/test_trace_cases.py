@@ -14,14 +14,14 @@ import proctor
 from proctor import Task
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
-from proctor.traces import read
-from proctor.traces.replies import replies
 from proctor_adapters.evalsets.noun import as_json
 from proctor_adapters.evalsets.read import read as read_set
 from proctor_adapters.evalsets.redact import patterns, redact_case
 from proctor_adapters.evalsets.schema import EvalCase
 from proctor_adapters.evalsets.trace_cases import record_cases
 from proctor_adapters.evalsets.write import create
+from proctor_adapters.traces import read
+from proctor_adapters.traces.replies import replies
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
 

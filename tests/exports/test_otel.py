@@ -23,11 +23,11 @@ from proctor.core.score import Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Failure, Trial, Verdict
 from proctor.engine.progress import Progress
-from proctor.exports import otel
-from proctor.exports._trial_spans import SpanMaker
-from proctor.exports.otlp import LiveTraces, endpoint_of, wants_content
+from proctor_adapters.exports import otel
+from proctor_adapters.exports._trial_spans import SpanMaker
+from proctor_adapters.exports.otlp import LiveTraces, endpoint_of, wants_content
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
-from proctor.traces import protobuf, read
+from proctor_adapters.traces import protobuf, read
 
 START = 1_790_000_000.25
 SUFFIXES = ["jsonl", "json", "pb", "binpb"]
@@ -237,7 +237,7 @@ async def test_a_run_sends_its_trials_while_it_goes_on() -> None:
 def test_a_collector_in_trouble_neither_slows_nor_ends_a_run(
     trouble: str, reason: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("proctor.exports.otlp.END_SECONDS", 0.5)
+    monkeypatch.setattr("proctor_adapters.exports.otlp.END_SECONDS", 0.5)
     samples = [Sample.ask(f"s{number}", f"{number}?", target="Paris") for number in range(20)]
     heard: list[str] = []
     with OtlpReceiver(hangs=trouble == "hangs", status=401) as receiver:
@@ -260,7 +260,7 @@ def test_a_collector_in_trouble_neither_slows_nor_ends_a_run(
 
 
 async def test_what_is_too_much_for_a_collector_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.exports.otlp.END_SECONDS", 0.2)
+    monkeypatch.setattr("proctor_adapters.exports.otlp.END_SECONDS", 0.2)
     sample, trial = shopping()
     record, _ = await stored((sample, trial, []))
     with OtlpReceiver(hangs=True) as receiver:
@@ -341,7 +341,7 @@ async def test_protobuf_that_is_broken_is_named(tmp_path: Path, monkeypatch: pyt
         path.write_bytes(data)
         with pytest.raises(BadInput):
             read([path])
-    monkeypatch.setattr("proctor.traces.span_files.MOST_BYTES", 1_000)
+    monkeypatch.setattr("proctor_adapters.traces.span_files.MOST_BYTES", 1_000)
     path.write_bytes(gzip.compress(whole + b"\x0a\x00" * 1_000_000))  # a bomb
     with pytest.raises(BadInput, match="larger than"):
         read([path.rename(tmp_path / "bomb.pb.gz")])

@@ -12,11 +12,10 @@ import pytest
 from memory_store import MemoryStore
 
 from proctor.core.errors import BadInput
-from proctor.exports import otel
 from proctor.runtime.files import write_whole
 from proctor.testing.records import a_record, fill
 from proctor.transport.retry import Policy
-from proctor_adapters.exports import cozeloop, prometheus
+from proctor_adapters.exports import cozeloop, otel, prometheus
 from proctor_adapters.exports.prometheus import Figures, Gateway, push
 
 
@@ -50,7 +49,7 @@ def dripping() -> Iterator[str]:
 
 
 async def test_traces_are_not_waited_for_without_end(dripping: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.exports.otlp.MOST_SECONDS", 0.3)
+    monkeypatch.setattr("proctor_adapters.exports.otlp.MOST_SECONDS", 0.3)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.3")
     store = MemoryStore()
     await fill(store, ["a"])

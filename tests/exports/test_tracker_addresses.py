@@ -6,9 +6,9 @@ import pytest
 from memory_store import MemoryStore
 
 from proctor.core.errors import BadInput
-from proctor.exports import wandb
 from proctor.exports.summary import host_of
 from proctor.testing.records import a_record
+from proctor_adapters.exports import wandb
 
 
 def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ import pytest
 from filelock import FileLock
 
 from proctor.core.digest import digest_bytes
-from proctor.folders import cache_folder
+from proctor.runtime.folders import cache_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / "tests" / "compat"

@@ -8,7 +8,7 @@ import pytest
 from hub_here import COMMIT, Hub, served
 
 from proctor.core.errors import BadInput
-from proctor.downloads import hub
+from proctor.transport import hub
 from proctor_judging.generation import reference_set
 
 SETS = {

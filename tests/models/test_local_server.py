@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from proctor.core.errors import BadInput, MissingExtra, ProviderFailed
-from proctor.downloads import fetch
 from proctor.models import local, local_server
 from proctor.models.local_server import LocalServer
+from proctor.transport import fetch
 
 HEAD = struct.Struct("<4sIQQ")
 

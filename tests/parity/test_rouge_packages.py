@@ -10,8 +10,8 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.lookup import find_scorer
-from proctor.text_measures import rouge
-from proctor.text_measures.rouge import Rouge
+from proctor.trajectory_matching import rouge
+from proctor.trajectory_matching.rouge import Rouge
 from proctor_judging.matching import rouge_packages
 
 ODD = [

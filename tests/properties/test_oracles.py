@@ -19,8 +19,8 @@ from scipy.optimize import linear_sum_assignment
 from proctor.stats.agreement import Scale, krippendorff_alpha
 from proctor.stats.distributions import beta_cdf, beta_quantile, normal_cdf, normal_quantile, t_cdf, t_quantile
 from proctor.stats.ranking import Battle, bradley_terry
-from proctor.text_measures.porter import stem
 from proctor.trajectory_matching.assignment import best
+from proctor.trajectory_matching.porter import stem
 from proctor_judging.matching.unit_table import _lines, read_unit
 
 SHAPES = st.floats(0.05, 500)

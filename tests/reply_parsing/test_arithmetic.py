@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from proctor.reply_parsing.arithmetic import Refused, evaluate
+from proctor.chat.arithmetic import Refused, evaluate
 
 
 def computed(text: str) -> Any:

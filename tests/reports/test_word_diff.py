@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.reports.word_diff import Piece, _subsequence, diff_words, words_of
-from proctor.text_measures.rouge import common_length
+from proctor.trajectory_matching.rouge import common_length
 
 
 def marked(pieces: list[Piece]) -> str:

@@ -8,7 +8,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
 from proctor.scorers import adk, response
 from proctor.scorers.lookup import find_scorer
-from proctor.text_measures.porter import stem
+from proctor.trajectory_matching.porter import stem
 
 
 def _sample(*references: Any, **criteria: Any) -> Sample:

@@ -33,7 +33,7 @@ READERS = (  # modules that read what a reply says; who imports one reads free t
     "proctor_judging.matching.filled_blanks",
     "proctor_judging.matching.option_letters",
     "proctor_judging.scorers.refusal_model",
-    "proctor.reply_parsing.json_values",
+    "proctor.chat.json_values",
 )
 NO_READERS = {
     "article_settings",  # the rule of an article, kept for parity

@@ -9,7 +9,7 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import ToolResult
-from proctor.traces import Conversation, Traces, is_trace, read
+from proctor_adapters.traces import Conversation, Traces, is_trace, read
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
 REAL = sorted(path.name for path in DATA.iterdir() if path.name != "openinference_adk213.jsonl")  # another talk
@@ -489,7 +489,7 @@ def test_spans_of_no_known_dialect_say_what_was_looked_for(tmp_path: Path) -> No
 def test_a_file_that_grows_beyond_the_limit_when_it_is_unpacked_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.traces.span_files.MOST_BYTES", 10_000)
+    monkeypatch.setattr("proctor_adapters.traces.span_files.MOST_BYTES", 10_000)
     path = tmp_path / "trace.json.gz"
     path.write_bytes(gzip.compress(b" " * 1_000_000))
     assert path.stat().st_size < 10_000

@@ -19,9 +19,9 @@ from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.folders import data_folder
 from proctor.runtime.alive import is_alive
 from proctor.runtime.files import write_whole
+from proctor.runtime.folders import data_folder
 from proctor_ci import signals
 from proctor_ci.alerts import History, assess, value_of
 from proctor_ci.channels import Courier, Letter, Send, addresses, send

@@ -30,6 +30,7 @@ from proctor.core.parts import (
     ImportPart,
     JudgePart,
     ModelPart,
+    ReplyFilesPart,
     ScorerPart,
     StorePart,
     TaskFilesPart,
@@ -188,6 +189,7 @@ EXPORTS = Room(
 IMPORTS = Room("imports", "import format", ImportPart, dashed=True)
 JUDGES = Room("judges", "judge", JudgePart, found_as="scorer")
 MODELS = Room("models", "model", ModelPart)
+REPLY_FILES = Room("reply_files", "kind of reply files", ReplyFilesPart)
 SCORERS = Room("scorers", "scorer", ScorerPart)
 STORES = Room("stores", "store", StorePart)
 TASK_FILES = Room("task_files", "kind of task files", TaskFilesPart)
@@ -195,7 +197,7 @@ TASK_KINDS = Room("task_kinds", "kind of task", TaskKindPart, dashed=True)
 USERS = Room("users", "simulated user", UserPart)
 ROOMS: tuple[Room[Any], ...] = (
     *(AGENTS, BENCHMARKS, ENVIRONMENTS, EXPORTS, IMPORTS, JUDGES),
-    *(MODELS, SCORERS, STORES, TASK_FILES, TASK_KINDS, USERS),
+    *(MODELS, REPLY_FILES, SCORERS, STORES, TASK_FILES, TASK_KINDS, USERS),
 )
 
 

@@ -203,9 +203,9 @@ def from_trace(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    from proctor.traces import read
     from proctor_adapters.evalsets.redact import patterns as read_patterns
     from proctor_adapters.evalsets.trace_cases import record_cases
+    from proctor_adapters.traces import read
 
     if out is None and not dry_run:
         raise BadInput("Say where the cases go: -o shop.evalset.json, or look at them first with --dry-run.")

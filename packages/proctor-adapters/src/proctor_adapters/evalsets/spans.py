@@ -33,8 +33,8 @@ def read(value: Sequence[Mapping[str, object]], file: str) -> tuple[EvalSet, tup
     if not all(span.get("span_id") for span in value):
         made, notes = convert(value)
         return msgspec.convert(made, EvalSet), notes
-    from proctor.traces import conversations, span_files
     from proctor_adapters.evalsets import trace_cases as cases
+    from proctor_adapters.traces import conversations, span_files
 
     found = cases.record_cases(conversations(span_files.of_values(value), file), SET_ID)
     return found.eval_set, found.broken

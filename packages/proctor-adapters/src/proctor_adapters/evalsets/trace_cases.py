@@ -10,8 +10,6 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Text, ToolResult
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step
-from proctor.traces import Conversation, Traces
-from proctor.traces.attributes import decode_json
 from proctor_adapters.evalsets.noun import as_json
 from proctor_adapters.evalsets.redact import Pattern, redact_case
 from proctor_adapters.evalsets.schema import (
@@ -26,6 +24,8 @@ from proctor_adapters.evalsets.schema import (
     Part,
     SessionInput,
 )
+from proctor_adapters.traces import Conversation, Traces
+from proctor_adapters.traces.attributes import decode_json
 
 _ODD = re.compile(r"[^\w.:@+\[\] -]+")
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.reply_parsing.arithmetic import evaluate
+from proctor.chat.arithmetic import evaluate
 
 CHANGING = ("INSERT", "DELETE", "UPDATE")
 TYPES = (

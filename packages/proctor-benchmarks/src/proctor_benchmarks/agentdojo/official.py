@@ -13,8 +13,8 @@ import msgspec
 
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sample import Tool
-from proctor.downloads import fetch
 from proctor.isolation import Workers, find_packages
+from proctor.transport import fetch
 
 PACKAGE = fetch.Package(
     name="agentdojo",

@@ -18,7 +18,7 @@ from proctor.core.sample import Message, Sample, Turn
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
-from proctor.downloads import fetch
+from proctor.transport import fetch
 from proctor_benchmarks.bfcl import (
     agentic,
     call_order,

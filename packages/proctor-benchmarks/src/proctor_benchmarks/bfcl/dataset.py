@@ -23,8 +23,8 @@ from proctor.core.near import did_you_mean, near
 from proctor.core.sample import Role
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
-from proctor.downloads import fetch
 from proctor.runtime.files import reading
+from proctor.transport import fetch
 from proctor_benchmarks.bfcl.formats import FORMAT_SENSITIVITY, FORMATS
 
 PACKAGE = fetch.Package(

@@ -10,8 +10,8 @@ import threading
 import warnings
 from typing import Any
 
+from proctor.chat.arithmetic import Refused, evaluate
 from proctor.core.sentence import Sentence, say
-from proctor.reply_parsing.arithmetic import Refused, evaluate
 from proctor_benchmarks.bfcl.calls import Call, Undecodable, show
 
 LONGEST = 400_000

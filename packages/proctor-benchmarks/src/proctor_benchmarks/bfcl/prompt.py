@@ -13,8 +13,8 @@ from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
-from proctor.downloads import fetch
 from proctor.runtime.python_source import literal, parse
+from proctor.transport import fetch
 from proctor_benchmarks.bfcl.dataset import PACKAGE
 from proctor_benchmarks.bfcl.formats import ORDINARY, Format, write_documents
 

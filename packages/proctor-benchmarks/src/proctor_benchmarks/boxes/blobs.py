@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from proctor.folders import data_folder
+from proctor.runtime.folders import data_folder
 
 T = TypeVar("T")
 

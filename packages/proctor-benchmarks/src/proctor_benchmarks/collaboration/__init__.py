@@ -20,8 +20,8 @@ from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import Failure
 from proctor.environments import python
 from proctor.scorers.collaboration import KEY, Options
-from proctor.traces import is_trace
-from proctor.traces.replies import replies as traced_replies
+from proctor_adapters.traces import is_trace
+from proctor_adapters.traces.replies import replies as traced_replies
 from proctor_benchmarks.collaboration import transcripts
 from proctor_benchmarks.collaboration.dataset import BUNDLED, Language, samples
 from proctor_benchmarks.collaboration.office import Office

@@ -18,8 +18,8 @@ from proctor.core.sample import Message, Sample, Turn
 from proctor.runtime.toml_file import read_toml
 from proctor.scorers.collaboration import KEY
 from proctor.scorers.goals import Goal
-from proctor.traces import is_trace
-from proctor.traces import read as read_traces
+from proctor_adapters.traces import is_trace
+from proctor_adapters.traces import read as read_traces
 from proctor_benchmarks.collaboration import transcripts
 
 BUNDLED = Path(__file__).with_name("scenarios.toml")

@@ -25,8 +25,8 @@ from proctor.core.sample import Message, Part, Reasoning, Text, ToolCall, ToolRe
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.validation import in_words
-from proctor.traces.attributes import at, number, text
-from proctor.traces.messages import as_text, message
+from proctor_adapters.traces.attributes import at, number, text
+from proctor_adapters.traces.messages import as_text, message
 
 MOST_BYTES = 200_000_000
 SUFFIXES = (".json", ".jsonl")

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from proctor.core.sentence import say
-from proctor.downloads import hub
-from proctor.folders import cache_folder
+from proctor.runtime.folders import cache_folder
+from proctor.transport import hub
 
 DATA_SET = "gaia-benchmark/GAIA"
 YEAR = "2023"

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from proctor.core.errors import BadInput
-from proctor.downloads import fetch
+from proctor.transport import fetch
 
 PACKAGE = fetch.Package(
     name="miniwob",

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.downloads import hub
-from proctor.downloads.archive import unpack
-from proctor.folders import cache_folder
+from proctor.runtime.folders import cache_folder
+from proctor.transport import hub
+from proctor.transport.archive import unpack
 
 DATA_SET = "OpenDFM/MULTI-Benchmark"
 MOST_FILES = 100_000

@@ -23,7 +23,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
-from proctor.folders import cache_folder
+from proctor.runtime.folders import cache_folder
 from proctor.runtime.json_file import read_json
 
 COMMIT = "a2c024725189473d2d7cea3a5cfdbcc67478e41f"

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from proctor.chat import loose_json
 from proctor.chat.messages import to_tools
 from proctor.core.errors import PartFailed
 from proctor.core.judge import JudgeChoice
@@ -18,7 +19,6 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor.models import cache, ledger
-from proctor.reply_parsing import loose_json
 from proctor_benchmarks.tooleval import dataset, judging, rates
 from proctor_benchmarks.tooleval.answers import Example, answer_of, costs
 from proctor_benchmarks.tooleval.conversion import Edition

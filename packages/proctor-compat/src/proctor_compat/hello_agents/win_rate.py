@@ -9,11 +9,11 @@ import msgspec
 
 from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
+from proctor.chat import loose_json
 from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.known import Rival
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
-from proctor.reply_parsing import loose_json
 from proctor_compat.hello_agents._judged import Dict, Judging, JudgingEvaluator, Problem, from_cache, items, now, play
 from proctor_compat.hello_agents._tool import whole
 from proctor_compat.hello_agents._words import percent, tell

@@ -17,11 +17,11 @@ from typing import Any
 import msgspec
 
 from proctor import registry
+from proctor.chat import loose_json
 from proctor.config import converted
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.reply_parsing import loose_json
 from proctor.runtime import json_schema
 from proctor.runtime.pattern_search import TooSlow
 from proctor.runtime.toml_file import read_toml

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.downloads import hub
+from proctor.transport import hub
 from proctor_judging.tasks.fields import items_of
 
 NAMED = {"aime25": "math-ai/aime25", "aime-1983-2025": "TianHongZXY/aime-1983-2025"}

@@ -19,7 +19,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.text_measures.rouge import rouge_l
+from proctor.trajectory_matching.rouge import rouge_l
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import claimed
 from proctor_judging.matching.filled_blanks import (

@@ -21,10 +21,10 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Trial
 from proctor.engine.judge_figures import about
-from proctor.folders import data_folder
 from proctor.registry import unknown
 from proctor.reports.story import story
 from proctor.runtime.files import write_whole
+from proctor.runtime.folders import data_folder
 from proctor_judging.judges import rubric_file
 from proctor_judging.review import labels
 from proctor_judging.review.agree import TEXTS, Agreement, agree

@@ -21,8 +21,8 @@ from proctor.api.request import RunRequest, shown
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
-from proctor.folders import data_folder
 from proctor.runtime.alive import is_alive
+from proctor.runtime.folders import data_folder
 from proctor.transport.redact import redact
 from proctor_web.workspace import Workspace
 

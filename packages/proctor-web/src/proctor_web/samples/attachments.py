@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.sample import File
-from proctor.folders import cache_folder
+from proctor.runtime.folders import cache_folder
 
 MOST_BYTES = 50_000_000
 BEGIN = 12  # bytes that tell what a picture is

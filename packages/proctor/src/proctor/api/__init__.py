@@ -28,6 +28,7 @@ from proctor.core.trial import INFRASTRUCTURE
 from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
 from proctor.engine.rescore import rescore as rescore_trials
+from proctor.registry import offered
 from proctor.runtime.garbage import gc_paused
 
 if TYPE_CHECKING:
@@ -121,9 +122,8 @@ async def _run_traced(prepared: Prepared, options: RunOptions, progress: Progres
     job, store = prepared.job, prepared.store
     if options.trace_to is None:
         return await run_job(job, store, progress, stop)
-    from proctor.exports.otlp import LiveTraces, wants_content
-
-    live = LiveTraces(job.record, options.trace_to, content=wants_content(options.trace_content is True))
+    traces = offered("live_traces", "otlp", needed_for="--trace-to")
+    live = traces.LiveTraces(job.record, options.trace_to, content=traces.wants_content(options.trace_content is True))
     try:
         return await run_job(replace(job, stored=live.add), store, progress, stop)
     finally:

@@ -142,8 +142,8 @@ def pull_data(name: str, source: str | None, tell: Tell) -> Path:
 
 def pull_model(name: str, source: str | None, tell: Tell) -> Path:
     """Fetch a pinned local model into the cache, from a local file without a network."""
-    from proctor.downloads import fetch
     from proctor.models import local
+    from proctor.transport import fetch
 
     return fetch.pull(local.package(name), source=Path(source) if source else None, progress=tell)
 

@@ -17,6 +17,7 @@ from proctor.core.run_fields import OnAgentError, RunFields, check_bounds, descr
 from proctor.core.shard import shard_of
 from proctor.core.task import Store
 from proctor.engine.progress import Progress
+from proctor.registry import offered
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -111,9 +112,7 @@ class RunOptions(RunFields, frozen=True, kw_only=True):
             if field.bounds is not None:
                 check_bounds(name, getattr(self, name))
         if self.trace_to is not None:
-            from proctor.exports.otlp import endpoint_of
-
-            endpoint_of(self.trace_to)
+            offered("live_traces", "otlp", needed_for="--trace-to").endpoint_of(self.trace_to)
         elif self.trace_content:
             raise BadInput("--trace-content goes with --trace-to URL.")
         if (shard := shard_of(self.shard)) is not None:

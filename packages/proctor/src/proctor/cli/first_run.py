@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from proctor import registry
 from proctor.cli import output
 from proctor.cli.found import FUNCTIONS, Found, look_into
 from proctor.cli.words import lang, t
@@ -156,6 +157,7 @@ def _of_traces(found: Found) -> Start:
     """Score conversations that were had: each becomes a case, and a check that needs no reference answer says what failed."""
     from proctor.cli import tree
 
+    registry.REPLY_FILES.check_installed("traces")
     if not found.traces:
         raise BadInput(
             "There are no traces here: files of spans (OTLP-JSON, or as an SDK prints them), or a folder of them with 'trace' in its name. Then: proctor init traces"

@@ -44,7 +44,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 def look_into(folder: Path) -> Found:
     """Return what is there; of several of one kind the one with the likeliest name."""
-    from proctor.traces import is_trace
+    from proctor.api.replies import kind_of_replies
 
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith((".", "_")))[: MOST_FILES * 5]
     objects = [*_objects(folder, [name for name in names if name.endswith(".py")][:MOST_FILES])]
@@ -53,7 +53,7 @@ def look_into(folder: Path) -> Found:
         for name in names
         if name.endswith((".json", ".jsonl", ".ndjson", ".pb", ".gz")) or ("trace" in name and (folder / name).is_dir())
     ]
-    traces = [name for name in spans[:MOST_FILES] if is_trace(folder / name)]
+    traces = [name for name in spans[:MOST_FILES] if kind_of_replies(folder / name) is not None]
     data = [name for name in names if name.endswith(DATA) and name not in traces and (folder / name).stat().st_size]
     return Found(
         function=_likeliest(objects, FUNCTIONS, is_object=False),

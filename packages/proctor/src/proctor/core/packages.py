@@ -9,7 +9,8 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "adapters": {
         "proctor.agents": ("hello_agents",),
         "proctor.imports": ("deepeval", "inspect", "langfuse", "langsmith", "lm-eval", "phoenix", "promptfoo"),
-        "proctor.exports": ("adk",),
+        "proctor.exports": ("adk", "inspect", "model-card"),
+        "proctor.reply_files": ("traces",),
         "proctor.task_files": ("adk",),
         "proctor.task_kinds": ("inspect", "lmeval"),
         "proctor.names": ("inspect_agent", "record", "save_eval_set"),
@@ -22,7 +23,10 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "pydantic-ai": {"proctor.agents": ("pydantic_ai",)},
     "smolagents": {"proctor.agents": ("smolagents",)},
     "postgres": {"proctor.stores": ("postgresql",)},
+    "mlflow": {"proctor.exports": ("mlflow",)},
+    "otel": {"proctor.exports": ("otel",), "proctor.live_traces": ("otlp",)},
     "prometheus": {"proctor.exports": ("prometheus",)},
+    "wandb": {"proctor.exports": ("wandb",)},
     "judging": {
         "proctor.scorers": (
             *("answer", "blanks", "bleu", "by_type", "choice", "chrf", "number", "open", "refusal", "rouge"),
@@ -61,6 +65,7 @@ FORMER = {  # where modules were that stored runs name, and where they are
     "proctor.benchmarks.": "proctor_benchmarks.",
     "proctor.evalsets.": "proctor_adapters.evalsets.",
     "proctor.agents.": "proctor_adapters.agents.",
+    "proctor.exports.": "proctor_adapters.exports.",
     "proctor.compat.": "proctor_compat.",
     "proctor.judges.": "proctor_judging.judges.",
     "proctor.scorers.": "proctor_judging.scorers.",

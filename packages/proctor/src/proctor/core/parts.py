@@ -114,6 +114,25 @@ class TaskFilesPart(msgspec.Struct, frozen=True, kw_only=True):
     check_corpus: Callable[[Path, str | None], Iterator[Checked]] | None = None
 
 
+class MatchedReplies(msgspec.Struct, frozen=True, kw_only=True):
+    """The trajectory recorded for each sample, and notes on what was left out."""
+
+    found: tuple[tuple[str, Trajectory], ...]
+    notes: tuple[Sentence, ...] = ()
+
+
+class ReplyFilesPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of files of recorded replies, such as traces; they are found by their content.
+
+    Attributes:
+        is_mine: True if a file, or the first one of a folder, is of this kind.
+        replies: the replies that fit the samples: `replies(path, samples, attempts=…)`.
+    """
+
+    is_mine: Callable[[Path], bool]
+    replies: Callable[..., MatchedReplies]
+
+
 class TaskKindPart(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of task that is named with what it is made of, `KIND:ARGUMENT`.
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import File
-from proctor.folders import cache_folder
 from proctor.runtime.files import write_whole
+from proctor.runtime.folders import cache_folder
 
 STORED = re.compile(r"inline:([0-9a-f]{64})\.([a-z0-9]{1,5})")
 ADDRESS = re.compile(r"https?://", re.IGNORECASE)

@@ -12,8 +12,8 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.datasets._folder import same_split, split_of
 from proctor.datasets.formats import kind_of
-from proctor.downloads import hub
-from proctor.folders import cache_folder
+from proctor.runtime.folders import cache_folder
+from proctor.transport import hub
 
 NAME = re.compile(r"hub:(?P<set>[\w.-]+/[\w.-]+)(?:/(?P<config>[\w.-]+))?(?:@(?P<revision>[\w./-]+))?")
 PARQUET = "refs/convert/parquet"

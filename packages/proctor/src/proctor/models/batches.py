@@ -20,9 +20,9 @@ from proctor.chat.dialect import ModelReply
 from proctor.core.errors import BadInput, ProctorError, ProviderFailed, Refused
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Call
-from proctor.folders import data_folder
 from proctor.models.addresses import EndpointOptions
 from proctor.models.batch_apis import BatchApi, Line
+from proctor.runtime.folders import data_folder
 from proctor.transport.client import Client
 from proctor.transport.faults import NEVER_CONNECTED, Fault, final_error, shown
 from proctor.transport.retry import IN_A_BATCH, Policy, Wait, clock_stopped, keep

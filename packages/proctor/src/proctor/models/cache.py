@@ -142,7 +142,7 @@ class Cache:
 
     @cached_property
     def path(self) -> Path:
-        from proctor.folders import cache_folder
+        from proctor.runtime.folders import cache_folder
 
         return self._path or cache_folder() / FILE
 

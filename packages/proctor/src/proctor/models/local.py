@@ -24,9 +24,9 @@ from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.parts import ModelPart
 from proctor.core.sample import Message, Text, Tool, ToolResult
 from proctor.core.trajectory import Step
-from proctor.downloads import fetch
 from proctor.models import openai
 from proctor.models.local_server import LocalServer
+from proctor.transport import fetch
 
 MODELS = {
     # SmolLM2-135M-Instruct, Q4_1, ChatML, 8k context, English; Apache-2.0. Declares a C++ build as a dependency,

@@ -12,6 +12,9 @@ from typing import Any
 
 import msgspec
 
+from proctor.chat.json_values import NotJson, decode, name_repairs, read_values
+from proctor.chat.loose_json import Unreadable
+from proctor.chat.loose_json import read as read_loosely
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.parts import ScorerPart
@@ -21,9 +24,6 @@ from proctor.core.sentence import Sentence, quote, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.core.validation import in_words
-from proctor.reply_parsing.json_values import NotJson, decode, name_repairs, read_values
-from proctor.reply_parsing.loose_json import Unreadable
-from proctor.reply_parsing.loose_json import read as read_loosely
 from proctor.runtime import json_schema
 from proctor.runtime.pattern_search import TooSlow
 from proctor.scorers.targets import answer_of, arguable, no_target

@@ -16,9 +16,9 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.text_measures.rouge import figures
 from proctor.trajectory_matching import expectation
 from proctor.trajectory_matching.adk_rules import tokens
+from proctor.trajectory_matching.rouge import figures
 
 
 @scorer(version="1")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
-from proctor.folders import data_folder
 from proctor.registry import STORES
+from proctor.runtime.folders import data_folder
 
 
 def open_store(url: str | None = None) -> Store:

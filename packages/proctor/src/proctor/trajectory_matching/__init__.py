@@ -1,1 +1,1 @@
-"""Compare the tool calls that an agent made with those expected: the rules of the scorer `trajectory` and of ADK."""
+"""Compare the tool calls that an agent made with those expected: the rules of the scorers `trajectory`, `adk` and `response`."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from proctor.chat.agent_replies import call_of, clean
 from proctor.core.sample import File, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
-from proctor.traces.attributes import at, decode_json, first_leaf, identity, items, text, tree
+from proctor_adapters.traces.attributes import at, decode_json, first_leaf, identity, items, text, tree
 
 ROLES: Mapping[str, Role] = {
     "user": "user", "human": "user",

@@ -6,11 +6,11 @@ from functools import cached_property
 
 from proctor.core.sample import Message
 from proctor.core.trajectory import Usage
-from proctor.traces import dialects
-from proctor.traces.attributes import identity
-from proctor.traces.dialects import Kind, ToolRun
-from proctor.traces.messages import join_replies, message
-from proctor.traces.span_files import Span
+from proctor_adapters.traces import dialects
+from proctor_adapters.traces.attributes import identity
+from proctor_adapters.traces.dialects import Kind, ToolRun
+from proctor_adapters.traces.messages import join_replies, message
+from proctor_adapters.traces.span_files import Span
 
 CONVERSATION = (
     "gen_ai.conversation.id",

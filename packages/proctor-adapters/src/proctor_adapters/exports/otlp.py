@@ -20,10 +20,10 @@ from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Trial, Verdict
-from proctor.exports._trial_spans import SpanMaker
 from proctor.exports.summary import host_of
 from proctor.runtime.threads import within
 from proctor.transport.redact import redact
+from proctor_adapters.exports._trial_spans import SpanMaker
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan

@@ -14,13 +14,13 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
-from proctor.traces import span_files
-from proctor.traces.attributes import identity
-from proctor.traces.conversation import Dialogue, history
-from proctor.traces.dialects import LOOKED_FOR
-from proctor.traces.span_files import Event, Span, is_trace
-from proctor.traces.span_tree import Node, place_spans
 from proctor.transport.redact import redact
+from proctor_adapters.traces import span_files
+from proctor_adapters.traces.attributes import identity
+from proctor_adapters.traces.conversation import Dialogue, history
+from proctor_adapters.traces.dialects import LOOKED_FOR
+from proctor_adapters.traces.span_files import Event, Span, is_trace
+from proctor_adapters.traces.span_tree import Node, place_spans
 
 __all__ = ["Conversation", "Traces", "conversations", "is_trace", "read"]
 

@@ -27,8 +27,8 @@ from proctor.core.json_path import Invalid, format_path
 from proctor.core.json_path import Path as Place
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import describe_malformed, in_words, mismatch
-from proctor.traces import protobuf
-from proctor.traces.attributes import TooDeep, at, attributes_by_name, plain_value, text, tree
+from proctor_adapters.traces import protobuf
+from proctor_adapters.traces.attributes import TooDeep, at, attributes_by_name, plain_value, text, tree
 
 MOST_BYTES = 512_000_000
 MOST_SPANS = 2_000_000

@@ -15,11 +15,11 @@ from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.exports._trial_spans import SpanMaker
-from proctor.exports.otlp import AT_ONCE, Collector, wants_content
 from proctor.exports.writing import Options
 from proctor.runtime.files import draft_of
 from proctor.stores.reading import trials_with_verdicts
+from proctor_adapters.exports._trial_spans import SpanMaker
+from proctor_adapters.exports.otlp import AT_ONCE, Collector, wants_content
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan

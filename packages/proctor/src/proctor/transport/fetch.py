@@ -20,9 +20,9 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.downloads.archive import unpack
-from proctor.folders import cache_folder
 from proctor.runtime.files import reading
+from proctor.runtime.folders import cache_folder
+from proctor.transport.archive import unpack
 
 _MAX_FILES = 5_000
 _MAX_BYTES = 500_000_000

@@ -3,25 +3,17 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from proctor.core.errors import BadInput
+from proctor.core.parts import MatchedReplies, ReplyFilesPart
 from proctor.core.sample import Message, Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
-from proctor.traces import Conversation, read
+from proctor_adapters.traces import Conversation, is_trace, read
 
 LISTED = 10
 
 
-class Replies(msgspec.Struct, frozen=True, kw_only=True):
-    """The trajectory recorded for each sample, and notes on what was left out."""
-
-    found: tuple[tuple[str, Trajectory], ...]
-    notes: tuple[Sentence, ...] = ()
-
-
-def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> Replies:
+def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> MatchedReplies:
     """Return the conversations of a trace file that fit a sample: by the id of the conversation, else by the words of the user.
 
     Where more fit a sample than there are attempts, the last ones count.
@@ -58,7 +50,7 @@ def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> Repl
             notes=" ".join(map(str, notes)),
         )
     last = tuple((sample_id, one) for sample_id, had in found.items() for one in had[-attempts:])
-    return Replies(found=last, notes=notes)
+    return MatchedReplies(found=last, notes=notes)
 
 
 def _fitting(
@@ -96,3 +88,6 @@ def _notes(strangers: int, earlier: int, broken: list[Sentence]) -> Iterable[Sen
         yield say(
             "Conversations in the trace that were had again later, so the last ones count: {count}.", count=earlier
         )
+
+
+PART = ReplyFilesPart(is_mine=is_trace, replies=replies)

@@ -17,9 +17,9 @@ import msgspec
 from proctor.chat.agent_replies import call_of, clean
 from proctor.core.sample import Message, ToolCall, ToolResult
 from proctor.core.trajectory import Usage
-from proctor.traces.attributes import at, decode_json, first_leaf, identity, items, leaf, number, text, tree
-from proctor.traces.messages import as_text, message, message_list, messages
-from proctor.traces.span_files import Span
+from proctor_adapters.traces.attributes import at, decode_json, first_leaf, identity, items, leaf, number, text, tree
+from proctor_adapters.traces.messages import as_text, message, message_list, messages
+from proctor_adapters.traces.span_files import Span
 
 Kind = Literal["model", "tool", "agent", "chain", ""]
 

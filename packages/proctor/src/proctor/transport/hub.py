@@ -20,7 +20,7 @@ import msgspec
 
 from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
-from proctor.folders import cache_folder
+from proctor.runtime.folders import cache_folder
 from proctor.runtime.telemetry import switch_off
 from proctor.transport.faults import shown
 

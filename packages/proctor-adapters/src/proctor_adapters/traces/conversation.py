@@ -12,11 +12,11 @@ import msgspec
 from proctor.core.digest import digest
 from proctor.core.sample import Message, ToolCall, ToolResult
 from proctor.core.trajectory import Step, Stop, Trajectory, Usage
-from proctor.traces.attributes import at, items, text
-from proctor.traces.dialects import covers_run
-from proctor.traces.messages import join_replies, split_at_known
-from proctor.traces.span_tree import Node
 from proctor.trajectory_matching.arguments import canonical
+from proctor_adapters.traces.attributes import at, items, text
+from proctor_adapters.traces.dialects import covers_run
+from proctor_adapters.traces.messages import join_replies, split_at_known
+from proctor_adapters.traces.span_tree import Node
 
 CONTEXT = "For context:"  # how ADK tells an agent what others said, as a message of the user
 STOPS: dict[str, Stop] = {

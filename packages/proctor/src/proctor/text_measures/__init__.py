@@ -1,1 +1,0 @@
-"""Measures over texts: words, stems, ROUGE, and sentence embeddings."""
