@@ -26,6 +26,7 @@ from proctor.registry import load_object
 
 Path("q.jsonl").write_text('{"id": "a", "question": "1 + 1?", "target": "2"}')
 Path("case.evalset.json").write_text("{}")
+Path("spans.jsonl").write_text('{"traceId": "a", "spanId": "b"}')
 Path("article.toml").write_text("[single_choice]\\nstrict_mode = true")
 
 
@@ -59,11 +60,13 @@ ask = {
     "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),
     "proctor.judges": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"{name}:./mine.toml"),
     "proctor.names": lambda name: take(star, name),
+    "proctor.live_traces": lambda name: call(*run, "--agent", "baseline:null", "--trace-to", "http://127.0.0.1:9/v1/traces"),
     "proctor.parity": lambda name: call("data", "parity", name, "q.jsonl"),
     "proctor.readers": {
         "run": lambda: call("runs", "report", *kept, "--for", "product"),
         "comparison": lambda: call("compare", "first", "second", "--store", "r.db", "--for", "product", "--out", "c.md"),
     },
+    "proctor.reply_files": lambda name: call("score", "q.jsonl", "spans.jsonl", "--scorer", "exact", "--store", "r.db"),
     "proctor.scorers": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", name),
     "proctor.scorer_settings": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"./{name}.toml"),
     "proctor.starters": lambda name: call("init", name),
