@@ -23,10 +23,10 @@ from proctor.core.score import Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Failure, Trial, Verdict
 from proctor.engine.progress import Progress
+from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor_adapters.exports import otel
 from proctor_adapters.exports._trial_spans import SpanMaker
 from proctor_adapters.exports.otlp import LiveTraces, endpoint_of, wants_content
-from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor_adapters.traces import protobuf, read
 
 START = 1_790_000_000.25
