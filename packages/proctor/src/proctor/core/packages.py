@@ -9,7 +9,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "adapters": {
         "proctor.agents": ("hello_agents",),
         "proctor.imports": ("deepeval", "inspect", "langfuse", "langsmith", "lm-eval", "phoenix", "promptfoo"),
-        "proctor.exports": ("adk", "inspect", "model-card"),
+        "proctor.exports": ("adk", "inspect"),
         "proctor.reply_files": ("traces",),
         "proctor.task_files": ("adk",),
         "proctor.task_kinds": ("inspect", "lmeval"),
