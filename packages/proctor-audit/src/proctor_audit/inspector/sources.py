@@ -7,11 +7,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from proctor import traces
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample, Turn
 from proctor.core.score import Score
-from proctor.traces import is_trace
+from proctor_adapters import traces
+from proctor_adapters.traces import is_trace
 from proctor_audit.findings import FindingLocation
 from proctor_audit.inspector.chat_rows import has_messages, read_rows, read_trial
 from proctor_audit.inspector.stored_trials import trials_of_run, view_trial
