@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from proctor.core.digest import digest
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
 from proctor.core.task import Task
@@ -78,7 +77,7 @@ class Audit:
         self.repeats: tuple[Any, ...] | None = None  # see `repeats.repeated_verdicts`
         self._scoring = scoring
         self._where = where or {}
-        self._verdicts: dict[str, AnswerVerdicts] = {}
+        self._verdicts: dict[tuple[object, ...], AnswerVerdicts] = {}
         self._faults: Counter[str] = Counter()
 
     @cached_property
@@ -105,7 +104,7 @@ class Audit:
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
         """Return what the scorers say of an answer; the same answer is asked about once."""
-        key = digest([sample.id, msgspec.to_builtins(answer)])
+        key = (sample.id, answer.text, answer.oracle, answer.oracle_of, repr(answer.calls) if answer.calls else "")
         known = self._verdicts.get(key)
         if known is None:
             self.calls += 1

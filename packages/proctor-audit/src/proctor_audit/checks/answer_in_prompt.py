@@ -23,6 +23,7 @@ LINK = r"\s*(?:is|are|was|=|:|：|为|是|—|->|→)\s*"
 AFTER = r"(?![\w㐀-鿿]|\s*(?:or\b|/|,|\||;|或|、))"
 LEAST_CHARACTERS = 12  # of a question that a system message repeats
 GAP = 40
+MARKED = re.compile(MARKER + LINK, re.IGNORECASE)
 
 
 @check(group="A8", cls="likely", title=say("The answer stands in the prompt."))
@@ -50,6 +51,10 @@ def _texts(sample: Sample) -> list[str]:
 
 
 def _after_marker(prompt: str, target: str) -> str | None:
+    if target.casefold() not in prompt.casefold() or not MARKED.search(
+        prompt
+    ):  # compiling a pattern takes milliseconds
+        return None
     pattern = (
         rf"(?<![a-z]){MARKER}{LINK}[\"'“‘(\[]*{re.escape(target)}{AFTER}"
         if target[0].isascii()
