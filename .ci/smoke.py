@@ -28,7 +28,11 @@ def import_all(package: str) -> None:
     top = importlib.import_module(package)
     assert Path(str(top.__file__)).is_relative_to(sys.prefix), f"not the installed one: {top.__file__}"
     for module in pkgutil.walk_packages(top.__path__, f"{package}."):
-        if not module.name.endswith(("__main__", "worker_program", "cards_player")) and ".example" not in module.name:
+        if (
+            not module.name.endswith(("__main__", "worker_program", "cards_player"))
+            and ".example" not in module.name
+            and ".guests." not in module.name
+        ):
             try:
                 importlib.import_module(module.name)
             except ModuleNotFoundError as missing:  # of an extra; of ours it would be a package that is not declared

@@ -1,0 +1,195 @@
+"""Let every model that a task of Inspect asks be answered by the parent process, or by canned replies."""
+
+import asyncio
+import contextvars
+import json
+import os
+import sys
+import threading
+from functools import wraps
+from typing import Any
+
+import inspect_ai
+from canned import digest_of, reply_to
+from guest_values import clean, dumped, embedded
+from inspect_ai import model as models
+
+PROVIDERS = (
+    *("openai", "anthropic", "google", "mistral", "groq", "together", "bedrock", "azureai", "grok", "cloudflare", "hf"),
+    *("vllm", "sglang", "ollama", "llama-cpp-python", "openrouter", "perplexity", "openai-api", "fireworks", "deepseek"),
+    *("sambanova", "goodfire", "hf-inference-providers", "transformer_lens", "openai-responses", "moonshot", "baseten"),
+)  # fmt: skip
+CONNECTIONS = 10_000  # the parent's pace decides
+REHEARSED_ASKS = 8
+UNSET: tuple[Any, ...] = (None, [], {})
+
+current: contextvars.ContextVar[tuple[str, int] | None] = contextvars.ContextVar("sample", default=None)
+
+
+class ParentFault(Exception):
+    """The parent could not answer a request; it knows why."""
+
+
+class RehearsalOver(Exception):
+    """A rehearsal has asked often enough."""
+
+
+class Line:
+    """The pipes to the parent, the requests that wait for a reply, and the samples that are fed."""
+
+    def __init__(self) -> None:
+        self.requests: Any = None
+        self.replies: Any = None
+        self.asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self.source: Any = None
+        self.rehearsed: dict[str, set[str]] | None = None
+        self.canned: list[str] | None = None  # digests of the requests that were answered here
+        self.asks = 0
+        self._lock = threading.Lock()
+
+    def first(self) -> dict[str, Any]:
+        first: dict[str, Any] = json.loads(self.requests.readline() or b'{"end": true}')
+        return first
+
+    def write(self, message: dict[str, Any]) -> None:
+        line = json.dumps(clean(message), ensure_ascii=False, separators=(",", ":"), default=str)
+        with self._lock:
+            self.replies.write(line.encode("utf-8", "replace") + b"\n")
+            self.replies.flush()
+
+    def listen(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Take what the parent writes, in a thread; this process ends when the parent's pipe does."""
+
+        def read() -> None:
+            for line in self.requests:
+                loop.call_soon_threadsafe(self._take, json.loads(line))
+            os._exit(0)
+
+        threading.Thread(target=read, daemon=True).start()
+
+    async def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the parent's reply to a request of a model.
+
+        Raises:
+            ParentFault: there is none.
+        """
+        self.asks += 1
+        number, of = self.asks, current.get()
+        if self.rehearsed is not None:
+            return self._rehearse(request)
+        if self.canned is not None:
+            self.canned.append(digest_of(request))
+            return canned_output(request, self.canned[-1])
+        future = self.asked[number] = asyncio.get_running_loop().create_future()
+        self.write({"ask": number, "of": of, **request})
+        try:
+            reply = await future
+        except asyncio.CancelledError:
+            self.write({"cancel": number, "of": of})
+            raise
+        finally:
+            del self.asked[number]
+        if "fault" in reply:
+            raise ParentFault(number, reply["fault"])
+        output: dict[str, Any] = reply["output"]
+        return output
+
+    def _rehearse(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self.rehearsed is not None
+        self.rehearsed[request["kind"]].add(request["model"])
+        self.rehearsed["tools"] |= {tool["name"] for tool in request["tools"]} if request["kind"] == "agent" else set()
+        self.rehearsed["settings"] |= set(request["config"])
+        if self.asks > REHEARSED_ASKS:
+            raise RehearsalOver
+        message = {"role": "assistant", "content": "4"}
+        return {"model": "rehearsal", "choices": [{"message": message, "stop_reason": "stop"}]}
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "reply" in message:
+            future = self.asked.get(message["reply"])
+            if future is not None and not future.done():
+                future.set_result(message)
+        elif "feed" in message and self.source is not None:
+            self.source.feed(*message["feed"])
+        elif "end" in message and self.source is not None:
+            self.source.end()
+
+
+line = Line()
+
+
+class Asks(models.ModelAPI):
+    """A model whose requests go to the parent."""
+
+    kind, provider = "agent", "proctor"
+
+    def __init__(
+        self, model_name: str, base_url: Any = None, api_key: Any = None, config: Any = None, **_: Any
+    ) -> None:
+        super().__init__(model_name, config=config or models.GenerateConfig())
+
+    async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> models.ModelOutput:
+        name = self.model_name if self.kind != "model" else f"{self.provider}/{self.model_name}"
+        request = {
+            "kind": self.kind,
+            "model": name,
+            "messages": [embedded(dumped(message)) for message in input],
+            "tools": [dumped(tool) for tool in tools],
+            "tool_choice": tool_choice if isinstance(tool_choice, str) else {"name": tool_choice.name},
+            "config": {key: value for key, value in dumped(config).items() if value not in UNSET},
+        }
+        output = models.ModelOutput.model_validate(await line.ask(request))
+        output.model = name
+        return output
+
+    def max_connections(self) -> int:
+        return CONNECTIONS
+
+    def connection_key(self) -> str:
+        return "proctor"
+
+    def should_retry(self, ex: Exception) -> bool:
+        return False
+
+    async def count_text_tokens(self, text: str) -> int:
+        return len(text) // 4 + 1
+
+    def tool_result_images(self) -> bool:
+        return True
+
+
+def register() -> None:
+    """Let every model of a task ask the parent: the agent, the roles, and those with a provider's name."""
+    for kind in ("agent", "role"):
+        models.modelapi(name=f"proctor-{kind}")(type(f"Asks_{kind}", (Asks,), {"kind": kind}))
+    for provider in PROVIDERS:
+        fields = {"kind": "model", "provider": provider, "__module__": inspect_ai.__name__}
+        models.modelapi(name=provider)(type("Asks_model", (Asks,), fields))
+    os.environ["INSPECT_EVAL_MODEL"] = "proctor-agent/agent"  # a task may ask for it while it is loaded
+    if not isinstance(models.get_model("openai/x", memoize=False).api, Asks):
+        raise RuntimeError("models of providers cannot be answered by Proctor in this version of Inspect")
+
+
+def name_roles(given: list[str]) -> None:
+    """Let a role that nobody was named for ask as that role, where Inspect would take the evaluated model without a word."""
+    original = models.get_model
+
+    @wraps(original)
+    def get_model(model: Any = None, *, role: str | None = None, default: Any = None, **more: Any) -> Any:
+        if role is not None and model is None and default is None and role not in given:
+            model = f"proctor-role/{role}"
+        return original(model, role=role, default=default, **more)
+
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("inspect_ai") and vars(module).get("get_model") is original:
+            vars(module)["get_model"] = get_model
+
+
+def canned_output(request: dict[str, Any], digest: str) -> dict[str, Any]:
+    text, call = reply_to(request, digest)
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if call is not None:
+        message["tool_calls"] = [
+            {"id": call["id"], "function": call["name"], "arguments": call["arguments"], "type": "function"}
+        ]
+    return {"model": "", "choices": [{"message": message, "stop_reason": "tool_calls" if call else "stop"}]}

@@ -1,0 +1,130 @@
+"""Load a task of Inspect, and describe what it holds."""
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import inspect_ai
+from guest_values import clean, dumped, without_ids
+from inspect_ai import Task
+from inspect_ai.dataset import Sample
+from inspect_ai.util import registry_info
+
+
+class NoSuchTask(Exception):
+    """No task of the package or file has that name; its text is the names that there are."""
+
+
+def load(name: str, arguments: dict[str, Any]) -> Task:
+    """Make the task `PACKAGE/TASK`, or `FILE.py@TASK`."""
+    file, wanted = ("", name) if ".py" not in name else name.rsplit("@", 1) if "@" in name else (name, "")
+    made = tasks_of_file(Path(file)) if file else tasks_of_package(name.partition("/")[0])
+    if not wanted and len(made) == 1:
+        wanted = next(iter(made))
+    if wanted not in made:
+        raise NoSuchTask(", ".join(sorted(made)))
+    with without_waiting():
+        task = made[wanted](**arguments)
+    if not isinstance(task, Task):
+        raise TypeError(f"{wanted} returned {type(task).__name__}")
+    return task
+
+
+@contextmanager
+def without_waiting() -> Iterator[None]:
+    """Let nobody wait for the network to come back, where there is none: the hub's client would for minutes."""
+    sleep = time.sleep
+    if os.environ.get("HF_HUB_OFFLINE"):
+        time.sleep = lambda _: None
+    try:
+        yield
+    finally:
+        time.sleep = sleep
+
+
+def tasks_of_file(path: Path) -> dict[str, Any]:
+    os.chdir(path.parent)
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return tasks_of(module)
+
+
+def tasks_of_package(package: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for point in importlib.metadata.entry_points(group="inspect_ai"):
+        if point.name == package or point.value.partition(".")[0] == package:
+            found |= tasks_of(point.load())
+    return found
+
+
+def tasks_of(module: Any) -> dict[str, Any]:
+    found = {}
+    for value in [*vars(module).values()]:
+        try:
+            about = registry_info(value)
+        except (ValueError, AttributeError, TypeError):
+            continue
+        if about.type == "task" and callable(value):
+            found[about.name] = value
+    return found
+
+
+def samples_of(task: Task) -> dict[str, Sample]:
+    """Return the samples by id; those without one are numbered from 1, as Inspect does."""
+    found: dict[str, Sample] = {}
+    for number, sample in enumerate(task.dataset, 1):
+        if sample.id is None:
+            sample.id = number
+        if str(sample.id) in found:
+            raise ValueError(f"two samples have the id {sample.id}")
+        found[str(sample.id)] = sample
+    return found
+
+
+def described(sample: Sample) -> dict[str, Any]:
+    asked = sample.input if isinstance(sample.input, str) else [without_ids(dumped(one)) for one in sample.input]
+    about = {"input": asked, "target": sample.target, "choices": sample.choices, "metadata": sample.metadata}
+    text = json.dumps(clean(about), ensure_ascii=False, sort_keys=True, default=str)
+    return {"id": str(sample.id), **about, "digest": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]}
+
+
+def plan(task: Task, samples: dict[str, Sample]) -> dict[str, Any]:
+    sandboxes = [kind_of(sample.sandbox or task.sandbox) for sample in samples.values()]
+    limits = {
+        name: getattr(task, name, None) for name in ("message_limit", "token_limit", "time_limit", "working_limit")
+    }
+    return {
+        "samples": [described(sample) for sample in samples.values()],
+        "scorers": [scorer_of(scorer) for scorer in task.scorer or ()],
+        "epochs": task.epochs or 1,
+        "sandboxes": {kind: sandboxes.count(kind) for kind in set(sandboxes) if kind},
+        "limits": {name: value for name, value in limits.items() if value is not None},
+        "roles": sorted(task.model_roles or ()),
+        "version": task.version,
+        "package": getattr(inspect_ai, "__version__", ""),
+    }
+
+
+def kind_of(sandbox: Any) -> str:
+    return "" if sandbox is None else str(getattr(sandbox, "type", sandbox))
+
+
+def scorer_of(scorer: Any) -> dict[str, Any]:
+    """Return the name of a scorer, and the keys of its value where its metrics name them."""
+    about = registry_info(scorer)
+    metrics = about.metadata.get("metrics")
+    groups = metrics if isinstance(metrics, list) else [metrics]
+    keys = [key for group in groups if isinstance(group, dict) for key in group]
+    return {"name": about.name.rpartition("/")[2], "keys": [] if "*" in keys else keys, "open": "*" in keys}
