@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
 from bench.figure import Figure
-from proctor.stats.amounts import Step, bounds, chance_below
+from proctor.stats.amounts import AmountStep, bounds, chance_below
 from proctor_ci.amounts import bound_quantiles
 from proctor_ci.measured import Values
 
@@ -86,8 +86,8 @@ def means(draw: Draw, limit: float, count: int, rounds: int) -> tuple[float, flo
     above = _chances_below(values - truth, limit - truth) > 1 - ERROR
     below = _chances_below(values - truth, -truth) < ERROR
     for row, is_above, is_below in zip(values[:CHECKED], above, below, strict=False):
-        steps = [Step(one, 1.0) for one in row.tolist()]
-        found = bounds(steps, ERROR, least=Step(0.0, 1.0), most=Step(limit, 1.0))
+        steps = [AmountStep(one, 1.0) for one in row.tolist()]
+        found = bounds(steps, ERROR, least=AmountStep(0.0, 1.0), most=AmountStep(limit, 1.0))
         assert found is not None
         assert (found.high < truth, found.low > truth) == (is_above, is_below)
     half = stdtrit(count - 1, 1 - ERROR) * values.std(1, ddof=1) / math.sqrt(count)

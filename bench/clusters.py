@@ -16,7 +16,7 @@ from bench.figure import Figure
 from proctor.core.tally import Tally
 from proctor.stats.bounds import one_sided
 from proctor.stats.estimate import estimate
-from proctor.stats.paired import Pair, compare
+from proctor.stats.paired import PairedSample, compare
 
 ROUNDS = 10_000
 COMPARED = 1_000  # sign flips take longer
@@ -148,9 +148,9 @@ def comparisons(drawn: Drawn, rounds: int, wrong: float) -> tuple[float, float]:
     return covered / rounds, found / rounds
 
 
-def _pairs(weight: Numbers, first: Numbers, second: Numbers) -> list[Pair]:
+def _pairs(weight: Numbers, first: Numbers, second: Numbers) -> list[PairedSample]:
     return [
-        Pair(cluster=str(at), first=float(one > 0), second=float(other > 0))
+        PairedSample(cluster=str(at), first=float(one > 0), second=float(other > 0))
         for at, (size, one, other) in enumerate(zip(weight, first, second, strict=True))
         for _ in range(round(float(size)))
     ]

@@ -21,7 +21,7 @@ from proctor.engine.order import shuffle, visits
 from proctor.stats import looks as looking
 from proctor.stats.betting import BETS, STAKES
 from proctor.stats.distributions import beta_quantile
-from proctor.stats.looks import Question, looks
+from proctor.stats.looks import LooksQuestion, looks
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 SUITES = 10_000
@@ -431,7 +431,7 @@ def _check(
     steps = drawn.weight.shape[1]
     hardly, looking._HARDLY = looking._HARDLY, looking._HARDLY if futile else 0.0
     for number in range(CHECKED):
-        question = Question(
+        question = LooksQuestion(
             limit=float(limit[number]),
             low=-1.0 if kind.paired else 0.0,
             most=steps,

@@ -16,7 +16,7 @@ from proctor import Sample, Score, Task, Trajectory
 from proctor.api.options import RunOptions
 from proctor.api.prepare import prepare
 from proctor.core.trial import Trial, Verdict
-from proctor.stats.drift import Detector, Shift, Unit
+from proctor.stats.drift import Detector, DriftUnit, Shift
 from proctor.stores.sqlite import SqliteStore
 
 RUNS_PER_ALARM = 100
@@ -79,9 +79,9 @@ def delay(draw: Draw, attempts: int, seed: int, before: int) -> int:
     return min((at - before + 1 for at in falls if at >= before), default=30)
 
 
-def _run(rates: list[float], attempts: int, rng: random.Random) -> dict[str, Unit]:
+def _run(rates: list[float], attempts: int, rng: random.Random) -> dict[str, DriftUnit]:
     return {
-        str(number): Unit(sum(rng.random() < rate for _ in range(attempts)) / attempts)
+        str(number): DriftUnit(sum(rng.random() < rate for _ in range(attempts)) / attempts)
         for number, rate in enumerate(rates)
     }
 

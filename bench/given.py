@@ -12,8 +12,8 @@ from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
 from proctor.stats import estimate, strata
 from proctor.stats.bounds import moved
-from proctor.stats.covariate import Fit, Group, Other, Sample, adjust, fit_groups
-from proctor.stats.paired import Pair, compare
+from proctor.stats.covariate import CovariateFit, CovariateGroup, CovariateSample, Other, adjust, fit_groups
+from proctor.stats.paired import PairedSample, compare
 from proctor.stats.strata import weight_by_stratum
 
 ROUNDS = 10_000
@@ -96,7 +96,7 @@ def simulate(suite: Suite, rounds: int, seed: int = 0) -> Result:
     held = held_plain = 0
     width = width_plain = error = 0.0
     for _ in range(rounds):
-        groups: dict[str, Group] = {}
+        groups: dict[str, CovariateGroup] = {}
         truth = 0.0
         for at, (share, rate) in enumerate(suite.strata):
             groups[str(at)], mean = _stratum(suite, at, share, rate, source)
@@ -137,7 +137,7 @@ def simulate_differences(suite: Suite, rounds: int, seed: int = 0) -> tuple[Resu
         fit = fit_groups(moves, signed=True)
         shifted = before = [pair for each in plain.values() for pair in each]
         added = 0.0
-        if isinstance(fit, Fit) and fit.narrower > 0:
+        if isinstance(fit, CovariateFit) and fit.narrower > 0:
             added = fit.variance
             values = [value for name in plain for value in fit.values[name]]
             shifted = [replace(pair, shift=pair.difference - value) for pair, value in zip(before, values, strict=True)]
@@ -157,19 +157,21 @@ def simulate_differences(suite: Suite, rounds: int, seed: int = 0) -> tuple[Resu
     return result, missed / rounds / 2
 
 
-def _pairs(groups: dict[str, Group]) -> dict[str, list[Pair]]:
+def _pairs(groups: dict[str, CovariateGroup]) -> dict[str, list[PairedSample]]:
     sizes = {name: group.size for name, group in groups.items()}
     weights = weight_by_stratum(sizes, {name: len(group.samples) for name, group in groups.items()})
     return {
         name: [
-            Pair(cluster=one.cluster, first=one.value, second=one.earlier or 0.0, weight=weights[name])
+            PairedSample(cluster=one.cluster, first=one.value, second=one.earlier or 0.0, weight=weights[name])
             for one in group.samples
         ]
         for name, group in groups.items()
     }
 
 
-def _stratum(suite: Suite, at: int, share: float, rate: float, source: np.random.Generator) -> tuple[Group, float]:
+def _stratum(
+    suite: Suite, at: int, share: float, rate: float, source: np.random.Generator
+) -> tuple[CovariateGroup, float]:
     size = round(suite.samples * share)
 
     def draw(count: int) -> np.ndarray:
@@ -185,10 +187,10 @@ def _stratum(suite: Suite, at: int, share: float, rate: float, source: np.random
     is_covered = source.random(size) < suite.covered
     order = source.permutation(size)
     drawn = max(round(suite.drawn * share), 1)
-    return Group(
+    return CovariateGroup(
         size=size,
         samples=[
-            Sample(
+            CovariateSample(
                 cluster=f"{at}/{one // suite.cluster}",
                 value=float(values[one]),
                 earlier=float(earlier[one]) if is_covered[one] else None,
@@ -203,12 +205,12 @@ def _stratum(suite: Suite, at: int, share: float, rate: float, source: np.random
     ), float(values.mean())
 
 
-def _plain(suite: Suite, groups: dict[str, Group]) -> Estimate:
+def _plain(suite: Suite, groups: dict[str, CovariateGroup]) -> Estimate:
     tallies = {
         name: tally(Case(cluster=one.cluster, values=(one.value,), planned=1) for one in group.samples)
         for name, group in groups.items()
     }
     if len(groups) == 1 and suite.target == "samples":
         return estimate.estimate("accuracy", tallies["0"])
-    parts = [strata.Stratum(name=name, tally=tallies[name], size=group.size) for name, group in groups.items()]
+    parts = [strata.MeasuredStratum(name=name, tally=tallies[name], size=group.size) for name, group in groups.items()]
     return strata.estimate("accuracy", parts, of_suite=suite.target == "suite")

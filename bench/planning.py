@@ -9,7 +9,7 @@ from bench.figure import Figure
 from proctor.core.tally import Case, tally
 from proctor.stats.bounds import one_sided
 from proctor.stats.estimate import estimate
-from proctor.stats.paired import Pair, compare
+from proctor.stats.paired import PairedSample, compare
 from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
 
 ROUNDS = 1_000
@@ -51,7 +51,7 @@ def difference(name: str, rise: float, *, attempts: int = 1, of_baseline: int | 
             rate = 0.1 + 0.3 * source.random()
             both = (rate, rate + source.choice((0.0, 2 * rise)))
             first, second = (_mean(one, times, source) for one, times in zip(both, counts, strict=True))
-            pairs.append(Pair(cluster=str(at), first=second, second=first))
+            pairs.append(PairedSample(cluster=str(at), first=second, second=first))
         found = compare(pairs, single=max(counts) == 1)
         return found.value > 0 and found.p_value <= 0.05
 

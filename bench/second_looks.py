@@ -9,10 +9,10 @@ import msgspec
 from bench.figure import Figure
 from proctor.stats.bounds import Moved, moved
 from proctor.stats.forecast import expect_difference
-from proctor.stats.paired import Pair
-from proctor_ci.evidence import Evidence
+from proctor.stats.paired import PairedSample
+from proctor_ci.evidence import RuleEvidence
 from proctor_ci.gate import needed_samples
-from proctor_ci.policy import Rule, default_policy
+from proctor_ci.policy import PolicyRule, default_policy
 
 ROUNDS = 3_000
 MOST = 0.055
@@ -32,7 +32,7 @@ class Followed(msgspec.Struct, frozen=True, kw_only=True):
 def follow(count: int, won: float, margin: float, rounds: int, *, is_equal: bool = False, seed: int = 0) -> Followed:
     """Ask a gate, and where it is inconclusive once more, with as many samples as it says. The truth is the margin, or that both are equal."""
     source = random.Random(seed)
-    rule = Rule(metric="exact", not_worse_by=margin)
+    rule = PolicyRule(metric="exact", not_worse_by=margin)
     policy = default_policy()
     lost = won if is_equal else won + margin
     now, later = policy.error_of(rule, is_last=False), policy.error_of(rule, look=1)
@@ -68,8 +68,8 @@ def follow(count: int, won: float, margin: float, rounds: int, *, is_equal: bool
     )
 
 
-def _advice(found: Moved, rule: Rule, now: float, later: float) -> int | None:
-    evidence = Evidence(
+def _advice(found: Moved, rule: PolicyRule, now: float, later: float) -> int | None:
+    evidence = RuleEvidence(
         rule=rule,
         slice="",
         value=found.value,
@@ -85,11 +85,11 @@ def _advice(found: Moved, rule: Rule, now: float, later: float) -> int | None:
     return None if wanted is None else wanted.samples
 
 
-def _draw(source: random.Random, count: int, won: float, lost: float) -> Iterator[Pair]:
+def _draw(source: random.Random, count: int, won: float, lost: float) -> Iterator[PairedSample]:
     for _ in range(count):
         drawn = source.random()
         first, second = (1, 0) if drawn < won else (0, 1) if drawn < won + lost else (1, 1)
-        yield Pair(cluster=str(source.random()), first=first, second=second)
+        yield PairedSample(cluster=str(source.random()), first=first, second=second)
 
 
 def measure() -> Iterator[Figure]:

@@ -6,10 +6,10 @@ import msgspec
 import numpy as np
 
 from bench.figure import Figure
-from proctor.core.run import Stage, Strata
+from proctor.core.run import RunStage, Strata
 from proctor.core.tally import Case, Tally, tally
 from proctor.stats.allocation import allocate, name_in_stage, stage_sizes
-from proctor.stats.strata import Stratum, estimate
+from proctor.stats.strata import MeasuredStratum, estimate
 
 ROUNDS = 10_000
 SIZES = {"a": 1_000, "b": 500, "c": 500}
@@ -52,14 +52,16 @@ def simulate(rates: Sequence[float], rounds: int, how: str = "stages", seed: int
         more = _in_proportion(LATER) if how == "proportional" else allocate(SIZES, counts, first, LATER)
         later = _draw(more, by_name, source)
         if how == "stages":
-            known = Strata(by="of", sizes=SIZES, stages=(Stage(counts=counts), Stage(counts=more)))
+            known = Strata(by="of", sizes=SIZES, stages=(RunStage(counts=counts), RunStage(counts=more)))
             sizes: Mapping[str, float] = stage_sizes(known)
             tallies = {
                 name_in_stage(name, at): one for at, each in enumerate((first, later)) for name, one in each.items()
             }
         else:
             sizes, tallies = SIZES, {name: _sum(first[name], later[name]) for name in SIZES}
-        found = estimate("", [Stratum(name=name, size=size, tally=tallies[name]) for name, size in sizes.items()])
+        found = estimate(
+            "", [MeasuredStratum(name=name, size=size, tally=tallies[name]) for name, size in sizes.items()]
+        )
         assert found.value is not None
         assert found.low is not None
         assert found.high is not None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from bench.figure import Figure
-from proctor.stats.components import Attempts, components
+from proctor.stats.components import AttemptValues, components
 
 ROUNDS = 1_000
 SEED = 15
@@ -100,9 +100,9 @@ def covered(suite: Suite, count: int, attempts: int, *, rounds: int, seed: int =
     return {name: number / rounds for name, number in hits.items()}
 
 
-def _drawn(suite: Suite, count: int, attempts: int, source: random.Random) -> list[Attempts]:
+def _drawn(suite: Suite, count: int, attempts: int, source: random.Random) -> list[AttemptValues]:
     """Return samples; half the variance between them is shared by those of a cluster."""
-    samples: list[Attempts] = []
+    samples: list[AttemptValues] = []
     while len(samples) < count:
         number = len({sample.cluster for sample in samples})
         shared = suite.draw(source)
@@ -110,7 +110,7 @@ def _drawn(suite: Suite, count: int, attempts: int, source: random.Random) -> li
             mean = shared if source.random() < 0.7 else suite.draw(source)
             trials = [suite.attempt(source, mean) for _ in range(attempts)]
             values, variances = [one for one, _ in trials], [one for _, one in trials]
-            samples.append(Attempts(str(len(samples)), str(number), {}, values, variances))
+            samples.append(AttemptValues(str(len(samples)), str(number), {}, values, variances))
     return samples[:count]
 
 

@@ -15,7 +15,7 @@ from proctor.core.run import RunRecord, RunSpec
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure, Outcome, Trial, Verdict
+from proctor.core.trial import Outcome, Trial, TrialFailure, Verdict
 from proctor.stores.sqlite import SqliteStore
 from proctor_web.samples.side import file_name
 
@@ -139,7 +139,7 @@ async def _add(store: SqliteStore, number: int, made: random.Random) -> None:
         sample_id=sample.id,
         outcome=outcome,
         trajectory=Trajectory.of(" ".join(made.choices(WORDS, cum_weights=WORD_SHARES, k=30))),
-        failure=None if outcome == "scored" else Failure(kind="timeout", reason="no reply within 30 s"),
+        failure=None if outcome == "scored" else TrialFailure(kind="timeout", reason="no reply within 30 s"),
         seconds=made.expovariate(0.5),
     )
     points = made.choice((0, 1, 1, 1))

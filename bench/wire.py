@@ -54,9 +54,9 @@ async def _by_session(url: str, run: Callable[[Ask], Awaitable[None]]) -> None:
 
 async def _by_client(url: str, run: Callable[[Ask], Awaitable[None]]) -> None:
     from proctor.transport.client import Client
-    from proctor.transport.target import Target
+    from proctor.transport.target import RequestTarget
 
-    target = Target(url, headers={"Content-Type": "application/json"})
+    target = RequestTarget(url, headers={"Content-Type": "application/json"})
     async with Client(concurrency=AT_ONCE) as client:
         await run(lambda: client.post(target, BODY, msgspec.json.decode))
 

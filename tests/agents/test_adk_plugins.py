@@ -54,7 +54,7 @@ def case(*results: tuple[str, int], shape: str = "lists") -> dict[str, Any]:
 def play(tmp_path: Path, value: dict[str, Any], target: object, wanted: str) -> Trajectory:
     ran.clear()
     (tmp_path / "s.evalset.json").write_text(json.dumps(value))
-    wrapped = adk._make_agent(target, "root", converted({"tool_results": wanted}, adk.Options, "adk"))
+    wrapped = adk._make_agent(target, "root", converted({"tool_results": wanted}, adk.AdkAgentOptions, "adk"))
     run = evaluate(str(tmp_path / "s.evalset.json"), agent=wrapped, store=":memory:")
     [trial] = run.trials()
     assert trial.outcome == "scored"
@@ -107,7 +107,7 @@ def test_a_hand_over_is_made_and_not_played_back(tmp_path: Path) -> None:
 
 def test_another_word_is_refused() -> None:
     with pytest.raises(BadInput, match="tool_results"):
-        converted({"tool_results": "fake"}, adk.Options, "adk")
+        converted({"tool_results": "fake"}, adk.AdkAgentOptions, "adk")
 
 
 def test_an_agent_without_recorded_results_refuses_the_option() -> None:

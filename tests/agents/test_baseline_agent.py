@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.agents.baseline import Baseline, make
+from proctor.agents.baseline import BaselineAgent, make
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Agent
@@ -53,7 +53,7 @@ async def test_the_oracle_gives_the_tasks_own_answer_where_the_target_is_no_text
     call = ToolCall(name="f", arguments={"x": 1})
     right = Trajectory(steps=(Step(message=Message(role="assistant", parts=(call,))),))
     agent = make("oracle", {})
-    assert isinstance(agent, Baseline)
+    assert isinstance(agent, BaselineAgent)
     told = agent.with_oracle(lambda sample: right)
     assert (await play(told)).calls() == (call,)
     assert (await play(agent)).answer == "Paris"  # the one that was not told is as it was
@@ -150,7 +150,7 @@ class Shop:
 async def test_the_oracle_makes_the_calls_of_its_answer_in_the_environment() -> None:
     call = Message(role="assistant", parts=(ToolCall(name="book", id="1"),))
     known = Trajectory(steps=(Step(message=call), Step(message=Message.of("assistant", "Done."))), tools="native")
-    agent = Baseline("oracle").with_oracle(lambda _: known)
+    agent = BaselineAgent("oracle").with_oracle(lambda _: known)
     async with agent.open(SAMPLE, Shop()) as session:
         steps = await session.send(SAMPLE.turns[0])
     assert [step.message.role for step in steps] == ["assistant", "tool", "assistant"]

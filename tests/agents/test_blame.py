@@ -28,7 +28,7 @@ import pytest
 
 import proctor
 from proctor.agents.function import wrap
-from proctor.core.errors import BadInput, Refused
+from proctor.core.errors import BadInput, EndpointRefused
 from proctor.core.trajectory import ToolStyle
 from proctor.registry import AGENTS
 
@@ -162,7 +162,7 @@ def outcomes_of(agent: Any, causes: Sequence[str], store: str, run_id: str) -> d
         run = proctor.evaluate(
             task, agent=agent, store=store, run_id=run_id, order="official", concurrency=1, max_failed=1.0
         )
-    except Refused:
+    except EndpointRefused:
         found["401"] = "the run stops"
         run = proctor.open_run(run_id, store=store)
     return found | {trial.sample_id: ended(trial) for trial in run.trials()}
@@ -176,7 +176,7 @@ def outcome(agent: Any, **how: Any) -> str:
     task = proctor.Task(name="t", samples=[proctor.Sample.ask("a", "?", target="x")], scorers=["exact"])
     try:
         run = proctor.evaluate(task, agent=agent, **how)
-    except Refused:
+    except EndpointRefused:
         return "the run stops"
     except BadInput as error:
         if "The first sample could not be run" not in str(error):

@@ -8,7 +8,7 @@ from acting import TOOLS, Shop
 from endpoint import Answer, Endpoint, Request, body, data, raw
 
 from proctor.agents.http import make
-from proctor.core.errors import AgentFailed, BadInput, ProviderFailed, Refused, Undecided
+from proctor.core.errors import AgentFailed, BadInput, EndpointRefused, ProviderFailed, Undecided
 from proctor.core.sample import File, Message, Sample, Text, Tool, ToolCall, Turn
 from proctor.core.trajectory import Step
 
@@ -130,7 +130,7 @@ async def test_headers_are_sent_and_secrets_stay_in_the_environment(monkeypatch:
     steps, requests = await ask(data({"answer": "you sent token-of-mine"}), headers={"X-Auth": "env:BOT_AUTH"})
     assert requests[0].headers["x-auth"] == "token-of-mine"
     assert steps[0].message.text == "you sent [hidden]"
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(EndpointRefused) as raised:
         await ask(data({"detail": "bad token-of-mine"}, 401), headers={"X-Auth": "env:BOT_AUTH"})
     assert "token-of-mine" not in str(raised.value)
     assert "env:NAME" in str(raised.value)

@@ -7,7 +7,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function
-from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed, Refused
+from proctor.core.errors import AgentFailed, BadInput, EndpointRefused, MissingExtra, ProviderFailed
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
 from proctor.transport.faults import NotAccepted
@@ -238,7 +238,7 @@ async def test_what_is_raised_is_the_agents_fault_or_the_providers() -> None:
     request: Any = httpx.Request("POST", "http://localhost")
     with pytest.raises(ProviderFailed):
         await raised(openai.APIConnectionError(request=request))
-    with pytest.raises(Refused, match="AuthenticationError"):
+    with pytest.raises(EndpointRefused, match="AuthenticationError"):
         await raised(_status_error(openai.AuthenticationError, 401))
     with pytest.raises(NotAccepted):
         await raised(_status_error(openai.BadRequestError, 400))

@@ -4,7 +4,7 @@ import pytest
 
 import proctor
 from proctor.agents.agent_errors import agent_error, map_agent_errors
-from proctor.core.errors import AgentFailed, BadInput, ProctorError, ProviderFailed, Refused, Undecided
+from proctor.core.errors import AgentFailed, BadInput, EndpointRefused, ProctorError, ProviderFailed, Undecided
 from proctor.transport.faults import NotAccepted
 
 
@@ -22,10 +22,10 @@ def client_error(name: str, status: int | None, text: str = "as the server says"
         (client_error("InternalServerError", 500), ProviderFailed),
         (client_error("APIConnectionError", None), ProviderFailed),
         (client_error("APIError", None), ProviderFailed),
-        (client_error("OpenAIError", None, "the api_key option has to be set"), Refused),
+        (client_error("OpenAIError", None, "the api_key option has to be set"), EndpointRefused),
         (client_error("APITimeoutError", None, module="anthropic._exceptions"), ProviderFailed),
-        (client_error("AuthenticationError", 401), Refused),
-        (client_error("NotFoundError", 404), Refused),
+        (client_error("AuthenticationError", 401), EndpointRefused),
+        (client_error("NotFoundError", 404), EndpointRefused),
         (client_error("BadRequestError", 400), NotAccepted),
         (client_error("RateLimitError", 429, module="my_agent"), AgentFailed),
         (client_error("RateLimitError", 429, module="openai_like"), AgentFailed),
@@ -79,5 +79,5 @@ def test_a_function_that_calls_a_provider_is_judged_the_same_way() -> None:
     task = proctor.Task(name="t", samples=[proctor.Sample.ask("a", "?", target="x")], scorers=["exact"])
     run = proctor.evaluate(task, agent=answer)
     assert dict(run.outcomes) == {"provider_failed": 1}
-    with pytest.raises(Refused):
+    with pytest.raises(EndpointRefused):
         proctor.evaluate(task, agent=refused)

@@ -8,7 +8,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function
-from proctor.core.errors import AgentFailed, MissingExtra, ProviderFailed, Refused
+from proctor.core.errors import AgentFailed, EndpointRefused, MissingExtra, ProviderFailed
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
 from proctor.transport.faults import NotAccepted
@@ -182,7 +182,7 @@ async def test_an_agent_that_loops_stops_at_the_step_limit() -> None:
     [
         (lambda: ValueError("no idea"), AgentFailed),
         (lambda: ModelHTTPError(503, "model", "as the provider says"), ProviderFailed),
-        (lambda: ModelHTTPError(401, "model", "as the provider says"), Refused),
+        (lambda: ModelHTTPError(401, "model", "as the provider says"), EndpointRefused),
         (lambda: ModelHTTPError(400, "model", "as the provider says"), NotAccepted),
     ],
 )

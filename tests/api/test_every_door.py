@@ -18,7 +18,7 @@ import proctor
 from proctor.cli import app
 from proctor_ci.firing import Order, _carry_out
 from proctor_ci.trends import trends
-from proctor_ci.watch_file import Watch
+from proctor_ci.watch_file import WatchRule
 from proctor_judging.judges import rubric_file
 from proctor_web.failures import API
 
@@ -114,7 +114,7 @@ def by_trend(suite: Suite) -> None:
 def by_watch(suite: Suite) -> None:
     store = str(Path(suite.site.store).with_name("watch.db"))
     for agent, decision in zip(suite.agents, ("no_go", "go"), strict=True):
-        watch = Watch(name="nightly", task=suite.task, agent=agent, gate="gate.toml")
+        watch = WatchRule(name="nightly", task=suite.task, agent=agent, gate="gate.toml")
         assert _carry_out(Order(watch=watch, store=store, began=time.time())).decisions == (decision,)
 
 

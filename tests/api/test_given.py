@@ -13,7 +13,7 @@ from proctor.api.run import Run
 from proctor.core.errors import ProviderFailed
 from proctor.stats.covariate import ADJUSTED
 from proctor_ci.gate import gate
-from proctor_ci.policy import Policy, Rule
+from proctor_ci.policy import GatePolicy, PolicyRule
 
 SAMPLES = [
     Sample.ask(f"q{number}", str(number), target="yes", tags={"level": "hard" if number % 4 == 0 else "easy"})
@@ -85,7 +85,9 @@ def test_numbers_that_are_shown_together_subtract_and_mix(store: str) -> None:
     whole = earlier.estimate("accuracy").value
     assert whole is not None
     assert abs(rows[""].first - whole) <= abs(plain.first - whole)
-    ruling = gate(given, against=earlier, policy=Policy(rules=(Rule(metric="accuracy", not_worse_by=0.05),))).rulings[0]
+    ruling = gate(
+        given, against=earlier, policy=GatePolicy(rules=(PolicyRule(metric="accuracy", not_worse_by=0.05),))
+    ).rulings[0]
     shown = rows[""].first, rows[""].second, rows[""].difference.value
     assert [ruling.before, ruling.now, ruling.value] == pytest.approx([*shown])
 

@@ -19,7 +19,7 @@ from proctor.core.task import Judged
 from proctor.reports.build import build
 from proctor.stores import open_store
 from proctor_ci.gate import gate
-from proctor_ci.policy import Policy, Rule
+from proctor_ci.policy import GatePolicy, PolicyRule
 from proctor_judging.judges import rubric_file
 
 COUNT = 24
@@ -52,7 +52,7 @@ def by_minimum(run: proctor.Run, name: str) -> str:
 
 
 def by_gate(run: proctor.Run, name: str) -> str:
-    return gate(run, policy=Policy(rules=(Rule(metric=name, at_least=BAR),))).decision
+    return gate(run, policy=GatePolicy(rules=(PolicyRule(metric=name, at_least=BAR),))).decision
 
 
 def by_pytest(run: proctor.Run, name: str) -> str:

@@ -13,7 +13,7 @@ import proctor
 from proctor.api import RunOptions
 from proctor.api.request import RunRequest
 from proctor.cli import app, tree
-from proctor.config import Settings
+from proctor.config import ProjectSettings
 from proctor.core.errors import BadInput
 from proctor.core.run_fields import RunFields, check_bounds, described_fields
 
@@ -76,7 +76,7 @@ def test_a_number_out_of_range_is_refused_with_one_sentence(name: str, folder: P
     with pytest.raises(BadInput) as told:
         proctor.evaluate("q.jsonl", agent="baseline:null", store="runs.db", until="accuracy >= 0.5", **given)
     assert f"Error: {told.value}\n" == said
-    if name in Settings.__struct_fields__:
+    if name in ProjectSettings.__struct_fields__:
         (folder / "proctor.toml").write_text(f"{name} = {value}\n", encoding="utf-8")
         assert run() == said
     if name in RunRequest.__struct_fields__ and name != "seed":
@@ -94,5 +94,5 @@ def test_a_word_that_is_no_choice_is_refused_with_one_sentence(name: str) -> Non
 
 def test_the_browser_and_the_settings_use_the_same_names() -> None:
     assert {*RunRequest.__struct_fields__} - OWN_OF_REQUEST <= {*FIELDS}
-    assert {*Settings.__struct_fields__} - OWN_OF_SETTINGS <= {*FIELDS}
+    assert {*ProjectSettings.__struct_fields__} - OWN_OF_SETTINGS <= {*FIELDS}
     assert {*FIELDS} < {*RunOptions.__struct_fields__}

@@ -8,7 +8,7 @@ import pytest
 
 import proctor
 from proctor import Sample, Task
-from proctor.core.errors import Refused
+from proctor.core.errors import EndpointRefused
 
 TASK = Task(name="capitals", samples=[Sample.ask("fr", "Capital of France?", target="Paris")], scorers=["exact"])
 
@@ -72,7 +72,7 @@ def test_a_provider_that_fails_is_not_the_agent(agent: Callable[[int], Any]) -> 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_key_that_is_refused_stops_the_run(agent: Callable[[int], Any]) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(EndpointRefused):
         proctor.evaluate(TASK, agent=agent(401), store=":memory:")
 
 
@@ -81,7 +81,7 @@ def test_the_same_inside_a_running_loop(agent: Callable[[int], Any]) -> None:
     async def notebook() -> None:
         run = proctor.evaluate(TASK, agent=agent(503), store=":memory:")
         assert dict(run.outcomes) == {"provider_failed": 1}
-        with pytest.raises(Refused):
+        with pytest.raises(EndpointRefused):
             await proctor.evaluate_async(TASK, agent=agent(403), store=":memory:")
 
     asyncio.run(notebook())

@@ -10,7 +10,7 @@ from proctor import Sample, Task
 from proctor.api import RunOptions, resumable
 from proctor.api.options import limits_over
 from proctor.cli.run import command
-from proctor.config import Settings
+from proctor.config import ProjectSettings
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits
 
@@ -102,7 +102,7 @@ def test_a_mapping_changes_what_it_names() -> None:
 
 
 def test_settings_are_the_usual_options() -> None:
-    usual = RunOptions.usual(Settings(attempts=3, task_options={"level": 1}, store="other.db", judge="openai:x"))
+    usual = RunOptions.usual(ProjectSettings(attempts=3, task_options={"level": 1}, store="other.db", judge="openai:x"))
     assert (usual.attempts, usual.options, usual.store, usual.judge) == (3, {"level": 1}, None, None)
 
 

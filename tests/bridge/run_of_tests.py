@@ -4,13 +4,13 @@ import sys
 from pathlib import Path
 
 import proctor
-from proctor.isolation import Program
+from proctor.isolation import WorkerProgram
 from proctor_adapters.bridge import inspect as bridged
 
 
 def main() -> None:
     url, store = sys.argv[1:]
-    bridged.program_of = lambda *_: Program(path=Path(__file__).with_name("guest_program_of_tests.py"))  # type: ignore[attr-defined]
+    bridged.program_of = lambda *_: WorkerProgram(path=Path(__file__).with_name("guest_program_of_tests.py"))  # type: ignore[attr-defined]
     run = proctor.evaluate(
         "inspect:sums",
         agent="openai:m",

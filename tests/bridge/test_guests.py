@@ -12,7 +12,7 @@ import proctor
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget
 from proctor.core.score import Score
-from proctor.isolation import Program
+from proctor.isolation import WorkerProgram
 from proctor_adapters.bridge import inspect as bridged
 
 PROGRAM = Path(__file__).with_name("guest_program_of_tests.py")
@@ -20,7 +20,7 @@ PROGRAM = Path(__file__).with_name("guest_program_of_tests.py")
 
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bridged, "program_of", lambda *_: Program(path=PROGRAM))
+    monkeypatch.setattr(bridged, "program_of", lambda *_: WorkerProgram(path=PROGRAM))
 
 
 def adds(status: int = 200, seconds: float = 0.0) -> Answer:

@@ -17,7 +17,7 @@ from proctor.core.task import Task
 from proctor.models.scripted import ScriptedModel
 from proctor.stores import open_store
 from proctor_judging.judges import calibrate
-from proctor_judging.judges.calibrate import Rated, Row, Scale
+from proctor_judging.judges.calibrate import AgreementRow, Rated, Scale
 from proctor_judging.judges.rubric import RubricJudge, rubric
 from proctor_judging.review.agree import Agreement, agree
 from proctor_judging.review.items import items as review_items
@@ -364,7 +364,7 @@ def _rated(item: str, rater: str, clarity: float, *, passed: bool | None = None)
     return Rated(item=item, rater=rater, points={"clarity": clarity}, passed=passed)
 
 
-def _row(rows: Sequence[Row], name: str) -> Row:
+def _row(rows: Sequence[AgreementRow], name: str) -> AgreementRow:
     return next(row for row in rows if row.name == name)
 
 

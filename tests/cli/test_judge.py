@@ -408,9 +408,9 @@ async def test_items_are_judged_side_by_side_and_a_refused_key_stops_the_run(
         assert done.usage.input_tokens == 42
     async with Endpoint(data({"error": {"message": "no"}}, 401)) as server:
         how["judge_options"] = {"base_url": f"{server.url}/v1"}
-        from proctor.core.errors import Refused
+        from proctor.core.errors import EndpointRefused
 
-        with pytest.raises(Refused):
+        with pytest.raises(EndpointRefused):
             await api.evaluate_async(f"judged-items:{items}", agent="recorded:", judge="openai:k", **how)
         assert len(server.requests) == 1
 

@@ -8,7 +8,7 @@ from cozeloop import CozeLoop
 from endpoint import data
 
 from proctor.cli import app
-from proctor.transport.retry import Policy
+from proctor.transport.retry import RetryPolicy
 from proctor_adapters.exports import cozeloop
 
 PREFIX = "OBSERVABILITY_OPENTELEMETRY_COZELOOP_"
@@ -16,7 +16,7 @@ PREFIX = "OBSERVABILITY_OPENTELEMETRY_COZELOOP_"
 
 @pytest.fixture(autouse=True)
 def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cozeloop, "POLICY", Policy(attempts=2, attempts_at_first=2, wait_seconds=0.01))
+    monkeypatch.setattr(cozeloop, "POLICY", RetryPolicy(attempts=2, attempts_at_first=2, wait_seconds=0.01))
     for name, value in (("SERVICE_NAME", "7"), ("EVALSET_ID", "42"), ("API_KEY", "secret-token")):
         monkeypatch.setenv(PREFIX + name, value)
 

@@ -12,9 +12,9 @@ from rich.cells import cell_len
 from proctor import Sample, Task, evaluate
 from proctor.api import at, compare, open_run
 from proctor.cli import app, tree, words
-from proctor.reports.samples import SampleFilter, select_samples
-from proctor.reports.verdicts import Row
-from proctor.reports.words import Words
+from proctor.reports.samples import ReportFilter, select_samples
+from proctor.reports.verdicts import MetricRow
+from proctor.reports.words import ReportWords
 
 ENCODINGS = ("utf-8", "gbk", "cp1252", "ascii")
 LONG_ID = "a-run-with-a-name-that-says-what-and-when-1122-161222-b699"
@@ -110,7 +110,7 @@ def test_nothing_is_wider_than_the_terminal_and_nothing_is_dropped(
     }
     for name, text in said.items():
         assert not [line for line in text.splitlines() if cell_len(line) > width], name
-    speak = Words(language).t
+    speak = ReportWords(language).t
     compared = said[f"compare {LONG_ID} b"]
     for text in ("1 / 2 / 1", speak("no significant difference"), speak("Lost by B")):
         assert "".join(text.split()) in "".join(compared.split())  # at 40 columns the sentence goes over two lines
@@ -123,7 +123,7 @@ def test_nothing_is_wider_than_the_terminal_and_nothing_is_dropped(
     assert speak("accuracy") in said[f"show {LONG_ID} --store"].splitlines()[-1 if width > 40 else -2]
 
 
-def compare_rows(store: str) -> Sequence[Row]:
+def compare_rows(store: str) -> Sequence[MetricRow]:
     return compare(open_run(LONG_ID, store=store), open_run("b", store=store)).rows
 
 
@@ -131,7 +131,7 @@ def test_the_samples_of_a_run_are_filtered(store: str) -> None:
     run = open_run(LONG_ID, store=store)
 
     def ids(**wanted: object) -> list[str]:
-        return [one.sample_id for one in select_samples(run.record, run.store, SampleFilter(**wanted))]  # type: ignore[arg-type]
+        return [one.sample_id for one in select_samples(run.record, run.store, ReportFilter(**wanted))]  # type: ignore[arg-type]
 
     every = [sample.id for sample in run.store.planned(run.id)]
     assert ids() == every
@@ -141,8 +141,8 @@ def test_the_samples_of_a_run_are_filtered(store: str) -> None:
     assert ids(search="PARIS") == every[:1]
     assert ids(search="意大利") == every[2:3]
     assert ids(limit=2) == every[:2]
-    assert [one.findings[0].value for one in select_samples(run.record, run.store, SampleFilter())] == [1, 1, 0, 0]
-    assert [one.findings[0].value for one in select_samples(run.record, run.store, SampleFilter(max_score=0))] == [0, 0]
+    assert [one.findings[0].value for one in select_samples(run.record, run.store, ReportFilter())] == [1, 1, 0, 0]
+    assert [one.findings[0].value for one in select_samples(run.record, run.store, ReportFilter(max_score=0))] == [0, 0]
 
 
 def test_the_first_samples_of_a_large_run_cost_a_few_reads(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +155,7 @@ def test_the_first_samples_of_a_large_run_cost_a_few_reads(store: str, monkeypat
         return sample(run_id, name)
 
     monkeypatch.setattr(run.store, "sample", counted)
-    assert len(list(select_samples(run.record, run.store, SampleFilter(limit=1)))) == 1
+    assert len(list(select_samples(run.record, run.store, ReportFilter(limit=1)))) == 1
     assert len(read) == 1
 
 
@@ -182,7 +182,7 @@ def test_times_are_local_with_their_distance_from_utc(monkeypatch: pytest.Monkey
     for zone in ("UTC", "Asia/Shanghai", "Asia/Kolkata", "America/New_York"):
         monkeypatch.setenv("TZ", zone)
         time.tzset()
-        shown.append(Words("en").when(1_700_000_000))
+        shown.append(ReportWords("en").when(1_700_000_000))
     monkeypatch.undo()
     time.tzset()
     assert shown == [

@@ -15,7 +15,7 @@ from played import SAMPLE, answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function
-from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, ProviderFailed
 from proctor.core.sample import Reasoning, ToolResult, Turn
 from proctor.core.trajectory import Trajectory
 from proctor_adapters.agents import hello_agents
@@ -111,7 +111,7 @@ async def test_a_failure_of_the_provider_is_not_the_agents_even_where_it_is_swal
         made._adapter._client = openai.OpenAI(api_key="k", base_url=f"{endpoint.url}/v1", max_retries=0)
         return made
 
-    for status, expected in ((503, ProviderFailed), (401, Refused)):
+    for status, expected in ((503, ProviderFailed), (401, EndpointRefused)):
         with serving(data({"error": {"message": "no"}}, status)) as endpoint:
             plain, tooled = SimpleAgent("a", once(endpoint)), SimpleAgent("a", once(endpoint))
             tooled.add_tool(adding())

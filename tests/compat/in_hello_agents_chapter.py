@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from endpoint import Answer, Endpoint, data
 
-from proctor.core.errors import Refused
+from proctor.core.errors import EndpointRefused
 
 OSLO = '[{"name": "get_weather", "arguments": {"city": "Oslo"}}]'
 
@@ -164,7 +164,7 @@ def test_the_gaia_examples_of_the_chapter(tmp_path: Path) -> None:
         evaluator.export_to_gaia_format(results, "gaia_results.jsonl", include_reasoning=True)
 
 
-FAILURES = {500: None, 429: None, 401: Refused}
+FAILURES = {500: None, 429: None, 401: EndpointRefused}
 
 
 def _impatient(agent: Any) -> Any:
@@ -213,7 +213,7 @@ def test_a_provider_that_fails_is_no_wrong_answer_wherever_its_error_passes(
             GAIAEvaluationTool(local_data_path="my_gaia.json").run(agent, level=1),
         )
     for results, planned in zip(found, (3, 1), strict=True):
-        if FAILURES[status] is Refused:
+        if FAILURES[status] is EndpointRefused:
             assert "refuses the key" in results["error"]
             assert len(endpoint.requests) == 2, "the first refusal stops the run"
         else:

@@ -12,15 +12,15 @@ import endpoint
 import pytest
 from endpoint import Endpoint
 
-from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, ProviderFailed
 from proctor.core.sample import Message, Reasoning, Tool, ToolCall, ToolResult
 from proctor.models.named import model
 from proctor.transport.client import Client
-from proctor.transport.retry import Policy, record_calls
+from proctor.transport.retry import RetryPolicy, record_calls
 
 KEY = "sk-test-1234567890abcdef"
 ASK = [Message.of("user", "Capital of France?")]
-QUICK = Policy(attempts=3, wait_seconds=0.01)
+QUICK = RetryPolicy(attempts=3, wait_seconds=0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -96,14 +96,14 @@ async def test_a_reply_with_its_tokens_and_calls(
 
 async def test_what_is_refused_stops_the_run() -> None:
     error, requests = await failed(refuses(401, "invalid_api_key", f"Incorrect key {KEY}"))
-    assert isinstance(error, Refused)
+    assert isinstance(error, EndpointRefused)
     assert (error.kind, requests) == ("http_401", 1)
     assert "litellm:openai/gpt-4o refuses the key" in str(error)
     for status, code, kind in ((404, "x", "http_404"), (402, "x", "http_402"), (429, "insufficient_quota", "quota")):
         error, requests = await failed(refuses(status, code, "no"))
-        assert (type(error), error.kind, requests) == (Refused, kind, 1)
+        assert (type(error), error.kind, requests) == (EndpointRefused, kind, 1)
     error, _ = await failed(refuses(400, "unsupported_parameter", "Unsupported parameter: 'top_p'"), top_p=0.5)
-    assert (type(error), error.kind) == (Refused, "option")
+    assert (type(error), error.kind) == (EndpointRefused, "option")
     with pytest.raises(BadInput, match="no provider of 'nonsense'"):
         model("litellm:nonsense")
     with pytest.raises(BadInput, match="A key is no option"):
@@ -156,7 +156,7 @@ async def test_signed_thoughts_go_back_to_the_provider() -> None:
         result = Message(role="tool", parts=(ToolResult(name="find", content="found", id="t1"),))
         await asked.complete([*ASK, step.message, result], [Tool(name="find", description="finds")])
         assert server.requests[1].json["messages"][1]["content"][0] == thought
-        with pytest.raises(Refused, match="'seed'"):
+        with pytest.raises(EndpointRefused, match="'seed'"):
             await model("litellm:anthropic/claude-sonnet-4-5", {"base_url": server.url, "seed": 1}).complete(ASK)
         assert len(server.requests) == 2
 

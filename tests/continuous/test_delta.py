@@ -16,10 +16,10 @@ import proctor
 from proctor import BadInput, Sample, Score, Task, Unscored
 from proctor.core.run import RunRecord, RunSpec, Strata
 from proctor.core.task import Store
-from proctor.core.trial import Failure, Trial, Verdict
+from proctor.core.trial import Trial, TrialFailure, Verdict
 from proctor.registry import LOADED
 from proctor.stores import open_store
-from proctor_ci.delta import Delta, Part, explain_delta
+from proctor_ci.delta import Delta, DeltaPart, explain_delta
 
 Row = tuple[str, str, str, float | None, str, str]  # sample, slice, how it ended, value, class of error, version
 
@@ -47,7 +47,7 @@ def write(
         counts: dict[str, int] = {}
         for id, _, outcome, value, error, version in rows:
             attempt = counts[id] = counts.get(id, -1) + 1
-            failure = None if outcome == "scored" else Failure(kind="k", reason="r")
+            failure = None if outcome == "scored" else TrialFailure(kind="k", reason="r")
             trial = Trial(run_id=run, sample_id=id, attempt=attempt, outcome=outcome, failure=failure)  # type: ignore[arg-type]
             result = (
                 Unscored(why="judge_failed")
@@ -113,7 +113,7 @@ def test_the_parts_sum_to_the_difference_of_the_numbers_that_the_runs_show(
         assert math.isclose(run.headline.value, number, abs_tol=1e-9)
 
 
-def part(found: Delta, cause: str, name: str = "") -> Part:
+def part(found: Delta, cause: str, name: str = "") -> DeltaPart:
     return next(one for one in found.parts if (one.cause, one.name) == (cause, name))
 
 

@@ -16,7 +16,7 @@ from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial
 from proctor_ci.gate import Gate
 from proctor_ci.gate import gate as decide
-from proctor_ci.policy import Policy, Rule
+from proctor_ci.policy import GatePolicy, PolicyRule
 
 
 @pytest.fixture
@@ -46,13 +46,13 @@ def make(store: str, right: Collection[int], *, count: int = 100, attempts: int 
     return proctor.evaluate(task, agent=agent, attempts=attempts, store=store, max_failed=1.0)
 
 
-def gate(run: proctor.Run, *rules: Rule, against: proctor.Run | None = None, error: float = 0.05) -> Gate:
-    return decide(run, against=against, policy=Policy(rules=rules, error=error))
+def gate(run: proctor.Run, *rules: PolicyRule, against: proctor.Run | None = None, error: float = 0.05) -> Gate:
+    return decide(run, against=against, policy=GatePolicy(rules=rules, error=error))
 
 
 @pytest.mark.parametrize(("right", "decision"), [(95, "go"), (70, "no_go"), (85, "inconclusive")])
 def test_a_threshold_is_decided_by_bounds(store: str, right: int, decision: str) -> None:
-    found = gate(make(store, range(right)), Rule(metric="accuracy", at_least=0.85))
+    found = gate(make(store, range(right)), PolicyRule(metric="accuracy", at_least=0.85))
     ruling = found.rulings[0]
     assert (found.decision, ruling.decision, ruling.value) == (decision, decision, right / 100)
     assert ruling.low is not None
@@ -63,21 +63,21 @@ def test_a_threshold_is_decided_by_bounds(store: str, right: int, decision: str)
 
 def test_one_rule_that_is_open_keeps_the_gate_open_and_one_that_fails_closes_it(store: str) -> None:
     run = make(store, range(85))
-    met, open_ = Rule(metric="accuracy", at_least=0.5), Rule(metric="exact", at_least=0.85)
+    met, open_ = PolicyRule(metric="accuracy", at_least=0.5), PolicyRule(metric="exact", at_least=0.85)
     assert gate(run, met, open_).decision == "inconclusive"
-    assert gate(run, met, open_, Rule(metric="accuracy", at_most=0.5)).decision == "no_go"
+    assert gate(run, met, open_, PolicyRule(metric="accuracy", at_most=0.5)).decision == "no_go"
 
 
 def test_no_go_is_corrected_for_the_number_of_rules(store: str) -> None:
     run = make(store, range(78))  # the chance of as few or fewer, if 85 % were true, is 4 %
-    failing = Rule(metric="accuracy", at_least=0.85)
+    failing = PolicyRule(metric="accuracy", at_least=0.85)
     assert gate(run, failing).decision == "no_go"
-    found = gate(run, failing, Rule(metric="accuracy", at_most=1.0))
+    found = gate(run, failing, PolicyRule(metric="accuracy", at_most=1.0))
     assert (found.decision, found.rulings[0].why is not None) == ("inconclusive", True)
 
 
 def test_missing_trials_move_the_bounds_and_never_count_as_zero(store: str) -> None:
-    whole = gate(make(store, range(95), broken=range(95, 100)), Rule(metric="accuracy", at_least=0.95))
+    whole = gate(make(store, range(95), broken=range(95, 100)), PolicyRule(metric="accuracy", at_least=0.95))
     ruling = whole.rulings[0]
     assert (ruling.value, ruling.missing, ruling.decision) == (1.0, 5, "inconclusive")
     assert ruling.low == pytest.approx(0.05 ** (1 / 95) - 0.05)
@@ -88,7 +88,7 @@ def test_the_same_agent_is_no_worse_and_a_worse_one_is(store: str) -> None:
     old = make(store, range(80), count=200)
     same = make(store, [*range(78), 80, 81], count=200)
     worse = make(store, range(40), count=200)
-    rule = Rule(metric="accuracy", not_worse_by=0.1)
+    rule = PolicyRule(metric="accuracy", not_worse_by=0.1)
     assert gate(same, rule, against=old).decision == "go"
     found = gate(worse, rule, against=old)
     assert (found.decision, found.rulings[0].value) == ("no_go", -0.2)
@@ -97,38 +97,38 @@ def test_the_same_agent_is_no_worse_and_a_worse_one_is(store: str) -> None:
 
 def test_better_needs_evidence_that_it_is(store: str) -> None:
     old, new = make(store, range(50)), make(store, range(70))
-    rule = Rule(metric="exact", better_by=0.0)
+    rule = PolicyRule(metric="exact", better_by=0.0)
     assert gate(new, rule, against=old).decision == "go"
     assert gate(old, rule, against=new).decision == "no_go"
     assert gate(make(store, range(51)), rule, against=old).decision == "inconclusive"
-    assert gate(new, Rule(metric="exact", better_by=0.15), against=old).decision == "inconclusive"
+    assert gate(new, PolicyRule(metric="exact", better_by=0.15), against=old).decision == "inconclusive"
 
 
 def test_a_slice_and_each_value_of_a_tag(store: str) -> None:
     run = make(store, [n for n in range(100) if n % 2 == 0])
-    assert gate(run, Rule(metric="accuracy", slice="half=a", at_least=0.9)).decision == "go"
-    found = gate(run, Rule(metric="accuracy", each="half", at_least=0.9))
+    assert gate(run, PolicyRule(metric="accuracy", slice="half=a", at_least=0.9)).decision == "go"
+    found = gate(run, PolicyRule(metric="accuracy", each="half", at_least=0.9))
     assert [(one.slice, one.decision) for one in found.rulings] == [("half=a", "go"), ("half=b", "no_go")]
-    half = Rule(metric="accuracy", slice="half=a", not_worse_by=0.1)
+    half = PolicyRule(metric="accuracy", slice="half=a", not_worse_by=0.1)
     assert gate(run, half, against=make(store, range(100))).decision == "go"
 
 
 def test_the_failed_share_counts_agents_and_infrastructure(store: str) -> None:
     run = make(store, range(100), failed=range(10), broken=range(10, 20))
-    ruling = gate(run, Rule(metric="failed", at_most=0.1)).rulings[0]
+    ruling = gate(run, PolicyRule(metric="failed", at_most=0.1)).rulings[0]
     assert (ruling.value, ruling.decision) == (0.2, "no_go")
     old = make(store, range(100))
-    assert gate(run, Rule(metric="failed", not_worse_by=0.05), against=old).rulings[0].value == 0.2
-    assert gate(run, Rule(metric="failed", not_worse_by=0.05), against=old).decision == "no_go"
-    assert gate(old, Rule(metric="failed", not_worse_by=0.1), against=run).decision == "go"
+    assert gate(run, PolicyRule(metric="failed", not_worse_by=0.05), against=old).rulings[0].value == 0.2
+    assert gate(run, PolicyRule(metric="failed", not_worse_by=0.05), against=old).decision == "no_go"
+    assert gate(old, PolicyRule(metric="failed", not_worse_by=0.1), against=run).decision == "go"
 
 
 def test_latency_by_quantile_and_by_mean(store: str) -> None:
     run = make(store, range(100))
-    assert gate(run, Rule(metric="latency", quantile=0.95, at_most=60)).decision == "go"
-    assert gate(run, Rule(metric="latency", quantile=0.95, at_most=0)).decision == "no_go"
-    assert gate(run, Rule(metric="latency", at_most=60)).decision == "go"
-    few = gate(make(store, range(20), count=20), Rule(metric="latency", quantile=0.95, at_most=60))
+    assert gate(run, PolicyRule(metric="latency", quantile=0.95, at_most=60)).decision == "go"
+    assert gate(run, PolicyRule(metric="latency", quantile=0.95, at_most=0)).decision == "no_go"
+    assert gate(run, PolicyRule(metric="latency", at_most=60)).decision == "go"
+    few = gate(make(store, range(20), count=20), PolicyRule(metric="latency", quantile=0.95, at_most=60))
     assert few.decision == "inconclusive"  # 20 quick trials do not show that 19 of 20 are
     assert few.rulings[0].wanted is not None
 
@@ -165,7 +165,7 @@ def test_latency_against_a_baseline(store: str, monkeypatch: pytest.MonkeyPatch)
     old, new = make(store, range(100)), make(store, range(100))
     take(monkeypatch, lambda number: 1 + number % 7)
     for quantile in (None, 0.9):
-        found = gate(new, Rule(metric="latency", not_worse_by=1.0, quantile=quantile), against=old)
+        found = gate(new, PolicyRule(metric="latency", not_worse_by=1.0, quantile=quantile), against=old)
         ruling = found.rulings[0]
         assert ruling.unit == "change"
         assert ruling.value is not None
@@ -179,7 +179,7 @@ def test_one_trial_that_took_nearly_all_the_time_decides_nothing_and_that_is_sai
 ) -> None:
     old, new = make(store, range(100)), make(store, range(100))
     take(monkeypatch, lambda number: 0.001 if number else 100)
-    ruling = gate(new, Rule(metric="latency", not_worse_by=1.0), against=old).rulings[0]
+    ruling = gate(new, PolicyRule(metric="latency", not_worse_by=1.0), against=old).rulings[0]
     assert ruling.decision == "inconclusive"
     assert "a trial may take up to 600" in str(ruling.why)
 
@@ -188,25 +188,25 @@ def test_quick_trials_do_not_show_that_none_is_slow(store: str, monkeypatch: pyt
     """Of 100 trials none took long, but one in fifty may, up to the limit of 600 seconds: the mean may be 14 seconds."""
     run = make(store, range(100))
     take(monkeypatch, lambda number: 2 + number % 3 / 10)
-    near = gate(run, Rule(metric="latency", at_most=4)).rulings[0]
+    near = gate(run, PolicyRule(metric="latency", at_most=4)).rulings[0]
     assert near.decision == "inconclusive"
     assert near.high is not None
     assert 18 < near.high < 25
     assert "limit a quantile" in str(near.why)
     assert near.wanted is None
-    assert gate(run, Rule(metric="latency", at_most=30)).decision == "go"
-    assert gate(run, Rule(metric="latency", at_most=1)).decision == "no_go"
-    assert gate(run, Rule(metric="latency", quantile=0.9, at_most=4)).decision == "go"
+    assert gate(run, PolicyRule(metric="latency", at_most=30)).decision == "go"
+    assert gate(run, PolicyRule(metric="latency", at_most=1)).decision == "no_go"
+    assert gate(run, PolicyRule(metric="latency", quantile=0.9, at_most=4)).decision == "go"
 
 
 def test_a_mean_that_nothing_limits_is_never_shown_to_be_small(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make(store, range(100))
     spend(monkeypatch, lambda number: 10 + number % 3)
-    ruling = gate(run, Rule(metric="tokens", at_most=1_000)).rulings[0]
+    ruling = gate(run, PolicyRule(metric="tokens", at_most=1_000)).rulings[0]
     assert (ruling.decision, ruling.high) == ("inconclusive", None)
     assert "nothing limits what a trial takes" in str(ruling.why)
-    assert gate(run, Rule(metric="tokens", at_most=5)).decision == "no_go"  # 0 is the least, and is known
-    assert gate(run, Rule(metric="tokens", quantile=0.9, at_most=1_000)).decision == "go"
+    assert gate(run, PolicyRule(metric="tokens", at_most=5)).decision == "no_go"  # 0 is the least, and is known
+    assert gate(run, PolicyRule(metric="tokens", quantile=0.9, at_most=1_000)).decision == "go"
 
 
 @pytest.mark.parametrize(("times", "decision"), [(1.0, "go"), (1.5, "no_go")])
@@ -222,7 +222,7 @@ def test_a_quantile_against_a_baseline_decides_by_pairs(
         lambda number: spread[shuffled[number]],
         other=(new.id, lambda number: times * (0.99 + number % 3 / 100) * spread[shuffled[number]]),
     )
-    ruling = gate(new, Rule(metric="latency", not_worse_by=0.2, quantile=0.9), against=old).rulings[0]
+    ruling = gate(new, PolicyRule(metric="latency", not_worse_by=0.2, quantile=0.9), against=old).rulings[0]
     assert ruling.decision == decision
     assert ruling.low is not None
     assert ruling.high is not None
@@ -231,18 +231,18 @@ def test_a_quantile_against_a_baseline_decides_by_pairs(
 
 def test_cost_that_nobody_recorded_is_told(store: str) -> None:
     with pytest.raises(BadInput, match="records no cost"):
-        gate(make(store, range(3), count=3), Rule(metric="cost", at_most=1))
+        gate(make(store, range(3), count=3), PolicyRule(metric="cost", at_most=1))
 
 
 def test_what_would_decide_is_said_with_its_cost(store: str) -> None:
-    ruling = gate(make(store, range(88)), Rule(metric="accuracy", at_least=0.85)).rulings[0]
+    ruling = gate(make(store, range(88)), PolicyRule(metric="accuracy", at_least=0.85)).rulings[0]
     assert ruling.wanted is not None
     assert ruling.wanted.assumed == "observed"
     assert ruling.wanted.samples is not None
     assert 300 < ruling.wanted.samples < 2_000
     assert ruling.wanted.calls == ruling.wanted.samples
     old, new = make(store, range(50)), make(store, [*range(40), *range(50, 60)])
-    against = gate(new, Rule(metric="accuracy", not_worse_by=0.05), against=old).rulings[0]
+    against = gate(new, PolicyRule(metric="accuracy", not_worse_by=0.05), against=old).rulings[0]
     assert against.wanted is not None
     assert against.wanted.assumed == "equal"
     assert against.wanted.samples is not None
@@ -251,7 +251,7 @@ def test_what_would_decide_is_said_with_its_cost(store: str) -> None:
 
 @pytest.mark.parametrize(("count", "more"), [(3, 56), (50, 9), (58, 1)])
 def test_where_nothing_failed_as_many_more_are_wanted_as_decide(store: str, count: int, more: int) -> None:
-    rule = Rule(metric="failed", at_most=0.05)
+    rule = PolicyRule(metric="failed", at_most=0.05)
     wanted = gate(make(store, range(count), count=count), rule).rulings[0].wanted
     assert wanted is not None
     assert (wanted.samples, wanted.low) == (more, more)
@@ -282,14 +282,14 @@ def test_a_run_that_drew_more_after_its_end_has_the_error_that_is_left(store: st
     assert decide(whole, against=proctor.open_run("part", store=store)).look == 1
     assert decide(run(limit=30, more=60), against=whole).look == 0  # announced when it began, so nobody could look
 
-    once = Policy(rules=(Rule(metric="accuracy", at_least=0.5),))
+    once = GatePolicy(rules=(PolicyRule(metric="accuracy", at_least=0.5),))
     found = decide(proctor.open_run("part", store=store), policy=once)
     assert found.decision == "inconclusive"
     assert "looks = 2" in str(found.rulings[0].why)
 
 
 def test_no_number_is_said_where_none_would_do(store: str) -> None:
-    wanted = gate(make(store, range(85)), Rule(metric="accuracy", at_least=0.85)).rulings[0].wanted
+    wanted = gate(make(store, range(85)), PolicyRule(metric="accuracy", at_least=0.85)).rulings[0].wanted
     assert wanted is not None
     assert wanted.samples is None
 
@@ -301,13 +301,13 @@ def test_attempts_count_as_clusters(store: str) -> None:
     run = proctor.evaluate(
         task, agent=lambda question: "no" if next(asked) % 8 == 0 else "yes", attempts=4, store=store
     )
-    ruling = gate(run, Rule(metric="accuracy", at_least=0.85)).rulings[0]
+    ruling = gate(run, PolicyRule(metric="accuracy", at_least=0.85)).rulings[0]
     assert (ruling.clusters, ruling.samples, ruling.decision) == (40, 40, "inconclusive")
     assert ruling.wanted is not None
 
 
 def test_one_cluster_decides_nothing(store: str) -> None:
-    ruling = gate(make(store, range(100), cluster="one"), Rule(metric="accuracy", at_least=0.5)).rulings[0]
+    ruling = gate(make(store, range(100), cluster="one"), PolicyRule(metric="accuracy", at_least=0.5)).rulings[0]
     assert (ruling.decision, "one cluster" in str(ruling.why)) == ("inconclusive", True)
 
 
@@ -316,34 +316,37 @@ def test_no_variance_is_no_certainty(store: str) -> None:
         return Score(points=0.5)
 
     run = make(store, range(20), count=20, scorers=[half])
-    assert gate(run, Rule(metric="score", at_least=0.45)).decision == "inconclusive"
-    assert gate(run, Rule(metric="score", at_least=0.2)).decision == "go"
+    assert gate(run, PolicyRule(metric="score", at_least=0.45)).decision == "inconclusive"
+    assert gate(run, PolicyRule(metric="score", at_least=0.2)).decision == "go"
 
 
 def test_a_changed_measure_blocks_comparisons_unless_it_is_accepted(store: str) -> None:
     old, new = make(store, range(80)), make(store, range(80), version="2")
-    policy = Policy(rules=(Rule(metric="accuracy", not_worse_by=0.1),))
+    policy = GatePolicy(rules=(PolicyRule(metric="accuracy", not_worse_by=0.1),))
     found = decide(new, policy=policy, against=old)
     assert found.decision == "inconclusive"
     assert [(one.name, one.before, one.after) for one in found.changes] == [("task version", "1", "2")]
     assert decide(new, policy=policy, against=old, accept_changes=True).decision == "go"
-    assert decide(new, policy=Policy(rules=(Rule(metric="accuracy", at_least=0.5),)), against=old).decision == "go"
+    assert (
+        decide(new, policy=GatePolicy(rules=(PolicyRule(metric="accuracy", at_least=0.5),)), against=old).decision
+        == "go"
+    )
 
 
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
         (
-            Rule(metric="acuracy", at_least=0.5, line=7),
+            PolicyRule(metric="acuracy", at_least=0.5, line=7),
             "gate.toml:7: No metric is called 'acuracy'. Did you mean 'accuracy'",
         ),
-        (Rule(metric="accuracy", slice="half=c", at_least=0.5), "No slice is called 'half=c'."),
-        (Rule(metric="accuracy", each="hafl", at_least=0.5), "No tag is called 'hafl'. Did you mean 'half'"),
-        (Rule(metric="accuracy", at_least=85), "a threshold of 'accuracy' is a share from 0 to 1, not 85"),
-        (Rule(metric="accuracy", not_worse_by=0.1), "compares with a baseline, and none is named"),
+        (PolicyRule(metric="accuracy", slice="half=c", at_least=0.5), "No slice is called 'half=c'."),
+        (PolicyRule(metric="accuracy", each="hafl", at_least=0.5), "No tag is called 'hafl'. Did you mean 'half'"),
+        (PolicyRule(metric="accuracy", at_least=85), "a threshold of 'accuracy' is a share from 0 to 1, not 85"),
+        (PolicyRule(metric="accuracy", not_worse_by=0.1), "compares with a baseline, and none is named"),
     ],
 )
-def test_a_rule_about_what_the_run_does_not_have(store: str, rule: Rule, told: str) -> None:
+def test_a_rule_about_what_the_run_does_not_have(store: str, rule: PolicyRule, told: str) -> None:
     with pytest.raises(BadInput) as caught:
         gate(make(store, range(4), count=4), rule)
     assert told in str(caught.value)
@@ -351,18 +354,18 @@ def test_a_rule_about_what_the_run_does_not_have(store: str, rule: Rule, told: s
 
 def test_baselines_that_cannot_be_one(store: str) -> None:
     run, other = make(store, range(4), count=4), make(store, range(4), count=4, name="u")
-    rule = Rule(metric="accuracy", not_worse_by=0.1)
+    rule = PolicyRule(metric="accuracy", not_worse_by=0.1)
     with pytest.raises(BadInput, match="of another task: u"):
         gate(run, rule, against=other)
     with pytest.raises(BadInput, match="its own baseline"):
         gate(run, rule, against=run)
     with pytest.raises(BadInput, match="neither a baseline nor a run"):
-        decide(run, policy=Policy(rules=(rule,), against="releese"))
+        decide(run, policy=GatePolicy(rules=(rule,), against="releese"))
 
 
 def test_a_named_baseline_is_found_in_the_store(store: str) -> None:
     old, new = make(store, range(80)), make(store, range(80))
     set_baseline(old.store, "release", old.id)
-    found = decide(new, policy=Policy(rules=(Rule(metric="accuracy", not_worse_by=0.1),), against="release"))
+    found = decide(new, policy=GatePolicy(rules=(PolicyRule(metric="accuracy", not_worse_by=0.1),), against="release"))
     assert found.against is not None
     assert (found.decision, found.against.id) == ("go", old.id)

@@ -12,14 +12,14 @@ from simulated import rounds
 from proctor.core.tally import Case, tally
 from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import estimate
-from proctor.stats.paired import Pair
+from proctor.stats.paired import PairedSample
 
 ERROR = 0.05
 ROUNDS = rounds(1_000)
 MOST = ERROR + 0.005 + 1.645 * (ERROR * (1 - ERROR) / ROUNDS) ** 0.5  # the last part is the chance in the simulation
 
 Suite = Callable[[random.Random], tuple[Sequence[Case], float]]
-Pairs = Callable[[random.Random], tuple[Sequence[Pair], float]]
+Pairs = Callable[[random.Random], tuple[Sequence[PairedSample], float]]
 
 
 def _binary(source: random.Random, count: int, rate: float) -> tuple[Sequence[Case], float]:
@@ -74,33 +74,35 @@ def test_a_threshold_errs_at_most_as_often_as_it_says(suite: Suite) -> None:
     assert max(wrong_go, wrong_no) / ROUNDS <= MOST
 
 
-def _moves(source: random.Random, count: int, won: float, lost: float) -> tuple[Sequence[Pair], float]:
+def _moves(source: random.Random, count: int, won: float, lost: float) -> tuple[Sequence[PairedSample], float]:
     pairs = []
     for n in range(count):
         drawn = source.random()
         first, second = (1, 0) if drawn < won else (0, 1) if drawn < won + lost else (1, 1)
-        pairs.append(Pair(cluster=str(n), first=first, second=second))
+        pairs.append(PairedSample(cluster=str(n), first=first, second=second))
     return pairs, won - lost
 
 
-def _falls(source: random.Random, count: int) -> tuple[Sequence[Pair], float]:
+def _falls(source: random.Random, count: int) -> tuple[Sequence[PairedSample], float]:
     """Draw points of which one in five is cut to a random part."""
     pairs = []
     for n in range(count):
         before = 1.0 if source.random() < 0.8 else source.random()
         now = before if source.random() < 0.8 else before * source.random()
-        pairs.append(Pair(cluster=str(n), first=now, second=before))
+        pairs.append(PairedSample(cluster=str(n), first=now, second=before))
     return pairs, -0.2 * 0.9 * 0.5
 
 
-def _worse_clusters(source: random.Random, count: int, size: int, attempts: int) -> tuple[Sequence[Pair], float]:
+def _worse_clusters(
+    source: random.Random, count: int, size: int, attempts: int
+) -> tuple[Sequence[PairedSample], float]:
     pairs = []
     for cluster in range(count):
         before = source.betavariate(4, 1)
         now = before * (1 - 0.25 * source.random())
         for _ in range(size):
             first, second = (sum(source.random() < rate for _ in range(attempts)) / attempts for rate in (now, before))
-            pairs.append(Pair(cluster=str(cluster), first=first, second=second))
+            pairs.append(PairedSample(cluster=str(cluster), first=first, second=second))
     return pairs, -0.8 * 0.125
 
 

@@ -11,7 +11,7 @@ import proctor
 from proctor import BadInput, Sample, Task
 from proctor.cli import app
 from proctor.core.errors import ProctorError
-from proctor.reports.compare import Comparison
+from proctor.reports.compare import RunComparison
 from proctor.reports.pages import html, markdown
 from proctor_adapters.importing import import_log
 from proctor_ci.plan_page import page
@@ -154,7 +154,7 @@ def test_a_page_says_each_thing_once(store: str) -> None:
     assert "Power" not in small  # which is 0.0% in each row
 
 
-def _compared(store: str) -> Comparison:
+def _compared(store: str) -> RunComparison:
     return proctor.compare(proctor.open_run("a", store=store), proctor.open_run("b", store=store))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import proctor
 from proctor import Sample, Task
-from proctor.core.errors import BadInput, Refused
+from proctor.core.errors import BadInput, EndpointRefused
 from proctor_ci import race_pages
 from proctor_ci.race import Race, race
 
@@ -135,7 +135,7 @@ def test_an_agent_that_breaks_ends_the_race_and_what_was_done_is_kept(
         nonlocal calls
         calls += 1
         if calls > 10:
-            raise Refused("the key is not accepted", status=401)
+            raise EndpointRefused("the key is not accepted", status=401)
         return "yes"
 
     with pytest.raises(BadInput, match="not accepted"):

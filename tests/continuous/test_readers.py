@@ -11,7 +11,7 @@ import proctor
 from proctor import Sample, Task
 from proctor.cli import app
 from proctor.core.errors import ProviderFailed
-from proctor.reports.pages import Bullets, Code, Heading, Page, Paragraph, Table
+from proctor.reports.pages import Bullets, Code, HeadingBlock, Paragraph, ReportPage, TableBlock
 from proctor_ci import readers
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m| `x`"
@@ -52,13 +52,13 @@ def make(name: str, right: Collection[int], *, count: int = 200, broken: Collect
     return proctor.evaluate(task, agent=agent, store="runs.db", run_id=name, max_failed=1.0)
 
 
-def light(page: Page) -> str:
+def light(page: ReportPage) -> str:
     return next(
         block.tone for part in page.sections for block in part.blocks if isinstance(block, Paragraph) and block.tone
     )
 
 
-def texts(page: Page) -> str:
+def texts(page: ReportPage) -> str:
     found: list[str] = []
     for part in page.sections:
         found.append(str(part.title))
@@ -66,9 +66,9 @@ def texts(page: Page) -> str:
             match block:
                 case Bullets(items=items):
                     found += map(str, items)
-                case Table(columns=columns, rows=rows):
+                case TableBlock(columns=columns, rows=rows):
                     found += [" | ".join(map(str, row)) for row in [columns, *rows]]
-                case Paragraph(text=text) | Heading(text=text) | Code(text=text):
+                case Paragraph(text=text) | HeadingBlock(text=text) | Code(text=text):
                     found.append(str(text))
     return "\n".join(found)
 

@@ -12,7 +12,7 @@ from proctor import Sample, Task
 from proctor.api.baselines import set_baseline
 from proctor.cli import app
 from proctor.core.errors import BadInput, ProviderFailed
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.stores import open_store
 from proctor_ci.trend_pages import chart
 from proctor_ci.trends import trends
@@ -87,7 +87,7 @@ def test_a_run_that_measures_otherwise_is_no_change_of_the_agent(make: Make, sto
     values = [point.estimate.value for point in found.points[5:] if point.estimate is not None]
     assert all(value is not None and value < 0.7 for value in values)
     assert f"{min(value or 0 for value in values):.1%} to {max(value or 0 for value in values):.1%}" in shown
-    assert chart(found, Words("en")).count('class="trend"') == 7
+    assert chart(found, ReportWords("en")).count('class="trend"') == 7
     against = trends("t", baseline="a0", store=store)
     assert [point.row is None for point in against.points] == [True, *4 * [False], *4 * [True]]
     assert against.marks == {}

@@ -14,7 +14,7 @@ from proctor.core.sentence import Sentence, say
 from proctor_ci import channels
 from proctor_ci.firing import Fired, Order
 from proctor_ci.gate import Decision
-from proctor_ci.watch import Watcher, read_state
+from proctor_ci.watch import FileWatcher, read_state
 from proctor_ci.watch_file import read_watch_file
 
 DAILY = """
@@ -45,10 +45,10 @@ class World:
         self.decision_of_gate: Decision | None = None
         self.controls: tuple[str, ...] = ()
 
-    def watcher(self, *, top: str = "", more: str = "") -> Watcher:
+    def watcher(self, *, top: str = "", more: str = "") -> FileWatcher:
         path = self.folder / "watch.toml"
         path.write_text(DAILY.format(top=top, more=more))
-        return Watcher(
+        return FileWatcher(
             read_watch_file(path),
             store="runs.db",
             tell=lambda sentence: self.told.append(str(sentence)),
@@ -90,7 +90,7 @@ class World:
             self.sent.append((address, body))
         return self.fail
 
-    def night(self, watcher: Watcher) -> None:
+    def night(self, watcher: FileWatcher) -> None:
         """Let a day pass until it is time, and the alerts be delivered."""
         self.now += DAY
         watcher.step()

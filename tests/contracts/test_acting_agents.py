@@ -12,7 +12,7 @@ import proctor
 from proctor.agents import function
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
-from proctor.core.scenario import Line
+from proctor.core.scenario import ScriptedLine
 from proctor.core.score import Score
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
@@ -205,7 +205,9 @@ async def test_tools_that_a_call_adds_are_offered_at_once_where_the_library_asks
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_simulated_user_goes_on_in_the_same_environment(kind: str) -> None:
     follows = Follows([[("add", {"item": "apple"})], "Added.", [("add", {"item": "fig"})], "Added too."])
-    user = ScriptedUser([Line(when="added.", say="And a fig, please."), Line(when="added too", say=None)])
+    user = ScriptedUser(
+        [ScriptedLine(when="added.", say="And a fig, please."), ScriptedLine(when="added too", say=None)]
+    )
     task = Task(name="shop", samples=[BUY], scorers=[always], environment=lambda sample: Shop(), user=user)
     run = await proctor.evaluate_async(task, agent=agent_of(kind, follows), store=":memory:")
     [trial] = run.trials()

@@ -11,7 +11,7 @@ import pytest
 import proctor
 from proctor.core.errors import ProviderFailed
 from proctor.core.sample import Message, Sample, Turn
-from proctor.core.scenario import Line
+from proctor.core.scenario import ScriptedLine
 from proctor.core.score import Score
 from proctor.core.task import Task, User
 from proctor.core.trajectory import Trajectory
@@ -86,7 +86,7 @@ CAN_FAIL = ("model", "adk", "function")
 WITH_RULES: dict[str, Callable[[], User]] = {  # of a user that never stops
     "model": lambda: model.ModelUser(ScriptedModel(lambda messages, _: f"And then {len(messages)}?")),
     "adk": lambda: adk.ScenarioUser(ScriptedModel(lambda messages, _: f"And then {len(messages[-1].text)}?")),
-    "scripted": lambda: scripted.ScriptedUser([Line(when="you", say="And then?")]),
+    "scripted": lambda: scripted.ScriptedUser([ScriptedLine(when="you", say="And then?")]),
     "function": lambda: function.wrap(_again, name="mine"),
 }
 

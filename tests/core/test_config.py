@@ -44,7 +44,7 @@ def test_a_shared_file_of_others_is_none_of_ours(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         "[project]\nname = 'proctor'\n[tool.ruff]\nthis is broken", encoding="utf-8"
     )
-    assert config.settings(tmp_path) == config.Settings()
+    assert config.settings(tmp_path) == config.ProjectSettings()
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_options_become_typed_values_or_a_clear_error() -> None:
 
 
 def test_a_flag_wins_over_the_environment_and_that_over_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = config.Settings(store="file.db")
+    found = config.ProjectSettings(store="file.db")
     monkeypatch.delenv("PROCTOR_STORE", raising=False)
     assert config.store_url(None, found) == "file.db"
     monkeypatch.setenv("PROCTOR_STORE", "env.db")

@@ -12,7 +12,7 @@ from pages import ROOT, source_files
 
 from proctor import registry
 from proctor.cli import app
-from proctor.config import Settings
+from proctor.config import ProjectSettings
 from proctor.core.run import Budget, Limits, Price
 
 PAGES = [ROOT / "docs" / "commands.md", ROOT / "docs" / "zh" / "commands.md"]
@@ -113,7 +113,7 @@ def _words(*of: Path) -> set[str]:
 
 def _options_of_parts() -> Iterator[tuple[str, type[msgspec.Struct]]]:
     """The page, by name, and the type of the options that it has to tell."""
-    yield from (("commands", kind) for kind in (Settings, Limits, Budget, Price))
+    yield from (("commands", kind) for kind in (ProjectSettings, Limits, Budget, Price))
     for room in (registry.JUDGES, registry.SCORERS):
         for name in room.names():
             kind = room.find(name).options

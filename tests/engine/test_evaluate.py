@@ -11,7 +11,7 @@ from memory_store import MemoryStore
 
 from proctor.api.options import RunOptions
 from proctor.api.prepare import prepare
-from proctor.core.errors import BadInput, JudgeFailed, ProviderFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, JudgeFailed, ProviderFailed
 from proctor.core.run import Budget, RunRecord
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score
@@ -66,7 +66,7 @@ async def test_in_flight_reaches_the_number_asked_for_and_no_more() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [Refused("The key is refused."), ProviderFailed("No connection to localhost:9.", kind="connect")]
+    "error", [EndpointRefused("The key is refused."), ProviderFailed("No connection to localhost:9.", kind="connect")]
 )
 async def test_the_first_sample_is_the_probe_and_nothing_else_is_sent(error: Exception) -> None:
     calls = 0
@@ -119,10 +119,10 @@ async def test_an_endpoint_that_is_gone_is_the_first_samples_to_find_when_going_
 
 async def test_a_refusal_leaves_no_empty_run_behind() -> None:
     async def agent(question: str) -> str:
-        raise Refused("The key is refused.")
+        raise EndpointRefused("The key is refused.")
 
     store = MemoryStore()
-    with pytest.raises(Refused):
+    with pytest.raises(EndpointRefused):
         await run(agent, store)
     assert store.runs() == []
 
@@ -132,11 +132,11 @@ async def test_a_refusal_on_the_way_keeps_what_is_done_and_can_go_on() -> None:
 
     async def agent(question: str) -> str:
         if question == "9?" and good:
-            raise Refused("The key has expired.")
+            raise EndpointRefused("The key has expired.")
         return question.rstrip("?")
 
     store = MemoryStore()
-    with pytest.raises(Refused):
+    with pytest.raises(EndpointRefused):
         await run(agent, store, run_id="r", concurrency=1, order="official")
     assert store.run("r").state == "stopped"
     assert store.outcomes("r") == {"scored": 9}
@@ -282,15 +282,15 @@ async def test_failures_are_run_again_only_when_asked_for() -> None:
 
 
 async def test_a_run_of_failures_is_kept_when_it_cannot_go_on() -> None:
-    error: ProviderFailed | Refused = ProviderFailed("Overloaded.", kind="http_503")
+    error: ProviderFailed | EndpointRefused = ProviderFailed("Overloaded.", kind="http_503")
 
     async def shaky(question: str) -> str:
         raise error
 
     store = MemoryStore()
     await run(shaky, store, run_id="r")
-    error = Refused("The key is refused.")
-    with pytest.raises(Refused):
+    error = EndpointRefused("The key is refused.")
+    with pytest.raises(EndpointRefused):
         await run(shaky, store, run_id="r", retry_failed=True)
     assert store.outcomes("r") == {"provider_failed": 20}
     assert [record.state for record in store.runs()] == ["stopped"]
@@ -344,7 +344,7 @@ async def test_the_time_a_run_has_taken_is_kept_while_it_goes_on(monkeypatch: py
 async def test_one_sample_that_is_refused_fails_alone() -> None:
     async def agent(question: str) -> str:
         if question == "9?":
-            raise Refused("The firewall dislikes it (status {status}).", status=403)
+            raise EndpointRefused("The firewall dislikes it (status {status}).", status=403)
         return question.rstrip("?")
 
     store = MemoryStore()
@@ -362,11 +362,11 @@ async def test_many_samples_refused_in_a_row_stop_the_run_and_keep_what_is_in_fl
         if question == "2?":  # begun before the key is revoked, answered after
             await asyncio.sleep(0.2)
         elif revoked and int(question.rstrip("?")) > 4:
-            raise Refused("The key is revoked (status {status}).", status=403)
+            raise EndpointRefused("The key is revoked (status {status}).", status=403)
         return question.rstrip("?")
 
     store = MemoryStore()
-    with pytest.raises(Refused):
+    with pytest.raises(EndpointRefused):
         await run(agent, store, run_id="r", concurrency=2, order="official")
     assert store.outcomes("r") == {"scored": 5}
     revoked = False
@@ -382,13 +382,13 @@ async def test_samples_that_were_refused_come_last_when_a_run_goes_on() -> None:
     async def agent(question: str) -> str:
         asked.append(question)
         if question in disliked:
-            raise Refused("The firewall dislikes it (status {status}).", status=403)
+            raise EndpointRefused("The firewall dislikes it (status {status}).", status=403)
         return question.rstrip("?")
 
     store = MemoryStore()
     ended = 0
     while (ended := ended + 1) < 5:
-        with suppress(Refused):
+        with suppress(EndpointRefused):
             record = await run(agent, store, run_id="r", concurrency=1, order="official")
             break
     assert (record.state, ended) == ("inconclusive", 4)
@@ -401,11 +401,11 @@ async def test_a_key_that_is_refused_on_the_way_stops_at_once() -> None:
     async def agent(question: str) -> str:
         asked.append(question)
         if len(asked) == 6:
-            raise Refused("The key has expired (status {status}).", status=401)
+            raise EndpointRefused("The key has expired (status {status}).", status=401)
         return question.rstrip("?")
 
     store = MemoryStore()
-    with pytest.raises(Refused):
+    with pytest.raises(EndpointRefused):
         await run(agent, store, run_id="r", concurrency=1)
     assert len(asked) == 6
 

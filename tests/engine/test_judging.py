@@ -9,9 +9,9 @@ from memory_store import MemoryStore
 
 import proctor
 from proctor import Sample, Score, Task, Trajectory, Unscored
-from proctor.core.errors import BadInput, JudgeFailed, ProviderFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, JudgeFailed, ProviderFailed
 from proctor.core.trajectory import Usage
-from proctor.core.trial import Call
+from proctor.core.trial import FailedRequest
 from proctor.engine import scoring
 from proctor.engine.progress import Progress
 from proctor.models import ledger
@@ -70,8 +70,8 @@ def test_a_judge_that_failed_is_paid_for_all_the_same() -> None:
 
 def test_requests_of_a_judge_that_failed_on_the_way_are_paid_for_too() -> None:
     async def patient(sample: Sample, trajectory: Trajectory) -> Score:
-        retry.keep(Call(cause="http_500: overloaded", status=500))
-        retry.keep(Call(cause="dns: no such name"))  # never got there
+        retry.keep(FailedRequest(cause="http_500: overloaded", status=500))
+        retry.keep(FailedRequest(cause="dns: no such name"))  # never got there
         return await judge(sample, trajectory)
 
     run = proctor.evaluate(task(patient), agent=agent, store=MemoryStore())
@@ -100,7 +100,7 @@ def test_an_endpoint_that_fails_a_judge_is_no_zero() -> None:
 
 def test_an_endpoint_that_refuses_the_judges_key_stops_the_run() -> None:
     async def refused(sample: Sample, trajectory: Trajectory) -> Score:
-        raise Refused("The key is wrong.")
+        raise EndpointRefused("The key is wrong.")
 
     with pytest.raises(BadInput, match="The key is wrong"):
         proctor.evaluate(task(refused), agent=agent, store=MemoryStore())

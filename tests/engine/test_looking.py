@@ -9,7 +9,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.engine.looking import Between, Decider, Steps, earned
 from proctor.engine.order import shuffle, together
-from proctor.stats.looks import Question
+from proctor.stats.looks import LooksQuestion
 
 
 def planned(*clusters: str) -> list[Sample]:
@@ -68,7 +68,7 @@ def test_a_trial_earns_what_a_store_says(
     assert earned(trial, verdicts, "exact") == value
 
 
-def decided(question: Question, *steps: tuple[float, float]) -> str | None:
+def decided(question: LooksQuestion, *steps: tuple[float, float]) -> str | None:
     decider = Decider(question)
     for step in steps:
         decider.add(Between(*step))
@@ -76,19 +76,19 @@ def decided(question: Question, *steps: tuple[float, float]) -> str | None:
 
 
 def test_go_has_to_hold_though_all_that_is_missing_were_wrong() -> None:
-    question = Question(limit=0.5, most=60, binary=True)
+    question = LooksQuestion(limit=0.5, most=60, binary=True)
     assert decided(question, *[(1.0, 1.0)] * 60) == "go"
     assert decided(question, *[(0.0, 0.0)] * 60) == "no_go"
     assert decided(question, *[(0.0, 1.0)] * 60) == "futile"
     assert decided(question, *[(1.0, 1.0)] * 50, *[(0.0, 1.0)] * 10) == "go"
-    falling = Question(limit=0.5, higher=False, most=60, binary=True)
+    falling = LooksQuestion(limit=0.5, higher=False, most=60, binary=True)
     assert decided(falling, *[(0.0, 0.0)] * 60) == "go"
     assert decided(falling, *[(1.0, 1.0)] * 60) == "no_go"
     assert decided(falling, *[(0.0, 1.0)] * 60) == "futile"
 
 
 def test_a_scorer_that_gives_parts_of_points_is_no_yes_or_no() -> None:
-    decider = Decider(Question(limit=0.5, most=300, binary=True))
+    decider = Decider(LooksQuestion(limit=0.5, most=300, binary=True))
     for value in (1.0, 0.5, 1.0):
         decider.add(Between(value, value))
     found = decider.looked(300, 0)

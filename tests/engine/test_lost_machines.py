@@ -10,7 +10,7 @@ from proctor import Sample
 from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
 from proctor.engine import wire
-from proctor.engine.pool import Pool
+from proctor.engine.pool import CrewPool
 from proctor.runtime.concurrent import run_together
 from proctor.transport.client import Client
 
@@ -41,5 +41,5 @@ async def test_a_run_whose_last_machine_is_lost_ends_and_says_so() -> None:
     start = wire.Start(run_id="r", spec=RunSpec(task="t", agent="a"), scorers=(), price=None, paths=())
     async with Client() as client:
         with pytest.raises(BadInput, match="no other machine"):
-            async with Pool(LastMachine(), start, client, lambda sentence: pytest.fail(str(sentence))) as pool:
+            async with CrewPool(LastMachine(), start, client, lambda sentence: pytest.fail(str(sentence))) as pool:
                 await run_together(*(pool.run(Sample.ask(id, "?"), 0) for id in "ab"))

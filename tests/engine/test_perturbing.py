@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Perturb
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult
 from proctor.core.score import Score
-from proctor.core.trajectory import Fault, FaultKind, Trajectory, carried_out
+from proctor.core.trajectory import FaultKind, InjectedFault, Trajectory, carried_out
 from proctor.engine.perturbing import LOST, UNAVAILABLE, Faults
 from proctor.models.scripted import ScriptedModel
 
@@ -131,7 +131,7 @@ def test_calls_that_were_not_carried_out_are_left_out_for_who_makes_them_again()
                 _step(Message(role="tool", parts=(ToolResult(name="look", id=str(number), content="x"),))),
             )
         ),
-        faults=(Fault(call=0, tool="look", kind="error"),),
+        faults=(InjectedFault(call=0, tool="look", kind="error"),),
     )
     kept = carried_out(made)
     assert [one.id for one in kept.calls()] == ["1"]
@@ -166,6 +166,6 @@ def test_the_tools_of_a_simulated_user_are_no_recovery() -> None:
             _step(Message(role="tool", parts=(lost,))),
             msgspec.structs.replace(users, author="user"),
         ),
-        faults=(Fault(call=0, tool="look", kind="error"),),
+        faults=(InjectedFault(call=0, tool="look", kind="error"),),
     )
     assert list(recoveries(made)) == [("error", 0.0)]

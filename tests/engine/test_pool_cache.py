@@ -14,8 +14,8 @@ from proctor import Sample
 from proctor.core.run import RunSpec
 from proctor.core.trajectory import NOTHING
 from proctor.engine import wire
-from proctor.engine.pool import Pool
-from proctor.engine.processes import Process, Processes
+from proctor.engine.pool import CrewPool
+from proctor.engine.processes import EngineProcess, Processes
 from proctor.models import cache
 from proctor.transport.allowance import Allowance
 from proctor.transport.client import Client
@@ -29,7 +29,7 @@ class Machines(Processes):
     is_here = False
     hired = 0
 
-    async def hire(self, variables: Mapping[str, str], *, is_spare: bool) -> Process:
+    async def hire(self, variables: Mapping[str, str], *, is_spare: bool) -> EngineProcess:
         self.hired += 1
         return await super().hire({**variables, "PROCTOR_CACHE": f"machine-{self.hired}"}, is_spare=is_spare)
 
@@ -50,7 +50,7 @@ class Gate:
 
 
 @asynccontextmanager
-async def pool_of_two(url: str, client: Client) -> AsyncIterator[Pool]:
+async def pool_of_two(url: str, client: Client) -> AsyncIterator[CrewPool]:
     crew = Machines(2, [sys.executable, "-m", "proctor.api.worker"])
     Path("none.py").write_text("from proctor import Task\nTASK = Task(name='none', samples=[])\n", encoding="utf-8")
     start = wire.Start(
@@ -63,7 +63,7 @@ async def pool_of_two(url: str, client: Client) -> AsyncIterator[Pool]:
         shares_folders=crew.is_here,
     )
     with cache.opened(cache.Cache(Path("replies.db")), agents=True):
-        async with client, Pool(crew, start, client, lambda sentence: pytest.fail(str(sentence))) as pool:
+        async with client, CrewPool(crew, start, client, lambda sentence: pytest.fail(str(sentence))) as pool:
             yield pool
 
 

@@ -18,10 +18,10 @@ from proctor.core.errors import (
     AgentFailed,
     BadInput,
     BudgetSpent,
+    EndpointRefused,
     EnvironmentFailed,
     JudgeFailed,
     ProviderFailed,
-    Refused,
     UserFailed,
 )
 from proctor.core.run import Limits
@@ -107,14 +107,14 @@ async def test_an_exception_becomes_its_outcome_and_no_score(error: BaseExceptio
     assert trial.failure.kind == kind
 
 
-@pytest.mark.parametrize("error", [Refused("The key is refused."), BadInput("The sample has no prompt.")])
+@pytest.mark.parametrize("error", [EndpointRefused("The key is refused."), BadInput("The sample has no prompt.")])
 async def test_what_the_user_must_fix_stops_the_run(error: BadInput) -> None:
     with pytest.raises(type(error)):
         await run(raising(error))
 
 
 async def test_a_refusal_is_kept_with_what_was_said_before_it() -> None:
-    trial, verdicts = await run(raising(Refused("The key is refused (status {status}).", status=403)))
+    trial, verdicts = await run(raising(EndpointRefused("The key is refused (status {status}).", status=403)))
     assert (trial.outcome, verdicts) == ("provider_failed", [])
     assert trial.failure is not None
     assert trial.failure.kind == "http_403"

@@ -8,19 +8,19 @@ import pytest
 from cozeloop import CozeLoop
 from endpoint import data, raw
 
-from proctor.core.errors import BadInput, Refused
+from proctor.core.errors import BadInput, EndpointRefused
 from proctor.core.sentence import Sentence
-from proctor.transport.retry import Policy
+from proctor.transport.retry import RetryPolicy
 from proctor_adapters.evalsets.read import parse
 from proctor_adapters.evalsets.schema import EvalSet
 from proctor_adapters.exports import cozeloop
-from proctor_adapters.exports.cozeloop import Destination, Rejected, UploadState, body_of, items_of, upload
+from proctor_adapters.exports.cozeloop import Destination, RejectedItem, UploadState, body_of, items_of, upload
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Send again, but without long waits."""
-    monkeypatch.setattr(cozeloop, "POLICY", Policy(attempts=3, attempts_at_first=2, wait_seconds=0.01))
+    monkeypatch.setattr(cozeloop, "POLICY", RetryPolicy(attempts=3, attempts_at_first=2, wait_seconds=0.01))
 
 
 def made(*cases: dict[str, Any]) -> EvalSet:
@@ -41,7 +41,7 @@ def many(count: int) -> EvalSet:
     return made(*(asked(f"case-{number}", f"question {number}") for number in range(count)))
 
 
-async def sent(server: CozeLoop, eval_set: EvalSet, state: Path, **more: Any) -> list[Rejected]:
+async def sent(server: CozeLoop, eval_set: EvalSet, state: Path, **more: Any) -> list[RejectedItem]:
     to = Destination(**{"workspace_id": "7", "evalset_id": "42", "api_key": "secret-token", "url": server.url, **more})
     return await upload(items_of(eval_set)[0], to, UploadState(state, to.place))
 
@@ -157,7 +157,7 @@ async def test_a_range_of_errors_names_each_item(tmp_path: Path) -> None:
 )
 async def test_a_refused_key_stops_at_once(reply: Any, tmp_path: Path) -> None:
     with CozeLoop(reply) as server:
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(EndpointRefused) as caught:
             await sent(server, many(250), tmp_path / "state", api_key="wrong-token")
         assert len(server.requests) == 1
     assert "wrong-token" not in str(caught.value)

@@ -16,7 +16,7 @@ from proctor.core.score import Unscored
 from proctor.core.trajectory import Step
 from proctor.stores import open_store
 from proctor_adapters.importing import import_log
-from proctor_adapters.imports import Reading
+from proctor_adapters.imports import LogReading
 
 LOGS = Path(__file__).parents[1] / "data" / "imports"
 
@@ -98,7 +98,7 @@ def test_a_run_that_is_exported_and_imported_has_the_same_figures(run: Run, tmp_
 def test_a_recorded_log_comes_back_with_its_messages_calls_and_scores(tmp_path: Path) -> None:
     store = open_store(":memory:")
     (first,) = import_log(
-        LOGS / "inspect.eval", store=store, run_id="first", how=Reading(scales={"parts.length": (0, 10)})
+        LOGS / "inspect.eval", store=store, run_id="first", how=LogReading(scales={"parts.length": (0, 10)})
     )
     (path,) = export(first.run, "inspect", str(tmp_path / "log.eval"))
     import_log(path, store=store, run_id="second")

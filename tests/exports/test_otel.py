@@ -21,7 +21,7 @@ from proctor.core.run import RunRecord
 from proctor.core.sample import File, Message, Reasoning, Text, ToolCall, ToolResult, Turn
 from proctor.core.score import Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
-from proctor.core.trial import Failure, Trial, Verdict
+from proctor.core.trial import Trial, TrialFailure, Verdict
 from proctor.engine.progress import Progress
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor_adapters.exports import otel
@@ -161,7 +161,7 @@ async def test_numbers_beyond_all_bounds_are_written(tmp_path: Path) -> None:
 
 
 async def test_a_failure_is_the_status_of_its_trace(tmp_path: Path) -> None:
-    failure = Failure(kind="timeout", reason="It took too long.")
+    failure = TrialFailure(kind="timeout", reason="It took too long.")
     record, store = await stored((a_sample("fr"), a_trial("fr", outcome="agent_failed", failure=failure), []))
     spans = spans_in(otel.write(record, store, tmp_path / "run.jsonl")[0])
     assert [attributes(span).get("error.type") for span in spans if span["status"]] == ["timeout", "timeout"]

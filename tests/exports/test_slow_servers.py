@@ -14,7 +14,7 @@ from memory_store import MemoryStore
 from proctor.core.errors import BadInput
 from proctor.runtime.files import write_whole
 from proctor.testing.records import a_record, fill
-from proctor.transport.retry import Policy
+from proctor.transport.retry import RetryPolicy
 from proctor_adapters.exports import cozeloop, otel, prometheus
 from proctor_adapters.exports.prometheus import Figures, Gateway, push
 
@@ -70,8 +70,8 @@ async def test_an_upload_of_an_eval_set_is_not_waited_for_without_end(
     dripping: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cozeloop, "SECONDS", 0.3)
-    monkeypatch.setattr(cozeloop, "POLICY", Policy(attempts=2, attempts_at_first=2, wait_seconds=0.01))
-    item = cozeloop.Item(key="k", case="a", turn=1, fields={"input": "?"})
+    monkeypatch.setattr(cozeloop, "POLICY", RetryPolicy(attempts=2, attempts_at_first=2, wait_seconds=0.01))
+    item = cozeloop.CozeLoopItem(key="k", case="a", turn=1, fields={"input": "?"})
     to = cozeloop.Destination(workspace_id="7", evalset_id="42", api_key="secret", url=dripping)
     (rejected,) = await cozeloop.upload([item], to, cozeloop.UploadState(tmp_path / "state", to.place))
     assert "did not answer in time, tried 2 times" in str(rejected.reason)

@@ -11,7 +11,7 @@ from proctor.core.sample import Message, Reasoning, Sample, Text, ToolCall, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Step, Trajectory, Usage
-from proctor.core.trial import Call, Failure, Trial, Verdict
+from proctor.core.trial import FailedRequest, Trial, TrialFailure, Verdict
 from proctor.stats.estimate import metrics
 
 HOSTILE = (
@@ -147,14 +147,14 @@ async def small_run(store: MemoryStore) -> tuple[RunRecord, list[Estimate]]:
                 run.id,
                 question("irrelevance_1", "Who are you?", None),
                 outcome="agent_failed",
-                failure=Failure(kind="raised", reason="The agent raised ValueError: no"),
+                failure=TrialFailure(kind="raised", reason="The agent raised ValueError: no"),
             ),
             played(
                 run.id,
                 question("parallel_1", "Play again.", two),
                 outcome="provider_failed",
-                failure=Failure(kind="status_503", reason="The endpoint answered 503 four times."),
-                retries=(Call(cause="status", status=503, waited_seconds=1.5),),
+                failure=TrialFailure(kind="status_503", reason="The endpoint answered 503 four times."),
+                retries=(FailedRequest(cause="status", status=503, waited_seconds=1.5),),
             ),
             played(
                 run.id,
@@ -214,7 +214,7 @@ async def hostile_run(store: MemoryStore) -> tuple[RunRecord, list[Estimate]]:
         run.id,
         Sample.ask("failed", HOSTILE),
         outcome="agent_failed",
-        failure=Failure(
+        failure=TrialFailure(
             kind=HOSTILE, reason=say("The agent raised {kind}: {error}", kind=HOSTILE, error=HOSTILE), detail=HOSTILE
         ),
         trajectory=Trajectory(steps=(thinking,)),
@@ -258,7 +258,7 @@ async def large_run(store: MemoryStore, count: int = 1_200, seed: int = 1) -> tu
         if lucky < rates[category]:
             rows.append(played("large", sample, Score(points=1, details={"f1": 1.0}), calls=[call], seconds=seconds))
         elif draw.random() < 0.06:
-            failure = Failure(kind="timeout", reason="No reply within 60 seconds.")
+            failure = TrialFailure(kind="timeout", reason="No reply within 60 seconds.")
             rows.append(played("large", sample, outcome="provider_failed", failure=failure, seconds=60.0))
         else:
             kind = draw.choices(errors, weights=[9, 5, 4, 3, 2, 1])[0]

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Self
 
 from proctor.engine import wire
-from proctor.transport.pace import Bounds
+from proctor.transport.pace import PaceBounds
 
 ORIGIN = "http://127.0.0.1:1"
 
@@ -26,7 +26,7 @@ class Far:
         made.reader, made.writer = await asyncio.open_connection(sock=ours)
         reader, made.far = await asyncio.open_connection(sock=theirs)
         made.outbox, made.granted = wire.Outbox(made.far), aiter(wire.of_parent(reader))
-        made.outbox.send(wire.Ready(clock=time.time()))
+        made.outbox.send(wire.WorkerReady(clock=time.time()))
         return made
 
     outbox: wire.Outbox
@@ -34,7 +34,7 @@ class Far:
     far: asyncio.StreamWriter
 
     def ask(self, number: int) -> None:
-        self.outbox.send(wire.Ask(number=number, origin=ORIGIN, bounds=Bounds(concurrency=2)))
+        self.outbox.send(wire.Ask(number=number, origin=ORIGIN, bounds=PaceBounds(concurrency=2)))
 
     def how_it_ended(self) -> str:
         return "-"

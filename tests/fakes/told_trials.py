@@ -11,7 +11,7 @@ from proctor.core.run import RunRecord, RunSpec
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import StateChange, Step, Trajectory, Usage
-from proctor.core.trial import Call, Failure, Trial, Verdict
+from proctor.core.trial import FailedRequest, Trial, TrialFailure, Verdict
 from proctor.stores import open_store
 
 STARTED = 1_790_000_000.0
@@ -164,7 +164,7 @@ def shop(run: str) -> Played:
         started=STARTED,
         seconds=7.5,
         usage=Usage(input_tokens=2_412, output_tokens=318, requests=6, cost=0.0123),
-        retries=(Call(cause="http_429: slow down", status=429, waited_seconds=1.0),),
+        retries=(FailedRequest(cause="http_429: slow down", status=429, waited_seconds=1.0),),
     )
     sides = [
         {"kind": "matched", "expected": 'search(q="red umbrella")', "made": 'search(q="red umbrella")', "turn": 1},
@@ -286,7 +286,7 @@ def hostile(run: str) -> Played:
         trajectory=Trajectory(steps=steps, changes=changes, state={HOSTILE: HOSTILE}, tools="native"),
         started=STARTED,
         seconds=1.0,
-        retries=(Call(cause=HOSTILE),),
+        retries=(FailedRequest(cause=HOSTILE),),
     )
     details = {"error_class": HOSTILE, "error_type": HOSTILE, "dimensions": {HOSTILE: 1}, "note": HOSTILE}
     return (
@@ -299,7 +299,9 @@ def hostile(run: str) -> Played:
 def failed(run: str) -> Played:
     """An agent that broke before it said anything."""
     sample = Sample.ask("broken", "Will you break?", target="no")
-    failure = Failure(kind="raised", reason="The agent raised ValueError: no", detail="Traceback …\nValueError: no")
+    failure = TrialFailure(
+        kind="raised", reason="The agent raised ValueError: no", detail="Traceback …\nValueError: no"
+    )
     return (
         sample,
         Trial(run_id=run, sample_id=sample.id, outcome="agent_failed", failure=failure, started=STARTED, seconds=0.2),

@@ -8,7 +8,7 @@ import pytest
 from writers import item
 
 from proctor.core.errors import BadInput
-from proctor_judging.generation.generator import Rejected, generator, known
+from proctor_judging.generation.generator import RejectedRecord, generator, known
 from proctor_judging.judges.rubric import rubric
 
 OWN = """
@@ -94,20 +94,20 @@ def test_whole_numbers_are_taken_also_as_text(answer: Any) -> None:
 
 @pytest.mark.parametrize("answer", [1000, -1, "1234", 1.5, "about 5", True, None, "5 cm", [5]])
 def test_an_answer_that_is_no_integer_from_0_to_999_is_rejected_never_clamped(answer: Any) -> None:
-    with pytest.raises(Rejected, match="schema"):
+    with pytest.raises(RejectedRecord, match="schema"):
         generator("aime").checked(item(1, answer=answer))
 
 
 @pytest.mark.parametrize("missing", ["problem", "answer", "solution", "topic"])
 def test_a_missing_field_is_rejected_and_named(missing: str) -> None:
     made = {name: value for name, value in item(1).items() if name != missing}
-    with pytest.raises(Rejected, match=missing):
+    with pytest.raises(RejectedRecord, match=missing):
         generator("aime").checked(made)
 
 
 def test_the_form_itself_is_no_item() -> None:
     kind = generator("aime")
-    with pytest.raises(Rejected, match="repeats the form"):
+    with pytest.raises(RejectedRecord, match="repeats the form"):
         kind.read(kind.form)
 
 

@@ -12,13 +12,21 @@ from writers import data_file, item, text, writer
 
 from proctor.api import open_run
 from proctor.core.errors import BadInput
-from proctor_judging.generation.problems import ItemProgress, Plan, accepted_of, generate, outcome, plan_of, written
+from proctor_judging.generation.problems import (
+    GenerationPlan,
+    ItemProgress,
+    accepted_of,
+    generate,
+    outcome,
+    plan_of,
+    written,
+)
 
 LATEX = r'{"problem": "Let $\frac{1}{2}\beta \theta$ and \nabla be given, a b c d e.", "answer": 7, "solution": "It is 7, clearly.", "topic": "Algebra"}'
 
 
 def test_every_place_is_filled_and_saved_as_the_source_names_it(tmp_path: Path) -> None:
-    made = generate(Plan(generator="aime", count=4), agent=writer(), folder=tmp_path / "out")
+    made = generate(GenerationPlan(generator="aime", count=4), agent=writer(), folder=tmp_path / "out")
     assert made.path is not None
     assert made.report is not None
     assert made.path.name.startswith("aime_generated_")
@@ -34,7 +42,7 @@ def test_every_place_is_filled_and_saved_as_the_source_names_it(tmp_path: Path) 
 
 
 def test_latex_in_a_reply_arrives_unharmed() -> None:
-    made = written(Plan(generator="aime", count=1), agent=writer([LATEX]))
+    made = written(GenerationPlan(generator="aime", count=1), agent=writer([LATEX]))
     assert made.items[0]["problem"] == r"Let $\frac{1}{2}\beta \theta$ and \nabla be given, a b c d e."
 
 
@@ -57,7 +65,7 @@ def test_a_bad_item_goes_back_with_the_reason_and_is_asked_again(bad: Any, reaso
         seen.append(prompt)
         return write(prompt)
 
-    made = written(Plan(generator="aime", count=1), agent=agent)
+    made = written(GenerationPlan(generator="aime", count=1), agent=agent)
     assert made.items[0]["answer"] == 10, "1234 was not made 999"
     assert made.items[0]["generation"]["tries"] == 2
     assert reason in seen[1]
@@ -65,7 +73,9 @@ def test_a_bad_item_goes_back_with_the_reason_and_is_asked_again(bad: Any, reaso
 
 
 def test_after_the_last_try_the_place_is_empty_and_counted_never_filled() -> None:
-    made = written(Plan(generator="aime", count=3, tries=2), agent=lambda prompt: json.dumps(item(1, answer=1000)))
+    made = written(
+        GenerationPlan(generator="aime", count=3, tries=2), agent=lambda prompt: json.dumps(item(1, answer=1000))
+    )
     assert made.items == []
     assert [one.kind for one in made.missing] == ["schema"] * 3
     assert "maximum 999" in str(made.missing[0].reason)
@@ -74,7 +84,7 @@ def test_after_the_last_try_the_place_is_empty_and_counted_never_filled() -> Non
 
 
 def test_when_nothing_is_made_no_data_file_is_written(tmp_path: Path) -> None:
-    made = generate(Plan(generator="aime", count=1, tries=1), agent=lambda prompt: "no", folder=tmp_path)
+    made = generate(GenerationPlan(generator="aime", count=1, tries=1), agent=lambda prompt: "no", folder=tmp_path)
     assert made.path is None
     assert not list(tmp_path.glob("*.json"))
     assert made.report is not None
@@ -85,7 +95,7 @@ def test_when_nothing_is_made_no_data_file_is_written(tmp_path: Path) -> None:
     "copy", [{}, {"problem": rf"Let $x=\frac{{1}}{{2}}$ and {text(3).upper()}!"}], ids=["the same", "in capitals"]
 )
 def test_an_item_is_never_repeated_within_a_run(copy: dict[str, str]) -> None:
-    made = written(Plan(generator="aime", count=8, tries=1), agent=lambda prompt: json.dumps(item(3, **copy)))
+    made = written(GenerationPlan(generator="aime", count=8, tries=1), agent=lambda prompt: json.dumps(item(3, **copy)))
     assert len(made.items) == 1
     assert {one.kind for one in made.missing} == {"copy:exact"}
 
@@ -94,7 +104,7 @@ def test_a_copy_of_the_reference_set_is_sent_back(tmp_path: Path) -> None:
     real = [{"id": f"r{seed}", **item(seed)} for seed in range(5)]
     reference = data_file(tmp_path / "real.json", real)
     made = written(
-        Plan(generator="aime", count=2, reference=str(reference)),
+        GenerationPlan(generator="aime", count=2, reference=str(reference)),
         agent=writer([item(3), item(4)], start=50),
         concurrency=1,
     )
@@ -113,7 +123,7 @@ def test_prompts_show_examples_and_go_round_the_topics(tmp_path: Path) -> None:
         seen.append(prompt)
         return write(prompt)
 
-    plan = Plan(generator="aime", count=6, reference=str(reference), topics=("Knots", "Tilings"))
+    plan = GenerationPlan(generator="aime", count=6, reference=str(reference), topics=("Knots", "Tilings"))
     first = written(plan, agent=agent)
     prompts = sorted(seen)
     assert sum("Knots" in prompt for prompt in seen) == sum("Tilings" in prompt for prompt in seen) == 3
@@ -123,14 +133,19 @@ def test_prompts_show_examples_and_go_round_the_topics(tmp_path: Path) -> None:
     written(plan, agent=agent)
     assert sorted(seen) == prompts, "the same seed draws the same examples"
     seen.clear()
-    written(Plan(generator="aime", count=2, reference=str(reference), examples=False), agent=agent)
+    written(GenerationPlan(generator="aime", count=2, reference=str(reference), examples=False), agent=agent)
     assert not any("Real problem" in prompt for prompt in seen)
 
 
 def test_progress_tells_topic_answer_and_seconds() -> None:
     lines: list[str] = []
     progress = ItemProgress(tell=lambda sentence: None, show=lines.append)
-    written(Plan(generator="aime", count=2, tries=1), agent=writer([item(1), "no"]), concurrency=1, progress=progress)
+    written(
+        GenerationPlan(generator="aime", count=2, tries=1),
+        agent=writer([item(1), "no"]),
+        concurrency=1,
+        progress=progress,
+    )
     assert lines[0].startswith("✓ gen_aime_1 · Geometry · 1 · ")
     assert lines[0].endswith(" s")
     assert lines[1].startswith("✗ gen_aime_2 · unreadable")
@@ -177,7 +192,9 @@ def test_a_run_that_was_killed_goes_on_and_asks_for_nothing_twice(tmp_path: Path
 
 def test_what_a_run_has_written_is_not_written_again_beside_it(tmp_path: Path) -> None:
     store = str(tmp_path / "runs.db")
-    first = generate(Plan(generator="aime", count=2), agent=writer(), folder=tmp_path, store=store, run_id="mine")
+    first = generate(
+        GenerationPlan(generator="aime", count=2), agent=writer(), folder=tmp_path, store=store, run_id="mine"
+    )
     again = generate(agent=writer(), folder=tmp_path, store=store, run_id="mine")
     assert first.path is not None
     assert again.path == first.path, "verifications lie beside this file"
@@ -186,18 +203,18 @@ def test_what_a_run_has_written_is_not_written_again_beside_it(tmp_path: Path) -
 
 def test_going_on_keeps_the_plan_and_refuses_another(tmp_path: Path) -> None:
     store = str(tmp_path / "runs.db")
-    plan = Plan(generator="aime", count=2)
+    plan = GenerationPlan(generator="aime", count=2)
     first = written(plan, agent=writer(), store=store, run_id="mine")
     assert plan_of(first.run) == plan
     with pytest.raises(BadInput, match="other values of: count"):
-        written(Plan(generator="aime", count=3), agent=writer(), store=store, run_id="mine")
+        written(GenerationPlan(generator="aime", count=3), agent=writer(), store=store, run_id="mine")
     assert outcome(open_run("mine", store=store), plan)[0] == first.items
 
 
 def test_what_was_accepted_before_is_not_repeated_later() -> None:
-    first = written(Plan(generator="aime", count=2), agent=writer(), concurrency=1)
+    first = written(GenerationPlan(generator="aime", count=2), agent=writer(), concurrency=1)
     later = written(
-        Plan(generator="aime", count=2, first=3, tries=1),
+        GenerationPlan(generator="aime", count=2, first=3, tries=1),
         agent=writer([item(0)], start=20),
         earlier=accepted_of(first.run),
         concurrency=1,
@@ -220,13 +237,13 @@ def test_numbers_that_make_no_sense_are_refused(values: dict[str, Any]) -> None:
     from proctor.config import converted
 
     with pytest.raises(BadInput):
-        written(converted({"generator": "aime", **values}, Plan, "generate"), agent=writer())
+        written(converted({"generator": "aime", **values}, GenerationPlan, "generate"), agent=writer())
 
 
 def test_an_empty_reference_set_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="holds no items"):
         written(
-            Plan(generator="aime", reference=str(data_file(tmp_path / "none.json", []))),
+            GenerationPlan(generator="aime", reference=str(data_file(tmp_path / "none.json", []))),
             agent=lambda prompt: pytest.fail("nothing is asked"),
         )
 
@@ -238,10 +255,10 @@ def test_other_kinds_are_generated_alike(tmp_path: Path) -> None:
         "tests": ["assert f(1) == 1", "assert f(2) == 2", "assert f('') == ''"],
         "topic": "Strings",
     }
-    made = generate(Plan(generator="code", count=1), agent=writer([code]), folder=tmp_path)
+    made = generate(GenerationPlan(generator="code", count=1), agent=writer([code]), folder=tmp_path)
     assert made.items[0]["answer"].startswith("def f")
     assert made.path is not None
     assert made.path.name.startswith("code_generated_")
     few = {**code, "tests": ["assert True"]}
-    again = written(Plan(generator="code", count=1, tries=1), agent=writer([few]))
+    again = written(GenerationPlan(generator="code", count=1, tries=1), agent=writer([few]))
     assert again.missing[0].kind == "schema"

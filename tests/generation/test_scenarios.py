@@ -7,7 +7,7 @@ from writers import writer
 
 from proctor_adapters.evalsets.cases import of_scenarios
 from proctor_adapters.evalsets.read import read_scenarios
-from proctor_judging.generation.problems import Plan, generate
+from proctor_judging.generation.problems import GenerationPlan, generate
 
 PLANS = (
     "You want a morning flight from Rome to Oslo below ninety euros; if there is none, take the night train instead.",
@@ -24,7 +24,9 @@ def scenario(plan: str) -> str:
 
 def test_generated_scenarios_are_read_as_scenarios(tmp_path: Path) -> None:
     made = generate(
-        Plan(generator="scenario", count=2, topics=("Travel",)), agent=writer([*map(scenario, PLANS)]), folder=tmp_path
+        GenerationPlan(generator="scenario", count=2, topics=("Travel",)),
+        agent=writer([*map(scenario, PLANS)]),
+        folder=tmp_path,
     )
     assert made.path is not None
     found = read_scenarios(made.path)
@@ -35,5 +37,7 @@ def test_generated_scenarios_are_read_as_scenarios(tmp_path: Path) -> None:
 
 def test_a_persona_that_nobody_knows_is_sent_back(tmp_path: Path) -> None:
     wrong = scenario(PLANS[0]).replace("NOVICE", "PIRATE")
-    made = generate(Plan(generator="scenario", count=1), agent=writer([wrong, scenario(PLANS[1])]), folder=tmp_path)
+    made = generate(
+        GenerationPlan(generator="scenario", count=1), agent=writer([wrong, scenario(PLANS[1])]), folder=tmp_path
+    )
     assert [one["user_persona"] for one in made.items] == ["NOVICE"]

@@ -15,7 +15,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.task import Store
 from proctor.stores import open_store
 from proctor_adapters.importing import Imported, import_log
-from proctor_adapters.imports import Reading, _source, keeping
+from proctor_adapters.imports import LogReading, _source, keeping
 from proctor_adapters.imports._values import number
 
 LOGS = Path(__file__).parents[1] / "data" / "imports"
@@ -45,7 +45,7 @@ def only(path: Path, store: Store, **given: Any) -> Imported:
 
 @pytest.mark.parametrize("name", ["inspect.eval", "inspect.json"])
 def test_both_forms_of_a_recorded_log_are_the_same_run_with_the_scores_of_the_log(name: str, store: Store) -> None:
-    how = Reading(tags=("level",), scales={"parts.length": (0, 10)})
+    how = LogReading(tags=("level",), scales={"parts.length": (0, 10)})
     found = only(LOGS / name, store, how=how)
     assert [(one.scorer, one.metric, one.is_equal) for one in found.figures] == [
         ("match", "accuracy", True),
@@ -75,7 +75,7 @@ def test_an_imported_run_is_scored_again_compared_and_never_resumed(store: Store
     again = rescore(first, scorers=["exact"])
     assert again.estimate("exact.accuracy").value == pytest.approx(1 / 3)
     assert again.estimate("match.accuracy").value == pytest.approx(2 / 3)
-    elsewhere = only(LOGS / "inspect.json", store, run_id="third", how=Reading(task="sums")).run
+    elsewhere = only(LOGS / "inspect.json", store, run_id="third", how=LogReading(task="sums")).run
     for one, other, task in ((first, elsewhere, first.record.task), (elsewhere, first, "sums")):
         with pytest.raises(BadInput, match=f"again under the name .* proctor runs import FILE --task {task}"):
             compare(one, other)
@@ -164,7 +164,7 @@ def test_scores_outside_their_range_are_none_until_the_range_is_named(tmp_path: 
     (verdict,) = only(path, store, run_id="one").run.verdicts()
     assert isinstance(verdict.result, Unscored)
     assert "--scale quality=LOW:HIGH" in str(verdict.result.reason)
-    run = only(path, store, run_id="two", how=Reading(scales={"quality": (1, 10)})).run
+    run = only(path, store, run_id="two", how=LogReading(scales={"quality": (1, 10)})).run
     assert run.estimate("score").value == pytest.approx(6 / 9)
 
 
@@ -294,7 +294,7 @@ def test_a_name_that_no_file_can_have_is_no_traceback(store: Store) -> None:
 def test_a_range_goes_from_one_number_to_a_higher_one() -> None:
     for wrong in ((1, 1), (2, 1), (float("nan"), 1), (-1.7e308, 1.7e308)):
         with pytest.raises(BadInput, match="that of 'f1' does not"):
-            Reading(scales={"f1": wrong})
+            LogReading(scales={"f1": wrong})
 
 
 def test_a_file_that_is_no_log_is_refused_with_the_known_formats(tmp_path: Path, store: Store) -> None:

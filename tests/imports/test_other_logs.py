@@ -21,7 +21,7 @@ from proctor.reports.build import build
 from proctor.reports.terminal import terminal
 from proctor.stores import open_store
 from proctor_adapters.importing import import_log, unused
-from proctor_adapters.imports import Reading, keeping
+from proctor_adapters.imports import LogReading, keeping
 
 LOGS = Path(__file__).parents[1] / "data" / "imports"
 TIME = "2026-11-23T11-47-45.212176"
@@ -49,7 +49,7 @@ def of(value: Any, path: Path, store: Store, **given: Any) -> Run:
 
 
 def test_lm_eval_generations_have_a_scorer_for_each_filter(store: Store) -> None:
-    (found,) = import_log(LOGS / f"samples_tiny_gen_{TIME}.jsonl", store=store, how=Reading(tags=("level",)))
+    (found,) = import_log(LOGS / f"samples_tiny_gen_{TIME}.jsonl", store=store, how=LogReading(tags=("level",)))
     run = found.run
     assert (run.record.task, run.record.task_version, run.record.agent) == ("tiny_gen", "2.0", "dummy:i82qcls7")
     assert verdicts(run) == {id: {"exact_match,strict": 0, "exact_match,loose": 0} for id in "01"}
@@ -103,7 +103,7 @@ def test_lm_eval_samples_without_their_results_say_that_the_model_is_not_known(t
 
 @pytest.mark.parametrize("name", ["promptfoo.json", "promptfoo.jsonl"])
 def test_promptfoo_has_a_run_for_each_provider_and_an_error_of_one_is_no_zero(name: str, store: Store) -> None:
-    echo, mine = import_log(LOGS / name, store=store, run_id="r", how=Reading(task="tiny"))
+    echo, mine = import_log(LOGS / name, store=store, run_id="r", how=LogReading(task="tiny"))
     assert (echo.run.id, mine.run.id, mine.run.record.agent) == ("r-echo", "r-mine", "mine")
     assert mine.run.outcomes == {"scored": 4, "provider_failed": 2}
     assert mine.run.record.spec.attempts == 2
@@ -177,7 +177,7 @@ def test_langfuse_traces_are_read_in_each_of_their_forms(form: str, tmp_path: Pa
             "observations": TRACE["observations"],
         },
     }
-    run = of(forms[form], tmp_path / "shop.json", store, how=Reading(tags=("level",)))
+    run = of(forms[form], tmp_path / "shop.json", store, how=LogReading(tags=("level",)))
     (trial,) = run.store.trials(run.id)
     assert (trial.trajectory.answer, trial.usage.input_tokens, trial.usage.cost, trial.seconds) == ("4", 9, 0.01, 1.5)
     assert verdicts(run) == {"t1": {"correct": 1, "tone": "not_applicable"}}
@@ -351,17 +351,17 @@ def test_a_folder_an_empty_file_and_a_table_of_results_are_refused_each_in_its_o
 
 
 def test_names_that_the_log_does_not_have_are_reported(store: Store) -> None:
-    how = Reading(scales={"parts.lenght": (0, 10), "parts.length": (0, 10)}, tags=("nokey",))
+    how = LogReading(scales={"parts.lenght": (0, 10), "parts.length": (0, 10)}, tags=("nokey",))
     scale, tag = unused(import_log(LOGS / "inspect.eval", store=store, how=how), how)
     assert "'parts.lenght' for --scale. Did you mean 'parts.length'" in str(scale)
     assert "'nokey'" in str(tag)
-    how = Reading(tags=("level",))
+    how = LogReading(tags=("level",))
     found = import_log(LOGS / f"samples_tiny_gen_{TIME}.jsonl", store=store, how=how)
     assert unused(found, how) == []
 
 
 def test_a_scorer_of_ours_is_none_of_the_log_s_scores(store: Store) -> None:
-    how = Reading(scales={"exact": (0, 10)})
+    how = LogReading(scales={"exact": (0, 10)})
     found = import_log(LOGS / f"samples_tiny_gen_{TIME}.jsonl", store=store, how=how, scorers=["exact"])
     (sentence,) = map(str, unused(found, how))
     assert "has no score 'exact'" in sentence
@@ -383,7 +383,7 @@ def test_scorers_with_an_at_sign_have_their_figures_and_ranges(tmp_path: Path, s
     path.write_text(json.dumps({**line, "pass@1": 0, "pass@5": 5}))
     results = {"results": {"code": {"pass@1,none": 0.0, "pass@5,none": 5.0}}, "lm_eval_version": "0.4.13"}
     (tmp_path / f"results_{TIME}.json").write_text(json.dumps(results))
-    how = Reading(scales={"pass@5": (0, 10)})
+    how = LogReading(scales={"pass@5": (0, 10)})
     found = import_log(path, store=store, how=how)
     assert [(one.scorer, one.is_equal) for one in found[0].figures] == [("pass@1", True), ("pass@5", True)]
     assert unused(found, how) == []

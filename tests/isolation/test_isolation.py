@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from proctor.core.errors import BadInput, EnvironmentFailed
-from proctor.isolation import Limits, WorkerRaised, Workers, child, find_packages
+from proctor.isolation import WorkerLimits, WorkerRaised, Workers, child, find_packages
 from proctor.isolation.workers import default_size
 
 PROGRAM = Path(__file__).parent / "worker_program_of_tests.py"
@@ -168,13 +168,13 @@ def test_workers_work_under_uvloop() -> None:
 
 def test_there_are_as_many_workers_as_cores_and_as_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
-    assert default_size(Limits()) * Limits().memory_bytes <= 1.5 * 2**30
-    assert default_size(Limits(memory_bytes=2**34)) == 1
+    assert default_size(WorkerLimits()) * WorkerLimits().memory_bytes <= 1.5 * 2**30
+    assert default_size(WorkerLimits(memory_bytes=2**34)) == 1
     monkeypatch.setenv("PROCTOR_ISOLATED_WORKERS", "5")
-    assert default_size(Limits()) == 5
+    assert default_size(WorkerLimits()) == 5
     monkeypatch.setenv("PROCTOR_ISOLATED_WORKERS", "0")
     with pytest.raises(BadInput, match="PROCTOR_ISOLATED_WORKERS has to be a number from 1, not '0'"):
-        default_size(Limits())
+        default_size(WorkerLimits())
 
 
 async def test_a_worker_that_cannot_be_started_fails_its_call_only(
@@ -189,7 +189,7 @@ async def test_a_worker_that_cannot_be_started_fails_its_call_only(
 
 
 async def test_a_reply_that_came_while_our_own_loop_was_blocked_counts() -> None:
-    async with Workers(PROGRAM, size=1, limits=Limits(seconds=0.3)) as workers:
+    async with Workers(PROGRAM, size=1, limits=WorkerLimits(seconds=0.3)) as workers:
         assert await workers.run("echo") == {}
         call = asyncio.create_task(workers.run("number_of_lines", text="", seconds=0.1))
         asyncio.get_running_loop().call_later(0.05, time.sleep, 0.6)

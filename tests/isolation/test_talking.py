@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from proctor.core.errors import EnvironmentFailed
-from proctor.isolation import Program, TalkingWorker, WorkerRaised
+from proctor.isolation import TalkingWorker, WorkerProgram, WorkerRaised
 
-PROGRAM = Program(path=Path(__file__).with_name("talking_program_of_tests.py"))
+PROGRAM = WorkerProgram(path=Path(__file__).with_name("talking_program_of_tests.py"))
 
 
 async def heard(worker: TalkingWorker, count: int) -> list[Any]:
@@ -59,5 +59,5 @@ async def test_a_program_that_cannot_be_imported_says_why(tmp_path: Path) -> Non
     broken = tmp_path / "broken.py"
     broken.write_text("import nothing_of_that_name\n")
     with pytest.raises(WorkerRaised, match="No module named 'nothing_of_that_name'"):
-        async with TalkingWorker(Program(path=broken)):
+        async with TalkingWorker(WorkerProgram(path=broken)):
             pass

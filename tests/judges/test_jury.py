@@ -20,12 +20,12 @@ from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.models.scripted import Reply, ScriptedModel
 from proctor_judging.judges import _jury_votes, jury
 from proctor_judging.judges._jury_controls import Control
-from proctor_judging.judges._jury_votes import Vote
+from proctor_judging.judges._jury_votes import JuryVote
 from proctor_judging.judges.jury import Jury, JuryOptions
-from proctor_judging.judges.rubric import Rubric, RubricJudge, RubricOptions, made
+from proctor_judging.judges.rubric import JudgeRubric, RubricJudge, RubricOptions, made
 
 WORDS = {"en": {"text": "?"}}
-ONE: Rubric = made(
+ONE: JudgeRubric = made(
     name="one", en={"task": "Judge."}, dimensions=[{"name": "right", **WORDS}], passing=3.5, excellent=4.5
 )
 
@@ -271,13 +271,15 @@ def test_bands_scale_with_the_scale() -> None:
 
 def test_one_vote_is_its_own_combination_by_every_rule() -> None:
     for rule in ("mean", "median", "trimmed", "majority"):
-        assert _jury_votes.combine([Vote(points=3)], rule) == 3
+        assert _jury_votes.combine([JuryVote(points=3)], rule) == 3
 
 
 def test_the_order_of_the_judges_does_not_matter() -> None:
     source = random.Random(4)
     for _ in range(200):
-        votes = [Vote(points=source.randint(1, 5), weight=source.randint(0, 3)) for _ in range(source.randint(3, 6))]
+        votes = [
+            JuryVote(points=source.randint(1, 5), weight=source.randint(0, 3)) for _ in range(source.randint(3, 6))
+        ]
         for rule in ("mean", "median", "trimmed"):
             found = [
                 _jury_votes.combine(list(mixed), rule) for mixed in itertools.islice(itertools.permutations(votes), 24)

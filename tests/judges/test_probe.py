@@ -13,7 +13,7 @@ from proctor.models.scripted import ScriptedModel
 from proctor_judging.judges.probe import Probe, turned
 from proctor_judging.judges.rubric import rubric
 from proctor_judging.tasks import probe_variants, probes
-from proctor_judging.tasks.probe_findings import Finding
+from proctor_judging.tasks.probe_findings import ProbeFinding
 from proctor_judging.tasks.probing import Probed, probe, read
 
 CRITERIA = rubric("answer-quality")
@@ -246,5 +246,5 @@ def _probed(
     )
 
 
-def _of(found: Probed, probe: str, kind: str) -> Finding:
+def _of(found: Probed, probe: str, kind: str) -> ProbeFinding:
     return next(one for one in found.findings if (one.probe, one.judged) == (probe, kind))

@@ -8,7 +8,7 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trial import Verdict
-from proctor_judging.tasks.probe_findings import Finding, findings
+from proctor_judging.tasks.probe_findings import ProbeFinding, findings
 from proctor_judging.tasks.probes import KINDS, PROBES
 
 ITEMS = 24
@@ -38,13 +38,13 @@ def test_a_large_bias_is_found() -> None:
     assert sum(accused) / len(accused) >= 0.95
 
 
-def _is_accused(found: Sequence[Finding]) -> bool:
+def _is_accused(found: Sequence[ProbeFinding]) -> bool:
     return any(one.verdict == "biased" for one in found)
 
 
 def _simulated(
     seed: int, *, ties: float, bias: float = 0.0, noise: float = 0.15, margin: float = 0.15
-) -> list[Finding]:
+) -> list[ProbeFinding]:
     """The findings of a judge that decides pairs by lot, and whose points have that bias and noise."""
     chance = random.Random(seed)
     samples, verdicts = [], []

@@ -9,7 +9,7 @@ from memory_store import MemoryStore
 
 from proctor import Sample, Task, evaluate_async
 from proctor.api import Run
-from proctor.models.openai import ChatModel, Options
+from proctor.models.openai import ChatModel, OpenAIOptions
 from proctor_judging.judges.rubric import RubricJudge, rubric
 
 CRITERIA = rubric("answer-quality")
@@ -28,7 +28,7 @@ def say_paris(question: str) -> str:
 
 
 async def judged_by(endpoint: Endpoint) -> Run:
-    judge = RubricJudge(CRITERIA, ChatModel("judge", Options(base_url=endpoint.url)))
+    judge = RubricJudge(CRITERIA, ChatModel("judge", OpenAIOptions(base_url=endpoint.url)))
     return await evaluate_async(TASK, agent=say_paris, scorers=[judge], store=MemoryStore())
 
 

@@ -19,7 +19,7 @@ from proctor.models import ledger
 from proctor.models.named import model
 from proctor.models.scripted import Reply, ScriptedModel
 from proctor_judging.judges import rubric
-from proctor_judging.judges.rubric import Rubric, RubricJudge, RubricOptions
+from proctor_judging.judges.rubric import JudgeRubric, RubricJudge, RubricOptions
 
 QUALITY = rubric.rubric("answer-quality")
 DIMENSIONS = ("correctness", "relevance", "completeness", "clarity")
@@ -27,14 +27,16 @@ QUESTION = Sample.ask("fr", "Capital of France?", target="Paris")
 PARIS = Trajectory.of("Paris.")
 
 
-def two(**more: Any) -> Rubric:
+def two(**more: Any) -> JudgeRubric:
     """A rubric of two dimensions."""
     words = {"task": "Judge it."}
     dimensions = [{"name": name, "en": {"text": f"Is it {name}?"}} for name in ("right", "short")]
     return rubric.made(**{"name": "two", "en": words, "dimensions": dimensions, "scale": (1, 5), **more})
 
 
-async def judged(*replies: Reply, by: Rubric | None = None, **options: Any) -> tuple[Score | Unscored, ScriptedModel]:
+async def judged(
+    *replies: Reply, by: JudgeRubric | None = None, **options: Any
+) -> tuple[Score | Unscored, ScriptedModel]:
     """The verdict of a judge that says this, and the judge."""
     judge = ScriptedModel(replies)
     return await RubricJudge(by or two(), judge, RubricOptions(**options))(QUESTION, PARIS), judge

@@ -24,8 +24,8 @@ from proctor.core.sample import Message, Text
 from proctor.models import batch_apis, batches
 from proctor.models.named import model
 from proctor.transport.client import Client
-from proctor.transport.faults import Fault
-from proctor.transport.target import Target
+from proctor.transport.faults import RequestFault
+from proctor.transport.target import RequestTarget
 
 SERVERS: dict[str, Callable[..., Batches]] = {"openai": OpenAIServer, "anthropic": AnthropicServer}
 PATHS = {"openai": "/chat/completions", "anthropic": "/messages"}
@@ -420,7 +420,7 @@ class OneBatch:
     async def find(self, client: Client, noted: bytes, is_known: batch_apis.IsKnown) -> str | None:
         match self.is_found:
             case None:
-                raise Fault("batch_unknown", "nobody knows", again=False)
+                raise RequestFault("batch_unknown", "nobody knows", again=False)
             case True:
                 return "batch_1"
             case False:
@@ -435,9 +435,9 @@ class OneBatch:
             await asyncio.Event().wait()
         return "batch_1"
 
-    async def results(self, client: Client, batch: str) -> Mapping[str, batch_apis.Line] | None:
+    async def results(self, client: Client, batch: str) -> Mapping[str, batch_apis.BatchLine] | None:
         self.was_looked_at.set()
-        return {self.holds: batch_apis.Line(reply=b"said")} if self.is_over else None
+        return {self.holds: batch_apis.BatchLine(reply=b"said")} if self.is_over else None
 
 
 async def test_a_file_that_fails_when_the_results_are_there_ends_the_wait(
@@ -581,7 +581,7 @@ async def test_a_batch_is_found_among_many_later_ones(kind: str) -> None:
         noted.append(one)
 
     async with Endpoint(server) as endpoint, Client() as client:
-        target = Target(f"{endpoint.url}/v1{PATHS[kind]}")
+        target = RequestTarget(f"{endpoint.url}/v1{PATHS[kind]}")
         api = (batch_apis.openai_batches if kind == "openai" else batch_apis.anthropic_batches)(target, PATHS[kind])
 
         async def submit(count: int) -> str:

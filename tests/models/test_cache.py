@@ -25,7 +25,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Usage
 from proctor.models import cache
 from proctor.models._cache_file import CacheFile
-from proctor.models.openai import ChatModel, Options
+from proctor.models.openai import ChatModel, OpenAIOptions
 
 KEY = "sk-this-is-the-key-1234"
 SAMPLES = [Sample.ask(f"s{n}", f"{n}?", target="Paris") for n in range(5)]
@@ -44,11 +44,11 @@ def kept(tmp_path: Path) -> Iterator[cache.Cache]:
         yield opened
 
 
-def answer(text: str, seconds: float = 0.5) -> cache.Answer:
-    return cache.Answer(said=ModelReply(parts=(Text(text=text),)), seconds=seconds)
+def answer(text: str, seconds: float = 0.5) -> cache.CachedAnswer:
+    return cache.CachedAnswer(said=ModelReply(parts=(Text(text=text),)), seconds=seconds)
 
 
-def text_of(found: cache.Answer | None) -> str | None:
+def text_of(found: cache.CachedAnswer | None) -> str | None:
     return None if found is None else str(Message(role="assistant", parts=found.said.parts).text)
 
 
@@ -130,7 +130,7 @@ async def test_attempts_are_kept_apart() -> None:
 
 async def test_a_model_asked_the_same_several_times_in_a_trial_gives_as_many_replies(kept: cache.Cache) -> None:
     async with Endpoint(counting()) as endpoint:
-        model = ChatModel("m", Options(base_url=endpoint.url, temperature=1.0))
+        model = ChatModel("m", OpenAIOptions(base_url=endpoint.url, temperature=1.0))
         cache.begin(0)
         first = [await ask(model) for _ in range(3)]
         cache.begin(0)
@@ -139,7 +139,7 @@ async def test_a_model_asked_the_same_several_times_in_a_trial_gives_as_many_rep
 
 async def test_a_judge_uses_the_cache_without_the_option() -> None:
     async with Endpoint(counting()) as endpoint:
-        model = ChatModel("judge", Options(base_url=endpoint.url))
+        model = ChatModel("judge", OpenAIOptions(base_url=endpoint.url))
         with cache.opened(agents=False):
             for _ in range(2):
                 cache.begin(0)
@@ -164,9 +164,9 @@ async def test_another_request_endpoint_or_model_is_another_reply(
     name: str, options: dict[str, Any], how: dict[str, Any], kept: cache.Cache
 ) -> None:
     async with Endpoint(counting()) as endpoint:
-        first = await ask(ChatModel("m", Options(base_url=endpoint.url + "/v1")))
+        first = await ask(ChatModel("m", OpenAIOptions(base_url=endpoint.url + "/v1")))
         url = endpoint.url + options.get("base_url", "/v1")
-        other = ChatModel(name, Options(**{**options, "base_url": url}))
+        other = ChatModel(name, OpenAIOptions(**{**options, "base_url": url}))
         assert (first, await ask(other, **how)) == ("1", "2")
 
 
@@ -176,13 +176,13 @@ async def test_the_order_of_keys_and_the_key_of_the_endpoint_do_not_matter(
     async with Endpoint(counting()) as endpoint:
         for key, body in (("sk-one-one-one", {"a": 1, "b": 2}), ("sk-two-two-two", {"b": 2, "a": 1})):
             monkeypatch.setenv("OPENAI_API_KEY", key)
-            assert await ask(ChatModel("m", Options(base_url=endpoint.url, extra_body=body))) == "1"
+            assert await ask(ChatModel("m", OpenAIOptions(base_url=endpoint.url, extra_body=body))) == "1"
 
 
 @pytest.mark.parametrize("broken", [cut(), data({"error": {"message": "later"}}, 500), data({"choices": []})])
 async def test_only_complete_replies_are_kept(broken: Reaction, kept: cache.Cache) -> None:
     async with Endpoint(broken, chat("Paris")) as endpoint:
-        model = ChatModel("m", Options(base_url=endpoint.url, retries=0))
+        model = ChatModel("m", OpenAIOptions(base_url=endpoint.url, retries=0))
         with pytest.raises(ProviderFailed):
             await ask(model)
         assert await ask(model) == "Paris"
@@ -191,7 +191,7 @@ async def test_only_complete_replies_are_kept(broken: Reaction, kept: cache.Cach
 async def test_a_stream_is_kept_as_a_whole_with_its_times(kept: cache.Cache) -> None:
     says = [{"choices": [{"delta": {"content": text}}]} for text in ("Pa", "ris")]
     async with Endpoint(events(*says)) as endpoint:
-        model = ChatModel("m", Options(base_url=endpoint.url, stream=True))
+        model = ChatModel("m", OpenAIOptions(base_url=endpoint.url, stream=True))
         first = await model.complete([Message.of("user", "?")])
     second = await model.complete([Message.of("user", "?")])
     assert second.message.text == "Paris"
@@ -200,7 +200,7 @@ async def test_a_stream_is_kept_as_a_whole_with_its_times(kept: cache.Cache) -> 
 
 async def test_half_a_character_in_a_request_is_no_obstacle(kept: cache.Cache) -> None:
     async with Endpoint(counting()) as endpoint:
-        model = ChatModel("m", Options(base_url=endpoint.url))
+        model = ChatModel("m", OpenAIOptions(base_url=endpoint.url))
         assert [await ask(model, "a\ud800b") for _ in range(2)] == ["1", "1"]
 
 
@@ -210,7 +210,7 @@ async def test_nothing_of_a_request_or_key_is_in_the_file(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr("zlib.compress", lambda data, level: data)  # so that we can read it
     async with Endpoint(chat(f"you sent {KEY}")) as endpoint:
-        model = ChatModel("m", Options(base_url=endpoint.url, headers={"X-Api-Key": "my-other-secret-key"}))
+        model = ChatModel("m", OpenAIOptions(base_url=endpoint.url, headers={"X-Api-Key": "my-other-secret-key"}))
         assert await ask(model, "a private question") == "you sent [hidden]"
     kept.close()
     content = b"".join(path.read_bytes() for path in tmp_path.glob("replies.db*"))

@@ -15,7 +15,7 @@ from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Step
 from proctor.models import local, openai
-from proctor.models.local import LocalModel, Options
+from proctor.models.local import LocalModel, LocalModelOptions
 
 TEMPERATURE = Tool(
     name="get_temperature",
@@ -120,7 +120,7 @@ async def test_a_key_of_somebody_else_is_never_sent(
 
 
 async def test_a_list_of_calls_and_no_way_out_are_offered_when_asked_for(asked: list[dict[str, Any]]) -> None:
-    await LocalModel("smollm2-135m", Options(calls=4, must_call=True)).complete(ASKED, [TEMPERATURE])
+    await LocalModel("smollm2-135m", LocalModelOptions(calls=4, must_call=True)).complete(ASKED, [TEMPERATURE])
     assert asked[0]["format"]["json_schema"]["schema"]["maxItems"] == 4
     assert "none of them fits" not in asked[0]["messages"][0].text
 
@@ -161,7 +161,7 @@ async def test_the_real_model_calls_a_tool_the_same_way_twice_and_survives_the_e
 @pytest.mark.model
 @pytest.mark.slow
 async def test_a_reply_cut_at_the_token_limit_says_so() -> None:
-    model = LocalModel("smollm2-135m", Options(max_tokens=4))
+    model = LocalModel("smollm2-135m", LocalModelOptions(max_tokens=4))
     try:
         assert (await model.complete(ASKED)).stop == "length"
         cut = await model.complete(ASKED, [TEMPERATURE])
@@ -172,5 +172,5 @@ async def test_a_reply_cut_at_the_token_limit_says_so() -> None:
 
 @given(description=st.text(max_size=20))
 def test_an_instruction_is_one_line_a_tool_whatever_is_in_it(description: str) -> None:
-    text = local._instruction([Tool(name="f", description=description), Tool(name="g")], Options())
+    text = local._instruction([Tool(name="f", description=description), Tool(name="g")], LocalModelOptions())
     assert len(text.split("\n")) == 4

@@ -10,7 +10,7 @@ from endpoint import Endpoint, chat
 from proctor.core.errors import BadInput, MissingExtra, ProviderFailed
 from proctor.core.sample import Message
 from proctor.core.task import Model
-from proctor.models.named import Opened, model
+from proctor.models.named import OpenedModels, model
 
 
 def file(path: Path, *values: object) -> str:
@@ -118,10 +118,10 @@ async def test_what_holds_a_server_is_opened_and_closed_in_order_also_when_one_f
         async def __aexit__(self, *_: object) -> None:
             said.append(f"-{self.name}")
 
-    async with Opened([Server("a"), "no server", Server("b")]):
+    async with OpenedModels([Server("a"), "no server", Server("b")]):
         said.append("work")
     assert said == ["+a", "+b", "work", "-b", "-a"]
     said.clear()
     with pytest.raises(BadInput):
-        await Opened([Server("a"), Server("b", fails=True)]).__aenter__()
+        await OpenedModels([Server("a"), Server("b", fails=True)]).__aenter__()
     assert said == ["+a", "-a"]

@@ -10,16 +10,16 @@ from model_apis import SIGNATURE, Anthropic, Gemini, Responses
 
 from proctor import Sample, Task, evaluate_async
 from proctor.chat import streaming
-from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, ProviderFailed
 from proctor.core.sample import File, Message, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Step
 from proctor.models.named import model
 from proctor.models.openai import ChatModel
 from proctor.transport import retry
 from proctor.transport.client import Client
-from proctor.transport.retry import Policy
+from proctor.transport.retry import RetryPolicy
 
-QUICK = Policy(attempts=2, wait_seconds=0.001)
+QUICK = RetryPolicy(attempts=2, wait_seconds=0.001)
 ASKED = (Message.of("system", "Be short."), Message.of("user", "Weather?"))
 WEATHER = Tool(name="the.weather", description="w", parameters={"properties": {"city": {"type": "string"}}})
 APIS: Mapping[str, tuple[Any, str, Mapping[str, Any]]] = {
@@ -94,7 +94,7 @@ async def test_a_whole_run_goes_over_each_api_and_is_replayed_from_the_cache(kin
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_wrong_key_is_refused_and_never_shown(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(APIS[kind][1], "sk-another-key-0123456789")
-    with pytest.raises(Refused, match="refuses the key") as caught:
+    with pytest.raises(EndpointRefused, match="refuses the key") as caught:
         await ask(kind)
     assert "0123456789" not in str(caught.value)
     assert APIS[kind][1] in str(caught.value)
@@ -178,7 +178,7 @@ async def test_why_a_model_stopped_is_kept(kind: str, reply: Any, stop: str, tex
         (
             "anthropic",
             data({"error": {"type": "invalid_request_error", "message": "Your credit balance is too low"}}, 400),
-            Refused,
+            EndpointRefused,
             "http_402",
         ),
         ("anthropic", data({"type": "message"}), ProviderFailed, "no_reply"),
@@ -186,7 +186,7 @@ async def test_why_a_model_stopped_is_kept(kind: str, reply: Any, stop: str, tex
         (
             "gemini",
             data({"error": {"code": 429, "details": [{"violations": [{"quotaId": "RequestsPerDay"}]}]}}, 429),
-            Refused,
+            EndpointRefused,
             "quota",
         ),
         ("gemini", data({"candidates": []}), ProviderFailed, "no_reply"),

@@ -8,15 +8,15 @@ import msgspec
 import pytest
 from endpoint import Answer, Endpoint, body, chat, cut, data, events, raw
 
-from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, ProviderFailed
 from proctor.core.sample import File, Message, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Step, Stop, Usage
-from proctor.models.openai import ChatModel, Options, options_of
+from proctor.models.openai import ChatModel, OpenAIOptions, options_of
 from proctor.transport import retry
 from proctor.transport.client import Client
-from proctor.transport.retry import Policy
+from proctor.transport.retry import RetryPolicy
 
-QUICK = Policy(attempts=2, wait_seconds=0.001)
+QUICK = RetryPolicy(attempts=2, wait_seconds=0.001)
 ASKED = (Message.of("system", "Be short."), Message.of("user", "Capital of France?"))
 WEATHER = Tool(
     name="weather",
@@ -267,7 +267,7 @@ async def test_a_reply_that_is_none_is_asked_for_again(broken: Answer) -> None:
 
 
 async def test_an_error_with_a_status_in_a_reply_of_200_counts_as_that_status() -> None:
-    with pytest.raises(Refused, match="no such key"):
+    with pytest.raises(EndpointRefused, match="no such key"):
         await complete(data({"error": {"message": "no such key", "code": 401}}))
 
 
@@ -296,14 +296,14 @@ async def test_half_a_character_never_leaves_and_never_comes_in() -> None:
 
 async def test_a_model_used_outside_a_run_opens_a_client_of_its_own() -> None:
     async with Endpoint(chat()) as endpoint:
-        step = await ChatModel("m", Options(base_url=endpoint.url)).complete(ASKED)
+        step = await ChatModel("m", OpenAIOptions(base_url=endpoint.url)).complete(ASKED)
     assert step.message.text == "Paris"
     assert endpoint.requests[0].path == "/chat/completions"
 
 
 async def test_a_base_url_may_be_the_whole_address() -> None:
     async with Endpoint(chat()) as endpoint:
-        await ChatModel("m", Options(base_url=endpoint.url + "/x/chat/completions?api-version=1")).complete(ASKED)
+        await ChatModel("m", OpenAIOptions(base_url=endpoint.url + "/x/chat/completions?api-version=1")).complete(ASKED)
     assert endpoint.requests[0].path == "/x/chat/completions?api-version=1"
 
 
@@ -414,7 +414,7 @@ async def test_headers_may_be_taken_from_the_environment(monkeypatch: pytest.Mon
     monkeypatch.setenv("MY_SECRET_HEADER", "value-of-mine")
     async with Endpoint(chat("value-of-mine")) as endpoint:
         model = ChatModel(
-            "m", Options(base_url=endpoint.url, headers={"X-Auth": "env:MY_SECRET_HEADER", "X-Plain": "1"})
+            "m", OpenAIOptions(base_url=endpoint.url, headers={"X-Auth": "env:MY_SECRET_HEADER", "X-Plain": "1"})
         )
         step = await model.complete(ASKED)
     assert endpoint.requests[0].headers["x-auth"] == "value-of-mine"
@@ -428,7 +428,7 @@ async def test_a_refused_key_names_endpoint_model_and_variable_but_never_the_key
 ) -> None:
     if is_set:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(EndpointRefused) as raised:
         await complete(data({"error": {"message": "Incorrect API key provided: sk-secret-secret"}}, 401))
     said = str(raised.value)
     assert "/v1/chat/completions" in said
@@ -481,7 +481,7 @@ async def test_options_as_texts_from_a_command_line_are_read() -> None:
 async def test_retries_can_be_switched_off() -> None:
     async with Endpoint(data({}, 500)) as endpoint, Client():
         with pytest.raises(ProviderFailed):
-            await ChatModel("m", Options(base_url=endpoint.url, retries=0)).complete(ASKED)
+            await ChatModel("m", OpenAIOptions(base_url=endpoint.url, retries=0)).complete(ASKED)
     assert len(endpoint.requests) == 1
 
 
@@ -489,14 +489,16 @@ async def test_a_fixed_number_of_requests_at_once_is_kept() -> None:
     import asyncio
 
     async with Endpoint(chat(seconds=0.01)) as endpoint, Client():
-        model = ChatModel("m", Options(base_url=endpoint.url, concurrency=3))
+        model = ChatModel("m", OpenAIOptions(base_url=endpoint.url, concurrency=3))
         await asyncio.gather(*(model.complete(ASKED) for _ in range(12)))
     assert endpoint.most_at_once == 3
 
 
 async def test_a_response_format_is_passed_on() -> None:
     async with Endpoint(chat()) as endpoint:
-        await ChatModel("m", Options(base_url=endpoint.url)).complete(ASKED, response_format={"type": "json_object"})
+        await ChatModel("m", OpenAIOptions(base_url=endpoint.url)).complete(
+            ASKED, response_format={"type": "json_object"}
+        )
     assert endpoint.requests[0].json["response_format"] == {"type": "json_object"}
 
 
@@ -517,7 +519,7 @@ async def test_an_answer_with_a_usage_in_another_shape_is_no_lost_answer(usage: 
     }
     answer = events(reply) if streams else data(reply)
     async with Endpoint(answer) as endpoint:
-        step = await ChatModel("m", Options(base_url=endpoint.url, stream=streams)).complete(ASKED)
+        step = await ChatModel("m", OpenAIOptions(base_url=endpoint.url, stream=streams)).complete(ASKED)
     assert (step.message.text, step.usage) == ("Paris", Usage(requests=1))
 
 
@@ -565,7 +567,7 @@ async def test_the_newer_name_is_sent_under_the_older_one_where_only_that_is_kno
 async def test_an_option_that_the_model_does_not_take_stops_the_run_and_is_named(
     error: dict[str, str | None], option: str
 ) -> None:
-    with pytest.raises(Refused, match=f"the option '{option}'") as caught:
+    with pytest.raises(EndpointRefused, match=f"the option '{option}'") as caught:
         await complete(data({"error": error}, 400), temperature=0, reasoning_effort="low", max_tokens=99)
     assert caught.value.kind == "option"
 
@@ -573,7 +575,7 @@ async def test_an_option_that_the_model_does_not_take_stops_the_run_and_is_named
 async def test_an_error_of_google_in_a_list_is_read() -> None:
     details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]
     error = {"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT", "details": details}}
-    with pytest.raises(Refused, match=r"refuses the key .*API key not valid"):
+    with pytest.raises(EndpointRefused, match=r"refuses the key .*API key not valid"):
         await complete(data([error], 400))
 
 

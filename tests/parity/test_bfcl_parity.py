@@ -30,7 +30,7 @@ UNREACHABLE = {
 }
 ONE_TURN = (*dataset.SINGLE_TURN, "format_sensitivity")
 
-Entries = dict[str, dict[str, dataset.Entry]]
+Entries = dict[str, dict[str, dataset.BfclEntry]]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from proctor.core.run import Estimate
 from proctor.stats.agreement import Scale, cohen_kappa, krippendorff_alpha, share_equal
 from proctor.stats.betting import STAKES, bet
 from proctor.stats.correction import Labelled, ppi
-from proctor.stats.ranking import Battle, bradley_terry
+from proctor.stats.ranking import RankedBattle, bradley_terry
 from proctor_judging.judges.probe import turned
 from proctor_judging.judges.rubric import known, rubric
 
@@ -88,9 +88,11 @@ def test_a_judge_that_is_right_up_to_a_shift_leaves_the_plain_estimate(said: lis
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.sampled_from([0, 0.5, 1])), max_size=30))
 def test_strengths_are_finite_and_sum_to_nothing(results: list[tuple[str, str, float]]) -> None:
-    battles = [Battle(item=str(i), first="a", second="b", won=i) for i in (0, 1)]
-    battles += [Battle(item=str(i), first="b", second="c", won=i) for i in (0, 1)]
-    battles += [Battle(item=str(i), first=a, second=b, won=won) for i, (a, b, won) in enumerate(results) if a != b]
+    battles = [RankedBattle(item=str(i), first="a", second="b", won=i) for i in (0, 1)]
+    battles += [RankedBattle(item=str(i), first="b", second="c", won=i) for i in (0, 1)]
+    battles += [
+        RankedBattle(item=str(i), first=a, second=b, won=won) for i, (a, b, won) in enumerate(results) if a != b
+    ]
     found = bradley_terry(battles, resamples=20)
     assert math.fsum(one.strength for one in found.ratings) == pytest.approx(0, abs=1e-6)
     assert all(math.isfinite(one.elo) for one in found.ratings)

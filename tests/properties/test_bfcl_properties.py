@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proctor_benchmarks.bfcl import java_values, javascript_values, lenient, metrics
 from proctor_benchmarks.bfcl.calls import Undecodable
-from proctor_benchmarks.bfcl.checker import Result, Rules, check
+from proctor_benchmarks.bfcl.checker import CheckerResult, CheckerRules, check
 from proctor_benchmarks.bfcl.compare import fault_of, standard
 from proctor_benchmarks.bfcl.declared_types import TYPES, Language, language_of
 from proctor_benchmarks.bfcl.decode import Mode, decode
@@ -54,9 +54,9 @@ def functions(category: str) -> list[dict[str, Any]]:
 ANSWERS: list[dict[str, dict[str, list[Any]]]] = [{"f": {"x": [1, "x"], "y": [[1.0], ""], "z": [{"a": [1, ""]}, ""]}}]
 
 
-def judged(category: str, output: Any, mode: Mode) -> Result:
+def judged(category: str, output: Any, mode: Mode) -> CheckerResult:
     result = check(functions(category), ANSWERS, category, output, mode=mode, underscores=mode == "native")
-    rules = Rules(language_of(category), mode == "native")
+    rules = CheckerRules(language_of(category), mode == "native")
     found = metrics.details(functions(category), ANSWERS, category, result, rules)
     assert all(0 <= found.get(name, 0) <= 1 for name in ("parameter_accuracy", "precision", "recall", "f1"))
     assert result.valid or (result.error_type and found["error_class"] and str(result.reason))

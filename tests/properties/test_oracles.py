@@ -18,7 +18,7 @@ from scipy.optimize import linear_sum_assignment
 
 from proctor.stats.agreement import Scale, krippendorff_alpha
 from proctor.stats.distributions import beta_cdf, beta_quantile, normal_cdf, normal_quantile, t_cdf, t_quantile
-from proctor.stats.ranking import Battle, bradley_terry
+from proctor.stats.ranking import RankedBattle, bradley_terry
 from proctor.trajectory_matching.assignment import best
 from proctor.trajectory_matching.porter import stem
 from proctor_judging.matching.unit_table import _lines, read_unit
@@ -69,7 +69,7 @@ def test_strengths_are_those_of_choix() -> None:
         for number in range(200):
             first, second = chance.sample(range(len(names)), 2)
             won = chance.random() < 1 / (1 + math.exp(0.3 * (first - second)))
-            battles.append(Battle(item=str(number), first=names[first], second=names[second], won=float(won)))
+            battles.append(RankedBattle(item=str(number), first=names[first], second=names[second], won=float(won)))
             wins.append((first, second) if won else (second, first))
         expected = choix.opt_pairwise(len(names), wins)
         found = {rating.name: rating.strength for rating in bradley_terry(battles, resamples=10).ratings}

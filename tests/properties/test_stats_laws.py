@@ -11,7 +11,7 @@ from proctor.core.tally import Case, tally
 from proctor.stats.distributions import beta_cdf, beta_quantile, t_cdf, t_quantile
 from proctor.stats.estimate import combine, estimate, metrics
 from proctor.stats.multiple import holm
-from proctor.stats.paired import Pair, compare, mcnemar_exact, mcnemar_mid_p, sign_flips
+from proctor.stats.paired import PairedSample, compare, mcnemar_exact, mcnemar_mid_p, sign_flips
 from proctor.stats.passk import pass_at_k, pass_hat_k
 from proctor.stats.rate import wilson
 
@@ -100,8 +100,8 @@ def test_one_success_more_moves_the_interval_up(count: int, data: st.DataObject)
 
 @given(differences)
 def test_swapping_two_runs_only_turns_the_sign(some: list[tuple[str, float, float]]) -> None:
-    there = compare([Pair(cluster=cluster, first=a, second=b) for cluster, a, b in some])
-    back = compare([Pair(cluster=cluster, first=b, second=a) for cluster, a, b in reversed(some)])
+    there = compare([PairedSample(cluster=cluster, first=a, second=b) for cluster, a, b in some])
+    back = compare([PairedSample(cluster=cluster, first=b, second=a) for cluster, a, b in reversed(some)])
     assert back.value == pytest.approx(-there.value)
     assert back.p_value == pytest.approx(there.p_value, rel=1e-9)  # t of sums in another order
     assert (back.wins, back.losses, back.ties) == (there.losses, there.wins, there.ties)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from proctor.core.sample import ToolCall
 from proctor.trajectory_matching import assignment, call_order, similarity
 from proctor.trajectory_matching.adk_rules import MATCH_TYPES, AdkCall, calls_match
-from proctor.trajectory_matching.arguments import Rules, closeness
-from proctor.trajectory_matching.compare import Comparison, compare
-from proctor.trajectory_matching.expectation import Expected, ExpectedCall, Order, Policy
+from proctor.trajectory_matching.arguments import ArgumentRules, closeness
+from proctor.trajectory_matching.compare import CallComparison, compare
+from proctor.trajectory_matching.expectation import ExpectedCall, ExpectedCalls, Order, Policy
 from proctor.trajectory_matching.pairing import How
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
@@ -32,23 +32,23 @@ _calls = st.lists(
 )
 
 
-def _expected(calls: Calls, **more: Any) -> Expected:
-    return Expected(calls=tuple(ExpectedCall(name=name, arguments=arguments) for name, arguments in calls), **more)
+def _expected(calls: Calls, **more: Any) -> ExpectedCalls:
+    return ExpectedCalls(calls=tuple(ExpectedCall(name=name, arguments=arguments) for name, arguments in calls), **more)
 
 
 def _made(calls: Calls) -> list[ToolCall]:
     return [ToolCall(name=name, arguments=arguments) for name, arguments in calls]
 
 
-def _compare(expected: Calls, made: Calls, **how: Any) -> Comparison:
+def _compare(expected: Calls, made: Calls, **how: Any) -> CallComparison:
     return compare(_expected(expected), _made(made), How(**how))
 
 
-def _precision(found: Comparison) -> float:
+def _precision(found: CallComparison) -> float:
     return found.matched / len(found.made)
 
 
-def _weights(expected: Expected, made: Sequence[ToolCall], how: How) -> list[list[float]]:
+def _weights(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> list[list[float]]:
     near = [[closeness(call, one, how.rules).similarity for one in made] for call in expected.calls or ()]
     return near if how.partial else [[float(one >= 1) for one in row] for row in near]
 
@@ -92,7 +92,7 @@ def _case(rng: random.Random, most: int) -> tuple[Calls, Calls]:
 
 
 def _random_how(rng: random.Random) -> How:
-    rules = Rules(policy=rng.choice(POLICIES), ignore=frozenset("b" if rng.random() < 0.2 else ""))
+    rules = ArgumentRules(policy=rng.choice(POLICIES), ignore=frozenset("b" if rng.random() < 0.2 else ""))
     return How(rules=rules, partial=rng.random() < 0.5)
 
 
@@ -140,7 +140,7 @@ def test_a_partial_order_equals_brute_force(cases: int) -> None:
                 ExpectedCall(name=name, arguments=arguments, label=f"c{place}")
                 for place, (name, arguments) in enumerate(expected)
             )
-            wanted = Expected(calls=calls, before=tuple((f"c{one}", f"c{other}") for one, other in edges))
+            wanted = ExpectedCalls(calls=calls, before=tuple((f"c{one}", f"c{other}") for one, other in edges))
         found = compare(wanted, _made(made), how)
         assert found.best
         assert found.matched == pytest.approx(_most(_weights(wanted, _made(made), how), before), abs=1e-9)
@@ -171,7 +171,7 @@ def test_the_order_of_expected_calls_is_irrelevant_without_an_order(
     shuffled = data.draw(st.permutations(expected))
     for partial in (False, True):
         for policy in POLICIES:
-            how = {"partial": partial, "rules": Rules(policy=policy)}
+            how = {"partial": partial, "rules": ArgumentRules(policy=policy)}
             assert _compare(expected, made, **how).matched == pytest.approx(_compare(shuffled, made, **how).matched)
 
 
@@ -248,8 +248,8 @@ def _odd_call(rng: random.Random, depth: int = 1) -> ExpectedCall:
     )
 
 
-def _odd_rules(rng: random.Random) -> Rules:
-    return Rules(
+def _odd_rules(rng: random.Random) -> ArgumentRules:
+    return ArgumentRules(
         policy=rng.choice(POLICIES),
         policy_of={"g": rng.choice(POLICIES)} if rng.random() < 0.3 else {},
         ignore=frozenset(key for key in ("a", "f.b", "g.c", "z") if rng.random() < 0.1),

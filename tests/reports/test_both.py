@@ -11,7 +11,7 @@ from proctor.api.files import write_comparison
 from proctor.core.errors import ProviderFailed
 from proctor.reports.both import SamplePair, compared_samples, listing_of_both, pair_samples
 from proctor.reports.versus import html, markdown
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 
 OLD = {"a": "right", "b": "right", "c": "wrong", "d": "wrong", "e": "right"}
 NEW = {"a": "right", "b": "wrong", "c": "right", "d": "wrong", "e": "lost"}
@@ -62,7 +62,7 @@ def test_the_file_for_programs_holds_the_samples(runs: tuple[proctor.Run, procto
 def test_a_sample_of_one_run_only_is_listed_without_the_other_side(tmp_path: Path) -> None:
     store = str(tmp_path / "runs.db")
     one, other = run(store, OLD), run(store, NEW, only="ab")
-    rows = json.loads(listing_of_both(found((one, other)), 5, Words("en")).data)["rows"]
+    rows = json.loads(listing_of_both(found((one, other)), 5, ReportWords("en")).data)["rows"]
     alone = next(row for row in rows if row["n"] == "c")
     assert alone["r"][1] is None
     assert alone["z"] == "not_compared"
@@ -87,7 +87,7 @@ def test_of_several_attempts_the_mean_is_compared_and_the_one_that_tells_most_sh
         ("right", 1, 3),
         ("wrong", 1, 3),
     ]
-    [row] = json.loads(listing_of_both([one], 1, Words("en")).data)["rows"]
+    [row] = json.loads(listing_of_both([one], 1, ReportWords("en")).data)["rows"]
     assert row["a"] == [2, 2]
     assert "attempt 2 of 3: `right`" in markdown(proctor.compare(old, new), "en", [one])
     assert "attempt 2 of 3" in html(proctor.compare(old, new), "en", [one]).partition("<script")[0]

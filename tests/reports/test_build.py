@@ -15,10 +15,10 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Usage
-from proctor.reports.build import Report, build, json_summary
+from proctor.reports.build import ReportData, build, json_summary
 
 
-async def small() -> tuple[Report, MemoryStore]:
+async def small() -> tuple[ReportData, MemoryStore]:
     store = MemoryStore()
     run, estimates = await example_runs.small_run(store)
     return build(run, store, estimates), store

@@ -242,7 +242,7 @@ def test_equal_systems_are_called_different_about_one_time_in_twenty() -> None:
         for number in range(120):
             hard = draw.random()
             first, second = float(draw.random() < hard), float(draw.random() < hard)
-            pairs.append(paired.Pair(cluster=str(number), first=first, second=second))
+            pairs.append(paired.PairedSample(cluster=str(number), first=first, second=second))
         found += paired.compare(pairs).p_value <= 0.05
     assert 0.02 <= found / rounds <= 0.08
 
@@ -288,8 +288,8 @@ def sides(first: proctor.Run, others: list[proctor.Run]) -> tuple[Side, list[Sid
 
 def test_in_a_fixed_order_each_row_is_tested_at_the_full_level_until_one_shows_nothing() -> None:
     def row(wins: int, losses: int) -> Untested:
-        pairs = [paired.Pair(cluster=str(n), first=float(n < wins), second=0.0) for n in range(100 - losses)]
-        pairs += [paired.Pair(cluster=f"-{n}", first=0.0, second=1.0) for n in range(losses)]
+        pairs = [paired.PairedSample(cluster=str(n), first=float(n < wins), second=0.0) for n in range(100 - losses)]
+        pairs += [paired.PairedSample(cluster=f"-{n}", first=0.0, second=1.0) for n in range(losses)]
         difference = paired.compare(pairs)
         return Untested(
             metric="accuracy", slice="", pairs=pairs, difference=difference, floor=0.1, ceiling=0.1, missing=0

@@ -7,7 +7,7 @@ import pytest
 
 from proctor.reports import plot
 from proctor.reports.distribution import summarise
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_equal_values_have_a_median_and_no_bins() -> None:
 def test_a_histogram_is_well_formed_and_names_every_bin_with_trials() -> None:
     found = summarise([1.0, 1.1, 5.0])
     assert found is not None
-    svg = ElementTree.fromstring(plot.histogram(found, "times &lt;b&gt;", Words("en").seconds))
+    svg = ElementTree.fromstring(plot.histogram(found, "times &lt;b&gt;", ReportWords("en").seconds))
     bins = svg.findall("rect")
     assert len(bins) == sum(count > 0 for count in found.counts)
     assert [float(one.get("height") or "0") > 0 for one in bins] == [True] * len(bins)

@@ -12,12 +12,12 @@ from proctor.core.trial import Trial, Verdict
 from proctor.reports import listing as listing_module
 from proctor.reports import render
 from proctor.reports.build import build
-from proctor.reports.listing import Rule, listing, state, stories
+from proctor.reports.listing import ErrorRule, listing, state, stories
 from proctor.reports.story import Story, story
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 
 
-def data_of(found: listing_module.Listing) -> dict[str, Any]:
+def data_of(found: listing_module.TrialListing) -> dict[str, Any]:
     read: dict[str, Any] = json.loads(found.data)
     return read
 
@@ -31,7 +31,7 @@ def told(id: str, answer: str, score: Score | None = None, *, question: str = "W
 async def test_every_trial_is_listed_the_passed_ones_too() -> None:
     store = MemoryStore()
     run, _ = await example_runs.small_run(store)
-    found = listing(stories(run, store), [Rule("wrong_param_value", "value_error:others")], 6, Words("en"))
+    found = listing(stories(run, store), [ErrorRule("wrong_param_value", "value_error:others")], 6, ReportWords("en"))
     rows = data_of(found)["rows"]
     assert found.listed == len(rows) == sum(store.outcomes(run.id).values())
     assert {row["z"] for row in rows} == {"passed", "failed", "unscored", "lost"}
@@ -42,7 +42,7 @@ async def test_every_trial_is_listed_the_passed_ones_too() -> None:
 
 def test_a_text_that_several_samples_share_is_there_once() -> None:
     question = "the same long question of all " * 9
-    one = listing([told(str(n), "no", question=question) for n in range(50)], [], 50, Words("en"))
+    one = listing([told(str(n), "no", question=question) for n in range(50)], [], 50, ReportWords("en"))
     assert one.data.count(question) == 1
 
 
@@ -50,13 +50,13 @@ def test_a_long_answer_is_cut_and_its_length_told(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(listing_module, "LEAST", 100)
     monkeypatch.setattr(listing_module, "MOST", 100)
     long = Score(points=0, reason="y" * 500)
-    texts = data_of(listing([told("a", "short", long)], [], 1, Words("en")))["texts"]
+    texts = data_of(listing([told("a", "short", long)], [], 1, ReportWords("en")))["texts"]
     assert "y" * 100 + " … (+400)" in texts
 
 
 def test_a_page_ends_where_it_is_full_and_says_how_many_it_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing_module, "MOST_BYTES", 5_000)
-    found = listing((told(str(n), f"{n} " * 200) for n in range(1_000)), [], 1_000, Words("en"))
+    found = listing((told(str(n), f"{n} " * 200) for n in range(1_000)), [], 1_000, ReportWords("en"))
     assert 1 < found.listed < 20
     assert len(found.data) < 10_000
     assert found.total == 1_000
@@ -64,7 +64,9 @@ def test_a_page_ends_where_it_is_full_and_says_how_many_it_lists(monkeypatch: py
 
 def test_what_a_judge_gave_is_told_by_dimension() -> None:
     details = {"dimensions": {"clarity": 4.0, "depth": None}, "scale": [1, 5], "passed": True}
-    row = data_of(listing([told("a", "b", Score(points=3, out_of=4, details=details))], [], 1, Words("en")))["rows"][0]
+    row = data_of(listing([told("a", "b", Score(points=3, out_of=4, details=details))], [], 1, ReportWords("en")))[
+        "rows"
+    ][0]
     assert row["f"] == [[0, 0.75, "3 / 4", "", 1, [["clarity", 4.0, 1, 5], ["depth", None, 1, 5]]]]
     assert row["z"] == "passed"
 

@@ -12,7 +12,7 @@ from proctor.core.score import Score
 from proctor.reports import render
 from proctor.reports.build import build, json_summary
 from proctor.reports.noise import noise, sections
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.stats.repeats import cases, split_error
 
 
@@ -87,7 +87,7 @@ async def test_the_repeats_of_a_judge_are_a_source_of_their_own() -> None:
     assert found.more_repeats is not None
     assert found.more_attempts < found.more_repeats < found.standard_error
     assert all(one.judge is not None and one.judge.variance == pytest.approx(0.003) for one in found.slices)
-    (section,) = sections([found], Words("en"))
+    (section,) = sections([found], ReportWords("en"))
     assert "One more repeat of each judgement" in str(section.blocks)
 
 
@@ -101,7 +101,7 @@ async def test_slices_have_their_own_variances() -> None:
 async def test_every_page_shows_it(lang: str) -> None:
     run, store, estimates = await _run(MIXED)
     report = build(run, store, estimates)
-    (section,) = sections(report.noise, Words(lang))
+    (section,) = sections(report.noise, ReportWords(lang))
     for page in (render.html(report, lang), render.markdown(report, lang)):
         assert str(section.title) in page
         assert "q2 (2/3)" in page

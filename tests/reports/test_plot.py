@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from proctor.core.run import Estimate
 from proctor.reports import plot
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 
 shares = st.one_of(st.none(), st.floats(-1, 2))
 
@@ -56,7 +56,7 @@ def test_a_number_that_is_no_share_has_no_plot_and_no_percent() -> None:
     steps = Estimate(name="steps", value=3.9, low=2.7, high=5.1, unit="number")
     assert plot.row(steps, "steps") == ""
     assert plot.line(steps, 9) == " " * 9
-    words = Words("en")
+    words = ReportWords("en")
     assert (words.value(steps), words.interval(steps), words.bounds(steps)) == ("3.9", "2.7–5.1", "–")
     assert words.sentence(steps, "steps") == "steps: 3.9, interval 2.7–5.1"
 

@@ -15,9 +15,9 @@ from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.i18n import LANGUAGES, catalogue
 from proctor.reports import render, words
-from proctor.reports.build import Report, build
+from proctor.reports.build import ReportData, build
 from proctor.reports.listing import stories
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 WITHOUT_SIGN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -54,7 +54,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-async def report_of(make: str) -> Report:
+async def report_of(make: str) -> ReportData:
     store = MemoryStore()
     run, estimates = await getattr(example_runs, f"{make}_run")(store)
     return build(run, store, estimates)
@@ -185,22 +185,22 @@ def test_every_name_in_the_tables_of_words_is_translated() -> None:
 
 @pytest.mark.parametrize("name", ["wrong_function", "brand_new_class", ""])
 def test_a_class_without_a_word_is_shown_with_spaces(name: str) -> None:
-    assert Words("en").error(name) == {"": "no class given"}.get(name, name.replace("_", " "))
+    assert ReportWords("en").error(name) == {"": "no class given"}.get(name, name.replace("_", " "))
 
 
 def test_a_stored_sentence_without_its_values_is_shown_and_does_not_raise() -> None:
-    assert Words("en").t(say("{a} and {b}", a=1)) == "{a} and {b}"
+    assert ReportWords("en").t(say("{a} and {b}", a=1)) == "{a} and {b}"
 
 
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(None, "–"), (0.0, "0.00 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (3_725, "1 h 2 min")]
 )
 def test_lengths_of_time(seconds: float | None, shown: str) -> None:
-    assert Words("en").seconds(seconds) == shown
+    assert ReportWords("en").seconds(seconds) == shown
 
 
 def test_a_number_that_is_no_share_is_shown_as_it_is() -> None:
-    assert Words("en").percent(3.14159) == "3.142"
+    assert ReportWords("en").percent(3.14159) == "3.142"
 
 
 async def test_a_large_run_is_a_page_in_a_moment() -> None:

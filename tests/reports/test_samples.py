@@ -4,7 +4,7 @@ import proctor
 from proctor.core.errors import ProviderFailed
 from proctor.reports.build import build
 from proctor.reports.printing import printed
-from proctor.reports.samples import SampleFilter, as_object, print_sample, select_samples
+from proctor.reports.samples import ReportFilter, as_object, print_sample, select_samples
 from proctor.reports.terminal import failures
 
 TASK = proctor.Task(
@@ -23,7 +23,7 @@ def buys(messages: list[dict[str, object]]) -> list[dict[str, object]]:
 
 def test_answer_calls_and_target_are_data_of_their_own() -> None:
     run = proctor.evaluate(TASK, agent=buys)
-    (one,) = select_samples(run.record, run.store, SampleFilter())
+    (one,) = select_samples(run.record, run.store, ReportFilter())
     found = as_object(one)
     assert (found["answer"], found["target"]) == ("Done.", {"cart": ["tea"]})
     assert found["calls"] == [{"name": "buy", "arguments": {"item": "tea"}}]

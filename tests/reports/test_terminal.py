@@ -15,12 +15,12 @@ from proctor import Sample, Task, evaluate
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
 from proctor.reports import terminal
-from proctor.reports.build import Report, build
+from proctor.reports.build import ReportData, build
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-async def made(make: str) -> tuple[Report, RunRecord, MemoryStore]:
+async def made(make: str) -> tuple[ReportData, RunRecord, MemoryStore]:
     store = MemoryStore()
     run, estimates = await getattr(example_runs, f"{make}_run")(store)
     return build(run, store, estimates), run, store

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from proctor.core.sentence import say
-from proctor.reports.verdicts import Row, Untested, decide
-from proctor.stats.paired import Pair, compare
+from proctor.reports.verdicts import MetricRow, Untested, decide
+from proctor.stats.paired import PairedSample, compare
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,7 @@ def test_differences_in_unequal_clusters_are_covered_and_agree_with_their_test(s
             effect = (source.expovariate(1) - 1) / 8 if skewed else source.gauss(0, 0.15)
             for _ in range(size):
                 value = min(max(effect + source.gauss(0, 0.1), -0.5), 0.5)
-                pairs.append(Pair(cluster=str(cluster), first=0.5 + value, second=0.5))
+                pairs.append(PairedSample(cluster=str(cluster), first=0.5 + value, second=0.5))
         difference = compare(pairs)
         assert difference.low is not None
         assert difference.high is not None
@@ -98,7 +98,7 @@ def test_differences_of_several_attempts_are_covered() -> None:
         for number in range(14):
             rate = source.betavariate(9, 2)
             means = (sum(source.random() < rate for _ in range(5)) / 5 for _ in range(2))
-            pairs.append(Pair(cluster=str(number), first=next(means), second=next(means)))
+            pairs.append(PairedSample(cluster=str(number), first=next(means), second=next(means)))
         difference = compare(pairs, single=False)
         assert difference.low is not None
         assert difference.high is not None
@@ -106,7 +106,7 @@ def test_differences_of_several_attempts_are_covered() -> None:
     assert covered / rounds >= 0.93
 
 
-def _agrees(row: Row) -> bool:
+def _agrees(row: MetricRow) -> bool:
     """The verdict is 'better' or 'worse' exactly when a tested row's interval leaves out 0, on the right side of it."""
     low, high = row.difference.low, row.difference.high
     assert low is not None
@@ -120,7 +120,7 @@ def lose_what_was_lost(source: random.Random, count: int, moved: float) -> Untes
     """Draw equal agents, of whose second one no loss gets a score: a judge cannot read it, or an endpoint gives up on it."""
     drawn = [source.random() for _ in range(count)]
     kept = [(str(n), one < moved) for n, one in enumerate(drawn) if one < moved or one >= 2 * moved]
-    pairs = [Pair(cluster=id, first=1.0, second=float(not is_won)) for id, is_won in kept]
+    pairs = [PairedSample(cluster=id, first=1.0, second=float(not is_won)) for id, is_won in kept]
     difference, lost = compare(pairs), count - len(pairs)
     won = difference.value * len(pairs) / count
     return Untested(
@@ -153,7 +153,7 @@ def _rows(source: random.Random, count: int, won: float, lost: float, *, slices:
     return [_untested("", pairs), *(_untested(str(at), pairs[at::slices]) for at in range(slices))]
 
 
-def _untested(slice_: str, pairs: Sequence[Pair]) -> Untested:
+def _untested(slice_: str, pairs: Sequence[PairedSample]) -> Untested:
     difference = compare(pairs)
     return Untested(
         metric="accuracy",
@@ -166,10 +166,10 @@ def _untested(slice_: str, pairs: Sequence[Pair]) -> Untested:
     )
 
 
-def _pairs(source: random.Random, count: int, won: float, lost: float, name: str = "") -> list[Pair]:
+def _pairs(source: random.Random, count: int, won: float, lost: float, name: str = "") -> list[PairedSample]:
     pairs = []
     for number in range(count):
         drawn = source.random()
         first, second = (1, 0) if drawn < won else (0, 1) if drawn < won + lost else (1, 1)
-        pairs.append(Pair(cluster=f"{name}-{number}", first=first, second=second))
+        pairs.append(PairedSample(cluster=f"{name}-{number}", first=first, second=second))
     return pairs

@@ -20,7 +20,7 @@ def equal_runs(source: random.Random, count: int) -> list[list[int]]:
 
 def row(first: list[int], second: list[int]) -> Untested:
     pairs = [
-        paired.Pair(cluster=str(n), first=float(b), second=float(a))
+        paired.PairedSample(cluster=str(n), first=float(b), second=float(a))
         for n, (a, b) in enumerate(zip(first, second, strict=True))
     ]
     value = paired.compare(pairs)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.reports.word_diff import Piece, _subsequence, diff_words, words_of
+from proctor.reports.word_diff import WordDiffPiece, _subsequence, diff_words, words_of
 from proctor.trajectory_matching.rouge import common_length
 
 
-def marked(pieces: list[Piece]) -> str:
+def marked(pieces: list[WordDiffPiece]) -> str:
     return "".join(f"[{piece.text}]" if piece.changed else piece.text for piece in pieces)
 
 

@@ -10,7 +10,7 @@ from review_data import SCORES
 
 from proctor.core.errors import BadInput
 from proctor_judging.review import labels
-from proctor_judging.review.labels import Entry, Label
+from proctor_judging.review.labels import LabelEntry, ReviewLabel
 from proctor_judging.review.queue import Review
 
 OF_THE_SOURCE = {
@@ -43,7 +43,7 @@ def as_the_source_reads(path: Path) -> dict[str, Any]:
 
 def test_a_file_of_the_source_is_read(tmp_path: Path) -> None:
     assert labels.read(written(tmp_path, OF_THE_SOURCE)) == [
-        Label(
+        ReviewLabel(
             item="gen_aime_1",
             reviewer="",
             scores=SCORES,
@@ -153,8 +153,8 @@ def test_the_labels_stand_beside_the_data_and_never_in_its_place(data: str) -> N
 
 
 def test_disagreement_is_told_by_status_and_by_distance() -> None:
-    one = Entry(reviewer="ann", scores={"clarity": 5, "correctness": 4}, status="approved")
-    other = Entry(reviewer="bob", scores={"clarity": 3, "correctness": 3}, status="rejected")
+    one = LabelEntry(reviewer="ann", scores={"clarity": 5, "correctness": 4}, status="approved")
+    other = LabelEntry(reviewer="bob", scores={"clarity": 3, "correctness": 3}, status="rejected")
     assert labels.differ([one, other], 1) == ("status", "clarity")
     assert labels.differ([one, other], 2) == ("status",)
     assert labels.differ([one], 0) == ()

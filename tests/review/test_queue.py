@@ -18,7 +18,7 @@ from review_data import SCORES
 
 from proctor.core.errors import BadInput
 from proctor_judging.review import labels
-from proctor_judging.review.dimensions import Dimension
+from proctor_judging.review.dimensions import ReviewDimension
 from proctor_judging.review.plan import assign
 from proctor_judging.review.queue import Review
 
@@ -217,7 +217,7 @@ def test_only_items_of_the_data_can_be_labelled(tmp_path: Path) -> None:
 
 
 def test_dimensions_and_scale_can_be_others(tmp_path: Path) -> None:
-    review = Review(review_data.write(tmp_path), dimensions=[Dimension(name="tone", low=0, high=10)])
+    review = Review(review_data.write(tmp_path), dimensions=[ReviewDimension(name="tone", low=0, high=10)])
     review.label("gen_aime_1", "", {"tone": 0, "not asked": 3}, "approved")
     assert labels.read(review.file)[0].scores == {"tone": 0}
 

@@ -16,8 +16,8 @@ from proctor.runtime.garbage import gc_paused
 from proctor.scorers import trajectory as room
 from proctor.scorers.lookup import find_scorer, functions
 from proctor.trajectory_matching import compare, explain, similarity
-from proctor.trajectory_matching.arguments import Rules
-from proctor.trajectory_matching.expectation import Expected, ExpectedCall, expected_of
+from proctor.trajectory_matching.arguments import ArgumentRules
+from proctor.trajectory_matching.expectation import ExpectedCall, ExpectedCalls, expected_of
 from proctor.trajectory_matching.pairing import How
 
 Call = tuple[str, Mapping[str, Any]]
@@ -386,15 +386,15 @@ def _many(count: int, tools: str, spread: int, shift: int = 0) -> list[tuple[str
     ]
 
 
-def _expected(calls: Sequence[Call], **more: Any) -> Expected:
-    return Expected(calls=tuple(ExpectedCall(name=name, arguments=arguments) for name, arguments in calls), **more)
+def _expected(calls: Sequence[Call], **more: Any) -> ExpectedCalls:
+    return ExpectedCalls(calls=tuple(ExpectedCall(name=name, arguments=arguments) for name, arguments in calls), **more)
 
 
 def _made(calls: Sequence[Call]) -> list[ToolCall]:
     return [ToolCall(name=name, arguments=arguments) for name, arguments in calls]
 
 
-def _seconds(expected: Expected, made: list[ToolCall], how: How) -> float:
+def _seconds(expected: ExpectedCalls, made: list[ToolCall], how: How) -> float:
     took = []
     with gc_paused():  # which has all that pytest collected to look at
         for _ in range(3):
@@ -404,7 +404,7 @@ def _seconds(expected: Expected, made: list[ToolCall], how: How) -> float:
     return min(took)
 
 
-def _one_by_one(expected: Expected, made: list[ToolCall]) -> float:
+def _one_by_one(expected: ExpectedCalls, made: list[ToolCall]) -> float:
     """How long it takes to do no more than compare the arguments of every call with those of every other."""
     began = time.process_time()
     assert sum(call.arguments == one.arguments for call in expected.calls or () for one in made)
@@ -417,9 +417,12 @@ def test_equal_calls_are_found_without_comparing_each_with_each() -> None:
 
 
 @pytest.mark.parametrize(
-    "rules", [Rules(), Rules(tolerance=0.1), Rules(policy="superset", match={"b": {"one_of": [1]}})]
+    "rules",
+    [ArgumentRules(), ArgumentRules(tolerance=0.1), ArgumentRules(policy="superset", match={"b": {"one_of": [1]}})],
 )
-def test_a_thousand_calls_with_partial_similarity_take_no_longer_than_ten_times_all_comparisons(rules: Rules) -> None:
+def test_a_thousand_calls_with_partial_similarity_take_no_longer_than_ten_times_all_comparisons(
+    rules: ArgumentRules,
+) -> None:
     pytest.importorskip("scipy", reason="needs the extra 'matching'")
     expected, made = _expected(_many(1_000, "f", 50)), _made(_many(1_000, "f", 50, 3))
     how = How(partial=True, rules=rules)
@@ -436,7 +439,7 @@ def test_without_scipy_more_than_two_hundred_similar_calls_name_the_extra(monkey
         compare.compare(_expected(calls), _made(calls), How(partial=True))
 
 
-def _chains(rng: random.Random, count: int, length: int) -> Expected:
+def _chains(rng: random.Random, count: int, length: int) -> ExpectedCalls:
     """Chains of calls that stand in no order to each other."""
     labels = [[f"{chain}.{step}" for step in range(length)] for chain in range(count)]
     calls = [
@@ -444,7 +447,7 @@ def _chains(rng: random.Random, count: int, length: int) -> Expected:
         for chain in labels
         for label in chain
     ]
-    return Expected(calls=tuple(calls), before=tuple(pair for chain in labels for pair in pairwise(chain)))
+    return ExpectedCalls(calls=tuple(calls), before=tuple(pair for chain in labels for pair in pairwise(chain)))
 
 
 def test_an_order_that_is_too_wide_says_so() -> None:
@@ -459,7 +462,7 @@ def test_an_order_that_is_too_wide_says_so() -> None:
 
 def test_groups_are_exact_however_wide() -> None:
     calls = [ExpectedCall(name="fgh"[at % 3], arguments={"a": at % 4}) for at in range(40)]
-    expected = Expected(calls=tuple(calls), groups=tuple(at // 20 for at in range(40)), order="in_order")
+    expected = ExpectedCalls(calls=tuple(calls), groups=tuple(at // 20 for at in range(40)), order="in_order")
     made = [ToolCall(name="fgh"[at * at % 3], arguments={"a": at % 4}) for at in range(60)]
     assert compare.compare(expected, made).best
 

@@ -1,7 +1,7 @@
 import pytest
 from bench.stages import TASKS, simulate
 
-from proctor.core.run import Stage, Strata
+from proctor.core.run import RunStage, Strata
 from proctor.core.tally import Tally
 from proctor.stats.allocation import allocate, stage_by_sample, stage_sizes
 
@@ -33,14 +33,14 @@ def test_where_all_was_right_samples_go_by_size() -> None:
 
 
 def test_stages_share_the_size_of_a_stratum_by_their_totals() -> None:
-    first, later = Stage(counts={"a": 60, "b": 40}), Stage(counts={"a": 10, "b": 90}, ids=("x", "y"))
+    first, later = RunStage(counts={"a": 60, "b": 40}), RunStage(counts={"a": 10, "b": 90}, ids=("x", "y"))
     known = Strata(by="of", sizes={"a": 600, "b": 400}, stages=(first, later))
     assert stage_sizes(known) == {"a": 300, "a (2)": 300, "b": 200, "b (2)": 200}
     assert stage_by_sample(known) == {"x": 1, "y": 1}
 
 
 def test_a_run_that_drew_all_in_the_end_needs_no_weights() -> None:
-    first, later = Stage(counts={"a": 60, "b": 40}), Stage(counts={"a": 0, "b": 20}, ids=("x",))
+    first, later = RunStage(counts={"a": 60, "b": 40}), RunStage(counts={"a": 0, "b": 20}, ids=("x",))
     known = Strata(by="of", sizes={"a": 60, "b": 60}, stages=(first, later))
     assert stage_sizes(known) == {"a": 60, "b": 60}
     assert stage_by_sample(known) == {}

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from proctor.stats.amounts import Step, bounds, chance_below, seen_bounds
+from proctor.stats.amounts import AmountStep, bounds, chance_below, seen_bounds
 from proctor.stats.bounds import exact
 
-ONE = Step(1.0, 1.0)
-NONE = Step(0.0, 1.0)
+ONE = AmountStep(1.0, 1.0)
+NONE = AmountStep(0.0, 1.0)
 
 
 @pytest.mark.parametrize(("successes", "count"), [(0, 5), (0, 20), (3, 20), (19, 20), (10, 500)])
@@ -38,7 +38,7 @@ def test_a_chance_is_certain_where_all_lie_on_one_side() -> None:
 def test_more_than_was_seen_counts_less_and_less() -> None:
     highs = []
     for count in (10, 100, 1_000):
-        found = bounds([ONE] * count, 0.05, least=NONE, most=Step(60.0, 1.0))
+        found = bounds([ONE] * count, 0.05, least=NONE, most=AmountStep(60.0, 1.0))
         seen = seen_bounds([ONE] * count, 0.05)
         assert found is not None
         assert seen is not None
@@ -50,7 +50,7 @@ def test_more_than_was_seen_counts_less_and_less() -> None:
 
 
 def test_without_a_greatest_amount_there_is_no_upper_bound_and_one_cluster_has_none() -> None:
-    found = bounds([ONE, Step(2.0, 1.0)] * 20, 0.05, least=NONE, most=None)
+    found = bounds([ONE, AmountStep(2.0, 1.0)] * 20, 0.05, least=NONE, most=None)
     assert found is not None
     assert found.high == math.inf
     assert bounds([ONE], 0.05, least=NONE, most=ONE) is None
@@ -59,7 +59,7 @@ def test_without_a_greatest_amount_there_is_no_upper_bound_and_one_cluster_has_n
 def test_a_ratio_of_pairs_that_move_together_is_narrow() -> None:
     source = random.Random(2)
     before = [source.lognormvariate(0, 1) for _ in range(200)]
-    steps = [Step(1.2 * one * source.uniform(0.98, 1.02), one) for one in before]
+    steps = [AmountStep(1.2 * one * source.uniform(0.98, 1.02), one) for one in before]
     found = seen_bounds(steps, 0.05)
     assert found is not None
     assert (found.low, found.high) == pytest.approx((1.2, 1.2), abs=0.01)

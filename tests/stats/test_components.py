@@ -5,12 +5,12 @@ import random
 import pytest
 from bench.variances import SUITES, covered
 
-from proctor.stats.components import Attempts, components
+from proctor.stats.components import AttemptValues, components
 
 
-def _samples(rows: list[list[float]], clusters: int = 0) -> list[Attempts]:
+def _samples(rows: list[list[float]], clusters: int = 0) -> list[AttemptValues]:
     return [
-        Attempts(str(at), str(at % clusters if clusters else at), {}, [float(value) for value in row])
+        AttemptValues(str(at), str(at % clusters if clusters else at), {}, [float(value) for value in row])
         for at, row in enumerate(rows)
     ]
 
@@ -58,7 +58,7 @@ def test_what_a_judge_adds_is_taken_from_the_attempts() -> None:
     for at in range(2_000):
         mean = suite.draw(source)
         trials = [suite.attempt(source, mean) for _ in range(3)]
-        samples.append(Attempts(str(at), str(at), {}, [value for value, _ in trials], [one for _, one in trials]))
+        samples.append(AttemptValues(str(at), str(at), {}, [value for value, _ in trials], [one for _, one in trials]))
     found = components(samples, repeats=3)
     assert found is not None
     assert found.judge is not None
@@ -66,7 +66,7 @@ def test_what_a_judge_adds_is_taken_from_the_attempts() -> None:
     assert found.attempts.variance == pytest.approx(suite.within, rel=0.1)
     assert found.samples.variance == pytest.approx(suite.between, rel=0.1)
     unknown = components(
-        [*samples[:999], *(Attempts(one.sample_id, one.cluster, {}, one.values) for one in samples[999:])]
+        [*samples[:999], *(AttemptValues(one.sample_id, one.cluster, {}, one.values) for one in samples[999:])]
     )
     assert unknown is not None
     assert unknown.judge is None

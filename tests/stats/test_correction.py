@@ -5,7 +5,7 @@ from simulated import chance, rounds
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
-from proctor.stats.correction import Labelled, Stratum, ppi, stratified_ppi
+from proctor.stats.correction import Labelled, LabelledStratum, ppi, stratified_ppi
 
 ROUNDS = rounds(600)
 CHANCE = chance(0.95, 600)
@@ -70,14 +70,14 @@ def test_a_value_off_the_scale_is_refused() -> None:
 
 
 def test_strata_weigh_as_many_items_as_they_have() -> None:
-    easy = Stratum(labelled=[Labelled(human=1, judge=1)] * 12, judged=[1.0] * 288)
-    hard = Stratum(labelled=[Labelled(human=0, judge=0)] * 88, judged=[0.0] * 12)
+    easy = LabelledStratum(labelled=[Labelled(human=1, judge=1)] * 12, judged=[1.0] * 288)
+    hard = LabelledStratum(labelled=[Labelled(human=0, judge=0)] * 88, judged=[0.0] * 12)
     assert stratified_ppi({"easy": easy, "hard": hard}).value == pytest.approx(300 / 400)
 
 
 def test_strata_with_hardly_a_label_are_laid_together() -> None:
-    whole = Stratum(labelled=PAIRS * 3, judged=OTHERS * 3)
-    lonely = Stratum(labelled=PAIRS[:1], judged=OTHERS)
+    whole = LabelledStratum(labelled=PAIRS * 3, judged=OTHERS * 3)
+    lonely = LabelledStratum(labelled=PAIRS[:1], judged=OTHERS)
     assert stratified_ppi({"a": whole, "b": lonely}) == ppi([*PAIRS * 3, PAIRS[0]], [*OTHERS * 3, *OTHERS])
 
 
@@ -111,7 +111,7 @@ def test_points_are_covered_within_strata() -> None:
             for _ in range(size):
                 human = min(max(source.gauss(mean, 0.1), 0), 1)
                 items.append(Labelled(human=human, judge=min(max(human + source.gauss(0.1, 0.05), 0), 1)))
-            strata[name] = Stratum(labelled=items[:25], judged=[one.judge for one in items[25:]])
+            strata[name] = LabelledStratum(labelled=items[:25], judged=[one.judge for one in items[25:]])
         hits += _covers(stratified_ppi(strata), (0.3 * 200 + 0.7 * 100) / 300)
     assert hits / ROUNDS == pytest.approx(0.95, abs=0.02 + CHANCE)
 

@@ -8,7 +8,7 @@ import pytest
 from proctor.core.run import Estimate
 from proctor.core.tally import Case, Tally, tally
 from proctor.stats.estimate import combine, estimate
-from proctor.stats.paired import Pair, compare, sign_flips
+from proctor.stats.paired import PairedSample, compare, sign_flips
 from proctor.stats.rate import two_sided_z, wilson
 
 ROUNDS = 2000
@@ -92,7 +92,7 @@ def test_a_difference_of_zero_is_covered_and_rarely_found() -> None:
         for i in range(60):
             rate = source.random()
             first, second = float(source.random() < rate), float(source.random() < rate)
-            pairs.append(Pair(cluster=str(i), first=first, second=second))
+            pairs.append(PairedSample(cluster=str(i), first=first, second=second))
         difference = compare(pairs)
         assert difference.low is not None
         assert difference.high is not None

@@ -13,8 +13,8 @@ from proctor.core.tally import Case, tally
 from proctor.core.task import Task
 from proctor.engine.order import shuffle
 from proctor.engine.selection import choose
-from proctor.stats.paired import Difference, Pair, compare
-from proctor.stats.strata import Stratum, estimate, weight_by_stratum
+from proctor.stats.paired import Difference, PairedSample, compare
+from proctor.stats.strata import MeasuredStratum, estimate, weight_by_stratum
 
 RATES = {"easy": 0.9, "hard": 0.54}
 SIZES = {"easy": 900, "hard": 100}
@@ -56,7 +56,7 @@ def covered(
         taken = list(found.visits())
         taken = taken[: round(len(taken) * visited)]
         strata = [
-            Stratum(
+            MeasuredStratum(
                 name=name,
                 size=size,
                 tally=tally(
@@ -87,7 +87,7 @@ def test_a_draw_of_two_strata_covers_the_full_run() -> None:
             chance = chance_of(easy, 90, right["easy"], 900) * chance_of(hard, 10, right["hard"], 100)
             made_of = (("easy", 900, 90, easy), ("hard", 100, 10, hard))
             strata = [
-                Stratum(
+                MeasuredStratum(
                     name=name,
                     size=size,
                     tally=tally(Case(cluster=f"{name}{n}", values=(float(n < hits),), planned=1) for n in range(count)),
@@ -154,13 +154,13 @@ def difference(
 ) -> Difference:
     """The difference of two runs over so many pairs of each stratum."""
     weights = weight_by_stratum(dict(sizes), counts)
-    pairs: list[Pair] = []
+    pairs: list[PairedSample] = []
     for stratum, count in counts.items():
         won, lost = moves[stratum]
         for _ in range(count):
             chance = draw.random()
             first, second = (1, 0) if chance < won else (0, 1) if chance < won + lost else (1, 1)
-            pairs.append(Pair(cluster=str(len(pairs)), first=first, second=second, weight=weights[stratum]))
+            pairs.append(PairedSample(cluster=str(len(pairs)), first=first, second=second, weight=weights[stratum]))
     return compare(pairs)
 
 

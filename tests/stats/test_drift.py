@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.drift import SIZES, Detector, Shift, Unit, _Bet, _Term, _Values
+from proctor.stats.drift import SIZES, Detector, DriftUnit, Shift, _Bet, _Term, _Values
 
 
-def runs(rates: Sequence[float], count: int, seed: int) -> Iterator[dict[str, Unit]]:
+def runs(rates: Sequence[float], count: int, seed: int) -> Iterator[dict[str, DriftUnit]]:
     rng = random.Random(seed)
     for _ in range(count):
-        yield {str(number): Unit(float(rng.random() < rate)) for number, rate in enumerate(rates)}
+        yield {str(number): DriftUnit(float(rng.random() < rate)) for number, rate in enumerate(rates)}
 
 
-def feed(detector: Detector, *parts: Iterator[dict[str, Unit]]) -> list[Shift]:
+def feed(detector: Detector, *parts: Iterator[dict[str, DriftUnit]]) -> list[Shift]:
     return [found for run in itertools.chain(*parts) if (found := detector.add(run)) is not None]
 
 
@@ -32,7 +32,7 @@ def test_a_bet_on_which_value_is_the_newest_is_fair_or_worse(values: tuple[float
         earned = []
         for value in values:
             bet = _Bet("down" if direction == "down" else "up", 0.1)
-            bet.add(0, [_Term(Unit(value), pool)], stake)
+            bet.add(0, [_Term(DriftUnit(value), pool)], stake)
             earned.append(math.exp(bet.log))
         mean = math.fsum(earned) / len(earned)
         assert mean <= 1 + 1e-12
@@ -66,14 +66,14 @@ def test_a_recovery_is_a_rise_after_the_fall() -> None:
 
 def test_samples_that_never_change_show_nothing_and_new_samples_are_not_compared() -> None:
     detector = Detector(100)
-    assert feed(detector, iter([{"a": Unit(1.0)}] * 50)) == []
-    assert feed(detector, iter([{f"{run}-{n}": Unit(0.0) for n in range(50)} for run in range(20)])) == []
+    assert feed(detector, iter([{"a": DriftUnit(1.0)}] * 50)) == []
+    assert feed(detector, iter([{f"{run}-{n}": DriftUnit(0.0) for n in range(50)} for run in range(20)])) == []
 
 
 def test_a_cluster_counts_as_one_observation() -> None:
-    single = {str(n): Unit(1.0) for n in range(40)}
-    lost = {str(n): Unit(0.0) for n in range(40)}
-    together, gone = {"c": Unit(1.0, 40)}, {"c": Unit(0.0, 40)}
+    single = {str(n): DriftUnit(1.0) for n in range(40)}
+    lost = {str(n): DriftUnit(0.0) for n in range(40)}
+    together, gone = {"c": DriftUnit(1.0, 40)}, {"c": DriftUnit(0.0, 40)}
     assert feed(Detector(100), iter([single] * 4), iter([lost]))
     assert not feed(Detector(100), iter([together] * 4), iter([gone]))
 
@@ -88,12 +88,17 @@ def test_huge_stakes_do_not_overflow() -> None:
     detector = Detector(1e9)
     assert len(SIZES) == 4
     assert (
-        feed(detector, iter([{"a": Unit(1.0, 1e6), "b": Unit(0.5, 1e-6)}] * 3), iter([{"a": Unit(0.999, 1e6)}])) == []
+        feed(
+            detector,
+            iter([{"a": DriftUnit(1.0, 1e6), "b": DriftUnit(0.5, 1e-6)}] * 3),
+            iter([{"a": DriftUnit(0.999, 1e6)}]),
+        )
+        == []
     )
 
 
 def test_a_change_begins_where_the_means_lie_apart_the_clearest() -> None:
     detector = Detector(100)
-    runs = [{str(at): Unit(float(at < right)) for at in range(40)} for right in (30, 31, 30, 12, 11)]
+    runs = [{str(at): DriftUnit(float(at < right)) for at in range(40)} for right in (30, 31, 30, 12, 11)]
     found = [shift for run in runs if (shift := detector.add(run)) is not None]
     assert [(one.since, one.found) for one in found] == [(3, 3)]

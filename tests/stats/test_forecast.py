@@ -8,13 +8,13 @@ from proctor.core.tally import Case, tally
 from proctor.stats.bounds import exact, moved, one_sided
 from proctor.stats.estimate import estimate
 from proctor.stats.forecast import expect_difference, expect_share
-from proctor.stats.paired import Pair
+from proctor.stats.paired import PairedSample
 from proctor.stats.rate import Interval
 
 
-def _pairs(count: int, won: int, lost: int, name: str = "") -> list[Pair]:
+def _pairs(count: int, won: int, lost: int, name: str = "") -> list[PairedSample]:
     moves = [(1, 0)] * won + [(0, 1)] * lost + [(1, 1)] * (count - won - lost)
-    return [Pair(cluster=f"{name}{n}", first=first, second=second) for n, (first, second) in enumerate(moves)]
+    return [PairedSample(cluster=f"{name}{n}", first=first, second=second) for n, (first, second) in enumerate(moves)]
 
 
 def test_what_is_expected_of_as_many_samples_is_what_they_show() -> None:
@@ -45,7 +45,7 @@ def test_nothing_failed_and_as_many_are_needed_as_exclude_the_limit(count: int, 
 def test_so_many_samples_decide_in_about_four_of_five_cases(kept: int) -> None:
     source = random.Random(1)
 
-    def draw(count: int) -> list[Pair]:
+    def draw(count: int) -> list[PairedSample]:
         moves = [source.random() for _ in range(count)]
         won, lost = sum(one < 0.06 for one in moves), sum(0.06 <= one < 0.12 for one in moves)
         return _pairs(count, won, lost, "more ")

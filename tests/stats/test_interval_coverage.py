@@ -10,8 +10,8 @@ from simulated import chance, rounds
 from proctor.core.tally import Tally
 from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import combine, estimate
-from proctor.stats.paired import Pair, compare
-from proctor.stats.strata import Stratum
+from proctor.stats.paired import PairedSample, compare
+from proctor.stats.strata import MeasuredStratum
 from proctor.stats.strata import estimate as of_strata
 
 pytestmark = pytest.mark.slow
@@ -123,7 +123,7 @@ def test_differences_of_clusters_that_fail_as_a_whole_are_covered(
     covered = wrong_go = 0
     for lost in draw.random((turns, count)) < wrong:
         pairs = [
-            Pair(cluster=str(at), first=1.0 - one, second=1.0)
+            PairedSample(cluster=str(at), first=1.0 - one, second=1.0)
             for at, (size, one) in enumerate(zip(each, lost, strict=True))
             for _ in range(size)
         ]
@@ -145,7 +145,7 @@ def test_strata_of_clusters_that_fail_as_a_whole_are_covered() -> None:
     for pair in totals:
         tallies = _tallies(pair, each.tolist(), trials=int(each.sum()), whole=True)
         parts = zip(("easy", "hard"), tallies, (750.0, 250.0), strict=True)
-        made = of_strata("", [Stratum(name=name, tally=one, size=size) for name, one, size in parts])
+        made = of_strata("", [MeasuredStratum(name=name, tally=one, size=size) for name, one, size in parts])
         bounds = one_sided(made, 0.05)
         assert made.low is not None
         assert made.high is not None

@@ -13,7 +13,7 @@ from proctor.stats.paired import (
     SIGN_FLIPS,
     T_OVER_SAMPLES,
     Difference,
-    Pair,
+    PairedSample,
     at_level,
     compare,
     mcnemar_exact,
@@ -47,7 +47,9 @@ def test_two_models_on_humaneval_differ_as_published() -> None:
 
 
 def test_the_error_is_that_of_the_two_runs_less_what_they_share() -> None:
-    pairs = [Pair(cluster=str(i), first=x, second=y) for i, (x, y) in enumerate([(0.1, 0.3), (0.9, 0.6), (0.4, 0.4)])]
+    pairs = [
+        PairedSample(cluster=str(i), first=x, second=y) for i, (x, y) in enumerate([(0.1, 0.3), (0.9, 0.6), (0.4, 0.4)])
+    ]
     difference = compare(pairs)
     a, b = _error([pair.first for pair in pairs]), _error([pair.second for pair in pairs])
     assert difference.correlation is not None
@@ -122,14 +124,14 @@ def test_a_small_gap_on_the_same_samples_is_found_where_unpaired_intervals_overl
 
 def test_points_and_clusters_are_tested_by_flipping_signs() -> None:
     values = [0.3, -0.1, 0.2, 0.4, 0.1]
-    difference = compare([Pair(cluster=str(i), first=0.5 + x, second=0.5) for i, x in enumerate(values)])
+    difference = compare([PairedSample(cluster=str(i), first=0.5 + x, second=0.5) for i, x in enumerate(values)])
     sums = [sum(s * x for s, x in zip(signs, values, strict=True)) for signs in product((1, -1), repeat=5)]
     assert difference.p_value == sum(abs(one) >= 0.9 - 1e-9 for one in sums) / 32
     assert (difference.test, difference.p_mid, difference.method) == ("sign flips by cluster", None, "t over samples")
 
 
 def test_samples_of_a_cluster_flip_together() -> None:
-    pairs = [Pair(cluster=str(i // 10), first=1, second=0) for i in range(40)]
+    pairs = [PairedSample(cluster=str(i // 10), first=1, second=0) for i in range(40)]
     difference = compare(pairs)
     assert (difference.pairs, difference.clusters, difference.test) == (40, 4, "sign flips by cluster")
     assert difference.p_value == 2 / 16
@@ -137,8 +139,8 @@ def test_samples_of_a_cluster_flip_together() -> None:
 
 def test_clusters_widen_the_interval() -> None:
     values = [1, 1, 1, 0, 0, 0, 0, 1, -1, -1, -1, 0]
-    alone = compare([Pair(cluster=str(i), first=(1 + x) / 2, second=0.5) for i, x in enumerate(values)])
-    together = compare([Pair(cluster=str(i // 3), first=(1 + x) / 2, second=0.5) for i, x in enumerate(values)])
+    alone = compare([PairedSample(cluster=str(i), first=(1 + x) / 2, second=0.5) for i, x in enumerate(values)])
+    together = compare([PairedSample(cluster=str(i // 3), first=(1 + x) / 2, second=0.5) for i, x in enumerate(values)])
     assert (together.method, together.value) == ("t over clusters", alone.value)
     assert together.standard_error is not None
     assert alone.standard_error is not None
@@ -189,7 +191,9 @@ def test_runs_that_never_differ_still_leave_doubt() -> None:
 @pytest.mark.parametrize("attempts", [1, 3])
 def test_one_sample_that_moved_is_never_surer_than_none(attempts: int) -> None:
     none = compare(_pairs(100, 0, 0, 100), single=attempts == 1)
-    moved = compare([Pair(cluster="m", first=1, second=1 - 1 / attempts), *_pairs(99, 0, 0, 99)], single=attempts == 1)
+    moved = compare(
+        [PairedSample(cluster="m", first=1, second=1 - 1 / attempts), *_pairs(99, 0, 0, 99)], single=attempts == 1
+    )
     widths = [high - low for low, high in map(_ends, (none, moved))]
     assert widths[0] <= widths[1]
     assert _ends(moved)[0] < 0
@@ -198,7 +202,7 @@ def test_one_sample_that_moved_is_never_surer_than_none(attempts: int) -> None:
 def test_clusters_of_unequal_size_leave_few_degrees() -> None:
     sizes = [50, *[1] * 50]
     pairs = [
-        Pair(cluster=str(number), first=number % 2, second=0.5)
+        PairedSample(cluster=str(number), first=number % 2, second=0.5)
         for number, size in enumerate(sizes)
         for _ in range(size)
     ]
@@ -208,9 +212,9 @@ def test_clusters_of_unequal_size_leave_few_degrees() -> None:
 @pytest.mark.parametrize("value", [-3.5, 1.01, math.nan])
 def test_a_pair_outside_0_to_1_is_refused(value: float) -> None:
     with pytest.raises(BadInput, match="between 0 and 1"):
-        Pair(cluster="a", first=value, second=0.5)
+        PairedSample(cluster="a", first=value, second=0.5)
     with pytest.raises(BadInput, match="between 0 and 1"):
-        Pair(cluster="a", first=0.5, second=value)
+        PairedSample(cluster="a", first=0.5, second=value)
 
 
 def test_a_million_pairs_that_moved_are_tested_at_once() -> None:
@@ -233,12 +237,15 @@ def test_interval_and_p_value_say_the_same_for_every_count_that_moved(level: flo
 
 
 def test_another_level_is_what_comparing_at_it_gives() -> None:
-    for pairs in (_pairs(5, 9, 1, 30), [Pair(cluster=str(i // 2), first=i / 12, second=0.5) for i in range(12)]):
+    for pairs in (
+        _pairs(5, 9, 1, 30),
+        [PairedSample(cluster=str(i // 2), first=i / 12, second=0.5) for i in range(12)],
+    ):
         assert at_level(compare(pairs), pairs, 0.99) == compare(pairs, level=0.99)
 
 
 def test_five_clusters_can_never_find_anything() -> None:
-    pairs = [Pair(cluster=str(i % 5), first=1, second=0) for i in range(50)]
+    pairs = [PairedSample(cluster=str(i % 5), first=1, second=0) for i in range(50)]
     difference = compare(pairs)
     assert difference.p_least == 0.0625
     assert difference.p_value == 0.0625
@@ -253,7 +260,7 @@ def test_runs_that_always_differ_end_at_one() -> None:
 
 
 def test_one_cluster_says_nothing_about_spread() -> None:
-    difference = compare([Pair(cluster="a", first=1, second=0), Pair(cluster="a", first=1, second=1)])
+    difference = compare([PairedSample(cluster="a", first=1, second=0), PairedSample(cluster="a", first=1, second=1)])
     assert (difference.low, difference.high, difference.standard_error, difference.degrees) == (None, None, None, None)
     assert (difference.method, difference.p_value) == ("no interval: one cluster", 1)
 
@@ -274,10 +281,10 @@ def test_a_new_version_ships_only_when_its_interval_clears_the_margin(
     assert non_inferior(seen, 0.02) == decision
 
 
-def _pairs(both: int, wins: int, losses: int, count: int) -> list[Pair]:
+def _pairs(both: int, wins: int, losses: int, count: int) -> list[PairedSample]:
     kinds = [(1, 1)] * both + [(1, 0)] * wins + [(0, 1)] * losses
     kinds += [(0, 0)] * (count - len(kinds))
-    return [Pair(cluster=str(i), first=first, second=second) for i, (first, second) in enumerate(kinds)]
+    return [PairedSample(cluster=str(i), first=first, second=second) for i, (first, second) in enumerate(kinds)]
 
 
 def _ends(difference: Difference) -> tuple[float, float]:
@@ -313,13 +320,13 @@ def _outside(count: int, limit: int, rate: float) -> float:
 def test_what_only_rounding_tells_apart_is_a_tie() -> None:
     first, second = (0.1 + 0.2 + 0.3) / 3, (0.3 + 0.2 + 0.1) / 3
     assert first != second
-    difference = compare([Pair(cluster=str(n), first=first, second=second) for n in range(20)], single=False)
+    difference = compare([PairedSample(cluster=str(n), first=first, second=second) for n in range(20)], single=False)
     assert (difference.value, difference.ties, difference.p_value) == (0.0, 20, 1.0)
 
 
 def test_differences_that_cancel_within_every_cluster_are_none() -> None:
     pairs = [
-        Pair(cluster=str(n), first=first, second=second)
+        PairedSample(cluster=str(n), first=first, second=second)
         for n in range(20)
         for first, second in ((1 / 3, 0.0), (2 / 3, 1.0))
     ]
@@ -373,5 +380,7 @@ def test_a_p_value_is_that_of_the_test_it_names() -> None:
         assert found.test == (SIGN_FLIPS if found.p_value == by_flips else T_OVER_SAMPLES)
 
 
-def _apart(differences: Sequence[float]) -> list[Pair]:
-    return [Pair(cluster=str(at), first=max(one, 0.0), second=max(-one, 0.0)) for at, one in enumerate(differences)]
+def _apart(differences: Sequence[float]) -> list[PairedSample]:
+    return [
+        PairedSample(cluster=str(at), first=max(one, 0.0), second=max(-one, 0.0)) for at, one in enumerate(differences)
+    ]

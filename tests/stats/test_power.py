@@ -6,7 +6,7 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.stats.distributions import t_quantile
-from proctor.stats.paired import Pair, compare, mcnemar_exact
+from proctor.stats.paired import PairedSample, compare, mcnemar_exact
 from proctor.stats.planning import Spread, least_samples, power_to_compare
 from proctor.stats.power import to_detect
 
@@ -49,7 +49,7 @@ def test_as_many_samples_as_said_find_the_difference_four_times_in_five(
 def test_points_in_clusters_need_as_many_as_t_over_clusters_finds() -> None:
     source = random.Random(1)
     pairs = [
-        Pair(cluster=str(cluster), first=min(max(0.5 + shared + source.gauss(0, 0.1), 0), 1), second=0.5)
+        PairedSample(cluster=str(cluster), first=min(max(0.5 + shared + source.gauss(0, 0.1), 0), 1), second=0.5)
         for cluster in range(40)
         for shared in [source.gauss(0, 0.1)]
         for _ in range(5)
@@ -64,7 +64,7 @@ def test_points_in_clusters_need_as_many_as_t_over_clusters_finds() -> None:
 
 
 def test_what_never_moved_in_clusters_says_nothing() -> None:
-    pairs = [Pair(cluster=str(i // 2), first=1, second=1) for i in range(20)]
+    pairs = [PairedSample(cluster=str(i // 2), first=1, second=1) for i in range(20)]
     assert to_detect(compare(pairs), 0.05) is None
 
 
@@ -74,9 +74,9 @@ def test_a_difference_that_cannot_be_is_refused(difference: float) -> None:
         to_detect(compare(_pairs(5, 5, 20)), difference)
 
 
-def _pairs(wins: int, losses: int, count: int) -> list[Pair]:
+def _pairs(wins: int, losses: int, count: int) -> list[PairedSample]:
     kinds = [(1, 0)] * wins + [(0, 1)] * losses + [(1, 1)] * (count - wins - losses)
-    return [Pair(cluster=str(i), first=first, second=second) for i, (first, second) in enumerate(kinds)]
+    return [PairedSample(cluster=str(i), first=first, second=second) for i, (first, second) in enumerate(kinds)]
 
 
 def _power_of_mcnemar(samples: int, wins: float, losses: float) -> float:

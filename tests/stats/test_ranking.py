@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.ranking import ELO_SCALE, Battle, Ranking, Rating, bradley_terry
+from proctor.stats.ranking import ELO_SCALE, RankedBattle, Ranking, Rating, bradley_terry
 
 WON = {("a", "b"): (7, 3), ("a", "c"): (9, 1), ("b", "c"): (6, 4)}
 
@@ -86,12 +86,12 @@ def test_systems_that_met_through_others_can() -> None:
 @pytest.mark.parametrize(
     ("battle", "why"),
     [
-        (Battle(item="1", first="a", second="a", won=1), "compared with itself"),
-        (Battle(item="1", first="a", second="b", won=1.5), "between 0 and 1"),
-        (Battle(item="1", first="a", second="b", won=1, style={"length": 1}), "same style covariates"),
+        (RankedBattle(item="1", first="a", second="a", won=1), "compared with itself"),
+        (RankedBattle(item="1", first="a", second="b", won=1.5), "between 0 and 1"),
+        (RankedBattle(item="1", first="a", second="b", won=1, style={"length": 1}), "same style covariates"),
     ],
 )
-def test_a_battle_that_cannot_be_is_refused(battle: Battle, why: str) -> None:
+def test_a_battle_that_cannot_be_is_refused(battle: RankedBattle, why: str) -> None:
     with pytest.raises(BadInput, match=why):
         bradley_terry([_battle("0", "a", "b", 0), battle])
 
@@ -174,7 +174,7 @@ def test_ratings_of_few_items_of_ties_and_of_gaps_are_covered(
     assert 0.925 - 0.02 <= covered / given <= 0.99
 
 
-def _battles(won: Mapping[tuple[str, str], tuple[int, int]]) -> list[Battle]:
+def _battles(won: Mapping[tuple[str, str], tuple[int, int]]) -> list[RankedBattle]:
     return [
         _battle(str(i), first, second, float(i < wins))
         for (first, second), (wins, losses) in won.items()
@@ -182,11 +182,11 @@ def _battles(won: Mapping[tuple[str, str], tuple[int, int]]) -> list[Battle]:
     ]
 
 
-def _battle(item: str, first: str, second: str, won: float, style: Mapping[str, float] | None = None) -> Battle:
-    return Battle(item=item, first=first, second=second, won=won, style=style or {})
+def _battle(item: str, first: str, second: str, won: float, style: Mapping[str, float] | None = None) -> RankedBattle:
+    return RankedBattle(item=item, first=first, second=second, won=won, style=style or {})
 
 
-def _prompt(source: random.Random, item: str, strengths: Mapping[str, float], style: float) -> Sequence[Battle]:
+def _prompt(source: random.Random, item: str, strengths: Mapping[str, float], style: float) -> Sequence[RankedBattle]:
     battles = []
     for first, second in (("a", "b"), ("a", "c"), ("b", "c")):
         longer = source.gauss(0.2, 1)

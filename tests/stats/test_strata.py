@@ -4,7 +4,7 @@ import pytest
 
 from proctor.core.tally import Case, Tally, tally
 from proctor.stats.rate import wilson
-from proctor.stats.strata import Stratum, estimate, points, weight_by_stratum
+from proctor.stats.strata import MeasuredStratum, estimate, points, weight_by_stratum
 
 
 def of(*values: float, planned: int | None = None, clusters: str | None = None) -> Tally:
@@ -15,8 +15,8 @@ def of(*values: float, planned: int | None = None, clusters: str | None = None) 
     )
 
 
-def stratum(name: str, size: float, tally: Tally) -> Stratum:
-    return Stratum(name=name, tally=tally, size=size)
+def stratum(name: str, size: float, tally: Tally) -> MeasuredStratum:
+    return MeasuredStratum(name=name, tally=tally, size=size)
 
 
 def test_each_stratum_counts_by_its_size_in_the_task() -> None:

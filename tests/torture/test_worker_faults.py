@@ -18,10 +18,10 @@ from stage import RUN, Stage, assert_sound, wait_until
 
 import proctor
 from proctor.core.errors import EnvironmentFailed
-from proctor.isolation import Limits, Workers
+from proctor.isolation import WorkerLimits, Workers
 
 PROGRAM = Path(__file__).parents[1] / "isolation" / "worker_program_of_tests.py"
-LIMITS = Limits(seconds=1.0, memory_bytes=200 << 20, printed_bytes=1 << 20, output_bytes=1 << 20)
+LIMITS = WorkerLimits(seconds=1.0, memory_bytes=200 << 20, printed_bytes=1 << 20, output_bytes=1 << 20)
 
 
 class Fault(NamedTuple):
@@ -79,7 +79,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 @asynccontextmanager
 async def marked_workers(
-    size: int = 1, *, confined: bool = True, limits: Limits = LIMITS
+    size: int = 1, *, confined: bool = True, limits: WorkerLimits = LIMITS
 ) -> AsyncIterator[tuple[Workers, str]]:
     """Workers whose processes can be found; none is left at the end."""
     mark = uuid.uuid4().hex

@@ -9,7 +9,7 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import ToolResult
-from proctor_adapters.traces import Conversation, Traces, is_trace, read
+from proctor_adapters.traces import TracedConversation, Traces, is_trace, read
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
 REAL = sorted(path.name for path in DATA.iterdir() if path.name != "openinference_adk213.jsonl")  # another talk
@@ -68,19 +68,19 @@ def told(tmp_path: Path, *spans: dict[str, Any]) -> Traces:
     return read([written(tmp_path / "trace.jsonl", *spans)])
 
 
-def only(traces: Traces) -> Conversation:
+def only(traces: Traces) -> TracedConversation:
     assert not traces.broken
     [one] = traces.whole
     return one
 
 
-def calls(one: Conversation) -> list[tuple[int, str, Any]]:
+def calls(one: TracedConversation) -> list[tuple[int, str, Any]]:
     return [
         (step.turn, call.name, dict(call.arguments)) for step in one.trajectory.steps for call in step.message.calls
     ]
 
 
-def said(one: Conversation) -> list[tuple[int, str, str]]:
+def said(one: TracedConversation) -> list[tuple[int, str, str]]:
     return [
         (step.turn, step.author, step.message.text)
         for step in one.trajectory.steps
@@ -88,7 +88,7 @@ def said(one: Conversation) -> list[tuple[int, str, str]]:
     ]
 
 
-def results(one: Conversation) -> list[str]:
+def results(one: TracedConversation) -> list[str]:
     return [
         part.content for step in one.trajectory.steps for part in step.message.parts if isinstance(part, ToolResult)
     ]

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from proctor.core.errors import ProviderFailed
 from proctor.transport import retry
 from proctor.transport.client import Client
-from proctor.transport.faults import Fault
-from proctor.transport.retry import Policy
-from proctor.transport.target import Target
+from proctor.transport.faults import RequestFault
+from proctor.transport.retry import RetryPolicy
+from proctor.transport.target import RequestTarget
 from proctor.transport.unpacking import PIECE_BYTES, Unpacker
 
-ONCE = Policy(attempts=1)
+ONCE = RetryPolicy(attempts=1)
 JSON = b'{"a":1}'
 
 
@@ -32,7 +32,7 @@ def raw_deflate(content: bytes) -> bytes:
 
 
 async def post(client: Client, endpoint: Endpoint, **more: Any) -> Any:
-    return await client.post(Target(endpoint.url + "/v1", **more), b"{}", msgspec.json.decode)
+    return await client.post(RequestTarget(endpoint.url + "/v1", **more), b"{}", msgspec.json.decode)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ async def test_a_server_that_sends_faster_than_we_read_has_to_wait() -> None:
         writer.write(b"0\r\n\r\n")
 
     async with Endpoint(pour) as endpoint, Client() as client:
-        target = Target(endpoint.url, first_byte_seconds=0.2)
+        target = RequestTarget(endpoint.url, first_byte_seconds=0.2)
         reply = await client._sender(target).send(b"{}")
         await asyncio.sleep(0.5)  # longer than the silence that is allowed: it is ours, and not the server's
         before = sent
@@ -129,7 +129,7 @@ async def test_a_server_that_sends_faster_than_we_read_has_to_wait() -> None:
         async for part in reply.pieces(10**9):
             size += len(part)
         reply.close()
-        assert await client.post(Target(endpoint.url), b"{}", len) == size
+        assert await client.post(RequestTarget(endpoint.url), b"{}", len) == size
     assert before < 15_000_000, "what the system holds, and little more"
     assert size == 400 * 65_536
     assert endpoint.connections == 1
@@ -172,7 +172,7 @@ async def test_a_call_that_is_cancelled_closes_its_connection_at_once(start: byt
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server, Client() as client:
-        call = asyncio.create_task(client.post(Target(url), b"{}", bytes))
+        call = asyncio.create_task(client.post(RequestTarget(url), b"{}", bytes))
         await asyncio.sleep(0.1)
         call.cancel()
         async with asyncio.timeout(60):
@@ -201,7 +201,7 @@ async def test_a_reply_that_ends_with_its_connection_is_whole() -> None:
 async def test_a_request_for_a_head_waits_for_no_body() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n"
     async with Endpoint(dripping([head], 0.0)) as endpoint, Client(policy=ONCE) as client:
-        target = Target(endpoint.url, method="HEAD")
+        target = RequestTarget(endpoint.url, method="HEAD")
         assert [await client.post(target, None, len) for _ in range(3)] == [0] * 3
     assert endpoint.connections == 1
 
@@ -215,13 +215,13 @@ async def test_a_late_reply_is_nobody_elses() -> None:
 
     async with Endpoint(answer) as endpoint, Client(policy=ONCE) as client:
         with pytest.raises(ProviderFailed):
-            await client.post(Target(endpoint.url, seconds=0.05), b"1", bytes)
-        assert await client.post(Target(endpoint.url), b"2", bytes) == b"2"
+            await client.post(RequestTarget(endpoint.url, seconds=0.05), b"1", bytes)
+        assert await client.post(RequestTarget(endpoint.url), b"2", bytes) == b"2"
 
 
 def test_what_is_read_at_the_end_of_an_empty_body_is_nothing() -> None:
     unpacker = Unpacker("gzip")
     assert list(unpacker.feed(b"")) == []
     unpacker.check_end()
-    with pytest.raises(Fault, match="no_reply"):
+    with pytest.raises(RequestFault, match="no_reply"):
         Unpacker("zstd")

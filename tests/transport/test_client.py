@@ -16,26 +16,26 @@ import msgspec
 import pytest
 from endpoint import Answer, Endpoint, body, chat, cut, data, drip, events, never, raw
 
-from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, ProviderFailed
 from proctor.core.sentence import say
 from proctor.transport import pace, retry
 from proctor.transport.client import Client, current
 from proctor.transport.deadline import Deadline
-from proctor.transport.faults import Fault, NotAccepted
-from proctor.transport.retry import Policy
-from proctor.transport.target import Target
+from proctor.transport.faults import NotAccepted, RequestFault
+from proctor.transport.retry import RetryPolicy
+from proctor.transport.target import RequestTarget
 
-QUICK = Policy(attempts=3, attempts_at_first=2, wait_seconds=0.001, longest_wait_seconds=0.002, budget_seconds=5.0)
+QUICK = RetryPolicy(attempts=3, attempts_at_first=2, wait_seconds=0.001, longest_wait_seconds=0.002, budget_seconds=5.0)
 KEY = "sk-this-is-the-key-1234"
 CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"  # for localhost, with its key, good for 100 years
 HTML = b"<html><title>Bad gateway</title><body>\x1b[31mtry later</body></html>"
 
 
-def target(endpoint: Endpoint, **more: Any) -> Target:
-    return Target(endpoint.url + "/v1/chat", headers={"Authorization": f"Bearer {KEY}"}, **more)
+def target(endpoint: Endpoint, **more: Any) -> RequestTarget:
+    return RequestTarget(endpoint.url + "/v1/chat", headers={"Authorization": f"Bearer {KEY}"}, **more)
 
 
-async def post(endpoint: Endpoint, *, policy: Policy = QUICK, most: int = 100_000, **more: Any) -> Any:
+async def post(endpoint: Endpoint, *, policy: RetryPolicy = QUICK, most: int = 100_000, **more: Any) -> Any:
     async with Client(policy=policy, most_reply_bytes=most) as client:
         return await client.post(target(endpoint, **more), b'{"q": 1}', msgspec.json.decode)
 
@@ -111,7 +111,7 @@ async def test_a_request_that_is_not_accepted_is_sent_once(status: int) -> None:
 )
 async def test_a_refusal_stops_the_run_at_once_and_says_what_to_check(answer: Answer) -> None:
     async with Endpoint(answer) as endpoint:
-        with pytest.raises(Refused) as raised:
+        with pytest.raises(EndpointRefused) as raised:
             await post(endpoint, advice=say("Check the key in OPENAI_API_KEY."))
     assert f"{endpoint.url}/v1/chat" in str(raised.value)
     assert "OPENAI_API_KEY" in str(raised.value)
@@ -153,17 +153,17 @@ async def test_a_wait_beyond_the_budget_ends_the_call_at_once() -> None:
 
 
 async def test_what_a_library_sends_has_the_same_pace_and_limits() -> None:
-    replies: list[bytes | Fault] = [
+    replies: list[bytes | RequestFault] = [
         b'{"echo": "%s"}' % KEY.encode(),
         b"1" * 101,
-        Fault("http_503", status=503),
+        RequestFault("http_503", status=503),
         b'{"a": 1}',
     ]
     made = retry.record_calls()
 
     async def send() -> bytes:
         reply = replies.pop(0)
-        if isinstance(reply, Fault):
+        if isinstance(reply, RequestFault):
             raise reply
         return reply
 
@@ -271,9 +271,9 @@ async def test_a_port_where_nobody_listens_is_named() -> None:
         port = free.getsockname()[1]
     async with Client(policy=QUICK) as client:
         with pytest.raises(ProviderFailed, match=f"127.0.0.1:{port}.*Check that the server runs") as raised:
-            await client.post(Target(f"http://127.0.0.1:{port}/v1"), b"{}", msgspec.json.decode)
+            await client.post(RequestTarget(f"http://127.0.0.1:{port}/v1"), b"{}", msgspec.json.decode)
         with pytest.raises(ProviderFailed, match=r"127\.0\.0\.1:\d+: Connection refused\. Check") as secure:
-            await client.post(Target(f"https://127.0.0.1:{port}/v1"), b"{}", msgspec.json.decode)
+            await client.post(RequestTarget(f"https://127.0.0.1:{port}/v1"), b"{}", msgspec.json.decode)
     assert raised.value.kind == "connect"
     assert "object at 0x" not in str(secure.value)
 
@@ -282,7 +282,7 @@ async def test_a_name_that_nobody_has_is_named() -> None:
     made = retry.record_calls()
     async with Client(policy=QUICK) as client:
         with pytest.raises(ProviderFailed, match=r"nobody-has-this-name\.invalid.*DNS") as raised:
-            await client.post(Target("http://nobody-has-this-name.invalid/v1"), b"{}", msgspec.json.decode)
+            await client.post(RequestTarget("http://nobody-has-this-name.invalid/v1"), b"{}", msgspec.json.decode)
     assert raised.value.kind == "dns"
     assert len(made) == QUICK.attempts_at_first, "an address that never worked is tried less often"
 
@@ -297,7 +297,7 @@ async def test_a_server_without_tls_is_no_secure_endpoint() -> None:
     port = server.sockets[0].getsockname()[1]
     async with server, Client(policy=QUICK) as client:
         with pytest.raises(ProviderFailed, match="SSL_CERT_FILE") as raised:
-            await client.post(Target(f"https://127.0.0.1:{port}"), b"{}", msgspec.json.decode)
+            await client.post(RequestTarget(f"https://127.0.0.1:{port}"), b"{}", msgspec.json.decode)
     assert raised.value.kind == "tls"
     assert "object at 0x" not in str(raised.value)
 
@@ -320,7 +320,7 @@ async def test_a_certificate_authority_of_ones_own_is_taken_from_the_environment
 @pytest.mark.parametrize("url", ["", "api.example/v1", "ftp://x/y", "http://", "file:///etc/passwd", "http://[::1"])
 def test_what_is_no_address_is_said_before_anything_is_sent(url: str) -> None:
     with pytest.raises(BadInput, match="no address"):
-        Target(url)
+        RequestTarget(url)
 
 
 async def test_proxies_of_the_environment_are_used_but_never_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,12 +328,12 @@ async def test_proxies_of_the_environment_are_used_but_never_for_this_machine(mo
         monkeypatch.setenv("http_proxy", proxy.url.replace("//", "//me:secret@"))
         monkeypatch.setenv("no_proxy", "intern.example")
         async with Client(policy=QUICK) as client:
-            reply = await client.post(Target("http://api.example/v1"), b"{}", msgspec.json.decode)
+            reply = await client.post(RequestTarget("http://api.example/v1"), b"{}", msgspec.json.decode)
             near = await client.post(target(direct), b"{}", msgspec.json.decode)
     assert (reply, near) == ({"through": "proxy"}, {"through": "nothing"})
     assert proxy.requests[0].path == "http://api.example/v1"
     assert "proxy-authorization" in proxy.requests[0].headers
-    assert Target("http://intern.example/v1").proxy is None
+    assert RequestTarget("http://intern.example/v1").proxy is None
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -341,15 +341,15 @@ async def test_a_proxy_that_refuses_us_stops_the_run(scheme: str, monkeypatch: p
     async with Endpoint(data({}, 407)) as proxy:
         monkeypatch.setenv(f"{scheme}_proxy", proxy.url.replace("//", "//me:secret@"))
         async with Client(policy=QUICK) as client:
-            with pytest.raises(Refused, match=r"The proxy on the way to .*api\.example.* refuses us") as raised:
-                await client.post(Target(f"{scheme}://api.example/v1"), b"{}", msgspec.json.decode)
+            with pytest.raises(EndpointRefused, match=r"The proxy on the way to .*api\.example.* refuses us") as raised:
+                await client.post(RequestTarget(f"{scheme}://api.example/v1"), b"{}", msgspec.json.decode)
     assert len(proxy.requests) == 1
     assert "secret" not in str(raised.value)
 
 
 def test_a_proxy_without_a_scheme_speaks_http(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "127.0.0.1:7890")
-    assert str(Target("https://api.example/v1").proxy) == "http://127.0.0.1:7890"
+    assert str(RequestTarget("https://api.example/v1").proxy) == "http://127.0.0.1:7890"
 
 
 @pytest.mark.parametrize("proxy", ["socks5://me:secret@127.0.0.1:1080", "http://[bad", "http://"])
@@ -358,7 +358,7 @@ def test_a_proxy_that_cannot_be_used_is_said_before_anything_is_sent(
 ) -> None:
     monkeypatch.setenv("https_proxy", proxy)
     with pytest.raises(BadInput, match="HTTPS_PROXY cannot be used") as raised:
-        Target("https://api.example/v1")
+        RequestTarget("https://api.example/v1")
     assert "secret" not in str(raised.value)
 
 
@@ -431,7 +431,7 @@ async def test_waiting_for_an_endpoint_is_not_the_time_of_the_attempt() -> None:
 
 
 async def test_an_endpoint_that_fails_for_ever_takes_no_longer_than_a_sample_may() -> None:
-    async with Endpoint(data({}, 500)) as endpoint, Client(policy=Policy(wait_seconds=0.05)) as client:
+    async with Endpoint(data({}, 500)) as endpoint, Client(policy=RetryPolicy(wait_seconds=0.05)) as client:
         begin = time.monotonic()
         with pytest.raises(ProviderFailed, match="failed with status 500"):
             await _in_time(0.3, client, target(endpoint))
@@ -444,7 +444,7 @@ async def test_the_time_limit_of_the_attempt_goes_on_once_the_wait_is_over() -> 
             await _in_time(0.1, client, target(endpoint))
 
 
-async def _in_time(seconds: float, client: Client, to: Target) -> None:
+async def _in_time(seconds: float, client: Client, to: RequestTarget) -> None:
     with Deadline(seconds) as limit:
         retry.clock.set(limit)
         try:

@@ -14,15 +14,15 @@ import pytest
 from endpoint import Endpoint, chat, data
 from proxy import Proxy
 
-from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, ProviderFailed
 from proctor.core.sample import Message
 from proctor.models.openai import make
 from proctor.transport.address import parse
 from proctor.transport.client import Client
-from proctor.transport.retry import Policy
-from proctor.transport.target import Target
+from proctor.transport.retry import RetryPolicy
+from proctor.transport.target import RequestTarget
 
-ONCE = Policy(attempts=1)
+ONCE = RetryPolicy(attempts=1)
 CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"
 
 
@@ -39,11 +39,11 @@ def port_of(url: str) -> int:
     return int(url.rpartition(":")[2])
 
 
-async def post(client: Client, target: Target) -> Any:
+async def post(client: Client, target: RequestTarget) -> Any:
     return await client.post(target, b"{}", msgspec.json.decode)
 
 
-def through(proxy: Proxy | str, target: Target) -> Target:
+def through(proxy: Proxy | str, target: RequestTarget) -> RequestTarget:
     """The same target by way of a proxy; the environment never names one for this machine."""
     target.proxy = parse(proxy if isinstance(proxy, str) else proxy.url.replace("//", "//me:se%20cret@"))
     return target
@@ -109,7 +109,7 @@ def deaf_host(address: str, port: int) -> Iterator[None]:
 async def test_a_name_is_looked_up_once_for_all_who_wait() -> None:
     resolver = Resolver("127.0.0.1", wait=0.05)
     async with Endpoint(data({}, seconds=0.02)) as endpoint, Client(policy=ONCE) as client:
-        target = Target(f"http://api.example:{port_of(endpoint.url)}/v1")
+        target = RequestTarget(f"http://api.example:{port_of(endpoint.url)}/v1")
         with asking(resolver):
             async with asyncio.TaskGroup() as group:
                 for _ in range(20):
@@ -121,7 +121,7 @@ async def test_a_name_is_looked_up_once_for_all_who_wait() -> None:
 async def test_a_name_that_was_not_found_is_looked_up_again() -> None:
     resolver = Resolver()
     async with Endpoint(data({"a": 1})) as endpoint, Client(policy=ONCE) as client:
-        target = Target(f"http://api.example:{port_of(endpoint.url)}/v1")
+        target = RequestTarget(f"http://api.example:{port_of(endpoint.url)}/v1")
         with asking(resolver):
             with pytest.raises(ProviderFailed, match=r"api\.example.*DNS.*Name or service not known") as raised:
                 await post(client, target)
@@ -133,7 +133,7 @@ async def test_a_name_that_was_not_found_is_looked_up_again() -> None:
 async def test_one_who_stops_waiting_for_a_name_stops_nobody_else() -> None:
     resolver = Resolver("127.0.0.1", wait=0.1)
     async with Endpoint(data({"a": 1})) as endpoint, Client(policy=ONCE) as client:
-        target = Target(f"http://api.example:{port_of(endpoint.url)}/v1")
+        target = RequestTarget(f"http://api.example:{port_of(endpoint.url)}/v1")
         with asking(resolver):
             first, second = (asyncio.create_task(post(client, target)) for _ in range(2))
             await asyncio.sleep(0.02)
@@ -146,7 +146,7 @@ async def test_one_who_stops_waiting_for_a_name_stops_nobody_else() -> None:
 async def test_an_address_where_nobody_listens_is_passed_over(addresses: Sequence[str]) -> None:
     async with Endpoint(data({"a": 1})) as endpoint, Client(policy=ONCE) as client:
         with asking(Resolver(*addresses)):
-            assert await post(client, Target(f"http://api.example:{port_of(endpoint.url)}/v1")) == {"a": 1}
+            assert await post(client, RequestTarget(f"http://api.example:{port_of(endpoint.url)}/v1")) == {"a": 1}
 
 
 async def test_an_address_that_does_not_answer_costs_a_quarter_of_a_second() -> None:
@@ -154,14 +154,14 @@ async def test_an_address_that_does_not_answer_costs_a_quarter_of_a_second() -> 
     async with Endpoint(data({"a": 1})) as endpoint, Client(policy=ONCE) as client:
         port = port_of(endpoint.url)
         with deaf_host("127.0.0.2", port), asking(Resolver("127.0.0.2", "127.0.0.1")):
-            assert await post(client, Target(f"http://api.example:{port}/v1")) == {"a": 1}
+            assert await post(client, RequestTarget(f"http://api.example:{port}/v1")) == {"a": 1}
     assert 0.2 < time.monotonic() - started < 5
 
 
 async def test_the_time_limit_of_connecting_is_one_for_all_addresses() -> None:
     async with Endpoint(data({})) as endpoint, Client(policy=ONCE) as client:
         port = port_of(endpoint.url)
-        target = Target(f"http://api.example:{port}/v1", connect_seconds=0.4)
+        target = RequestTarget(f"http://api.example:{port}/v1", connect_seconds=0.4)
         with (
             deaf_host("127.0.0.2", port),
             deaf_host("127.0.0.4", port),
@@ -178,7 +178,7 @@ async def test_where_no_address_answers_all_are_named() -> None:
         port = free.getsockname()[1]
     async with Client(policy=ONCE) as client:
         with asking(Resolver("127.0.0.1", "127.0.0.2")), pytest.raises(ProviderFailed) as raised:
-            await post(client, Target(f"http://api.example:{port}/v1"))
+            await post(client, RequestTarget(f"http://api.example:{port}/v1"))
     assert raised.value.kind == "connect"
     assert "('127.0.0.1'" in str(raised.value)
     assert "('127.0.0.2'" in str(raised.value)
@@ -195,7 +195,7 @@ async def test_an_address_of_ip_version_6_is_reached_and_named_in_brackets() -> 
     server = await asyncio.start_server(serve, "::1", 0)
     port = server.sockets[0].getsockname()[1]
     async with server, Client(policy=ONCE) as client:
-        assert await post(client, Target(f"http://[::1]:{port}/v1")) == {}
+        assert await post(client, RequestTarget(f"http://[::1]:{port}/v1")) == {}
     assert f"Host: [::1]:{port}\r\n".encode() in heads[0]
 
 
@@ -207,7 +207,7 @@ async def test_a_secure_endpoint_is_reached_through_a_tunnel(*, proxy_tls: bool)
         Proxy(port_of(endpoint.url), tls=server_tls() if proxy_tls else None) as proxy,
         Client(policy=ONCE) as client,
     ):
-        target = through(proxy, Target("https://localhost/v1"))
+        target = through(proxy, RequestTarget("https://localhost/v1"))
         assert [await post(client, target) for _ in range(3)] == [{"a": 1}] * 3
     assert len(proxy.asked) == endpoint.connections == 1, "a tunnel is kept as any connection"
     assert proxy.asked[0].startswith("CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n")
@@ -223,7 +223,7 @@ async def test_the_name_of_the_endpoint_is_checked_through_a_tunnel_too() -> Non
         Client(policy=ONCE) as client,
     ):
         with pytest.raises(ProviderFailed, match=r"no secure connection.*api\.example") as raised:
-            await post(client, through(proxy, Target("https://api.example/v1")))
+            await post(client, through(proxy, RequestTarget("https://api.example/v1")))
     assert raised.value.kind == "tls"
     assert not endpoint.requests
 
@@ -241,15 +241,15 @@ async def test_the_name_of_the_endpoint_is_checked_through_a_tunnel_too() -> Non
 async def test_a_proxy_that_makes_no_tunnel_is_said(proxy: Proxy, said: str) -> None:
     async with proxy, Client(policy=ONCE) as client:
         with pytest.raises(ProviderFailed, match=said) as raised:
-            await post(client, through(proxy, Target("https://api.example/v1", connect_seconds=0.5)))
+            await post(client, through(proxy, RequestTarget("https://api.example/v1", connect_seconds=0.5)))
     assert raised.value.kind == "connect", "the endpoint was not reached, and bills nothing"
     assert client.allowance.sent == 0
 
 
 async def test_a_proxy_that_wants_another_password_stops_the_run() -> None:
     async with Proxy(status=407) as proxy, Client(policy=ONCE) as client:
-        with pytest.raises(Refused, match=r"The proxy on the way .*user and password are missing or wrong"):
-            await post(client, through(proxy, Target("https://api.example/v1")))
+        with pytest.raises(EndpointRefused, match=r"The proxy on the way .*user and password are missing or wrong"):
+            await post(client, through(proxy, RequestTarget("https://api.example/v1")))
 
 
 async def test_no_request_goes_around_a_proxy_that_is_not_there() -> None:
@@ -258,7 +258,7 @@ async def test_no_request_goes_around_a_proxy_that_is_not_there() -> None:
             free.bind(("127.0.0.1", 0))
             nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
         with pytest.raises(ProviderFailed):
-            await post(client, through(nobody, Target(endpoint.url)))
+            await post(client, through(nobody, RequestTarget(endpoint.url)))
     assert not endpoint.requests
 
 
@@ -268,9 +268,9 @@ async def test_a_client_certificate_is_shown_to_who_asks_for_it() -> None:
         Endpoint(data({"a": 1}), tls=server_tls(asks_for_certificate=True)) as endpoint,
         Client(policy=ONCE) as client,
     ):
-        assert await post(client, Target(endpoint.url, certificate=str(CERTIFICATE))) == {"a": 1}
+        assert await post(client, RequestTarget(endpoint.url, certificate=str(CERTIFICATE))) == {"a": 1}
         with pytest.raises(ProviderFailed) as raised:
-            await post(client, Target(endpoint.url))
+            await post(client, RequestTarget(endpoint.url))
     assert raised.value.kind in ("tls", "reset")
     assert len(endpoint.requests) == 1
 
@@ -280,13 +280,13 @@ async def test_a_client_certificate_that_cannot_be_used_is_said(name: str, tmp_p
     (tmp_path / "broken.pem").write_text("no certificate")
     async with Endpoint(data({}), tls=server_tls()) as endpoint, Client(policy=ONCE) as client:
         with pytest.raises(BadInput, match=f"client certificate .*{name} cannot be used"):
-            await post(client, Target(endpoint.url, certificate=str(tmp_path / name)))
+            await post(client, RequestTarget(endpoint.url, certificate=str(tmp_path / name)))
 
 
 @pytest.mark.usefixtures("_trusted")
 async def test_a_secure_connection_is_kept() -> None:
     async with Endpoint(data({"a": 1}), tls=server_tls()) as endpoint, Client(policy=ONCE) as client:
-        target = Target(endpoint.url)
+        target = RequestTarget(endpoint.url)
         for _ in range(5):
             assert await post(client, target) == {"a": 1}
             await asyncio.sleep(0.01)
@@ -298,7 +298,7 @@ async def test_a_handshake_without_end_ends_with_the_time_for_connecting() -> No
         url = f"https://127.0.0.1:{deaf.getsockname()[1]}"
         async with Client(policy=ONCE) as client:
             with pytest.raises(ProviderFailed, match="it took too long") as raised:
-                await post(client, Target(url, connect_seconds=0.2))
+                await post(client, RequestTarget(url, connect_seconds=0.2))
     assert raised.value.kind == "connect"
 
 

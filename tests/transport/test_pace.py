@@ -12,7 +12,7 @@ import pytest
 
 from proctor.transport import pace, retry
 from proctor.transport.deadline import Deadline
-from proctor.transport.pace import START, Bounds, Bucket, Endpoint
+from proctor.transport.pace import START, Bucket, Endpoint, PaceBounds
 
 
 class World:
@@ -113,12 +113,12 @@ def test_a_fixed_number_is_in_force_from_the_start_and_never_changes() -> None:
 
 def test_the_narrower_of_two_fixed_limits_counts() -> None:
     endpoint = Endpoint(8)
-    endpoint.bound(Bounds(concurrency=32))
+    endpoint.bound(PaceBounds(concurrency=32))
     assert endpoint.limit == 8
-    endpoint.bound(Bounds(concurrency=2))
+    endpoint.bound(PaceBounds(concurrency=2))
     assert endpoint.limit == 2
     free = Endpoint()
-    free.bound(Bounds(concurrency=64))
+    free.bound(PaceBounds(concurrency=64))
     assert (free.limit, free.adaptive) == (64, False)
 
 
@@ -167,7 +167,7 @@ async def test_a_pause_of_a_day_is_not_made() -> None:
 
 async def test_requests_per_minute_are_spread_evenly() -> None:
     endpoint = Endpoint(100)
-    endpoint.bound(Bounds(requests_per_minute=60 * 50))
+    endpoint.bound(PaceBounds(requests_per_minute=60 * 50))
     started = time.monotonic()
     for _ in range(70):
         await endpoint.enter()
@@ -178,7 +178,7 @@ async def test_requests_per_minute_are_spread_evenly() -> None:
 
 async def test_few_requests_per_minute_are_one_at_a_time() -> None:
     endpoint = Endpoint(100)
-    endpoint.bound(Bounds(requests_per_minute=30))
+    endpoint.bound(PaceBounds(requests_per_minute=30))
     await endpoint.enter()
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(endpoint.enter(), 0.1)
@@ -187,7 +187,7 @@ async def test_few_requests_per_minute_are_one_at_a_time() -> None:
 
 async def test_tokens_that_were_used_make_the_next_call_wait() -> None:
     endpoint = Endpoint(100)
-    endpoint.bound(Bounds(tokens_per_minute=6000))  # 100 a second, 1000 at once
+    endpoint.bound(PaceBounds(tokens_per_minute=6000))  # 100 a second, 1000 at once
     await endpoint.enter()
     endpoint.leave()
     endpoint.spent(1200)
@@ -198,7 +198,7 @@ async def test_tokens_that_were_used_make_the_next_call_wait() -> None:
 
 async def test_the_first_call_says_how_many_go_out_at_once_under_a_limit_of_tokens() -> None:
     endpoint = Endpoint(100)
-    endpoint.bound(Bounds(tokens_per_minute=6000))  # 100 a second, 1000 at once
+    endpoint.bound(PaceBounds(tokens_per_minute=6000))  # 100 a second, 1000 at once
     await endpoint.enter()
     endpoint.answered(0.1)
     endpoint.spent(100)

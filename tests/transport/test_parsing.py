@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.transport.faults import Fault
+from proctor.transport.faults import RequestFault
 from proctor.transport.parsing import Parser
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -35,7 +35,7 @@ def outcome(data: bytes, cuts: Iterable[int], *, ends: bool) -> tuple[object, ..
     """What comes of the data: the reply, or the kind of its fault and whether anything was complete."""
     try:
         return seen(parsed(data, cuts, ends=ends))
-    except Fault as fault:
+    except RequestFault as fault:
         return (fault.kind,)
 
 
@@ -99,7 +99,7 @@ def test_no_bytes_do_anything_but_parse_or_fail(data: bytes, start: bytes) -> No
         parser.feed(start + data)
         parser.feed(data)
         parser.end()
-    except Fault as fault:
+    except RequestFault as fault:
         assert fault.kind in ("not_http", "reset", "truncated")  # noqa: PT017 - either may happen
     assert parser.waiting_bytes == len(parser.take())
 
@@ -132,7 +132,7 @@ def test_no_bytes_do_anything_but_parse_or_fail(data: bytes, start: bytes) -> No
     ],
 )
 def test_what_is_not_quite_http_is_refused(data: bytes) -> None:
-    with pytest.raises(Fault) as raised:
+    with pytest.raises(RequestFault) as raised:
         parsed(data)
     assert raised.value.kind == "not_http"
     assert "callback" not in str(raised.value.text)
@@ -146,7 +146,7 @@ def test_what_is_not_quite_http_is_refused(data: bytes) -> None:
     ],
 )
 def test_a_head_that_is_too_large_is_refused(endless: bytes, times: int) -> None:
-    with pytest.raises(Fault, match="not_http") as raised:
+    with pytest.raises(RequestFault, match="not_http") as raised:
         parsed(OK + endless * times + b"Content-Length: 0\r\n\r\n")
     assert str(raised.value.text) == "the head of the reply is too large"
 
@@ -172,7 +172,7 @@ def test_a_head_without_end_is_refused(start: bytes, endless: bytes) -> None:
         for _ in range(70_000):
             parser.feed(endless)
 
-    with pytest.raises(Fault, match="not_http"):
+    with pytest.raises(RequestFault, match="not_http"):
         feed()
 
 
@@ -188,7 +188,7 @@ def test_a_head_without_end_is_refused(start: bytes, endless: bytes) -> None:
     ],
 )
 def test_what_breaks_off_says_where(data: bytes, kind: str, said: str) -> None:
-    with pytest.raises(Fault) as raised:
+    with pytest.raises(RequestFault) as raised:
         parsed(data, ends=True)
     assert (raised.value.kind, str(raised.value.text)) == (kind, said)
 

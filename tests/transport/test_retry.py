@@ -6,30 +6,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.core.trial import Call
+from proctor.core.trial import FailedRequest
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
-from proctor.transport.retry import Policy
+from proctor.transport.retry import RetryPolicy
 
 
 @given(failed=st.integers(1, 40))
 def test_waits_double_up_to_the_longest_and_differ_by_chance(failed: int) -> None:
-    policy = Policy(wait_seconds=0.5, longest_wait_seconds=30)
+    policy = RetryPolicy(wait_seconds=0.5, longest_wait_seconds=30)
     most = min(30.0, 0.5 * 2 ** (failed - 1))
     assert most / 2 <= policy.wait(failed, None) <= most
 
 
 @given(asked=st.floats(0.001, 1e6))
 def test_what_the_server_asks_is_waited_at_least_and_hardly_more(asked: float) -> None:
-    assert asked <= Policy().wait(1, asked) <= asked * 1.1
+    assert asked <= RetryPolicy().wait(1, asked) <= asked * 1.1
 
 
 def test_being_asked_to_wait_zero_seconds_is_no_permission_to_hammer() -> None:
-    assert Policy(wait_seconds=1.0).wait(1, 0.0) >= 0.5
+    assert RetryPolicy(wait_seconds=1.0).wait(1, 0.0) >= 0.5
 
 
 async def test_each_task_of_a_run_has_a_list_of_its_own() -> None:
-    async def trial(cause: str) -> list[Call]:
+    async def trial(cause: str) -> list[FailedRequest]:
         made = retry.record_calls()
         await asyncio.sleep(0)
         await asyncio.create_task(_call(cause))  # a tool call in a task of its own counts too
@@ -40,11 +40,11 @@ async def test_each_task_of_a_run_has_a_list_of_its_own() -> None:
 
 
 async def _call(cause: str) -> None:
-    retry.keep(Call(cause=cause))
+    retry.keep(FailedRequest(cause=cause))
 
 
 def test_outside_a_trial_nothing_is_kept_and_nothing_breaks() -> None:
-    retry.keep(Call(cause="reset"))
+    retry.keep(FailedRequest(cause="reset"))
 
 
 async def test_the_clock_stands_still_inside_and_goes_on_behind() -> None:

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from proctor.chat.streaming import Stream
 from proctor.core.errors import ProviderFailed
 from proctor.core.sample import Message
-from proctor.models.openai import ChatModel, Options
+from proctor.models.openai import ChatModel, OpenAIOptions
 from proctor.transport.client import Client
 from proctor.transport.events import Splitter
-from proctor.transport.retry import Policy
-from proctor.transport.target import Target
+from proctor.transport.retry import RetryPolicy
+from proctor.transport.target import RequestTarget
 
 KEY = "sk-this-is-the-key-1234"
 PIECE = '{"choices":[{"delta":{"content":"Pa"}}]}'
@@ -32,7 +32,7 @@ QUICK = {"retry_seconds": 5.0, "retries": 1}
 async def ask(*script: Answer, **options: Any) -> str:
     """What a streaming model says to "Hello"."""
     async with Endpoint(*script) as endpoint, Client():
-        settings = Options(stream=True, base_url=f"{endpoint.url}/v1", **(QUICK | options))
+        settings = OpenAIOptions(stream=True, base_url=f"{endpoint.url}/v1", **(QUICK | options))
         return (await ChatModel("m", settings).complete([Message.of("user", "Hello")])).message.text
 
 
@@ -82,7 +82,7 @@ async def test_the_connection_of_a_stream_is_used_again_when_its_end_comes_a_mom
 
     async with Endpoint(late_end) as endpoint, Client() as client:
         for _ in range(3):
-            await client.stream(Target(endpoint.url), b"{}", Nothing)
+            await client.stream(RequestTarget(endpoint.url), b"{}", Nothing)
         assert endpoint.connections == 1
 
 
@@ -113,7 +113,7 @@ async def test_no_number_of_a_provider_loses_an_answer_or_leaves_the_range(usage
     counts = f'"usage": {{"prompt_tokens": {usage}, "completion_tokens": {usage}, "cost": {usage}}}'
     answer = stream(f"{WHOLE[:-1]}, {counts}}}", "application/json")
     async with Endpoint(answer) as endpoint, Client():
-        settings = Options(stream=streams, base_url=f"{endpoint.url}/v1", retries=0)
+        settings = OpenAIOptions(stream=streams, base_url=f"{endpoint.url}/v1", retries=0)
         step = await ChatModel("m", settings).complete([Message.of("user", "Hello")])
     assert step.message.text == "Paris"
     assert step.usage is not None
@@ -173,9 +173,9 @@ async def test_memory_does_not_grow_with_the_number_of_bad_replies(bad: Answer, 
             with pytest.raises(ProviderFailed):
                 await request
 
-    policy = Policy(attempts=2, attempts_at_first=2, wait_seconds=0.0)
+    policy = RetryPolicy(attempts=2, attempts_at_first=2, wait_seconds=0.0)
     async with Endpoint(bad) as endpoint, Client(policy=policy, most_reply_bytes=1_500_000) as client:
-        target = Target(endpoint.url + "/v1")
+        target = RequestTarget(endpoint.url + "/v1")
         gc.collect()
         gc.disable()
         try:

@@ -16,11 +16,11 @@ from proctor.core.errors import BadInput, ProctorError
 from proctor.transport import retry
 from proctor.transport.client import Client
 from proctor.transport.connection import Connection
-from proctor.transport.faults import Fault, NotAccepted
-from proctor.transport.retry import Policy
-from proctor.transport.target import Target
+from proctor.transport.faults import NotAccepted, RequestFault
+from proctor.transport.retry import RetryPolicy
+from proctor.transport.target import RequestTarget
 
-ONCE = Policy(attempts=1)
+ONCE = RetryPolicy(attempts=1)
 OK = b"HTTP/1.1 200 OK\r\n"
 BODY = b'{"a":1}'
 PLAIN = OK + b"Content-Type: application/json\r\nContent-Length: 7\r\n\r\n" + BODY
@@ -39,7 +39,7 @@ def pieces(*parts: bytes, pause: float = 0.01) -> Answer:
 
 
 async def post(client: Client, endpoint: Endpoint, body: bytes = b"{}", **more: Any) -> Any:
-    return await client.post(Target(endpoint.url + "/v1", **more), body, msgspec.json.decode)
+    return await client.post(RequestTarget(endpoint.url + "/v1", **more), body, msgspec.json.decode)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ async def test_bytes_that_wait_on_a_connection_end_it_before_it_is_used_again() 
     thread.start()
     ready.wait()
     async with Client(policy=ONCE) as client:
-        target = Target(f"http://127.0.0.1:{port}/v1")
+        target = RequestTarget(f"http://127.0.0.1:{port}/v1")
         assert await client.post(target, b"{}", msgspec.json.decode) == {"a": 1}
         time.sleep(0.1)  # noqa: ASYNC251 - the loop must not read meanwhile
         assert await client.post(target, b"{}", msgspec.json.decode) == {"a": 2}
@@ -141,7 +141,7 @@ async def test_a_reply_before_the_request_is_refused() -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server, Client(policy=ONCE) as client:
-        sender = client._sender(Target(url))
+        sender = client._sender(RequestTarget(url))
         opened = sender._opened
 
         async def slowly_opened() -> Connection:
@@ -150,7 +150,7 @@ async def test_a_reply_before_the_request_is_refused() -> None:
             return connection
 
         sender._opened = slowly_opened  # type: ignore[method-assign]  # a pause that a test cannot make otherwise
-        with pytest.raises(Fault, match="no_reply"):
+        with pytest.raises(RequestFault, match="no_reply"):
             await sender.send(b"{}")
         await asyncio.gather(*(task for task in tasks if task is not None))
 
@@ -189,7 +189,7 @@ async def test_a_connection_that_was_idle_for_long_is_not_used_again(monkeypatch
 
 async def test_targets_at_the_same_address_share_connections() -> None:
     async with Endpoint(chat()) as endpoint, Client() as client:
-        first = Target(endpoint.url + "/v1", method="GET")
+        first = RequestTarget(endpoint.url + "/v1", method="GET")
         for path in ("/a", "/b?c=1", "/d"):
             await client.post(first.at(endpoint.url + path), None, msgspec.json.decode)
         await post(client, endpoint)
@@ -215,7 +215,7 @@ async def test_an_answer_before_all_was_sent_is_heard_and_the_connection_not_use
     async with server, Client(policy=ONCE) as client:
         for _ in range(2):
             with pytest.raises(NotAccepted):
-                await client.post(Target(url), b"x" * 30_000_000, msgspec.json.decode)
+                await client.post(RequestTarget(url), b"x" * 30_000_000, msgspec.json.decode)
         over.set()
         await asyncio.gather(*(task for task in tasks if task is not None))
     assert len(tasks) == 2, "one connection each"
@@ -228,7 +228,7 @@ async def test_a_request_cut_short_leaves_nothing_behind() -> None:
         hanging.cancel()
         await asyncio.gather(hanging, return_exceptions=True)
         assert await asyncio.gather(*(post(client, endpoint) for _ in range(3)))
-        assert client.endpoint(Target(endpoint.url)).in_flight == 0
+        assert client.endpoint(RequestTarget(endpoint.url)).in_flight == 0
 
 
 async def test_the_time_limit_of_a_body_is_that_of_the_request() -> None:
@@ -245,7 +245,7 @@ async def test_the_time_limit_of_a_body_is_that_of_the_request() -> None:
 )
 def test_a_header_that_would_break_out_of_its_line_is_refused_without_showing_it(headers: dict[str, str]) -> None:
     with pytest.raises(BadInput, match="cannot be sent") as raised:
-        Target("http://localhost/v1", headers=headers)
+        RequestTarget("http://localhost/v1", headers=headers)
     assert "abc" not in str(raised.value)
 
 

@@ -7,13 +7,13 @@ import pytest
 from proctor.core.errors import EpisodeOver, UserFailed
 from proctor.core.sample import Message, Sample
 from proctor.core.trajectory import Step, Trajectory
-from proctor.users.conduct import Said, check_limit, check_words, cleaned
+from proctor.users.conduct import UserExchange, check_limit, check_words, cleaned
 from proctor.users.model import RULES
 
 ANSWER = "I can book a room in Rome for you from Friday to Sunday."
 
 
-def talk(*texts: str) -> Said:
+def talk(*texts: str) -> UserExchange:
     """The first text is the sample's question, then agent and user take turns."""
     steps = [
         Step(
@@ -23,10 +23,10 @@ def talk(*texts: str) -> Said:
         )
         for number, text in enumerate(texts[1:])
     ]
-    return Said(Sample.ask("a", texts[0]), Trajectory(steps=tuple(steps)))
+    return UserExchange(Sample.ask("a", texts[0]), Trajectory(steps=tuple(steps)))
 
 
-def kind_of(text: str, said: Said, *instructions: str) -> str | None:
+def kind_of(text: str, said: UserExchange, *instructions: str) -> str | None:
     try:
         check_words(text, said, instructions)
     except UserFailed as error:
@@ -95,4 +95,4 @@ def test_the_label_before_the_words_is_left_out(text: str) -> None:
 def test_words_and_answers_are_sorted_by_turn() -> None:
     said = talk("A?", "1", "B?", "2")
     assert (said.user, said.agent, said.turns, said.answer) == (["A?", "B?"], ["1", "2"], 2, "2")
-    assert Said(Sample(id="a", turns=()), Trajectory()).turns == 0
+    assert UserExchange(Sample(id="a", turns=()), Trajectory()).turns == 0

@@ -44,7 +44,7 @@ async def trial_with(user: Any, *samples: Sample, **how: Any) -> Trial:
 
 def user_of(*script: Any, **options: Any) -> tuple[model.ModelUser, ScriptedModel]:
     asked = ScriptedModel(script[0] if callable(script[0]) else script)
-    return model.ModelUser(asked, model.Options(**options)), asked
+    return model.ModelUser(asked, model.ModelUserOptions(**options)), asked
 
 
 async def test_the_model_sees_the_conversation_from_the_other_side() -> None:

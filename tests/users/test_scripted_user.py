@@ -7,7 +7,7 @@ import pytest
 
 from proctor.core.errors import BadInput, EpisodeOver
 from proctor.core.sample import Message, Sample
-from proctor.core.scenario import Line
+from proctor.core.scenario import ScriptedLine
 from proctor.core.trajectory import Step, Trajectory
 from proctor.users import scripted
 
@@ -31,7 +31,9 @@ async def said_to(user: Any, *answers: str, sample: Sample = ASKED) -> list[str 
 
 
 async def test_lines_come_in_order_and_rules_whenever_they_fit() -> None:
-    user = scripted.ScriptedUser(["One.", Line(when="Which CITY", say="Rome."), "Two.", Line(when="bye", say=None)])
+    user = scripted.ScriptedUser(
+        ["One.", ScriptedLine(when="Which CITY", say="Rome."), "Two.", ScriptedLine(when="bye", say=None)]
+    )
     assert await said_to(user, "Hi.", "which city?", "Ok.", "Which city again?", "Bye!") == [
         "One.",
         "Rome.",
@@ -63,7 +65,7 @@ async def test_the_script_may_come_with_the_sample_and_begin_with_a_system_messa
 
 async def test_a_rule_that_always_fits_ends_at_the_limit() -> None:
     user = scripted.make("", {"max_turns": 3, "at_limit": "score"})
-    user = scripted.ScriptedUser([Line(when="e", say="Yes.")], user._options)
+    user = scripted.ScriptedUser([ScriptedLine(when="e", say="Yes.")], user._options)
     with pytest.raises(EpisodeOver):
         await said_to(user, "one", "three", "five", "seven")
 

@@ -16,7 +16,7 @@ from proctor.core.sample import Message, Sample, Text, ToolCall
 from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trajectory import Step, Trajectory
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor_web.samples import finding, index_file, indexing
 from proctor_web.samples.listing import (
@@ -78,7 +78,7 @@ async def _fill(store: Store) -> None:
         a_trial("c"), [a_verdict("c"), a_verdict("c", scorer="close", points=0.5, details={"passed": True})], samples[3]
     )
     await store.add(
-        a_trial("d", outcome="provider_failed", failure=Failure(kind="timeout", reason="no reply")), (), samples[4]
+        a_trial("d", outcome="provider_failed", failure=TrialFailure(kind="timeout", reason="no reply")), (), samples[4]
     )
     await store.add(a_trial("e", 0), [a_verdict("e", points=0)], samples[5])
     await store.add(a_trial("e", 1), [a_verdict("e", 1)])

@@ -264,15 +264,15 @@ def test_a_broken_verification_file_is_told_and_not_written_over(site: Site) -> 
 
 
 def test_a_rubric_gives_dimensions_in_both_languages(tmp_path: Path) -> None:
-    from proctor_judging.review.dimensions import Dimension, Words
+    from proctor_judging.review.dimensions import ReviewDimension, ReviewWords
     from proctor_judging.review.queue import Review
 
     site = Site(review_data.write(tmp_path))
-    tone = Dimension(
+    tone = ReviewDimension(
         name="tone",
         low=0,
         high=10,
-        words_by_lang={"en": Words(title="Tone", asks="Polite?"), "zh": Words(title="语气")},
+        words_by_lang={"en": ReviewWords(title="Tone", asks="Polite?"), "zh": ReviewWords(title="语气")},
     )
     site.review.dimensions = (tone,)
     client = site.browser()

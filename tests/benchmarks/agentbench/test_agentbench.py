@@ -15,11 +15,11 @@ from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.sample import Message
 from proctor.core.score import Unscored
 from proctor.core.task import Task
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor.models.scripted import ScriptedModel
 from proctor_benchmarks import agentbench
 from proctor_benchmarks.agentbench import conversation, dataset, files, official, scorer
-from proctor_benchmarks.agentbench.conversation import Ended, History, Host, Loop, Stages
+from proctor_benchmarks.agentbench.conversation import ConversationHost, EndedSample, History, Loop, Stages
 from proctor_benchmarks.agentbench.parity import CHECKS
 from proctor_benchmarks.agentbench.summary import summarise
 
@@ -132,7 +132,7 @@ def test_what_broke_is_a_failure_and_no_zero(root: Path, tmp_path: Path) -> None
         "error.jsonl",
     )
     replies = dict(files.read(out, {"category": "os,db", "split": "dev"}))
-    assert {id for id, reply in replies.items() if isinstance(reply, Failure)} == {"os/dev-001-dev-00001", "db/1"}
+    assert {id for id, reply in replies.items() if isinstance(reply, TrialFailure)} == {"os/dev-001-dev-00001", "db/1"}
 
 
 def test_results_of_several_agents_are_refused(root: Path, tmp_path: Path) -> None:
@@ -162,12 +162,12 @@ async def count(sample: Sample, history: History) -> Loop:
             raise RuntimeError("the world is gone")
         heard.append(reply)
         history.append(Message.of("user", "word " * 2_000 if reply == "long" else "Not that."))
-    yield Ended(status="completed", result={"result": True, "heard": heard})
+    yield EndedSample(status="completed", result={"result": True, "heard": heard})
 
 
 def played(replies: Sequence[str]) -> Run:
     sample = Sample(id="os/1", turns=(), target="3", tags={"part": "os"}, meta={"task": "os-dev", "index": 1})
-    task = Task(name="t", samples=[sample], scorers=(scorer.agentbench,), summarise=summarise, environment=Stages(["os"], {"os": count}), user=Host())  # fmt: skip
+    task = Task(name="t", samples=[sample], scorers=(scorer.agentbench,), summarise=summarise, environment=Stages(["os"], {"os": count}), user=ConversationHost())  # fmt: skip
     seen.clear()
 
     def reply(messages: Sequence[Message], _: object) -> str:

@@ -13,9 +13,9 @@ from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor.models.scripted import ScriptedModel
-from proctor_benchmarks.agentbench.os_loop import Ran, Script
+from proctor_benchmarks.agentbench.os_loop import OsScript, Ran
 from proctor_benchmarks.agentbench.os_sandbox import Sandbox
 from proctor_benchmarks.boxes import first_process
 
@@ -90,7 +90,7 @@ def test_a_machine_that_cannot_be_made_ready_is_a_failure_of_the_environment(roo
     problem = {"description": "?", "create": {"init": "echo no network; exit 100"}, "evaluation": {"match": "1"}}
     path.write_text(json.dumps([problem]), encoding="utf-8")
     (trial,) = play(root, "Act: answer(1)").trials()
-    assert isinstance(trial.failure, Failure)
+    assert isinstance(trial.failure, TrialFailure)
     assert trial.outcome == "environment_failed"
     assert "exit code 100): no network" in str(trial.failure.reason)
 
@@ -133,18 +133,18 @@ async def test_what_an_agent_does_stays_in_its_machine(tmp_path: Path) -> None:
         assert "unexpected EOF" in await machine.type('echo "open')
         printed = await machine.type("head -c 3000000 /dev/zero | tr '\\0' x")
         assert len(printed) == 1 << 20
-        assert await machine.run(Script(language="bash", code="echo $# $1; exit 4"), "a b") == Ran(code=4, output="1 a b\n")  # fmt: skip
-        assert await machine.run(Script(language="python", code="import sys; print(sys.argv[1:])"), "a", "b") == Ran(code=0, output="['a', 'b']\n")  # fmt: skip
-        assert await machine.run(Script(language="bash", code="sleep 60 & echo x")) == Ran(code=0, output="x\n")
+        assert await machine.run(OsScript(language="bash", code="echo $# $1; exit 4"), "a b") == Ran(code=4, output="1 a b\n")  # fmt: skip
+        assert await machine.run(OsScript(language="python", code="import sys; print(sys.argv[1:])"), "a", "b") == Ran(code=0, output="['a', 'b']\n")  # fmt: skip
+        assert await machine.run(OsScript(language="bash", code="sleep 60 & echo x")) == Ran(code=0, output="x\n")
         assert (
             await machine.type("for i in $(seq 300); do (true &); [ $((i % 50)) = 0 ] && sleep 0.3; done; echo done")
             == "done\r\n"
         )
-        assert await machine.run(Script(language="bash", code="exit 0"), "x" * 200_000) == Ran(code=126, output="Argument list too long")  # fmt: skip
-        assert await machine.run(Script(language="bash", code="echo $1"), "\ud800") == Ran(code=0, output="?\n")
+        assert await machine.run(OsScript(language="bash", code="exit 0"), "x" * 200_000) == Ran(code=126, output="Argument list too long")  # fmt: skip
+        assert await machine.run(OsScript(language="bash", code="echo $1"), "\ud800") == Ran(code=0, output="?\n")
         assert await machine.type("x" * 100_000) == "bash: Argument list too long\r\n"
         assert "stopped" in await machine.type(f"python3 -c '{FORKS}'")
-        assert await machine.run(Script(language="bash", code="echo y")) == Ran(code=0, output="y\n")
+        assert await machine.run(OsScript(language="bash", code="echo y")) == Ran(code=0, output="y\n")
     assert secret.read_text("utf-8") == "key"
 
 
@@ -165,7 +165,7 @@ async def test_an_agent_takes_neither_the_pipes_nor_a_namespace_of_its_own() -> 
 async def test_an_agent_that_removes_the_shell_has_failed_by_itself() -> None:
     async with Sandbox() as machine:
         await machine.type("rm -f /usr/bin/bash /bin/bash")
-        assert (await machine.run(Script(language="bash", code="exit 0"))).code == 126
+        assert (await machine.run(OsScript(language="bash", code="exit 0"))).code == 126
 
 
 async def test_a_command_that_does_not_end_costs_the_agent_its_shell(

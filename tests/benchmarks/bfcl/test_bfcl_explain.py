@@ -6,7 +6,7 @@ from proctor.core.sentence import Sentence
 from proctor.i18n import catalogue, speak
 from proctor_benchmarks.bfcl.checker import check
 from proctor_benchmarks.bfcl.explain import explain
-from proctor_benchmarks.bfcl.fault import Fault
+from proctor_benchmarks.bfcl.fault import BfclFault
 
 PROPERTIES = {
     "base": {"type": "integer"},
@@ -129,7 +129,7 @@ def test_java_values_that_are_no_text_are_explained() -> None:
 
 
 def test_a_dict_that_nothing_can_match_is_explained() -> None:
-    assert str(explain(Fault(error_type="dict_checker:unclear", function="f", parameter="x", got={}))) == (
+    assert str(explain(BfclFault(error_type="dict_checker:unclear", function="f", parameter="x", got={}))) == (
         "f: parameter 'x' is {}; the answer allows no such value."
     )
 

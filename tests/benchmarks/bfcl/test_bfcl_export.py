@@ -11,7 +11,7 @@ from tiny_bfcl import write_data
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import ToolStyle, Trajectory
-from proctor.core.trial import Failure, Outcome, Trial
+from proctor.core.trial import Outcome, Trial, TrialFailure
 from proctor_benchmarks.bfcl import export, official, replies, task
 
 # Reads and writes where `bfcl evaluate --partial-eval` does; calls right what looks like calls.
@@ -116,7 +116,7 @@ def test_failures_of_the_agent_are_written_and_those_of_others_are_not(
     samples: dict[str, Sample], tmp_path: Path
 ) -> None:
     first, second = samples["simple_python_0"], samples["simple_python_1"]
-    failure = Failure(kind="agent", reason="it raised")
+    failure = TrialFailure(kind="agent", reason="it raised")
     made = [
         (first, trial(first.id, Trajectory(), "agent_failed", failure=failure)),
         (first, trial(first.id, Trajectory.of("again"), attempt=1)),

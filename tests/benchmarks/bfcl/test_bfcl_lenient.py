@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
-from proctor_benchmarks.bfcl.checker import Rules
+from proctor_benchmarks.bfcl.checker import CheckerRules
 from proctor_benchmarks.bfcl.lenient import lenient
 
-PYTHON = Rules("python", False)
+PYTHON = CheckerRules("python", False)
 
 
-def opinion(kind: Any, allowed: list[Any], value: Any, rules: Rules = PYTHON) -> bool:
+def opinion(kind: Any, allowed: list[Any], value: Any, rules: CheckerRules = PYTHON) -> bool:
     schema = kind if isinstance(kind, dict) else {"type": kind}
     document = {"name": "f", "parameters": {"properties": {"x": schema}, "required": []}}
     return lenient([document], [{"f": {"x": value}}], [{"f": {"x": allowed}}], rules)
@@ -56,14 +56,14 @@ def test_content_is_not(kind: Any, allowed: list[Any], value: Any) -> None:
     [("long", [42], "42"), ("long", [42], 42), ("integer", [5], 5), ("boolean", [True], True)],
 )
 def test_java_values_need_no_text_and_a_long_no_letter(kind: str, allowed: list[Any], value: Any) -> None:
-    assert opinion(kind, allowed, value, Rules("java", True))
+    assert opinion(kind, allowed, value, CheckerRules("java", True))
 
 
 @pytest.mark.parametrize(("name", "underscores"), [("geo_area", False), ("geo.area", True)])
 def test_dots_and_underscores_in_names_are_one(name: str, underscores: bool) -> None:
     document = {"name": "geo.area", "parameters": {"properties": {}, "required": []}}
-    assert lenient([document], [{name: {}}], [{"geo.area": {}}], Rules("python", underscores))
-    assert not lenient([document], [{"area": {}}], [{"geo.area": {}}], Rules("python", underscores))
+    assert lenient([document], [{name: {}}], [{"geo.area": {}}], CheckerRules("python", underscores))
+    assert not lenient([document], [{"area": {}}], [{"geo.area": {}}], CheckerRules("python", underscores))
 
 
 def test_the_best_assignment_counts() -> None:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from proctor_benchmarks.bfcl.checker import Rules, check
+from proctor_benchmarks.bfcl.checker import CheckerRules, check
 from proctor_benchmarks.bfcl.metrics import details, matching
 
 AREA = {
@@ -21,7 +21,7 @@ SONG = {"sing": {"song": ["la"]}}
 def details_of(output: str, answers: Any = (ONE,), category: str = "simple_python") -> dict[str, Any]:
     functions = [AREA, SING]
     result = check(functions, answers, category, output, mode="prompt", underscores=False)
-    return details(functions, answers, category, result, Rules("python", False))
+    return details(functions, answers, category, result, CheckerRules("python", False))
 
 
 def figures(output: str, answers: Any) -> tuple[float, float, float, float]:

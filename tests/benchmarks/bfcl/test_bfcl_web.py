@@ -19,7 +19,7 @@ from proctor.core.sample import Message, Text, ToolCall
 from proctor.core.trajectory import Step
 from proctor_benchmarks import bfcl
 from proctor_benchmarks.bfcl import web_page
-from proctor_benchmarks.bfcl.environment import Wording
+from proctor_benchmarks.bfcl.environment import EnvironmentWording
 from proctor_benchmarks.bfcl.web import Web
 from proctor_benchmarks.bfcl.web_environment import WebSearch
 
@@ -46,7 +46,7 @@ def search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def results(web: Web, *calls: ToolCall, shows_snippets: bool = True) -> list[str]:
     async def run() -> list[str]:
         async with web:
-            found = await WebSearch(web, Wording(), shows_snippets=shows_snippets).call_all(calls)
+            found = await WebSearch(web, EnvironmentWording(), shows_snippets=shows_snippets).call_all(calls)
         return [result.content for result in found or ()]
 
     return asyncio.run(run())

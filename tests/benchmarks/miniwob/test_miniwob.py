@@ -24,7 +24,7 @@ from proctor.environments.browser import Chromium
 from proctor.models.scripted import ScriptedModel
 from proctor_benchmarks import miniwob
 from proctor_benchmarks.miniwob import environment, official, oracle
-from proctor_benchmarks.miniwob.environment import Episode, TimeLimit
+from proctor_benchmarks.miniwob.environment import MiniwobEpisode, TimeLimit
 from proctor_benchmarks.miniwob.parity import check_corpus
 from proctor_benchmarks.miniwob.scorer import Success
 
@@ -40,13 +40,15 @@ async def chromium() -> AsyncIterator[Chromium]:
 
 
 @asynccontextmanager
-async def begun(chromium: Chromium, task: str, seed: int = 7, limit: TimeLimit = "none") -> AsyncIterator[Episode]:
+async def begun(
+    chromium: Chromium, task: str, seed: int = 7, limit: TimeLimit = "none"
+) -> AsyncIterator[MiniwobEpisode]:
     of = {"task": task, "seed": seed, "mode": "train"}
-    async with Episode(official.locate(), chromium, of, limit) as episode:
+    async with MiniwobEpisode(official.locate(), chromium, of, limit) as episode:
         yield episode
 
 
-async def act(episode: Episode, name: str, **arguments: Any) -> tuple[str, bool]:
+async def act(episode: MiniwobEpisode, name: str, **arguments: Any) -> tuple[str, bool]:
     result = await episode.call(ToolCall(name=name, arguments=arguments))
     return result.content, result.is_error
 

@@ -16,7 +16,7 @@ from proctor.chat.messages import to_messages
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory, Usage
-from proctor.core.trial import Failure, Trial
+from proctor.core.trial import Trial, TrialFailure
 from proctor_benchmarks.multi import PART, export, tables, task
 from proctor_benchmarks.multi.predictions import predictions
 
@@ -143,7 +143,7 @@ def test_failures_of_the_agent_are_empty_answers_and_others_are_left_out(tmp_pat
     failed = [
         (
             found[0][0],
-            Trial(run_id="r", sample_id="x_1_0", outcome="agent_failed", failure=Failure(kind="x", reason="y")),
+            Trial(run_id="r", sample_id="x_1_0", outcome="agent_failed", failure=TrialFailure(kind="x", reason="y")),
         ),
         (found[1][0], Trial(run_id="r", sample_id="x_1_1", outcome="provider_failed")),
         (found[2][0], Trial(run_id="r", sample_id="a_1_0", outcome="scored", attempt=1)),

@@ -20,11 +20,11 @@ from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import TakesSample
 from proctor.core.trajectory import Step, Trajectory
-from proctor.transport.faults import Fault, NotAccepted
+from proctor.transport.faults import NotAccepted, RequestFault
 from proctor_benchmarks import sotopia
-from proctor_benchmarks.sotopia.actions import Unread, read_action
+from proctor_benchmarks.sotopia.actions import UnreadAction, read_action
 from proctor_benchmarks.sotopia.parity import check_corpus
-from proctor_benchmarks.sotopia.partner import Stage
+from proctor_benchmarks.sotopia.partner import EpisodeStage
 from proctor_benchmarks.sotopia.ratings import RANGES
 from proctor_benchmarks.sotopia.scene import rendered
 from proctor_benchmarks.sotopia.scorer import SotopiaScorer
@@ -229,7 +229,7 @@ class WithoutSchemas:
     async def complete(self, messages: object, tools: object = (), *, response_format: Any = None) -> Step:
         self.forms.append(response_format)
         if response_format is not None:
-            raise NotAccepted(say("no schemas here"), Fault("http_400", status=400))
+            raise NotAccepted(say("no schemas here"), RequestFault("http_400", status=400))
         return Step(message=Message.of("assistant", speaks("Hm")))
 
 
@@ -240,7 +240,7 @@ def test_a_partner_is_bound_to_the_schema_until_its_endpoint_refuses(monkeypatch
     assert isinstance(task.samples, list)
     assert isinstance(task.user, TakesSample)
     sample = next(one for one in task.samples if one.meta["seat"] == 1)  # the partner begins
-    playing = task.user.open(sample, Stage(sample))
+    playing = task.user.open(sample, EpisodeStage(sample))
 
     async def play() -> None:
         said = Trajectory.of(speaks("Hello"))
@@ -401,5 +401,5 @@ def test_a_long_reply_is_silence(tmp_path: Path) -> None:
 def test_quotes_inside_an_argument_are_read_as_json_repair_does(said: str) -> None:
     reply = f'{{"action_type": "speak", "argument": "{said}", "to": []}}'
     assert read_action(reply, "main").argument == said
-    with pytest.raises(Unread):
+    with pytest.raises(UnreadAction):
         read_action(reply, "package")

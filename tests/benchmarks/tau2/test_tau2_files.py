@@ -10,7 +10,7 @@ import pytest
 from proctor import api
 from proctor.core.errors import BadInput
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor_benchmarks.tau2 import PART, replies
 
 CORPUS = Path(__file__).parents[2] / "data" / "tau2" / "verdicts.jsonl.gz"
@@ -76,7 +76,7 @@ def test_a_run_that_broke_officially_is_a_failure_and_files_of_voice_or_other_do
     path = tmp_path / "results.json"
     broken = {"task_id": "0", "termination_reason": "infrastructure_error", "messages": []}
     path.write_text(json.dumps(_results("retail", [broken])), encoding="utf-8")
-    assert [type(reply) for _, reply in replies.read(path, ["retail"])] == [Failure]
+    assert [type(reply) for _, reply in replies.read(path, ["retail"])] == [TrialFailure]
     with pytest.raises(BadInput, match="score them as tau2/retail"):
         list(replies.read(path, ["mock"]))
     path.write_text(

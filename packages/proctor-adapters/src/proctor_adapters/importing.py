@@ -22,13 +22,13 @@ from proctor.core.task import Scorer, Store
 from proctor.core.version import __version__
 from proctor.runtime.garbage import gc_relaxed
 from proctor.stores.reading import verdicts_by_trial
-from proctor_adapters.imports import ForeignRun, Reading, read
+from proctor_adapters.imports import ForeignRun, LogReading, read
 from proctor_adapters.imports.keeping import keep, original_name
 
 CONTENT = "content"  # the digest of the file, in the provenance of its runs
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class ImportedFigure(msgspec.Struct, frozen=True, kw_only=True):
     """A mean as the log states it, and as the stored verdicts yield it."""
 
     scorer: str
@@ -55,7 +55,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
     run: Run
     format: str
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[ImportedFigure, ...] = ()
     agreement: tuple[SameVerdict, ...] = ()
 
     @property
@@ -71,7 +71,7 @@ def import_log(
     format: str | None = None,
     run_id: str | None = None,
     store: str | Store | None = None,
-    how: Reading = Reading(),  # noqa: B008 - frozen
+    how: LogReading = LogReading(),  # noqa: B008 - frozen
     scorers: Sequence[str | Scorer] = (),
 ) -> list[Imported]:
     """Import the runs of a log; each is read, scored again and compared like any other, but cannot be resumed.
@@ -98,7 +98,7 @@ def import_log(
     return [_import(one, opened, name, there.get(name), scorers) for one, name in zip(runs, names, strict=True)]
 
 
-def unused(found: Sequence[Imported], how: Reading) -> list[Sentence]:
+def unused(found: Sequence[Imported], how: LogReading) -> list[Sentence]:
     """Return a sentence for each score and key that `how` names and the log does not have."""
     sentences = []
     scores = list(dict.fromkeys(original_name(name, one.format) for one in found for name in one.of_log))
@@ -182,11 +182,11 @@ def _unique(texts: Sequence[str]) -> list[str]:
     return names
 
 
-def _figures(found: ForeignRun, record: RunRecord, store: Store) -> Iterator[Figure]:
+def _figures(found: ForeignRun, record: RunRecord, store: Store) -> Iterator[ImportedFigure]:
     named = {original_name(name, found.format): name for name in record.scorers}
     for one in found.reported:
         scorer = named.get(one.scorer)
         if scorer is not None:
             sums = store.tallies(record.id, scorer).get("")
             here = sums.total / sums.samples if sums is not None and sums.samples else None
-            yield Figure(scorer=scorer, metric=one.metric, log=one.value, here=here)
+            yield ImportedFigure(scorer=scorer, metric=one.metric, log=one.value, here=here)

@@ -10,7 +10,7 @@ import msgspec
 
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Sample
-from proctor.isolation import Limits, Workers, find_packages
+from proctor.isolation import WorkerLimits, Workers, find_packages
 from proctor.isolation.limits import MEGABYTE, WorkerRaised
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer
 from proctor_audit.request import TaskRequest
@@ -27,7 +27,7 @@ class IsolatedScorer:
         self._request = msgspec.to_builtins(request)
         self._seconds = seconds
         self._runner = asyncio.Runner()
-        limits = Limits(seconds=START_SECONDS + seconds, memory_bytes=2_048 * MEGABYTE)
+        limits = WorkerLimits(seconds=START_SECONDS + seconds, memory_bytes=2_048 * MEGABYTE)
         paths = [Path(folder) for folder in sys.path if folder and Path(folder).is_dir()]
         paths = list(dict.fromkeys([*find_packages("proctor", "proctor_audit", "msgspec"), *paths]))
         self._workers = Workers(PROGRAM, paths=paths, size=1, limits=limits)

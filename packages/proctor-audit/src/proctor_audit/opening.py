@@ -13,7 +13,7 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
 from proctor.datasets.files import refusing
-from proctor.datasets.formats import Reading
+from proctor.datasets.formats import FileReading
 from proctor.datasets.rows import rows
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import choose
@@ -115,7 +115,7 @@ def _locations(request: TaskRequest, task: Task) -> Mapping[str, FindingLocation
     given = {
         name: request.options[name] for name in ("encoding", "header", "sheet", "split") if name in request.options
     }
-    reading = msgspec.convert({**given}, Reading, strict=False)
+    reading = msgspec.convert({**given}, FileReading, strict=False)
     columns = task.provenance.get("columns", {})
     found: dict[str, FindingLocation] = {}
     with_id = columns.get("id") if isinstance(columns, Mapping) else None

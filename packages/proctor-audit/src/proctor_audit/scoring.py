@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from proctor.agents.baseline import Baseline
+from proctor.agents.baseline import BaselineAgent
 from proctor.core.run import Limits
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -54,8 +54,8 @@ class LocalScorer:
         own = self._task.oracle_agent or self._task.oracle
         if answer.oracle_of and self._task.oracle is not None:
             said = self._task.oracle(self._samples[answer.oracle_of])
-            return Baseline("oracle").with_oracle(lambda _: said)
-        return Baseline("oracle").with_oracle(own) if answer.oracle else ScriptedAgent(answer)
+            return BaselineAgent("oracle").with_oracle(lambda _: said)
+        return BaselineAgent("oracle").with_oracle(own) if answer.oracle else ScriptedAgent(answer)
 
 
 def _said(sample: Sample, answer: AuditAnswer) -> Trajectory:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import clip, say
-from proctor.exports.junit import Suite, TestCase, TestResult, write_suites
+from proctor.exports.junit import JUnitSuite, TestCase, TestResult, write_suites
 from proctor.i18n import speak
 from proctor.reports import pages
-from proctor.reports.blocks import Block, Bullets, Code, Paragraph, Phrase, Section, Table
+from proctor.reports.blocks import Block, Bullets, Code, Paragraph, Phrase, SectionBlock, TableBlock
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible_json
 from proctor_audit.answers import SHOWN
@@ -44,12 +44,12 @@ def write_report(report: AuditReport, path: Path, lang: str, fail_on: FailOn) ->
         case ".sarif":
             return write_whole(path, visible_json(json.dumps(as_sarif(report), ensure_ascii=False, indent=1) + "\n"))
         case ".xml":
-            write_suites(path, [Suite(name=report.task, cases=_cases(report, lang, fail_on))])
+            write_suites(path, [JUnitSuite(name=report.task, cases=_cases(report, lang, fail_on))])
             return path
     return pages.write(path, page_of(report), lang)
 
 
-def page_of(report: AuditReport) -> pages.Page:
+def page_of(report: AuditReport) -> pages.ReportPage:
     """Return the audit as a page: a table by class, and each finding with its witness and its command."""
     counts: list[list[Phrase]] = [
         [
@@ -61,23 +61,26 @@ def page_of(report: AuditReport) -> pages.Page:
     ]
     titles = {each.name: each.title for each in report.checks}
     sections = [
-        Section(
-            say("Findings by class"), [Table([say("class"), say("findings"), say("accepted")], counts, right=(1, 2))]
+        SectionBlock(
+            say("Findings by class"),
+            [TableBlock([say("class"), say("findings"), say("accepted")], counts, right=(1, 2))],
         )
     ]
     for name, group in groupby(report.findings, key=lambda finding: finding.check):
         blocks: list[Block] = [Paragraph(titles[name])]
         for finding in group:
             blocks += _finding_blocks(finding)
-        sections.append(Section(name, blocks))
+        sections.append(SectionBlock(name, blocks))
     floors: list[Phrase] = [*describe_floors(report)]
     if floors:
-        sections.append(Section(say("Floor"), [Bullets(floors)]))
+        sections.append(SectionBlock(say("Floor"), [Bullets(floors)]))
     missing: list[Phrase] = [*describe_not_checked(report), *report.notes]
     if missing:
-        sections.append(Section(say("Not checked"), [Bullets(missing)]))
+        sections.append(SectionBlock(say("Not checked"), [Bullets(missing)]))
     facts = {"task": report.task, "digest": report.digest, "scorer": ", ".join(report.scorers) or "-"}
-    return pages.Page(title=say("Audit of {task}", task=report.task), facts=facts, sections=sections, numbered=False)
+    return pages.ReportPage(
+        title=say("Audit of {task}", task=report.task), facts=facts, sections=sections, numbered=False
+    )
 
 
 def _finding_blocks(finding: AuditFinding) -> Iterator[Block]:

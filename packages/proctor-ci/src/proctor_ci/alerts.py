@@ -11,15 +11,15 @@ from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.core.trial import INFRASTRUCTURE
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor_ci.firing import Fired
 from proctor_ci.trends import StoredRun, TrendShift, find_shifts
-from proctor_ci.watch_file import Watch
+from proctor_ci.watch_file import WatchRule
 
 Kind = Literal["failures", "infrastructure", "gate", "fall", "judge", "spend"]
 NEWEST = 200  # runs in which changes are looked for
 LEAST_RUNS = 20.0  # in which one false alarm is accepted, however seldom a watch runs
-_WORDS = Words("en")  # figures have one form in both languages
+_WORDS = ReportWords("en")  # figures have one form in both languages
 _PERCENT = _WORDS.percent
 
 
@@ -33,7 +33,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     is_over: bool = False
 
 
-class History(msgspec.Struct, kw_only=True):
+class AlertHistory(msgspec.Struct, kw_only=True):
     """What is known of a watch from one run to the next.
 
     Attributes:
@@ -51,7 +51,7 @@ class History(msgspec.Struct, kw_only=True):
 class Assessment:
     """Collects the notices about one run of a watch."""
 
-    def __init__(self, watch: Watch, history: History, now: float) -> None:
+    def __init__(self, watch: WatchRule, history: AlertHistory, now: float) -> None:
         self._watch, self._history, self._now = watch, history, now
         self.notices: list[Notice] = []
 
@@ -79,7 +79,14 @@ class Assessment:
 
 
 def assess(
-    watch: Watch, history: History, fired: Fired, store: Store | None, *, began: float, now: float, a_year: float
+    watch: WatchRule,
+    history: AlertHistory,
+    fired: Fired,
+    store: Store | None,
+    *,
+    began: float,
+    now: float,
+    a_year: float,
 ) -> list[Notice]:
     """Return the alerts that a run of a watch gives rise to.
 
@@ -124,7 +131,7 @@ def assess(
     return found.notices
 
 
-def _infrastructure(found: Assessment, watch: Watch, run: Run) -> None:
+def _infrastructure(found: Assessment, watch: WatchRule, run: Run) -> None:
     lost = sum(count for outcome, count in run.outcomes.items() if outcome in INFRASTRUCTURE)
     trials = sum(run.outcomes.values())
     values = {"task": run.record.task, "lost": lost, "trials": trials, "run": run.id}
@@ -138,7 +145,7 @@ def _infrastructure(found: Assessment, watch: Watch, run: Run) -> None:
 
 
 def _changes(
-    found: Assessment, watch: Watch, runs: Sequence[Run], controls: Sequence[Run], *, began: float, a_year: float
+    found: Assessment, watch: WatchRule, runs: Sequence[Run], controls: Sequence[Run], *, began: float, a_year: float
 ) -> None:
     shares = len(runs) + 2 * len(controls)  # of the alarms; a judge can move both ways
     runs_per_alarm = max(a_year * shares / watch.false_alarms_per_year, LEAST_RUNS)
@@ -195,7 +202,7 @@ def _moved(run: Run, shift: TrendShift, cause: Sentence | str) -> Sentence:
     return say("{task}: a rise since {since}, from {before} (mean of {count} runs) to {after}{cause}.", **values)
 
 
-def _spending(found: Assessment, watch: Watch, history: History, runs: Sequence[Run], now: float) -> None:
+def _spending(found: Assessment, watch: WatchRule, history: AlertHistory, runs: Sequence[Run], now: float) -> None:
     month = time.strftime("%Y-%m", time.localtime(now))
     if month != history.month:
         history.month, history.spent = month, {}

@@ -16,7 +16,7 @@ import msgspec
 from proctor.api.run import Run
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
-from proctor.stats.amounts import Step, bounds, seen_bounds
+from proctor.stats.amounts import AmountStep, bounds, seen_bounds
 from proctor.stats.estimate import estimate
 from proctor.stats.rate import Interval
 from proctor_ci.measured import Values
@@ -45,8 +45,8 @@ def bound_mean(samples: Sequence[Values], most: float | None, limit: float) -> B
     """Bound the mean over samples of what their trials took in the mean, which has to be at most `limit`."""
     steps = _steps(samples, [1.0] * len(samples))
     heaviest = max((step.under for step in steps), default=1.0)
-    top = None if most is None else Step(most * heaviest, heaviest)
-    return _bounded(steps, Step(0.0, heaviest), top, len(samples), most, limit)
+    top = None if most is None else AmountStep(most * heaviest, heaviest)
+    return _bounded(steps, AmountStep(0.0, heaviest), top, len(samples), most, limit)
 
 
 def bound_ratio(
@@ -56,22 +56,27 @@ def bound_ratio(
     steps = _steps([now for _, now in pairs], [before.mean for before, _ in pairs])
     sizes = _steps([now for _, now in pairs], [1.0] * len(pairs))
     heaviest = max(step.under for step in sizes)
-    bottom = None if most_before is None else Step(0.0, heaviest * most_before)
-    top = None if most_now is None else Step(heaviest * most_now, 0.0)
+    bottom = None if most_before is None else AmountStep(0.0, heaviest * most_before)
+    top = None if most_now is None else AmountStep(heaviest * most_now, 0.0)
     mosts = [one for one in (most_before, most_now) if one is not None]
     return _bounded(steps, bottom, top, len(pairs), max(mosts) if len(mosts) == 2 else None, limit)
 
 
-def _steps(samples: Sequence[Values], unders: Sequence[float]) -> list[Step]:
+def _steps(samples: Sequence[Values], unders: Sequence[float]) -> list[AmountStep]:
     sums: dict[str, tuple[float, float]] = {}
     for one, under in zip(samples, unders, strict=True):
         over, below = sums.get(one.cluster, (0.0, 0.0))
         sums[one.cluster] = (over + one.mean, below + under)
-    return [Step(*each) for each in sums.values()]
+    return [AmountStep(*each) for each in sums.values()]
 
 
 def _bounded(
-    steps: Sequence[Step], least: Step | None, most: Step | None, count: int, greatest: float | None, limit: float
+    steps: Sequence[AmountStep],
+    least: AmountStep | None,
+    most: AmountStep | None,
+    count: int,
+    greatest: float | None,
+    limit: float,
 ) -> Bounded:
     @cache
     def of(error: float) -> Interval | None:

@@ -26,12 +26,12 @@ from proctor.reports.same_task import check_same_task
 from proctor.runtime.garbage import gc_paused
 from proctor.stats.anytime import ANYTIME
 from proctor.stats.bounds import moved
-from proctor.stats.decomposition import Key, Member, Piece, Side, Split, decompose
-from proctor.stats.paired import Difference, Pair, compare
+from proctor.stats.decomposition import DifferencePart, Key, Member, Side, Split, decompose
+from proctor.stats.paired import Difference, PairedSample, compare
 from proctor.stats.rate import Interval
 from proctor_ci.delta_samples import (
     CHANGED,
-    Common,
+    CommonSample,
     Shared,
     changed_samples,
     gather_members,
@@ -49,7 +49,7 @@ EXAMPLES = 3
 _LEAST = 1e-9
 
 
-class Example(msgspec.Struct, frozen=True, kw_only=True):
+class DeltaExample(msgspec.Struct, frozen=True, kw_only=True):
     """A sample with what it earned in each run; None where nothing was scored."""
 
     sample: str
@@ -57,7 +57,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     second: float | None
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class DeltaPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the difference, as a share of 1 like the numbers themselves, with 95 % bounds.
 
     Attributes:
@@ -78,7 +78,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     samples: int = 0
     before: float | None = None
     after: float | None = None
-    examples: tuple[Example, ...] = ()
+    examples: tuple[DeltaExample, ...] = ()
 
 
 class Delta(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,9 +104,9 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     low: float | None
     high: float | None
-    causes: tuple[Part, ...]
-    parts: tuple[Part, ...]
-    slices: tuple[Part, ...]
+    causes: tuple[DeltaPart, ...]
+    parts: tuple[DeltaPart, ...]
+    slices: tuple[DeltaPart, ...]
     by: str
     tags: tuple[str, ...]
     versions: tuple[str, str] | None
@@ -222,11 +222,11 @@ def _without_intervals(split: Split) -> Split:
 
 def _compare_the_same(both: Sequence[Shared], *, looked_at: bool) -> Difference:
     """Return the difference over the samples that both runs scored, with the interval that `compare` has for it."""
-    pairs = [Pair(cluster=one.cluster, first=one.second, second=one.first, weight=one.weight) for one in both]
+    pairs = [PairedSample(cluster=one.cluster, first=one.second, second=one.first, weight=one.weight) for one in both]
     return compare(pairs, single=all(one.single for one in both), looked_at=looked_at)
 
 
-def _of_the_same(both: Sequence[Shared], same: Difference) -> Iterator[Part]:
+def _of_the_same(both: Sequence[Shared], same: Difference) -> Iterator[DeltaPart]:
     """Yield the parts of the samples that both runs scored: the agent's by class of error, the scorer's, what is unknown."""
     cost: Counter[str] = Counter()
     for one in both:
@@ -253,11 +253,11 @@ def _of_agent(one: Shared) -> tuple[float, float]:
     return before, after
 
 
-def _moved(cause: Cause, name: str, both: Sequence[Shared], same: Difference, losses: Losses) -> Part:
+def _moved(cause: Cause, name: str, both: Sequence[Shared], same: Difference, losses: Losses) -> DeltaPart:
     """Return the part of the samples of both runs in which `losses` changed; one that is all of `same` has its interval."""
     each = [losses(one) for one in both]
     pairs = [
-        Pair(cluster=one.cluster, first=1 - after, second=1 - before, weight=one.weight)
+        PairedSample(cluster=one.cluster, first=1 - after, second=1 - before, weight=one.weight)
         for one, (before, after) in zip(both, each, strict=True)
     ]
     found = moved(pairs, single=all(one.single for one in both))
@@ -270,7 +270,7 @@ def _moved(cause: Cause, name: str, both: Sequence[Shared], same: Difference, lo
     ]
     changes = [(one, change) for one, change in changes if abs(change) > _LEAST / len(both)]
     same_way = [(one, change) for one, change in changes if change * found.value > 0 or not found.value]
-    return Part(
+    return DeltaPart(
         cause=cause,
         name=name,
         value=found.value,
@@ -280,7 +280,7 @@ def _moved(cause: Cause, name: str, both: Sequence[Shared], same: Difference, lo
         before=sum(one.weight * cost for one, (cost, _) in zip(both, each, strict=True)) / len(both),
         after=sum(one.weight * cost for one, (_, cost) in zip(both, each, strict=True)) / len(both),
         examples=tuple(
-            Example(sample=one.id, first=one.first, second=one.second)
+            DeltaExample(sample=one.id, first=one.first, second=one.second)
             for one, _ in sorted(same_way, key=lambda pair: -abs(pair[1]))[:EXAMPLES]
         ),
     )
@@ -296,7 +296,7 @@ def _cause_of(key: Key) -> Cause:
             return "infrastructure" if key.name in INFRASTRUCTURE else "samples" if key.name == CHANGED else "missing"
 
 
-def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequence[Shared]) -> Iterator[Part]:
+def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequence[Shared]) -> Iterator[DeltaPart]:
     """Yield the parts of samples that only one run scored, and of the shares of slices."""
     in_both = Counter(one.slice for one in both)
     for piece in split.parts:
@@ -306,7 +306,7 @@ def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequen
         of_piece = [(id, one) for id, one in members if one.cell[0] == key.side and one.why == key.name]
         shown = of_piece[:EXAMPLES] if key.kind != "shares" else []
         low, high = _ends(piece)
-        yield Part(
+        yield DeltaPart(
             cause=_cause_of(key),
             name=key.name,
             side=key.side,
@@ -315,7 +315,7 @@ def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequen
             high=high,
             samples=in_both[key.name] if key.kind == "shares" else len(of_piece),
             examples=tuple(
-                Example(
+                DeltaExample(
                     sample=id,
                     first=one.first if one.first_weight else None,
                     second=one.second if one.second_weight else None,
@@ -325,7 +325,7 @@ def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequen
         )
 
 
-def _ends(piece: Piece) -> tuple[float | None, float | None]:
+def _ends(piece: DifferencePart) -> tuple[float | None, float | None]:
     return (None, None) if piece.interval is None else (piece.interval.low, piece.interval.high)
 
 
@@ -340,7 +340,7 @@ def _interval(split: Split, same: Difference, *, looked_at: bool) -> tuple[float
     return None if same.low is None else same.low + moved_by, None if same.high is None else same.high + moved_by
 
 
-def _causes(parts: Sequence[Part], both: Sequence[Shared], same: Difference, split: Split) -> Iterator[Part]:
+def _causes(parts: Sequence[DeltaPart], both: Sequence[Shared], same: Difference, split: Split) -> Iterator[DeltaPart]:
     """Yield the sum of each cause that there is; the agent is always among them."""
     yield _moved("agent", "", both, same, _of_agent)
     yield from (one for one in parts if one.cause in ("scorer", "unknown"))
@@ -348,10 +348,10 @@ def _causes(parts: Sequence[Part], both: Sequence[Shared], same: Difference, spl
         if cause in split.sums:
             low, high = _ends(split.sums[cause])
             samples = sum(one.samples for one in parts if one.cause == cause)
-            yield Part(cause=cause, value=split.sums[cause].value, low=low, high=high, samples=samples)
+            yield DeltaPart(cause=cause, value=split.sums[cause].value, low=low, high=high, samples=samples)
 
 
-def _by_slice(both: Sequence[Shared], same: Difference) -> Iterator[Part]:
+def _by_slice(both: Sequence[Shared], same: Difference) -> Iterator[DeltaPart]:
     """Yield what the agent did in each slice, in points of the whole."""
     for name in dict.fromkeys(one.slice for one in both):
         yield _moved("agent", name, both, same, partial(_of_slice, name=name))
@@ -366,7 +366,7 @@ def _main_version(answers: Mapping[str, Answers]) -> str:
     return next((version for version, _ in counts.most_common(1)), "")
 
 
-def _notes(runs: tuple[Run, Run], common: Sequence[Common]) -> Iterator[Sentence]:
+def _notes(runs: tuple[Run, Run], common: Sequence[CommonSample]) -> Iterator[Sentence]:
     for run in runs:
         if run.record.state != "finished":
             yield say("The run {run} is {state}.", run=run.id, state=say(run.record.state))

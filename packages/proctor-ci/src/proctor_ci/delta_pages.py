@@ -8,13 +8,13 @@ import msgspec
 from proctor.api.run import Run
 from proctor.core.sentence import Sentence, say
 from proctor.reports.both import made_text
-from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, write
+from proctor.reports.pages import Block, Bullets, Paragraph, ReportPage, SectionBlock, TableBlock, write
 from proctor.reports.story import Story, stored_story
 from proctor.reports.versus import between, signed
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import one_line
-from proctor_ci.delta import OTHERS, Cause, Delta, Part
+from proctor_ci.delta import OTHERS, Cause, Delta, DeltaPart
 from proctor_ci.delta_samples import CHANGED
 
 NAMES: Mapping[Cause, Sentence] = {
@@ -32,9 +32,9 @@ SHOWN = 6  # samples with both answers
 ANSWER = 160
 
 
-def page(delta: Delta, lang: str, runs: tuple[Run, Run] | None = None) -> Page:
+def page(delta: Delta, lang: str, runs: tuple[Run, Run] | None = None) -> ReportPage:
     """Return the explanation as a page; with the `runs`, it shows some samples with both answers."""
-    words = Words(lang)
+    words = ReportWords(lang)
     t = words.t
     facts = {
         "A": f"{delta.first.id} · {delta.first.agent}",
@@ -50,47 +50,47 @@ def page(delta: Delta, lang: str, runs: tuple[Run, Run] | None = None) -> Page:
         difference=signed(delta.value),
     )
     notes = [t(note) for note in delta.notes]
-    return Page(title=title, facts=facts, notes=notes, sections=[*sections(delta, words, runs)], numbered=False)
+    return ReportPage(title=title, facts=facts, notes=notes, sections=[*sections(delta, words, runs)], numbered=False)
 
 
-def sections(delta: Delta, words: Words, runs: tuple[Run, Run] | None = None) -> Iterator[Section]:
+def sections(delta: Delta, words: ReportWords, runs: tuple[Run, Run] | None = None) -> Iterator[SectionBlock]:
     t = words.t
     points = t("Points [95% interval]")
     rows = [
         [_cause(one, delta, words), _points(one), words.count(one.samples) if one.samples else ""]
         for one in delta.causes
     ]
-    whole = Part(cause="agent", value=delta.value, low=delta.low, high=delta.high)
+    whole = DeltaPart(cause="agent", value=delta.value, low=delta.low, high=delta.high)
     rows.append([t("Together"), _points(whole), words.count(delta.common)])
     about = t(
         "The parts sum to the difference. Both runs scored {count} samples; an interval that holds 0 means that the part may be chance, and it is for each part by itself.",
         count=words.count(delta.common),
     )
-    yield Section(
+    yield SectionBlock(
         t("Where the difference comes from"),
-        [Table([t("Part"), points, t("Samples")], rows, right=(1, 2)), Paragraph(about)],
+        [TableBlock([t("DeltaPart"), points, t("Samples")], rows, right=(1, 2)), Paragraph(about)],
     )
     agent = [one for one in delta.parts if one.cause == "agent"]
     if agent:
-        yield Section(t("The agent, by class of error"), [_classes(agent, points, words)])
+        yield SectionBlock(t("The agent, by class of error"), [_classes(agent, points, words)])
     if len(delta.slices) > 1:
         by_size = sorted(delta.slices, key=lambda one: -abs(one.value))[:MOST_SLICES]
         rows = [[one_line(one.name) or "–", _points(one), words.count(one.samples)] for one in by_size]
         columns = [delta.by, points, t("Samples that moved")]
-        yield Section(t("The agent, by {tag}", tag=delta.by), [Table(columns, rows, right=(1, 2))])
+        yield SectionBlock(t("The agent, by {tag}", tag=delta.by), [TableBlock(columns, rows, right=(1, 2))])
     others = [one for one in delta.parts if one.cause not in ("agent", "scorer", "unknown")]
     if others:
         rows = [[_other(one, delta, words), _points(one), words.count(one.samples), _ids(one)] for one in others]
-        columns = [t("Part"), points, t("Samples"), t("For example")]
-        yield Section(t("Samples and their shares"), [Table(columns, rows, right=(1, 2))])
+        columns = [t("DeltaPart"), points, t("Samples"), t("For example")]
+        yield SectionBlock(t("Samples and their shares"), [TableBlock(columns, rows, right=(1, 2))])
     if runs is not None and (shown := [*_examples(delta, runs, words)]):
-        columns = [t("Sample"), t("Part"), "A", "B"]
+        columns = [t("Sample"), t("DeltaPart"), "A", "B"]
         commands = t(
             "The whole story of a sample: {first} or {second}",
             first=f"proctor runs explain {delta.first.id} {t('SAMPLE')}",
             second=f"proctor runs explain {delta.second.id} {t('SAMPLE')}",
         )
-        yield Section(t("Examples"), [Table(columns, shown), Paragraph(commands)])
+        yield SectionBlock(t("Examples"), [TableBlock(columns, shown), Paragraph(commands)])
     if delta.changes:
         changes = [
             t("{name}: {before}, now {after}", name=one.name, before=one_line(one.before or "–", 120), after=one_line(one.after or "–", 120))
@@ -99,7 +99,7 @@ def sections(delta: Delta, words: Words, runs: tuple[Run, Run] | None = None) ->
         blocks: list[Block] = [Bullets(changes)]
         if len(delta.changes) > MOST_CHANGES:
             blocks.append(Paragraph(t("… and {count} more", count=len(delta.changes) - MOST_CHANGES)))
-        yield Section(t("What differs in how the runs were made"), blocks)
+        yield SectionBlock(t("What differs in how the runs were made"), blocks)
 
 
 def as_data(delta: Delta) -> dict[str, object]:
@@ -123,7 +123,7 @@ def write_delta(delta: Delta, path: Path, lang: str, runs: tuple[Run, Run]) -> P
     return write(path, page(delta, lang, runs), lang)
 
 
-def _cause(one: Part, delta: Delta, words: Words) -> str:
+def _cause(one: DeltaPart, delta: Delta, words: ReportWords) -> str:
     name = words.t(NAMES[one.cause])
     if one.cause == "shares" and delta.by:
         return f"{name} ({one_line(delta.by)})"
@@ -132,12 +132,12 @@ def _cause(one: Part, delta: Delta, words: Words) -> str:
     return name
 
 
-def _points(one: Part) -> str:
+def _points(one: DeltaPart) -> str:
     interval = "" if one.low is None or one.high is None else f" [{between(one.low, one.high)}]"
     return f"{signed(one.value)}{interval}"
 
 
-def _classes(parts: Sequence[Part], points: str, words: Words) -> Table:
+def _classes(parts: Sequence[DeltaPart], points: str, words: ReportWords) -> TableBlock:
     t = words.t
     columns = [t("Class of error"), t("It cost A"), t("It cost B"), points, t("Samples that moved"), t("For example")]
     rows = [
@@ -151,10 +151,10 @@ def _classes(parts: Sequence[Part], points: str, words: Words) -> Table:
         ]
         for one in parts
     ]
-    return Table(columns, rows, right=(1, 2, 3, 4))
+    return TableBlock(columns, rows, right=(1, 2, 3, 4))
 
 
-def _other(one: Part, delta: Delta, words: Words) -> str:
+def _other(one: DeltaPart, delta: Delta, words: ReportWords) -> str:
     t = words.t
     if one.cause == "shares":
         return t("share of {slice}", slice=f"{delta.by}={one_line(one.name)}" if delta.by else t("all"))
@@ -167,11 +167,11 @@ def _other(one: Part, delta: Delta, words: Words) -> str:
     return t("without a score in {letter}: {why}", letter=lacking, why=words.left_out(one.name))
 
 
-def _ids(one: Part) -> str:
+def _ids(one: DeltaPart) -> str:
     return ", ".join(one_line(example.sample, 40) for example in one.examples)
 
 
-def _examples(delta: Delta, runs: tuple[Run, Run], words: Words) -> Iterator[list[str]]:
+def _examples(delta: Delta, runs: tuple[Run, Run], words: ReportWords) -> Iterator[list[str]]:
     """Yield rows of samples that moved, of each part the first, then the second, and so on."""
     parts = [one for one in delta.parts if one.cause in ("agent", "scorer", "unknown") and one.value]
     listed = [(one, at) for at in range(max((len(one.examples) for one in parts), default=0)) for one in parts]
@@ -187,7 +187,7 @@ def _examples(delta: Delta, runs: tuple[Run, Run], words: Words) -> Iterator[lis
         yield [one_line(example.sample), name, *answers]
 
 
-def _answer(run: Run, sample: str, value: float | None, words: Words) -> str:
+def _answer(run: Run, sample: str, value: float | None, words: ReportWords) -> str:
     attempts: Iterable[Story | None] = (
         stored_story(run.store, run.id, sample, attempt, characters=ANSWER)
         for attempt in range(run.record.spec.attempts)

@@ -40,7 +40,7 @@ class Shared(msgspec.Struct, frozen=True):
     single: bool
 
 
-class Common(NamedTuple):
+class CommonSample(NamedTuple):
     """A sample that both runs scored, with its weight in the number of each run."""
 
     id: str
@@ -76,12 +76,12 @@ def gather_members(
     answers: tuple[Mapping[str, Answers], Mapping[str, Answers]],
     by: str,
     changed: frozenset[str],
-) -> tuple[list[tuple[str, Member]], list[Common]]:
+) -> tuple[list[tuple[str, Member]], list[CommonSample]]:
     """Return the samples of either run with their weights, and those that both have scored."""
     old, new = answers
     weighs = [_weights(run, scorer, each) for run, each in zip(runs, answers, strict=True)]
     members: list[tuple[str, Member]] = []
-    both: list[Common] = []
+    both: list[CommonSample] = []
     for id in dict.fromkeys([*old, *new]):
         a, b = old.get(id), new.get(id)
         w, v = (each.get(id, 0.0) for each in weighs)
@@ -89,7 +89,7 @@ def gather_members(
         assert either is not None
         make = partial(Member, cluster=either.cluster, slice=either.tags.get(by, ""))
         if a is not None and b is not None and w > 0 and v > 0 and id not in changed:
-            both.append(Common(id, a, b, w, v))
+            both.append(CommonSample(id, a, b, w, v))
             members.append((id, make(first_weight=w, second_weight=v, first=a.mean, second=b.mean)))
             continue
         lacking = "" if a is None or b is None else CHANGED if id in changed else (a.why if not w else b.why)
@@ -100,7 +100,7 @@ def gather_members(
     return members, both
 
 
-def shared_samples(common: Sequence[Common], others: Mapping[str, SecondScores], by: str) -> Iterator[Shared]:
+def shared_samples(common: Sequence[CommonSample], others: Mapping[str, SecondScores], by: str) -> Iterator[Shared]:
     """Yield the samples of both runs with what errors cost; those in `others` were scored by two versions."""
     first, second = sum(one.old_weight for one in common), sum(one.new_weight for one in common)
     for id, old, new, w, v in common:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from proctor import registry
-from proctor.api.anytime import Seen, decided_by
+from proctor.api.anytime import SeenSteps, decided_by
 from proctor.api.check import find_estimate, held_to
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
@@ -27,18 +27,18 @@ from proctor.runtime.garbage import gc_paused
 from proctor.stats.anytime import ANYTIME
 from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import estimate
-from proctor.stats.forecast import Expected, expect_difference, expect_share
+from proctor.stats.forecast import ExpectedFigures, expect_difference, expect_share
 from proctor.stats.mean import estimate_mean
 from proctor.stats.paired import anytime_bounds
 from proctor.stats.rate import Interval
 from proctor_ci.amounts import bound_mean, bound_quantiles, bound_ratio, most_of, quantile_of
 from proctor_ci.measured import Values, as_earned, is_in, measured
-from proctor_ci.policy import LOWER_IS_BETTER, Policy, Rule
+from proctor_ci.policy import LOWER_IS_BETTER, GatePolicy, PolicyRule
 
 Bounds = Callable[[float], Interval | None]
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class RuleEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """What is known about one rule in one slice.
 
     Attributes:
@@ -56,7 +56,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         expected: what more samples would show; None where only the bounds of these are known.
     """
 
-    rule: Rule
+    rule: PolicyRule
     slice: str
     value: float | None
     limit: float
@@ -75,7 +75,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     why_not: Sentence | None = None
     unseen: Callable[[float], Sentence | None] | None = None
     holds_anytime: bool = False
-    expected: Expected | None = None
+    expected: ExpectedFigures | None = None
 
     def bounds(self, error: float) -> Interval | None:
         """Return both bounds, moved by what is missing."""
@@ -85,7 +85,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         return Interval(low=found.low - self.below, high=found.high + self.above)
 
 
-def gather(rule: Rule, run: Run, against: Run | None, policy: Policy) -> Iterator[Evidence]:
+def gather(rule: PolicyRule, run: Run, against: Run | None, policy: GatePolicy) -> Iterator[RuleEvidence]:
     """Yield the evidence about a rule: once, or once for each value of its tag.
 
     Raises:
@@ -102,7 +102,7 @@ def gather(rule: Rule, run: Run, against: Run | None, policy: Policy) -> Iterato
         raise BadInput("{place}: {problem}", place=policy.place(rule), problem=error.sentence) from None
 
 
-def _slices(rule: Rule, run: Run) -> Sequence[str]:
+def _slices(rule: PolicyRule, run: Run) -> Sequence[str]:
     known = sorted({one.slice for one in run.estimates if one.slice})
     if rule.each:
         found = [name for name in known if name.startswith(f"{rule.each}=")]
@@ -114,7 +114,7 @@ def _slices(rule: Rule, run: Run) -> Sequence[str]:
     return [rule.slice]
 
 
-def _one(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
+def _one(rule: PolicyRule, slice_: str, run: Run, against: Run | None) -> RuleEvidence:
     """Return the evidence in one slice; of a run that was looked at while it went on, only means of scorers have bounds that allow for it."""
     found = _measure(rule, slice_, run, against)
     if (value := found.value) is not None and rule.by == "value" and run.record.spec.until is None:
@@ -128,7 +128,7 @@ def _one(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
     return found
 
 
-def _measure(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
+def _measure(rule: PolicyRule, slice_: str, run: Run, against: Run | None) -> RuleEvidence:
     if rule.compares and against is None:
         if not rule.metric:
             raise BadInput(
@@ -152,7 +152,7 @@ def _measure(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence
     return _of_metric(rule, slice_, run)
 
 
-def _of_metric(rule: Rule, slice_: str, run: Run) -> Evidence:
+def _of_metric(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
     names = [*dict.fromkeys([*run.record.scorers, *(one.name for one in run.estimates), FAILED, *AMOUNTS])]
     if rule.metric not in names and scorer_meant(rule.metric, run.record) is None:
         raise registry.unknown("metric", rule.metric, names, paths=False)
@@ -160,8 +160,8 @@ def _of_metric(rule: Rule, slice_: str, run: Run) -> Evidence:
     held_to(rule.metric, one, rule.bound, is_least=rule.kind == "at_least")
     if one.method == ANYTIME:
         scorer = one.name.rpartition(".")[0] or run.record.scorers[0]
-        seen = Seen(run.record, run.store, scorer)
-        return Evidence(
+        seen = SeenSteps(run.record, run.store, scorer)
+        return RuleEvidence(
             rule=rule,
             slice=slice_,
             value=one.value,
@@ -178,11 +178,13 @@ def _of_metric(rule: Rule, slice_: str, run: Run) -> Evidence:
     return _threshold(rule, slice_, one, rule.bound, run, left_out=_not_applicable(run, one))
 
 
-def _threshold(rule: Rule, slice_: str, one: Estimate, limit: float, run: Run, *, left_out: int = 0) -> Evidence:
+def _threshold(
+    rule: PolicyRule, slice_: str, one: Estimate, limit: float, run: Run, *, left_out: int = 0
+) -> RuleEvidence:
     """Return the evidence of an estimate; trials to which its scorer does not apply are not missing."""
     missing = max(one.planned - left_out - one.scored, 0)
     value = one.value or 0.0
-    return Evidence(
+    return RuleEvidence(
         rule=rule,
         slice=slice_,
         value=one.value,
@@ -219,7 +221,7 @@ def _not_applicable(run: Run, one: Estimate) -> int:
     return sum(value.why == NOT_MISSING and is_in(value.tags, one.slice) for value in run.store.values(run.id, scorer))
 
 
-def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
+def _changed_share(rule: PolicyRule, slice_: str, run: Run, against: Run) -> RuleEvidence:
     """Compare a scorer's mean, or the failed share, on the samples of both runs."""
     is_lower = rule.metric in LOWER_IS_BETTER
     scorer = ""
@@ -258,7 +260,7 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
         floor = shift + math.fsum(both.stands_for * both.floor for both in planned) / in_all
         ceiling = shift + math.fsum(both.stands_for * both.ceiling for both in planned) / in_all
     margin = rule.bound if rule.kind == "better_by" else -rule.bound
-    return Evidence(
+    return RuleEvidence(
         rule=rule,
         slice=slice_,
         value=found.value,
@@ -293,7 +295,7 @@ def _scorer_of(metric: str, run: Run, against: Run) -> str:
     return found
 
 
-def _mean_amount(rule: Rule, slice_: str, run: Run) -> Evidence:
+def _mean_amount(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
     samples = [*measured(run, rule.metric, slice_).values()]
     known = [one for one in samples if one.values]
     found = estimate_mean(
@@ -314,7 +316,7 @@ def _mean_amount(rule: Rule, slice_: str, run: Run) -> Evidence:
     )
 
 
-def _amount_under_quantile(rule: Rule, slice_: str, run: Run) -> Evidence:
+def _amount_under_quantile(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
     """Test the share of trials within the threshold, which has to be that of the quantile."""
     cases = [
         Case(cluster=one.cluster, values=tuple(float(value <= rule.bound) for value in one.values), planned=one.planned)
@@ -324,7 +326,7 @@ def _amount_under_quantile(rule: Rule, slice_: str, run: Run) -> Evidence:
     return msgspec.structs.replace(found, higher=True, unit="share")
 
 
-def _changed_mean(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
+def _changed_mean(rule: PolicyRule, slice_: str, run: Run, against: Run) -> RuleEvidence:
     """Compare means as a ratio, over the samples that both measured."""
     old, new = (measured(one, rule.metric, slice_) for one in (against, run))
     pairs = [(old[id], new[id]) for id in new if id in old and new[id].values and old[id].values]
@@ -339,7 +341,7 @@ def _changed_mean(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     return msgspec.structs.replace(changed, unseen=found.unseen)
 
 
-def _changed_quantile(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
+def _changed_quantile(rule: PolicyRule, slice_: str, run: Run, against: Run) -> RuleEvidence:
     """Compare quantiles as a ratio, over the samples of both runs; missing trials may be at either end."""
     old, new = (measured(one, rule.metric, slice_) for one in (against, run))
     pairs = [(old[id], new[id]) for id in new if id in old]
@@ -352,7 +354,7 @@ def _changed_quantile(rule: Rule, slice_: str, run: Run, against: Run) -> Eviden
 
 
 def _change(
-    rule: Rule,
+    rule: PolicyRule,
     slice_: str,
     before: float,
     after: float,
@@ -361,7 +363,7 @@ def _change(
     missing: int,
     *,
     beyond: float = 0.0,
-) -> Evidence:
+) -> RuleEvidence:
     def bounds(error: float) -> Interval | None:
         return None if (found := ratios(error)) is None else Interval(low=found.low - 1, high=found.high - 1)
 
@@ -370,7 +372,7 @@ def _change(
         why_not = say("the baseline's {metric} is 0, so nothing is a share of it", metric=rule.metric)
     elif bounds(0.05) is None:
         why_not = say("the samples are too few, or differ too much, to give bounds of this number")
-    return Evidence(
+    return RuleEvidence(
         rule=rule,
         slice=slice_,
         value=after / before - 1 if before > 0 else None,

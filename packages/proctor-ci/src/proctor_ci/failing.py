@@ -14,10 +14,10 @@ from proctor.core.tally import Case, tally
 from proctor.core.trial import INFRASTRUCTURE
 from proctor.reports.both import expected_text, made_text
 from proctor.reports.build import HIDDEN, is_private
-from proctor.reports.compare import Comparison
-from proctor.reports.pages import Block, Bullets, Code, Heading, Paragraph, Section, Table
+from proctor.reports.compare import RunComparison
+from proctor.reports.pages import Block, Bullets, Code, HeadingBlock, Paragraph, SectionBlock, TableBlock
 from proctor.reports.story import stored_story
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line
 from proctor.stats.estimate import estimate
 from proctor.stores import default_path
@@ -29,7 +29,7 @@ TEXT = 120
 BROKEN = 20
 
 
-def sections(run: Run, words: Words) -> Iterator[Section]:
+def sections(run: Run, words: ReportWords) -> Iterator[SectionBlock]:
     """Yield the sections on a run's failures: classes with examples and commands, what was not measured, and how to run it again."""
     t = words.t
     answers = read_answers(run, run.record.main_scorer) if run.record.scorers else {}
@@ -39,25 +39,25 @@ def sections(run: Run, words: Words) -> Iterator[Section]:
             [words.error(name), words.count(count), _share(name, answers, words)]
             for name, count in counts.most_common()
         ]
-        table = Table([t("Class of error"), t("Trials"), t("Share [95% interval]")], rows, right=(1, 2))
-        yield Section(t("What fails"), [table])
+        table = TableBlock([t("Class of error"), t("Trials"), t("Share [95% interval]")], rows, right=(1, 2))
+        yield SectionBlock(t("What fails"), [table])
         blocks: list[Block] = []
         for name, _ in counts.most_common(CLASSES):
             keys = [
                 (id, attempt) for id, one in answers.items() for attempt, error in _errors(one).items() if error == name
             ]
-            blocks += [Heading(words.error(name)), *_of_samples(run, keys[:EXAMPLES], words)]
-        yield Section(t("Look at it, and run it again"), blocks)
+            blocks += [HeadingBlock(words.error(name)), *_of_samples(run, keys[:EXAMPLES], words)]
+        yield SectionBlock(t("Look at it, and run it again"), blocks)
     else:
-        yield Section(t("What fails"), [Paragraph(t("No sample failed."))])
+        yield SectionBlock(t("What fails"), [Paragraph(t("No sample failed."))])
     lost = {name: count for name, count in run.outcomes.items() if name in INFRASTRUCTURE or name == "skipped"}
     if lost:
         texts = [f"{words.outcome(name)}: {words.count(count)}" for name, count in lost.items()]
         resume = _command("run", f"--run={run.id}", "--retry-failed", *_store(run))
-        yield Section(t("What was not measured"), [Bullets(texts), Paragraph(t("Run these again:")), Code(resume)])
+        yield SectionBlock(t("What was not measured"), [Bullets(texts), Paragraph(t("Run these again:")), Code(resume)])
 
 
-def broken(comparison: Comparison, runs: tuple[Run, Run], words: Words) -> Iterator[Section]:
+def broken(comparison: RunComparison, runs: tuple[Run, Run], words: ReportWords) -> Iterator[SectionBlock]:
     """Yield the samples that the second run lost, with the commands that show them and run them again."""
     t = words.t
     lost = list(comparison.losses)[:BROKEN]
@@ -69,7 +69,7 @@ def broken(comparison: Comparison, runs: tuple[Run, Run], words: Words) -> Itera
             ids=", ".join(map(one_line, lost)),
         )
         blocks: list[Block] = [Paragraph(some), *_of_samples(runs[1], keys, words, ids=lost)]
-        yield Section(t("What B broke"), blocks)
+        yield SectionBlock(t("What B broke"), blocks)
 
 
 def _errors(one: Answers) -> Mapping[int, str]:
@@ -77,7 +77,7 @@ def _errors(one: Answers) -> Mapping[int, str]:
     return {attempt: one.errors.get(attempt, "") for attempt, value in one.values.items() if value < 1}
 
 
-def _share(name: str, answers: Mapping[str, Answers], words: Words) -> str:
+def _share(name: str, answers: Mapping[str, Answers], words: ReportWords) -> str:
     found = estimate(
         name,
         tally(
@@ -95,7 +95,9 @@ def _share(name: str, answers: Mapping[str, Answers], words: Words) -> str:
     return f"{words.value(found)} [{words.interval(found)}]"
 
 
-def _of_samples(run: Run, keys: Sequence[tuple[str, int]], words: Words, ids: Sequence[str] = ()) -> Iterator[Block]:
+def _of_samples(
+    run: Run, keys: Sequence[tuple[str, int]], words: ReportWords, ids: Sequence[str] = ()
+) -> Iterator[Block]:
     """Yield a line for each trial, the commands that show them, and the one that runs these samples again."""
     t = words.t
     lines = []

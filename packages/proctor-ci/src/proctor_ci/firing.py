@@ -17,7 +17,7 @@ import msgspec
 from proctor.core.errors import ProctorError
 from proctor.core.sentence import Sentence, say
 from proctor_ci.gate import Decision
-from proctor_ci.watch_file import Watch
+from proctor_ci.watch_file import WatchRule
 
 GRACE_SECONDS = 60.0  # for what is in flight, once the order is withdrawn
 
@@ -25,7 +25,7 @@ GRACE_SECONDS = 60.0  # for what is in flight, once the order is withdrawn
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     """What to run: trials since `began` belong to it already, as it was cut off."""
 
-    watch: Watch
+    watch: WatchRule
     store: str
     began: float
 

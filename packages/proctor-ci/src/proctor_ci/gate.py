@@ -26,10 +26,10 @@ from proctor.reports.changes import SEPARATOR, Change, changes_between
 from proctor.reports.drawn import SHARED
 from proctor.reports.same_task import check_baseline
 from proctor.stats.distributions import normal_quantile
-from proctor.stats.forecast import Expected
+from proctor.stats.forecast import ExpectedFigures
 from proctor.stats.rate import Interval
-from proctor_ci.evidence import Evidence, gather
-from proctor_ci.policy import Policy, Rule, default_policy, find_policy
+from proctor_ci.evidence import RuleEvidence, gather
+from proctor_ci.policy import GatePolicy, PolicyRule, default_policy, find_policy
 
 Decision = Literal["go", "no_go", "inconclusive"]
 POWER = 0.8
@@ -86,7 +86,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
         missing, left_out: trials without a result, and samples that only one of the runs has.
     """
 
-    rule: Rule
+    rule: PolicyRule
     slice: str
     decision: Decision
     value: float | None
@@ -118,7 +118,7 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     decision: Decision
     run: RunRecord
     against: RunRecord | None
-    policy: Policy
+    policy: GatePolicy
     rulings: tuple[Ruling, ...]
     changes: tuple[Change, ...] = ()
     accepted: bool = False
@@ -132,7 +132,7 @@ def gate(
     run: Run,
     *,
     against: Run | str | None = None,
-    policy: Policy | str | Path | None = None,
+    policy: GatePolicy | str | Path | None = None,
     accept_changes: bool = False,
 ) -> Gate:
     """Decide whether a run may ship.
@@ -147,7 +147,7 @@ def gate(
     Raises:
         BadInput: a run that is still going, a baseline of another task, or a rule about what the run does not have.
     """
-    policy = default_policy() if policy is None else policy if isinstance(policy, Policy) else find_policy(policy)
+    policy = default_policy() if policy is None else policy if isinstance(policy, GatePolicy) else find_policy(policy)
     against = (policy.against or None) if against is None else against
     against = find_against(run.store, against) if isinstance(against, str) else against
     for one in (run, *([against] if against else [])):
@@ -222,7 +222,7 @@ def _check_same_task(run: Run, against: Run) -> None:
         raise BadInput("The run {run} cannot be its own baseline.", run=run.id)
 
 
-class Stored(Protocol):
+class StoredRun(Protocol):
     """A run and the store it is in."""
 
     @property
@@ -232,7 +232,7 @@ class Stored(Protocol):
     def store(self) -> Store: ...
 
 
-def blocking_changes(run: Stored, against: Stored) -> tuple[Change, ...]:
+def blocking_changes(run: StoredRun, against: StoredRun) -> tuple[Change, ...]:
     """Return what changed since `against` of the task, its data, scorers, judges and users: two measures are not compared."""
     found = [
         one
@@ -251,7 +251,7 @@ def blocking_changes(run: Stored, against: Stored) -> tuple[Change, ...]:
     return tuple(found)
 
 
-def _rule(one: Evidence, error: float, *, is_blocked: bool) -> Ruling:
+def _rule(one: RuleEvidence, error: float, *, is_blocked: bool) -> Ruling:
     bounds = None if one.why_not else one.bounds(error)
     decision: Decision = "inconclusive"
     why = one.why_not
@@ -289,12 +289,12 @@ def _rule(one: Evidence, error: float, *, is_blocked: bool) -> Ruling:
     )
 
 
-def _decision(one: Evidence, error: float) -> Decision:
+def _decision(one: RuleEvidence, error: float) -> Decision:
     found = one.bounds(error)
     return "inconclusive" if found is None else _side(one, found.low, found.high)
 
 
-def _side(one: Evidence, low: float, high: float) -> Decision:
+def _side(one: RuleEvidence, low: float, high: float) -> Decision:
     """Decide by bounds; a margin of superiority, and a limit of a comparison, has to be passed, a threshold only reached."""
     if one.rule.compares:
         good, bad = (low > one.limit, high < one.limit) if one.higher else (high < one.limit, low > one.limit)
@@ -305,7 +305,7 @@ def _side(one: Evidence, low: float, high: float) -> Decision:
     return "go" if good else "no_go" if bad else "inconclusive"
 
 
-def _corrected(rulings: Sequence[Ruling], evidence: Sequence[Evidence]) -> list[Ruling]:
+def _corrected(rulings: Sequence[Ruling], evidence: Sequence[RuleEvidence]) -> list[Ruling]:
     """Keep each NO-GO only if it stays with Holm's correction for all rules (as a sequence of Bonferroni's)."""
     open_ = [at for at, ruling in enumerate(rulings) if ruling.decision == "no_go"]
     kept: set[int] = set()
@@ -322,7 +322,7 @@ def _corrected(rulings: Sequence[Ruling], evidence: Sequence[Evidence]) -> list[
     ]
 
 
-def _wanted(one: Evidence, ruling: Ruling, runs: Sequence[Run], second: float | None) -> Wanted | None:
+def _wanted(one: RuleEvidence, ruling: Ruling, runs: Sequence[Run], second: float | None) -> Wanted | None:
     """Say how many more samples would decide, and what they take.
 
     Args:
@@ -343,7 +343,7 @@ def _wanted(one: Evidence, ruling: Ruling, runs: Sequence[Run], second: float | 
     )
 
 
-def needed_samples(one: Evidence, error: float, second: float | None) -> Wanted | None:
+def needed_samples(one: RuleEvidence, error: float, second: float | None) -> Wanted | None:
     """Return how many more samples would decide, by the bounds that would; None where there are no bounds.
 
     Args:
@@ -367,12 +367,12 @@ def needed_samples(one: Evidence, error: float, second: float | None) -> Wanted 
 class _Needed:
     """Searches the fewest samples that would decide."""
 
-    def __init__(self, one: Evidence, bounds: Interval, error: float, second: float | None) -> None:
+    def __init__(self, one: RuleEvidence, bounds: Interval, error: float, second: float | None) -> None:
         self._one, self._bounds, self._now = one, bounds, error
         self._error = error if second is None else second
         self._kept = 0 if second is None else one.samples
 
-    def __call__(self, truth: float, expected: Expected | None = None) -> int | None:
+    def __call__(self, truth: float, expected: ExpectedFigures | None = None) -> int | None:
         """Return how many samples in all decide, if this is the true value; None if no reasonable number does."""
         one, most = self._one, MOST_TIMES * self._one.samples
         expected = expected or one.expected
@@ -414,7 +414,7 @@ class _Needed:
         return (far * half / distance) ** 2 if distance else math.inf
 
 
-def _attempts(one: Evidence, times: float, attempts: int) -> int | None:
+def _attempts(one: RuleEvidence, times: float, attempts: int) -> int | None:
     """Return how many more attempts at each sample would do the same; None where no number would, or that is not known."""
     if one.split is None:
         return None

@@ -9,10 +9,10 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.exports.junit import Suite, TestCase, TestResult, write_suites
-from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, html, markdown
+from proctor.exports.junit import JUnitSuite, TestCase, TestResult, write_suites
+from proctor.reports.pages import Block, Bullets, Paragraph, ReportPage, SectionBlock, TableBlock, html, markdown
 from proctor.reports.versus import between, signed
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.files import write_whole
 from proctor_ci.gate import Decision, Gate, Ruling, Wanted
 
@@ -34,14 +34,14 @@ STATUS: Mapping[Decision, Literal["passed", "failure", "skipped"]] = {
 MOST_CHANGES = 20
 
 
-def page(gate: Gate, lang: str) -> Page:
-    words = Words(lang)
+def page(gate: Gate, lang: str) -> ReportPage:
+    words = ReportWords(lang)
     t = words.t
     facts = {t("Run"): f"{gate.run.id} · {gate.run.agent}", t("Task"): gate.run.task}
     if gate.against is not None:
         facts[t("Baseline")] = f"{gate.against.id} · {gate.against.agent}"
     facts[t("Policy")] = gate.policy.path or t("the default one")
-    return Page(
+    return ReportPage(
         title=t("{decision}: {run}", decision=t(DECISIONS[gate.decision]), run=gate.run.id),
         facts=facts,
         notes=[t(note) for note in gate.notes],
@@ -50,7 +50,7 @@ def page(gate: Gate, lang: str) -> Page:
     )
 
 
-def sections(gate: Gate, words: Words) -> list[Section]:
+def sections(gate: Gate, words: ReportWords) -> list[SectionBlock]:
     """Return the parts of the page: the decision with its rules, what would decide, and what changed."""
     t = words.t
     rows = [
@@ -60,13 +60,13 @@ def sections(gate: Gate, words: Words) -> list[Section]:
     columns = [t("Decision"), t("Rule"), t("Observed [bounds]"), t("Based on")]
     table: list[Block] = [
         Paragraph(t(MEANINGS[gate.decision]), strong=True),
-        Table(columns, rows, right=(2,)),
+        TableBlock(columns, rows, right=(2,)),
         *map(Paragraph, explain_bounds(gate, words)),
     ]
-    found = [Section(t(DECISIONS[gate.decision]), table)]
+    found = [SectionBlock(t(DECISIONS[gate.decision]), table)]
     open_ = [*_open(gate, words)]
     if open_:
-        found.append(Section(t("What would decide it"), [Bullets(open_), *map(Paragraph, _further(gate, words))]))
+        found.append(SectionBlock(t("What would decide it"), [Bullets(open_), *map(Paragraph, _further(gate, words))]))
     if gate.changes:
         said = (
             t("These changes were accepted (--accept-changes):")
@@ -79,11 +79,11 @@ def sections(gate: Gate, words: Words) -> list[Section]:
             t("{name}: {before}, now {after}", name=one.name, before=one.before or "–", after=one.after or "–")
             for one in gate.changes[:MOST_CHANGES]
         ]
-        found.append(Section(t("What changed"), [Paragraph(said), Bullets(changes)]))
+        found.append(SectionBlock(t("What changed"), [Paragraph(said), Bullets(changes)]))
     return found
 
 
-def explain_bounds(gate: Gate, words: Words) -> Iterator[str]:
+def explain_bounds(gate: Gate, words: ReportWords) -> Iterator[str]:
     """Say how often the bounds of a decision err, and how they differ from the intervals of other pages."""
     t = words.t
     errors = sorted({one.error for one in gate.rulings})
@@ -98,7 +98,7 @@ def explain_bounds(gate: Gate, words: Words) -> Iterator[str]:
     yield from _looks(gate, words)
 
 
-def rule_text(one: Ruling, words: Words) -> str:
+def rule_text(one: Ruling, words: ReportWords) -> str:
     """Write a rule as a phrase."""
     t = words.t
     rule = one.rule
@@ -149,7 +149,7 @@ def as_data(gate: Gate) -> dict[str, object]:
     }
 
 
-def write(gate: Gate, path: Path, lang: str, shown: Page | None = None) -> Path:
+def write(gate: Gate, path: Path, lang: str, shown: ReportPage | None = None) -> Path:
     """Write the decision; the suffix says how: .md, .html, .json or .xml (JUnit). `shown` is another page of it, for a reader.
 
     Raises:
@@ -158,7 +158,7 @@ def write(gate: Gate, path: Path, lang: str, shown: Page | None = None) -> Path:
     return write_decision(path, shown or page(gate, lang), as_json(gate), [suite_of(gate, lang)], lang)
 
 
-def write_decision(path: Path, page: Page, json_text: str, suites: Iterable[Suite], lang: str) -> Path:
+def write_decision(path: Path, page: ReportPage, json_text: str, suites: Iterable[JUnitSuite], lang: str) -> Path:
     """Write a decision in the form that the suffix names."""
     match path.suffix:
         case ".md":
@@ -173,12 +173,12 @@ def write_decision(path: Path, page: Page, json_text: str, suites: Iterable[Suit
             raise BadInput("A decision is written as .md, .html, .json or .xml, not '{name}'.", name=path.name)
 
 
-def suite_of(gate: Gate, lang: str) -> Suite:
+def suite_of(gate: Gate, lang: str) -> JUnitSuite:
     """Return the decision as a suite of JUnit, with a case for each rule."""
-    return Suite(name=f"gate · {gate.run.task} · {gate.run.agent}", cases=_cases(gate, Words(lang)))
+    return JUnitSuite(name=f"gate · {gate.run.task} · {gate.run.agent}", cases=_cases(gate, ReportWords(lang)))
 
 
-def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:
+def _cases(gate: Gate, words: ReportWords) -> Iterator[TestCase]:
     t = words.t
     for one in gate.rulings:
         parts = f"{observed(one, words)}; {counted(one, words)}"
@@ -191,7 +191,7 @@ def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:
         yield TestCase(classname=gate.run.task, name=rule_text(one, words), seconds=0.0, result=result)
 
 
-def _metric(one: Ruling, words: Words) -> str:
+def _metric(one: Ruling, words: ReportWords) -> str:
     t = words.t
     rule = one.rule
     name = {"failed": t("failed share"), "latency": t("latency"), "cost": t("cost of a trial"), "tokens": t("tokens of a trial")}.get(
@@ -201,7 +201,7 @@ def _metric(one: Ruling, words: Words) -> str:
     return f"{name} [{one.slice}]" if one.slice else name
 
 
-def observed(one: Ruling, words: Words) -> str:
+def observed(one: Ruling, words: ReportWords) -> str:
     """Write what was observed, with its bounds."""
     t = words.t
     if one.value is None:
@@ -223,7 +223,7 @@ def observed(one: Ruling, words: Words) -> str:
     return f"{change}{value} [{low} … {high}]"
 
 
-def _number(value: float, one: Ruling, words: Words) -> str:
+def _number(value: float, one: Ruling, words: ReportWords) -> str:
     match one.unit:
         case "share":
             return words.percent(min(max(value, 0.0), 1.0))
@@ -235,13 +235,13 @@ def _number(value: float, one: Ruling, words: Words) -> str:
             return _amount(one.rule.metric, value, one, words)
 
 
-def _amount(metric: str, value: float, one: Ruling, words: Words) -> str:
+def _amount(metric: str, value: float, one: Ruling, words: ReportWords) -> str:
     if metric == "latency":
         return words.seconds(value)
     return words.amount(value) if metric in ("cost", "tokens") or one.unit == "number" else words.percent(value)
 
 
-def counted(one: Ruling, words: Words) -> str:
+def counted(one: Ruling, words: ReportWords) -> str:
     """Format the number of samples that decided a rule, and how many are missing."""
     t = words.t
     parts = [t("{count} samples", count=words.count(one.samples))]
@@ -254,7 +254,7 @@ def counted(one: Ruling, words: Words) -> str:
     return ", ".join(parts)
 
 
-def _open(gate: Gate, words: Words) -> Iterator[str]:
+def _open(gate: Gate, words: ReportWords) -> Iterator[str]:
     """Say of each open rule why it is open, and what would decide it."""
     t = words.t
     for one in gate.rulings:
@@ -272,7 +272,7 @@ def _open(gate: Gate, words: Words) -> Iterator[str]:
             yield _wanted(one, rule, words)
 
 
-def _wanted(one: Ruling, rule: str, words: Words) -> str:
+def _wanted(one: Ruling, rule: str, words: ReportWords) -> str:
     t = words.t
     wanted = one.wanted
     assert wanted is not None
@@ -297,7 +297,7 @@ def _wanted(one: Ruling, rule: str, words: Words) -> str:
     return text
 
 
-def _more(wanted: Wanted, words: Words) -> str:
+def _more(wanted: Wanted, words: ReportWords) -> str:
     """Write how many more samples are needed, with the range that these can tell."""
     t = words.t
     low, high = (words.count(end) if end is not None else "" for end in (wanted.low, wanted.high))
@@ -309,7 +309,7 @@ def _more(wanted: Wanted, words: Words) -> str:
     return t("{count} more samples ({low} to {high}, as far as these can tell)", count=count, low=low, high=high)
 
 
-def _looks(gate: Gate, words: Words) -> Iterator[str]:
+def _looks(gate: Gate, words: ReportWords) -> Iterator[str]:
     """Say which look this is, and how its bounds differ from the intervals of other pages."""
     t = words.t
     if gate.second:
@@ -328,7 +328,7 @@ def _looks(gate: Gate, words: Words) -> Iterator[str]:
         )
 
 
-def _further(gate: Gate, words: Words) -> Iterator[str]:
+def _further(gate: Gate, words: ReportWords) -> Iterator[str]:
     """Say how to get more samples without erring more often."""
     t = words.t
     wanted = [one.wanted.samples for one in gate.rulings if one.wanted is not None and one.wanted.samples is not None]

@@ -33,7 +33,7 @@ POWER = 0.8
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the curve
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedSize(msgspec.Struct, frozen=True, kw_only=True):
     """A number of samples and attempts, with its power and its cost.
 
     Attributes:
@@ -53,7 +53,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     minutes: float | None = None
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class SamplePlan(msgspec.Struct, frozen=True, kw_only=True):
     """The samples, attempts and cost that answer a question.
 
     Attributes:
@@ -77,9 +77,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     error: float
     against: str | None
     total: int
-    choices: tuple[Choice, ...]
-    best: Choice | None
-    curve: tuple[Choice, ...]
+    choices: tuple[PlannedSize, ...]
+    best: PlannedSize | None
+    curve: tuple[PlannedSize, ...]
     smallest: float | None
     spread: Spread
     spending: Spending
@@ -109,7 +109,7 @@ def plan(
     agent: str | None = None,
     options: Mapping[str, Any] | None = None,
     store: str | Store | None = None,
-) -> Plan:
+) -> SamplePlan:
     """Say how many samples and attempts find a difference, or show that a threshold is reached, and what they cost.
 
     Args:
@@ -154,7 +154,7 @@ def plan(
     counted = baseline.record if baseline is not None else None
     owned = 0 if counted is None else counted.planned // max(counted.spec.attempts, 1)
 
-    def choice(count: int, times: int, *, bounds: bool = False) -> Choice:
+    def choice(count: int, times: int, *, bounds: bool = False) -> PlannedSize:
         trials = count * times * (2 if threshold is None and counted is None else 1)
         if counted is not None and threshold is None:
             trials += max(count - owned, 0) * counted.spec.attempts
@@ -162,7 +162,7 @@ def plan(
         if bounds:
             scaled = (known.spread.scaled(factor) for factor in (known.low, known.high))
             ends = [least_samples(partial(power_of, times=times, spread=one, distance=detect), power) for one in scaled]
-        return Choice(
+        return PlannedSize(
             samples=count,
             attempts=times,
             power=power_of(count, times, known.spread, detect),
@@ -184,7 +184,7 @@ def plan(
     counts = sorted(
         {max(round(total * share), 2) for share in SHARES} | ({best.samples} if best is not None else set())
     )
-    return Plan(
+    return SamplePlan(
         task=named.name,
         difference=detect,
         threshold=threshold,

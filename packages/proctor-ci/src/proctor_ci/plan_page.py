@@ -2,42 +2,44 @@
 
 from collections.abc import Iterator, Sequence
 
-from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table
-from proctor.reports.words import Words
-from proctor_ci.plan import Choice, Plan
+from proctor.reports.pages import Block, Bullets, Paragraph, ReportPage, SectionBlock, TableBlock
+from proctor.reports.words import ReportWords
+from proctor_ci.plan import PlannedSize, SamplePlan
 
 BAR = 20
 LEAST_POWER = 0.0005  # below that all is 0.0%
 FEW = 100  # samples of a pilot, up to which it promises too much in one case of ten
 
 
-def page(plan: Plan, lang: str) -> Page:
-    words = Words(lang)
+def page(plan: SamplePlan, lang: str) -> ReportPage:
+    words = ReportWords(lang)
     t = words.t
     facts = {t("Task"): plan.task, t("Samples"): words.count(plan.total)}
     if plan.against is not None:
         facts[t("Baseline")] = plan.against
-    return Page(title=t("Plan of {task}", task=plan.task), facts=facts, sections=_sections(plan, words), numbered=False)
+    return ReportPage(
+        title=t("Plan of {task}", task=plan.task), facts=facts, sections=_sections(plan, words), numbered=False
+    )
 
 
-def _sections(plan: Plan, words: Words) -> list[Section]:
+def _sections(plan: SamplePlan, words: ReportWords) -> list[SectionBlock]:
     t = words.t
     takes: list[Block] = [Paragraph(_conclusion(plan, words), strong=True)]
     if plan.choices:
         takes.append(_choices(plan, words))
     takes.append(Bullets([*_remarks(plan, words)]))
-    found = [Section(t("What it takes"), takes)]
+    found = [SectionBlock(t("What it takes"), takes)]
     if any(one.power >= LEAST_POWER for one in plan.curve):
-        found.append(Section(t("Power and cost"), [_curve(plan, words)]))
+        found.append(SectionBlock(t("Power and cost"), [_curve(plan, words)]))
     bases = [
         *(t("Measured: {what}", what=one) for one in plan.measured),
         *(t("Assumed: {what}", what=one) for one in plan.assumed),
     ]
-    found.append(Section(t("What this rests on"), [Bullets(bases)]))
+    found.append(SectionBlock(t("What this rests on"), [Bullets(bases)]))
     return found
 
 
-def _conclusion(plan: Plan, words: Words) -> str:
+def _conclusion(plan: SamplePlan, words: ReportWords) -> str:
     t = words.t
     values = {"points": f"{100 * plan.difference:.3g}", "power": words.percent(plan.power)}
     if plan.best is None:
@@ -71,7 +73,7 @@ def _conclusion(plan: Plan, words: Words) -> str:
     return t("A difference of {points} points is found in {power} of cases by {samples} ({spent}).", **values, **more)
 
 
-def _spent(choice: Choice, words: Words) -> Iterator[str]:
+def _spent(choice: PlannedSize, words: ReportWords) -> Iterator[str]:
     t = words.t
     yield t("{count} trials", count=words.count(choice.trials))
     if choice.money is not None:
@@ -82,7 +84,7 @@ def _spent(choice: Choice, words: Words) -> Iterator[str]:
         yield words.seconds(60 * choice.minutes)
 
 
-def _choices(plan: Plan, words: Words) -> Table:
+def _choices(plan: SamplePlan, words: ReportWords) -> TableBlock:
     t = words.t
     ranged = any(one.low != one.high for one in plan.choices)
     rows = []
@@ -98,10 +100,10 @@ def _choices(plan: Plan, words: Words) -> Table:
         *_cost_columns(plan, words),
         "",
     ]
-    return Table(columns, rows, right=range(len(columns) - 1))
+    return TableBlock(columns, rows, right=range(len(columns) - 1))
 
 
-def _different(choices: Sequence[Choice]) -> Iterator[Choice]:
+def _different(choices: Sequence[PlannedSize]) -> Iterator[PlannedSize]:
     """Yield the choices without those whose attempts, more of them, take as many samples as fewer do."""
     least: int | None = None
     for one in choices:
@@ -110,7 +112,7 @@ def _different(choices: Sequence[Choice]) -> Iterator[Choice]:
             yield one
 
 
-def _curve(plan: Plan, words: Words) -> Table:
+def _curve(plan: SamplePlan, words: ReportWords) -> TableBlock:
     rows = []
     for one in plan.curve:
         filled = round(BAR * one.power)
@@ -119,17 +121,17 @@ def _curve(plan: Plan, words: Words) -> Table:
         rows.append([samples, trials, *_costs(one, words), words.percent(one.power), bar])
     t = words.t
     columns = [t("Samples"), t("Trials"), *_cost_columns(plan, words), t("Power"), ""]
-    return Table(columns, rows, right=range(len(columns) - 1))
+    return TableBlock(columns, rows, right=range(len(columns) - 1))
 
 
-def _cost_columns(plan: Plan, words: Words) -> Sequence[str]:
+def _cost_columns(plan: SamplePlan, words: ReportWords) -> Sequence[str]:
     t = words.t
     known = plan.spending
     titles = ((known.money, t("Money")), (known.tokens, t("Tokens")), (known.seconds, t("Time")))
     return [title for amount, title in titles if amount is not None]
 
 
-def _costs(choice: Choice, words: Words) -> Sequence[str]:
+def _costs(choice: PlannedSize, words: ReportWords) -> Sequence[str]:
     found = []
     if choice.money is not None:
         found.append(words.amount(choice.money))
@@ -140,7 +142,7 @@ def _costs(choice: Choice, words: Words) -> Sequence[str]:
     return found
 
 
-def _remarks(plan: Plan, words: Words) -> Iterator[str]:
+def _remarks(plan: SamplePlan, words: ReportWords) -> Iterator[str]:
     t = words.t
     if plan.best is None and plan.smallest is not None:
         yield t(

@@ -72,7 +72,7 @@ class RuleTable(msgspec.Struct, frozen=True, kw_only=True):
     by: Literal["interval", "value"] = "interval"
 
 
-class Rule(RuleTable, frozen=True, kw_only=True):
+class PolicyRule(RuleTable, frozen=True, kw_only=True):
     """A rule with its place in the file; `line` is 0 where it is not known."""
 
     line: int = 0
@@ -100,7 +100,7 @@ class Rule(RuleTable, frozen=True, kw_only=True):
         return self.kind in COMPARING
 
 
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
+class GatePolicy(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of a gate, all of which must hold.
 
     Attributes:
@@ -110,31 +110,31 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         path, digest: of the file; '' where the rules did not come from one.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[PolicyRule, ...]
     against: str = ""
     error: float = ERROR
     looks: int = 1
     path: str = ""
     digest: str = ""
 
-    def error_of(self, rule: Rule, *, look: int = 0, is_last: bool = True) -> float:
+    def error_of(self, rule: PolicyRule, *, look: int = 0, is_last: bool = True) -> float:
         """Return the error of a rule at a look, of which all together make at most the error of the rule."""
         error = self.error if rule.error is None else rule.error
         if self.looks < MOST_LOOKS or (look == 0 and is_last):
             return error
         return error * (FIRST_LOOK if look == 0 else 1 - FIRST_LOOK)
 
-    def place(self, rule: Rule) -> str:
+    def place(self, rule: PolicyRule) -> str:
         """Return where a rule is written, for messages."""
         return f"{self.path or FILE}:{rule.line}" if rule.line else self.path or FILE
 
 
-def default_policy() -> Policy:
+def default_policy() -> GatePolicy:
     """Return the policy where none is written: the main metric is not worse than the baseline's by more than 5 points."""
-    return Policy(rules=(Rule(metric="", not_worse_by=0.05),), looks=MOST_LOOKS)
+    return GatePolicy(rules=(PolicyRule(metric="", not_worse_by=0.05),), looks=MOST_LOOKS)
 
 
-def find_policy(name: str | Path) -> Policy:
+def find_policy(name: str | Path) -> GatePolicy:
     """Return the policy of a file, or the one that a task of this name brings.
 
     Raises:
@@ -145,7 +145,7 @@ def find_policy(name: str | Path) -> Policy:
     return read_policy(name)
 
 
-def read_policy(path: str | Path) -> Policy:
+def read_policy(path: str | Path) -> GatePolicy:
     """Read a policy.
 
     Raises:
@@ -156,7 +156,7 @@ def read_policy(path: str | Path) -> Policy:
     return parse_policy(data, str(path))
 
 
-def parse_policy(data: bytes, path: str) -> Policy:
+def parse_policy(data: bytes, path: str) -> GatePolicy:
     """Return the policy in the content of a file.
 
     Raises:
@@ -180,7 +180,7 @@ def parse_policy(data: bytes, path: str) -> Policy:
     lines = starts if len(starts) == len(tables) else [0] * len(tables)
     rules = tuple(_rule(table, line, text, path) for table, line in zip(tables, lines, strict=True))
     _check_together(rules, path)
-    return Policy(
+    return GatePolicy(
         rules=rules, against=head.against, error=head.error, looks=head.looks, path=path, digest=digest_bytes(data)
     )
 
@@ -191,7 +191,7 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     looks: int = 1
 
 
-def _rule(table: Mapping[str, Any], line: int, text: str, path: str) -> Rule:
+def _rule(table: Mapping[str, Any], line: int, text: str, path: str) -> PolicyRule:
     place = _place(path, line)
     known = [field.name for field in msgspec.structs.fields(RuleTable)]
     for name in table:
@@ -201,7 +201,7 @@ def _rule(table: Mapping[str, Any], line: int, text: str, path: str) -> Rule:
         if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
             place = _place(path, line and _line_of_key(text, name, line))
             raise BadInput("{place}: '{name}' cannot be {value}.", place=place, name=name, value=value)
-    found = Rule(**msgspec.structs.asdict(converted(table, RuleTable, place)), line=line)
+    found = PolicyRule(**msgspec.structs.asdict(converted(table, RuleTable, place)), line=line)
     problem = _problem(found)
     if problem is not None:
         raise BadInput("{place}: {problem}", place=place, problem=problem)
@@ -210,7 +210,7 @@ def _rule(table: Mapping[str, Any], line: int, text: str, path: str) -> Rule:
     return found
 
 
-def _problem(rule: Rule) -> Sentence | None:
+def _problem(rule: PolicyRule) -> Sentence | None:
     """Return what is wrong with a rule by itself."""
     given = [kind for kind in KINDS if rule.given[kind] is not None]
     if len(given) != 1:
@@ -239,9 +239,9 @@ def _problem(rule: Rule) -> Sentence | None:
     return None
 
 
-def _check_together(rules: Sequence[Rule], path: str) -> None:
+def _check_together(rules: Sequence[PolicyRule], path: str) -> None:
     """Refuse two rules that say the same, or the contrary."""
-    seen: dict[tuple[object, ...], Rule] = {}
+    seen: dict[tuple[object, ...], PolicyRule] = {}
     for rule in rules:
         about = (rule.metric, rule.slice, rule.each, rule.quantile)
         earlier = seen.setdefault((*about, rule.kind), rule)

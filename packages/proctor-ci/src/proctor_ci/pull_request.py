@@ -15,10 +15,10 @@ from urllib.parse import quote
 import msgspec
 
 from proctor.api.loop import run_in_loop
-from proctor.core.errors import BadInput, PartFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, PartFailed
 from proctor.core.sentence import Sentence, say
 from proctor.transport.client import Client
-from proctor.transport.target import Target
+from proctor.transport.target import RequestTarget
 
 T = TypeVar("T")
 Look = Callable[[], Awaitable[T | None]]
@@ -37,7 +37,7 @@ NO_REQUEST = say("This is no job of a pull request: no summary was posted.")
 NO_TOKEN = say("There is no token in {variable}, as in jobs of forks: no summary was posted.")
 
 
-class Request(NamedTuple):
+class PullRequest(NamedTuple):
     """A pull or merge request: the addresses of its comments and of one of them, and the header with the token."""
 
     comments: str
@@ -84,7 +84,7 @@ def post_summary(text: str, name: str, environment: Mapping[str, str] = os.envir
     marker = f"<!-- proctor: {name} -->"
     try:
         return run_in_loop(lambda _: _post(request, f"{marker}\n{defuse(text)}", marker))
-    except Refused as error:
+    except EndpointRefused as error:
         return say(
             "No summary was posted, as the token may not do that (jobs of forks may only read): {why}",
             why=error.sentence,
@@ -105,7 +105,7 @@ def defuse(text: str) -> str:
     return f"{text[:MOST_CHARACTERS].rpartition(chr(10))[0]}\n\n…"
 
 
-def _request_of(environment: Mapping[str, str]) -> Request | Sentence:
+def _request_of(environment: Mapping[str, str]) -> PullRequest | Sentence:
     """Return the request that the job is of, or why there is none."""
     if number := environment.get("CI_MERGE_REQUEST_IID"):
         if not (token := environment.get("PROCTOR_GITLAB_TOKEN")):
@@ -113,14 +113,14 @@ def _request_of(environment: Mapping[str, str]) -> Request | Sentence:
         api = environment.get("CI_API_V4_URL", "https://gitlab.com/api/v4")
         project = quote(environment.get("CI_PROJECT_ID", ""), safe="")
         notes = f"{api}/projects/{project}/merge_requests/{quote(number, safe='')}/notes"
-        return Request(notes, notes, "PUT", f"{api}/user", {"PRIVATE-TOKEN": token})
+        return PullRequest(notes, notes, "PUT", f"{api}/user", {"PRIVATE-TOKEN": token})
     if (number := _number_of(environment.get("GITHUB_EVENT_PATH"))) is None:
         return NO_REQUEST
     if not (token := environment.get("GITHUB_TOKEN")):
         return say(NO_TOKEN.text, variable="GITHUB_TOKEN")
     issues = f"{environment.get('GITHUB_API_URL', 'https://api.github.com')}/repos/{quote(environment.get('GITHUB_REPOSITORY', ''))}/issues"
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
-    return Request(f"{issues}/{number}/comments", f"{issues}/comments", "PATCH", "", headers)
+    return PullRequest(f"{issues}/{number}/comments", f"{issues}/comments", "PATCH", "", headers)
 
 
 def _number_of(event: str | None) -> str | None:
@@ -134,14 +134,14 @@ def _number_of(event: str | None) -> str | None:
     return str(number) if isinstance(number, int) else None
 
 
-async def _post(request: Request, body: str, marker: str) -> Sentence:
+async def _post(request: PullRequest, body: str, marker: str) -> Sentence:
     async with Client(concurrency=1) as client:
 
         def send(method: str, url: str, reply: type[T], look: Look[T] | None = None) -> Coroutine[object, object, T]:
             headers = {**request.headers, "Content-Type": "application/json"}
             advice = say("Check the token and what it may do.")
             content = None if method == "GET" else msgspec.json.encode({"body": body})
-            target = Target(url, method=method, headers=headers, advice=advice)
+            target = RequestTarget(url, method=method, headers=headers, advice=advice)
             return client.post(target, content, partial(msgspec.json.decode, type=reply), look=look)
 
         async def find() -> _Comment | None:

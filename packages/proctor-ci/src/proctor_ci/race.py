@@ -25,7 +25,7 @@ from proctor.api.options import RunOptions
 from proctor.api.prepare import Prepared, at, new_id, prepare, resumable
 from proctor.api.resolve import AgentLike, TaskLike
 from proctor.api.run import Run
-from proctor.api.until import Rule, check_error, question, read_rule, read_steps, scorer_of
+from proctor.api.until import UntilRule, check_error, question, read_rule, read_steps, scorer_of
 from proctor.core.declared import own_name
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.main_number import MAIN
@@ -63,7 +63,7 @@ class Race(msgspec.Struct, frozen=True, kw_only=True):
         saved: trials of the plans that were not run.
     """
 
-    rule: Rule
+    rule: UntilRule
     error: float
     runs: tuple[Run, ...]
     duels: tuple[Duel, ...]
@@ -143,7 +143,7 @@ def _until(margin: float | None, better_by: float | None, metric: str | None, er
         if value is not None and not (0 < value <= 1 or (value == 0 and not is_open)):
             raise BadInput("{name} is a share from 0 to 1, as 0.05 for 5 points; not {value}.", name=name, value=value)
     kind: Any = "not_worse_by" if margin is not None else "better_by"
-    rule = Rule(metric=metric or MAIN[0], kind=kind, bound=margin or better_by or 0.0)
+    rule = UntilRule(metric=metric or MAIN[0], kind=kind, bound=margin or better_by or 0.0)
     return Until(rule=str(rule), error=check_error(ERROR if error is None else error))
 
 

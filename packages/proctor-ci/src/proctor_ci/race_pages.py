@@ -7,20 +7,20 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.run import Looked
-from proctor.exports.junit import Suite, TestCase, TestResult
-from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table
+from proctor.exports.junit import JUnitSuite, TestCase, TestResult
+from proctor.reports.pages import Block, Bullets, Paragraph, ReportPage, SectionBlock, TableBlock
 from proctor.reports.versus import between, signed
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor_ci.gate import Decision
 from proctor_ci.pages import DECISIONS, STATUS, write_decision
 from proctor_ci.race import Duel, Race
 
 
-def page(race: Race, lang: str) -> Page:
-    words = Words(lang)
+def page(race: Race, lang: str) -> ReportPage:
+    words = ReportWords(lang)
     t = words.t
     first = race.runs[0].record
-    return Page(
+    return ReportPage(
         title=t("Race: {task}", task=first.task),
         facts={t("Task"): first.task, t("Question"): _question(race, words)},
         sections=sections(race, words),
@@ -28,7 +28,7 @@ def page(race: Race, lang: str) -> Page:
     )
 
 
-def sections(race: Race, words: Words) -> list[Section]:
+def sections(race: Race, words: ReportWords) -> list[SectionBlock]:
     """Return the parts of the page: the decision, the agents, and each pair of them."""
     t = words.t
     rows = [
@@ -41,20 +41,22 @@ def sections(race: Race, words: Words) -> list[Section]:
         ]
         for number, run in enumerate(race.runs)
     ]
-    agents = Table([t("Agent"), t("Value [95% interval]"), t("Trials"), t("Run"), t("Result")], rows, right=(1, 2))
+    agents = TableBlock([t("Agent"), t("Value [95% interval]"), t("Trials"), t("Run"), t("Result")], rows, right=(1, 2))
     duels = [
         [_versus(race, one), _difference(one.looked), _steps(one.looked, words), _verdict(race, one, words)]
         for one in race.duels
     ]
-    pairs = Table([t("Pair"), t("Difference in points [bounds]"), t("Looked at"), t("Decision")], duels, right=(1, 2))
+    pairs = TableBlock(
+        [t("Pair"), t("Difference in points [bounds]"), t("Looked at"), t("Decision")], duels, right=(1, 2)
+    )
     blocks: list[Block] = [Paragraph(conclusion(race, words), strong=True), agents]
     return [
-        Section(_heading(race, words), blocks),
-        Section(t("What it rests on"), [pairs, Bullets([*_remarks(race, words)])]),
+        SectionBlock(_heading(race, words), blocks),
+        SectionBlock(t("What it rests on"), [pairs, Bullets([*_remarks(race, words)])]),
     ]
 
 
-def conclusion(race: Race, words: Words) -> str:
+def conclusion(race: Race, words: ReportWords) -> str:
     t = words.t
     names = [run.record.agent for run in race.runs]
     match race.decision:
@@ -107,7 +109,7 @@ def write(race: Race, path: Path, lang: str) -> Path:
     Raises:
         BadInput: another suffix, or the file cannot be written.
     """
-    words = Words(lang)
+    words = ReportWords(lang)
     status = STATUS[decision_of(race)]
     message = "" if status == "passed" else conclusion(race, words)
     case = TestCase(
@@ -116,7 +118,7 @@ def write(race: Race, path: Path, lang: str) -> Path:
         seconds=sum(run.record.seconds for run in race.runs),
         result=TestResult(status=status, message=message, type="race"),
     )
-    suite = Suite(name=f"race · {race.runs[0].record.task}", cases=[case])
+    suite = JUnitSuite(name=f"race · {race.runs[0].record.task}", cases=[case])
     return write_decision(path, page(race, lang), as_json(race), [suite], lang)
 
 
@@ -127,14 +129,14 @@ def decision_of(race: Race) -> Decision:
     return "go" if race.winner is not None or race.decision == "go" else "no_go"
 
 
-def _heading(race: Race, words: Words) -> str:
+def _heading(race: Race, words: ReportWords) -> str:
     found = decision_of(race)
     if found == "inconclusive" or (len(race.runs) == 2 and race.rule.bound):
         return words.t(DECISIONS[found])
     return words.t("Decided")
 
 
-def _question(race: Race, words: Words) -> str:
+def _question(race: Race, words: ReportWords) -> str:
     t = words.t
     if len(race.runs) > 2:
         return t("which of {count} agents is better than all others", count=len(race.runs))
@@ -146,7 +148,7 @@ def _question(race: Race, words: Words) -> str:
     return t("is the second agent better than the first by more than {points} points", points=points)
 
 
-def _place(race: Race, number: int, words: Words) -> str:
+def _place(race: Race, number: int, words: ReportWords) -> str:
     if race.winner == number:
         return words.t("better")
     looked = race.runs[number].record.looked
@@ -154,7 +156,7 @@ def _place(race: Race, number: int, words: Words) -> str:
     return words.t("worse") if is_out or race.winner is not None else ""
 
 
-def _value(race: Race, number: int, words: Words) -> str:
+def _value(race: Race, number: int, words: ReportWords) -> str:
     one = race.runs[number].headline
     return "–" if one is None or one.value is None else f"{words.value(one)} [{words.interval(one)}]"
 
@@ -170,11 +172,11 @@ def _difference(looked: Looked) -> str:
     return f"{value} [{between(looked.low, looked.high)}]"
 
 
-def _steps(looked: Looked, words: Words) -> str:
+def _steps(looked: Looked, words: ReportWords) -> str:
     return words.t("{steps} of {most}", steps=words.count(looked.steps), most=words.count(looked.most))
 
 
-def _verdict(race: Race, one: Duel, words: Words) -> str:
+def _verdict(race: Race, one: Duel, words: ReportWords) -> str:
     t = words.t
     match one.looked.decision:
         case "go":
@@ -187,7 +189,7 @@ def _verdict(race: Race, one: Duel, words: Words) -> str:
             return t("left open")
 
 
-def _remarks(race: Race, words: Words) -> Iterator[str]:
+def _remarks(race: Race, words: ReportWords) -> Iterator[str]:
     t = words.t
     planned = sum(run.record.planned for run in race.runs)
     yield t(

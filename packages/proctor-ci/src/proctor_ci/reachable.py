@@ -17,10 +17,10 @@ from proctor.core.tally import PREPARATION, Case, tally
 from proctor.registry import unknown
 from proctor.stats.bounds import one_sided
 from proctor.stats.estimate import estimate
-from proctor_ci.policy import LOWER_IS_BETTER, Policy, Rule
+from proctor_ci.policy import LOWER_IS_BETTER, GatePolicy, PolicyRule
 
 
-def check_policy(policy: Policy, record: RunRecord, *, has_official: bool) -> None:
+def check_policy(policy: GatePolicy, record: RunRecord, *, has_official: bool) -> None:
     """Refuse rules about numbers that the run will not have.
 
     Raises:
@@ -40,7 +40,7 @@ def check_policy(policy: Policy, record: RunRecord, *, has_official: bool) -> No
             raise BadInput("{place}: {problem}", place=policy.place(rule), problem=error.sentence) from None
 
 
-def never_met(policy: Policy, record: RunRecord, samples: Sequence[Sample]) -> Iterator[Sentence]:
+def never_met(policy: GatePolicy, record: RunRecord, samples: Sequence[Sample]) -> Iterator[Sentence]:
     """Yield each rule that a perfect agent cannot meet with these samples, and how many would do."""
     shares = [(rule, share) for rule in policy.rules if (share := _share(rule, record)) is not None]
     if not shares:
@@ -69,7 +69,7 @@ def least_samples(share: float, error: float) -> int:
     return max(math.ceil(math.log(error) / math.log(share)), 2)
 
 
-def _share(rule: Rule, record: RunRecord) -> float | None:
+def _share(rule: PolicyRule, record: RunRecord) -> float | None:
     """Return the share of good samples that a rule wants shown; None where it wants none, or more than a bound can show."""
     if rule.compares or rule.by == "value":
         return None

@@ -19,19 +19,19 @@ from proctor.core.main_number import AMOUNTS, scorer_meant
 from proctor.core.parts import Tell
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
-from proctor.reports.compare import Comparison
+from proctor.reports.compare import RunComparison
 from proctor.reports.drawn import looked_at, part
-from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, Tone
-from proctor.reports.verdicts import Outcome, Row
+from proctor.reports.pages import Block, Bullets, Paragraph, ReportPage, SectionBlock, TableBlock, Tone
+from proctor.reports.verdicts import MetricRow, Outcome
 from proctor.reports.versus import headline, signed, span
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line
 from proctor_ci import delta_pages, failing, trend_pages
 from proctor_ci import pages as gate_pages
 from proctor_ci.delta import explain_delta
-from proctor_ci.evidence import Evidence, gather
+from proctor_ci.evidence import RuleEvidence, gather
 from proctor_ci.gate import Decision, Gate, gate
-from proctor_ci.policy import FILE, Policy, Rule, read_policy
+from proctor_ci.policy import FILE, GatePolicy, PolicyRule, read_policy
 from proctor_ci.trends import trends
 
 Reader = Literal["developer", "product", "user"]
@@ -59,9 +59,9 @@ RELIABLE: Mapping[Tone, tuple[Sentence, Sentence]] = {  # of the whole, and of k
 AMOUNT_NAMES: Mapping[str, Sentence] = {"latency": say("time"), "cost": say("money"), "tokens": say("tokens")}
 
 
-def run_page(run: Run, reader: Reader, lang: str, gate: Gate | None = None) -> Page:
+def run_page(run: Run, reader: Reader, lang: str, gate: Gate | None = None) -> ReportPage:
     """Return a run for a reader, with the decision of a gate where there is one."""
-    words = Words(lang)
+    words = ReportWords(lang)
     match reader:
         case "developer":
             found = [_number(run, words, _estimate), *failing.sections(run, words)]
@@ -73,7 +73,7 @@ def run_page(run: Run, reader: Reader, lang: str, gate: Gate | None = None) -> P
     return _page(title, [run], found, words, [words.t("Run")])
 
 
-def page_of_run(run: Run, reader: Reader, lang: str, tell: Tell) -> Page:
+def page_of_run(run: Run, reader: Reader, lang: str, tell: Tell) -> ReportPage:
     """Return the page of a run for a kind of reader, decided by this folder's policy if there is one; `tell` receives the policy's path."""
     return run_page(run, reader, lang, _decide(run, tell) if Path(FILE).is_file() else None)
 
@@ -88,8 +88,8 @@ def _decide(run: Run, tell: Tell) -> Gate | None:
         return None
 
 
-def comparison_page(comparison: Comparison, runs: tuple[Run, Run], reader: Reader, lang: str) -> Page:
-    words = Words(lang)
+def comparison_page(comparison: RunComparison, runs: tuple[Run, Run], reader: Reader, lang: str) -> ReportPage:
+    words = ReportWords(lang)
     verdict = _verdict(comparison, words, is_short=reader != "user")
     match reader:
         case "developer":
@@ -105,15 +105,15 @@ def comparison_page(comparison: Comparison, runs: tuple[Run, Run], reader: Reade
     return _page(title, runs, found, words)
 
 
-def gate_page(gate: Gate, run: Run, against: Run | None, reader: Reader, lang: str) -> Page:
-    words = Words(lang)
+def gate_page(gate: Gate, run: Run, against: Run | None, reader: Reader, lang: str) -> ReportPage:
+    words = ReportWords(lang)
     match reader:
         case "developer":
             found = [*gate_pages.sections(gate, words), *failing.sections(run, words)]
         case "product":
             found = [*_decision(gate, words), *_for_product(run, against, words)]
         case "user":
-            found = [Section(words.t("May it be used?"), [_light(gate, words)]), *_card(run, words, gate)]
+            found = [SectionBlock(words.t("May it be used?"), [_light(gate, words)]), *_card(run, words, gate)]
     title = words.t("{decision}: {run}", decision=words.t(gate_pages.DECISIONS[gate.decision]), run=run.id)
     return _page(
         title, [run, *([] if against is None else [against])], found, words, [words.t("Run"), words.t("Baseline")]
@@ -121,8 +121,12 @@ def gate_page(gate: Gate, run: Run, against: Run | None, reader: Reader, lang: s
 
 
 def _page(
-    title: str, runs: Sequence[Run], found: Sequence[Section], words: Words, names: Sequence[str] = ("A", "B")
-) -> Page:
+    title: str,
+    runs: Sequence[Run],
+    found: Sequence[SectionBlock],
+    words: ReportWords,
+    names: Sequence[str] = ("A", "B"),
+) -> ReportPage:
     t = words.t
     facts = {name: f"{run.id} · {words.when(run.record.created)}" for name, run in zip(names, runs, strict=False)}
     notes = [
@@ -133,22 +137,22 @@ def _page(
     notes += [
         t(note) for run in runs for note in looked_at(run.record, run.record.planned - sum(run.outcomes.values()))
     ]
-    return Page(title=title, facts=facts, notes=notes, sections=found, numbered=False)
+    return ReportPage(title=title, facts=facts, notes=notes, sections=found, numbered=False)
 
 
-def _number(run: Run, words: Words, write: Callable[[Estimate, Words], str]) -> Section:
+def _number(run: Run, words: ReportWords, write: Callable[[Estimate, ReportWords], str]) -> SectionBlock:
     """Return the main number, in the words of a reader."""
     main = run.headline
     text = words.t("Nothing was scored.") if main is None or main.value is None else write(main, words)
-    return Section(words.t("In short"), [Paragraph(text, strong=True)])
+    return SectionBlock(words.t("In short"), [Paragraph(text, strong=True)])
 
 
-def _estimate(one: Estimate, words: Words) -> str:
+def _estimate(one: Estimate, words: ReportWords) -> str:
     scored = words.t("{scored} of {planned} scored", scored=words.count(one.scored), planned=words.count(one.planned))
     return f"{words.sentence(one, words.metric(one.name))} ({scored})"
 
 
-def _of_100(one: Estimate, words: Words) -> str:
+def _of_100(one: Estimate, words: ReportWords) -> str:
     """Say a share in natural frequencies."""
     if one.unit != "share" or one.value is None:
         return words.sentence(one, words.metric(one.name))
@@ -170,38 +174,38 @@ def _hundredth(value: float | None) -> str:
 # For those who decide
 
 
-def _light(gate: Gate, words: Words) -> Paragraph:
+def _light(gate: Gate, words: ReportWords) -> Paragraph:
     tone, text = DECIDED[gate.decision]
     return Paragraph(words.t(text), strong=True, tone=tone)
 
 
-def _decision(gate: Gate | None, words: Words) -> Iterator[Section]:
+def _decision(gate: Gate | None, words: ReportWords) -> Iterator[SectionBlock]:
     """Yield the decision of the gate with its rules, and what would decide it."""
     t = words.t
     if gate is None:
         text = t("No policy says what is good enough, so nothing is decided: proctor init gate writes one.")
-        yield Section(t("Decision"), [Paragraph(text, tone="open")])
+        yield SectionBlock(t("Decision"), [Paragraph(text, tone="open")])
         return
     rules, *rest = gate_pages.sections(gate, words)
-    yield Section(t("Decision"), [_light(gate, words), *rules.blocks[1:]])
+    yield SectionBlock(t("Decision"), [_light(gate, words), *rules.blocks[1:]])
     yield from rest
 
 
-def _for_product(run: Run, against: Run | None, words: Words) -> Iterator[Section]:
+def _for_product(run: Run, against: Run | None, words: ReportWords) -> Iterator[SectionBlock]:
     yield _number(run, words, _of_100)
     if risks := [*_risks(run, words)]:
-        yield Section(words.t("Risks"), [Bullets(risks)])
+        yield SectionBlock(words.t("Risks"), [Bullets(risks)])
     yield from _spent(run, against, words)
     yield from _earlier(run, words)
 
 
-def _risks(run: Run, words: Words) -> Iterator[str]:
+def _risks(run: Run, words: ReportWords) -> Iterator[str]:
     """Say what may go wrong: where it is weak, how often it fails, what was not measured."""
     t = words.t
     weak = [one for one in _slices(run, None) if one.value is not None and one.tone != "good"]
     for one in sorted(weak, key=lambda one: one.value or 0.0)[:SHOWN]:
         yield t("{slice}: {right}, from {count} samples", slice=one.name, right=one.text(words), count=one.samples)
-    failed = _evidence(run, Rule(metric="failed", at_most=0.0))
+    failed = _evidence(run, PolicyRule(metric="failed", at_most=0.0))
     if failed is not None and (bounds := failed.bounds(ERROR / 2)) is not None:
         low, high = words.percent(max(bounds.low, 0.0)), words.percent(min(bounds.high, 1.0))
         share = words.percent(failed.value)
@@ -219,44 +223,44 @@ def _risks(run: Run, words: Words) -> Iterator[str]:
     yield from (t(note) for note in part(run.record, {str(name): count for name, count in run.outcomes.items()}))
 
 
-def _evidence(run: Run, rule: Rule, against: Run | None = None) -> Evidence | None:
+def _evidence(run: Run, rule: PolicyRule, against: Run | None = None) -> RuleEvidence | None:
     try:
-        return next(gather(rule, run, against, Policy(rules=(rule,))))
+        return next(gather(rule, run, against, GatePolicy(rules=(rule,))))
     except BadInput:  # the run has no such number
         return None
 
 
-def _spent(run: Run, against: Run | None, words: Words) -> Iterator[Section]:
+def _spent(run: Run, against: Run | None, words: ReportWords) -> Iterator[SectionBlock]:
     """Yield what a trial takes, with bounds; of two runs how much more or less."""
     t = words.t
     rows = []
     for metric in AMOUNTS:
-        found = _evidence(run, Rule(metric=metric, at_most=0.0))
+        found = _evidence(run, PolicyRule(metric=metric, at_most=0.0))
         if found is None or not found.value:
             continue
         show = words.seconds if metric == "latency" else words.amount
         row = [t(AMOUNT_NAMES[metric]), _with_bounds(found, show), show(1000 * found.value)]
         if against is not None:
-            row.append(_with_bounds(_evidence(run, Rule(metric=metric, not_worse_by=0.1), against), _change))
+            row.append(_with_bounds(_evidence(run, PolicyRule(metric=metric, not_worse_by=0.1), against), _change))
         rows.append(row)
     if rows:
         columns = [t("What"), t("A request takes [95% bounds]"), t("1,000 requests, one by one")]
         columns += [t("Change [95% bounds]")] if against is not None else []
-        yield Section(t("Money and time"), [Table(columns, rows, right=range(1, len(columns)))])
+        yield SectionBlock(t("Money and time"), [TableBlock(columns, rows, right=range(1, len(columns)))])
 
 
 def _change(share: float) -> str:
     return f"{100 * share:+.0f}%".replace("-", "−")
 
 
-def _with_bounds(found: Evidence | None, show: Callable[[float], str]) -> str:
+def _with_bounds(found: RuleEvidence | None, show: Callable[[float], str]) -> str:
     if found is None or found.value is None:
         return "–"
     bounds = found.sampled(ERROR / 2)
     return show(found.value) if bounds is None else f"{show(found.value)} [{show(bounds.low)}, {show(bounds.high)}]"
 
 
-def _earlier(run: Run, words: Words) -> Iterator[Section]:
+def _earlier(run: Run, words: ReportWords) -> Iterator[SectionBlock]:
     """Yield the trend of the agent on the task, where it has run before."""
     try:
         trend = trends(run.record.task, agent=run.record.agent, store=run.store, last=LAST)
@@ -266,14 +270,14 @@ def _earlier(run: Run, words: Words) -> Iterator[Section]:
         yield from trend_pages.sections(trend, words, rows=EARLIER)
 
 
-def _verdict(comparison: Comparison, words: Words, *, is_short: bool) -> Section:
+def _verdict(comparison: RunComparison, words: ReportWords, *, is_short: bool) -> SectionBlock:
     main = comparison.rows[0]
     tone, text = COMPARED[main.outcome]
     numbers_ = headline(comparison, words) + f" [{span(main)}]" if is_short else _change_of_100(main, words)
-    return Section(words.t("In short"), [Paragraph(words.t(text), strong=True, tone=tone), Paragraph(numbers_)])
+    return SectionBlock(words.t("In short"), [Paragraph(words.t(text), strong=True, tone=tone), Paragraph(numbers_)])
 
 
-def _change_of_100(main: Row, words: Words) -> str:
+def _change_of_100(main: MetricRow, words: ReportWords) -> str:
     return words.t(
         "Of 100 requests the old version handled about {before} right, the new one about {after}; the change is probably between {low} and {high}.",
         before=_hundredth(main.first),
@@ -283,7 +287,7 @@ def _change_of_100(main: Row, words: Words) -> str:
     )
 
 
-def _moved(comparison: Comparison, words: Words) -> Section:
+def _moved(comparison: RunComparison, words: ReportWords) -> SectionBlock:
     """List the slices that lost most, and how many samples moved."""
     t = words.t
     main = comparison.rows[0].difference
@@ -301,7 +305,7 @@ def _moved(comparison: Comparison, words: Words) -> Section:
     ]
     moved = {"count": words.count(main.pairs), "lost": words.count(main.losses), "won": words.count(main.wins)}
     texts.append(t("Of {count} samples {lost} are worse than before, and {won} are better.", **moved))
-    return Section(t("Risks"), [Bullets(texts)])
+    return SectionBlock(t("Risks"), [Bullets(texts)])
 
 
 # For those who use it
@@ -317,7 +321,7 @@ class _Slice(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     samples: int
 
-    def text(self, words: Words) -> str:
+    def text(self, words: ReportWords) -> str:
         values = {"value": self.value, "low": self.low, "high": self.high}
         said = {name: _hundredth(value) for name, value in values.items()}
         return words.t("{value} of 100 (probably {low} to {high})", **said)
@@ -329,9 +333,9 @@ def _slices(run: Run, gate: Gate | None) -> list[_Slice]:
     if not by:
         counts = Counter(name.partition("=")[0] for name in {one.slice for one in run.estimates if one.slice})
         by = next((key for key in sorted(counts) if 2 <= counts[key] <= MOST_SLICES), "")
-    rule = Rule(metric=run.record.main_scorer, at_least=0.0, each=by)
+    rule = PolicyRule(metric=run.record.main_scorer, at_least=0.0, each=by)
     try:
-        found = [*gather(rule, run, None, Policy(rules=(rule,)))] if by else []
+        found = [*gather(rule, run, None, GatePolicy(rules=(rule,)))] if by else []
     except BadInput:  # a scorer without a mean
         return []
     return [_lit(one, len(found), _good(run, gate)) for one in found]
@@ -349,7 +353,7 @@ def _good(run: Run, gate: Gate | None) -> float:
     return min(asked, default=GOOD)
 
 
-def _lit(one: Evidence, count: int, good: float) -> _Slice:
+def _lit(one: RuleEvidence, count: int, good: float) -> _Slice:
     bounds = None if one.why_not is not None else one.bounds(ERROR / 2 / count)
     tone: Tone = "" if bounds is None else "open"
     if bounds is not None and bounds.low >= good:
@@ -366,17 +370,17 @@ def _lit(one: Evidence, count: int, good: float) -> _Slice:
     )
 
 
-def _card(run: Run, words: Words, gate: Gate | None) -> Iterator[Section]:
+def _card(run: Run, words: ReportWords, gate: Gate | None) -> Iterator[SectionBlock]:
     """Yield a card: a light for the whole, what it can and cannot do, and how that is known."""
     t = words.t
     good, main = _good(run, gate), run.headline
-    found = _evidence(run, Rule(metric=run.record.main_scorer, at_least=0.0))
+    found = _evidence(run, PolicyRule(metric=run.record.main_scorer, at_least=0.0))
     whole = None if found is None else _lit(found, 1, good)
     tone: Tone = "" if whole is None else whole.tone
     blocks: list[Block] = [Paragraph(t(RELIABLE[tone][0]), strong=True, tone=tone or "open")]
     if main is not None and whole is not None:  # with the bounds that missing trials have moved
         blocks.append(Paragraph(_of_100(replace(main, low=whole.low, high=whole.high), words)))
-    yield Section(t("How far to rely on it"), blocks)
+    yield SectionBlock(t("How far to rely on it"), blocks)
     slices = sorted(_slices(run, gate), key=lambda one: -(one.value or 0.0))[:MOST_SLICES]
     kinds: list[Block] = []
     for tone, (_, text) in RELIABLE.items():
@@ -389,7 +393,7 @@ def _card(run: Run, words: Words, gate: Gate | None) -> Iterator[Section]:
                 Bullets([t("{slice}: {right}, tried on {count}", **each) for each in values]),
             ]
     if kinds:
-        yield Section(t("What it can and cannot do"), kinds)
+        yield SectionBlock(t("What it can and cannot do"), kinds)
     known = []
     if found is not None:
         known.append(
@@ -411,4 +415,4 @@ def _card(run: Run, words: Words, gate: Gate | None) -> Iterator[Section]:
         )
     )
     known.append(t("“Probably”: in 19 of 20 such tests. Requests of another kind may go otherwise."))
-    yield Section(t("How this is known"), [Bullets(known)])
+    yield SectionBlock(t("How this is known"), [Bullets(known)])

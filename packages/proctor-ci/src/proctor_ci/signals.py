@@ -11,8 +11,8 @@ from proctor.api.loop import run_in_loop
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput, ProctorError
 from proctor.transport.client import Client
-from proctor.transport.retry import Policy
-from proctor.transport.target import Target
+from proctor.transport.retry import RetryPolicy
+from proctor.transport.target import RequestTarget
 
 GIT = "git"
 SCHEMES = ("http://", "https://")
@@ -70,7 +70,7 @@ def _digest(path: Path, modified: int, size: int) -> str:
 
 def _reply(signal: str) -> str:
     address, _, pointer = signal.partition("#")
-    target = Target(address, method="GET", seconds=SECONDS, policy=Policy(attempts=1))
+    target = RequestTarget(address, method="GET", seconds=SECONDS, policy=RetryPolicy(attempts=1))
 
     async def ask(_: asyncio.Event) -> bytes:
         async with Client() as client:

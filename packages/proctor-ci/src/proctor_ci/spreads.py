@@ -24,7 +24,7 @@ CORRELATIONS = (0.75, 0.25)
 HARDEST = 0.5  # the pass rate with the largest variance
 
 
-class Known(msgspec.Struct, kw_only=True):
+class KnownSpread(msgspec.Struct, kw_only=True):
     """What stored runs say of the spread; `low` and `high` are factors of its variance that they allow for.
 
     Attributes:
@@ -82,7 +82,7 @@ def _single(run: Run) -> _Single | None:
     )
 
 
-def spread_of_one(runs: Sequence[Run], value: float) -> Known:
+def spread_of_one(runs: Sequence[Run], value: float) -> KnownSpread:
     """Return the spread of one run's values if its mean is `value`."""
     most = value * (1 - value)
     for run in sorted(runs, key=lambda run: run.record.spec.attempts < 2):  # those with several attempts first
@@ -98,11 +98,11 @@ def spread_of_one(runs: Sequence[Run], value: float) -> Known:
             value=f"{100 * value:.1f}%",
         )
         assumed = [] if found.is_split else [_NO_ATTEMPTS]
-        return Known(
+        return KnownSpread(
             spread=spread, low=low, high=high, measured=[measured], assumed=assumed, attempts_known=found.is_split
         )
     unknown = say("The scorer says right or wrong, and samples are independent: no stored run tells.")
-    return Known(spread=Spread(between=most, within=0.0), assumed=[unknown, _NO_ATTEMPTS])
+    return KnownSpread(spread=Spread(between=most, within=0.0), assumed=[unknown, _NO_ATTEMPTS])
 
 
 _NO_ATTEMPTS = say(
@@ -110,7 +110,7 @@ _NO_ATTEMPTS = say(
 )
 
 
-def spread_of_two(runs: Sequence[Run], baseline: Run | None) -> Known:
+def spread_of_two(runs: Sequence[Run], baseline: Run | None) -> KnownSpread:
     """Return the spread of the differences of two runs."""
     within, split_run = _within(runs)
     pair = next(_pairs(runs, baseline), None)
@@ -187,7 +187,7 @@ def _pairs(runs: Sequence[Run], baseline: Run | None) -> Iterator[_Measured]:
 
 def _measured_difference(
     old: Run, new: Run, found: Difference, moved: float, within: float | None, *, is_binary: bool
-) -> Known:
+) -> KnownSpread:
     attempts = [run.record.spec.attempts for run in (old, new)]
     is_single = is_binary and attempts == [1, 1]
     total = moved - found.value**2 if is_single else (found.standard_error or 0.0) ** 2 * found.pairs
@@ -200,20 +200,22 @@ def _measured_difference(
     spread = Spread(between=between, within=2 * noise, clusters=clusters, is_binary=is_binary)
     if is_single and moved > 0:
         around = wilson(moved, found.pairs)
-        return Known(spread=spread, low=around.low / moved, high=around.high / moved)
+        return KnownSpread(spread=spread, low=around.low / moved, high=around.high / moved)
     low, high = variance_factors(found.degrees or found.clusters - 1)
-    return Known(spread=spread, low=low, high=high)
+    return KnownSpread(spread=spread, low=low, high=high)
 
 
-def _assumed_difference(runs: Sequence[Run], within: float | None) -> Known:
+def _assumed_difference(runs: Sequence[Run], within: float | None) -> KnownSpread:
     """Assume how two agents differ: their values at a sample have a correlation."""
     found = _single(runs[0]) if runs else None
     spread = Spread(between=HARDEST * (1 - HARDEST), within=0.0) if found is None else found.spread
     if found is None:
-        known = Known(spread=spread, assumed=[say("A pass rate of {value}, the hardest case.", value=f"{HARDEST:.0%}")])
+        known = KnownSpread(
+            spread=spread, assumed=[say("A pass rate of {value}, the hardest case.", value=f"{HARDEST:.0%}")]
+        )
     else:
         mean = f"{100 * found.mean:.1f}%"
-        known = Known(
+        known = KnownSpread(
             spread=spread,
             measured=[
                 say("The mean and its variance are those of the run {run}: {value}.", run=runs[0].id, value=mean)

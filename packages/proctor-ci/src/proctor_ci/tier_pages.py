@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from proctor.api import Run
-from proctor.reports.pages import Page as WholePage
-from proctor.reports.pages import Paragraph, Section, Table
-from proctor.reports.words import Words
+from proctor.reports.pages import Paragraph, SectionBlock, TableBlock
+from proctor.reports.pages import ReportPage as WholePage
+from proctor.reports.words import ReportWords
 from proctor_ci import pages
 from proctor_ci.gate import Gate
 from proctor_ci.tiers import TierResult
@@ -13,18 +13,18 @@ from proctor_ci.tiers import TierResult
 
 def page(result: TierResult, lang: str) -> WholePage:
     """Return the result as a page: all runs in a table, then each decision."""
-    words = Words(lang)
+    words = ReportWords(lang)
     t = words.t
     title = t("Tier {tier}", tier=result.tier.name)
     if result.decision is not None:
         title = f"{t(pages.DECISIONS[result.decision])}: {title}"
     rows = [_row(run, gate, words) for run, gate in zip(result.runs, result.gates, strict=True)]
     columns = [t("Task"), t("Run"), t("Main number"), t("Trials"), t("Taken over"), t("Decision")]
-    blocks = [Table(columns, rows, right=(2, 3, 4))]
+    blocks = [TableBlock(columns, rows, right=(2, 3, 4))]
     left_out = [Paragraph(t("The budget was spent before {task}.", task=task.task)) for task in result.left_out]
-    found = [Section(t("Runs"), [*blocks, *left_out])]
+    found = [SectionBlock(t("Runs"), [*blocks, *left_out])]
     for gate in filter(None, result.gates):
-        found += [Section(f"{gate.run.task}: {one.title}", one.blocks) for one in pages.sections(gate, words)]
+        found += [SectionBlock(f"{gate.run.task}: {one.title}", one.blocks) for one in pages.sections(gate, words)]
     agents = dict.fromkeys(run.record.agent for run in result.runs)
     return WholePage(title=title, facts={t("Agent"): ", ".join(agents)}, sections=found, numbered=False)
 
@@ -56,7 +56,7 @@ def write(result: TierResult, path: Path, lang: str) -> Path:
     return pages.write_decision(path, page(result, lang), as_json(result), suites, lang)
 
 
-def _row(run: Run, gate: Gate | None, words: Words) -> list[str]:
+def _row(run: Run, gate: Gate | None, words: ReportWords) -> list[str]:
     main = run.headline
     number = "–" if main is None else " ".join(filter(None, (words.value(main), f"[{words.interval(main)}]")))
     taken = sum(run.record.taken_over.values())

@@ -34,7 +34,7 @@ from proctor.engine.progress import Progress
 from proctor.registry import unknown
 from proctor.runtime.garbage import gc_paused
 from proctor_ci.gate import Decision, Gate, gate
-from proctor_ci.policy import Policy, find_policy
+from proctor_ci.policy import GatePolicy, find_policy
 from proctor_ci.reachable import check_policy, never_met
 from proctor_ci.taking_over import begin_with_trials_of_others, has_same_conditions
 
@@ -179,7 +179,7 @@ def run_tier(
     )
 
 
-def _check_gate(policy: Policy, prepared: Prepared, progress: Progress) -> None:
+def _check_gate(policy: GatePolicy, prepared: Prepared, progress: Progress) -> None:
     """Refuse a policy that is about other numbers than the run will have, and tell of rules that no agent can meet."""
     job = prepared.job
     check_policy(policy, job.record, has_official=job.task.summarise is not None)
@@ -232,7 +232,7 @@ def _cut_off(wanted: RunRecord, store: Store, hours: float) -> str | None:
     return max(found, key=lambda record: record.created).id if found else None
 
 
-def _policy(task: TierTask, store: Store) -> Policy | None:
+def _policy(task: TierTask, store: Store) -> GatePolicy | None:
     """Return the policy of a task; a baseline that is not there is found before anything is run."""
     if not task.gate:
         return None
@@ -255,7 +255,7 @@ def _left(budget: Budget, runs: Sequence[Run]) -> Budget | None:
     return None if any(value is not None and value <= 0 for value in left.values()) else Budget(**left)
 
 
-def _decision(gates: Sequence[Gate | None], left_out: Sequence[Policy | None]) -> Decision | None:
+def _decision(gates: Sequence[Gate | None], left_out: Sequence[GatePolicy | None]) -> Decision | None:
     found = {one.decision for one in gates if one is not None}
     if any(policy is not None for policy in left_out):
         found.add("inconclusive")

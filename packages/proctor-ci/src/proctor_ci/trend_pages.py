@@ -10,8 +10,8 @@ from markupsafe import Markup, escape
 from proctor.core.errors import BadInput
 from proctor.reports import plot, versus
 from proctor.reports.changes import SEPARATOR, Change
-from proctor.reports.pages import Block, Bullets, Drawing, Page, Section, Table, html, markdown
-from proctor.reports.words import Words
+from proctor.reports.pages import Block, Bullets, Drawing, ReportPage, SectionBlock, TableBlock, html, markdown
+from proctor.reports.words import ReportWords
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible
 from proctor_ci.trends import Trend, TrendPoint, TrendShift
@@ -21,33 +21,35 @@ NAMED = 3  # changes in a row of a table
 UP, DOWN = "▲", "▼"
 
 
-def page(trend: Trend, lang: str, *, rows: int = 1_000) -> Page:
+def page(trend: Trend, lang: str, *, rows: int = 1_000) -> ReportPage:
     """Return the trend as a page.
 
     Args:
         rows: how many of the newest runs its table has.
     """
-    words = Words(lang)
+    words = ReportWords(lang)
     t = words.t
     facts = {t("Task"): trend.task, t("Agent"): trend.agent, t("Runs"): words.count(len(trend.points))}
     if trend.baseline:
         facts[t("Baseline")] = trend.baseline
-    return Page(title=_title(trend, words), facts=facts, sections=sections(trend, words, rows=rows), numbered=False)
+    return ReportPage(
+        title=_title(trend, words), facts=facts, sections=sections(trend, words, rows=rows), numbered=False
+    )
 
 
-def sections(trend: Trend, words: Words, *, rows: int) -> list[Section]:
+def sections(trend: Trend, words: ReportWords, *, rows: int) -> list[SectionBlock]:
     """Return the parts of the page: the plot, what was found, the newest runs, and how that was tested."""
     t = words.t
     blocks: list[Block] = [Drawing(_characters(trend, words), chart(trend, words))]
     if found := [*findings(trend, words)]:
         blocks.append(Bullets(found))
     columns = [t("Started"), t("Run"), t("Value"), t("Difference"), t("Changed since the run before")]
-    blocks.append(Table(columns, [_row(point, words) for point in trend.points[: -rows - 1 : -1]], right=(2, 3)))
+    blocks.append(TableBlock(columns, [_row(point, words) for point in trend.points[: -rows - 1 : -1]], right=(2, 3)))
     blocks.append(Bullets([*about(trend, words)]))
-    return [Section(t("Trends"), blocks)]
+    return [SectionBlock(t("Trends"), blocks)]
 
 
-def findings(trend: Trend, words: Words) -> Iterator[str]:
+def findings(trend: Trend, words: ReportWords) -> Iterator[str]:
     """Say which changes were found, which run was the last that is shown to be worse, and how many others are."""
     for shift in reversed(trend.shifts):
         yield shift_text(shift, words)
@@ -66,7 +68,7 @@ def findings(trend: Trend, words: Words) -> Iterator[str]:
         yield words.t("Other runs that are worse, marked below: {count}.", count=len(worse) - 1)
 
 
-def shift_text(shift: TrendShift, words: Words) -> str:
+def shift_text(shift: TrendShift, words: ReportWords) -> str:
     """Say what changed, since when, and what was changed then."""
     values = {
         "since": shift.since,
@@ -94,7 +96,7 @@ def changed_names(changes: Sequence[Change]) -> str:
     return ", ".join([*names[:NAMED], *(["…"] if len(names) > NAMED else [])])
 
 
-def about(trend: Trend, words: Words) -> Iterator[str]:
+def about(trend: Trend, words: ReportWords) -> Iterator[str]:
     """Say how changes and runs are tested."""
     yield words.t(
         "Changes are looked for after each of the newest {count} runs, on the samples they share with the runs since the last change; where nothing changes, a fall is found at most once in {runs} runs on average, and so is a rise. What moves all samples of a run at once, such as a bad day of the endpoint, is found as a change too: controls (proctor ci watch) show whether it was one.",
@@ -120,7 +122,7 @@ def about(trend: Trend, words: Words) -> Iterator[str]:
         yield words.t("Earlier runs, not shown: {count}.", count=trend.earlier)
 
 
-def chart(trend: Trend, words: Words, address: Callable[[str], str] = lambda _: "") -> Markup:
+def chart(trend: Trend, words: ReportWords, address: Callable[[str], str] = lambda _: "") -> Markup:
     """Draw the runs that have a number.
 
     Args:
@@ -166,11 +168,11 @@ def write(trend: Trend, path: Path, lang: str) -> Path:
             raise BadInput("A trend ends in .html, .md or .json, not '{name}'.", name=path.name)
 
 
-def _title(trend: Trend, words: Words) -> str:
+def _title(trend: Trend, words: ReportWords) -> str:
     return words.t("{task} with {agent} over time", task=trend.task, agent=trend.agent)
 
 
-def _characters(trend: Trend, words: Words) -> str:
+def _characters(trend: Trend, words: ReportWords) -> str:
     """Draw the newest runs that measure alike as a line, and below it where a change began."""
     begun_at = max((at for at, point in enumerate(trend.points) if point.begins), default=0)
     shown = trend.points[begun_at:][-CHARACTERS:]
@@ -184,7 +186,7 @@ def _characters(trend: Trend, words: Words) -> str:
     return "\n".join(lines)
 
 
-def _row(point: TrendPoint, words: Words) -> list[str]:
+def _row(point: TrendPoint, words: ReportWords) -> list[str]:
     estimate, row = point.estimate, point.row
     value = "–" if estimate is None else words.value(estimate)
     if estimate is not None and estimate.low is not None and estimate.high is not None:

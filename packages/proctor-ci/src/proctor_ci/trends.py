@@ -24,8 +24,8 @@ from proctor.registry import unknown
 from proctor.reports.changes import Change, changes_between
 from proctor.reports.matching import Earned, earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.same_task import check_baseline
-from proctor.reports.verdicts import Row, Untested, decide_each, decide_in_order
-from proctor.stats.drift import Detector, Direction, Unit
+from proctor.reports.verdicts import MetricRow, Untested, decide_each, decide_in_order
+from proctor.stats.drift import Detector, Direction, DriftUnit
 from proctor_ci.gate import blocking_changes
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     estimate: Estimate | None
     against: str
-    row: Row | None
+    row: MetricRow | None
     changes: tuple[Change, ...]
     begins: bool = False
 
@@ -147,7 +147,7 @@ class Followed(Protocol):
 R = TypeVar("R", bound=Followed)
 
 
-class Chosen(NamedTuple, Generic[R]):
+class TrendRuns(NamedTuple, Generic[R]):
     """The runs of a trend, the oldest first, with what is known before they are read."""
 
     trend: Trend
@@ -198,7 +198,9 @@ def trends(
     return follow(chosen)
 
 
-def choose(runs: Sequence[R], task: str, agent: str, last: int, baseline: str, find: Callable[[str], R]) -> Chosen[R]:
+def choose(
+    runs: Sequence[R], task: str, agent: str, last: int, baseline: str, find: Callable[[str], R]
+) -> TrendRuns[R]:
     """Choose the runs of a trend among all, the newest first.
 
     Args:
@@ -230,7 +232,7 @@ def choose(runs: Sequence[R], task: str, agent: str, last: int, baseline: str, f
         earlier=len(of_agent) - len(shown),
         tested=min(len(shown), TESTED),
     )
-    return Chosen(trend, shown, against)
+    return TrendRuns(trend, shown, against)
 
 
 def named_baselines(runs: Sequence[R]) -> Iterator[tuple[str, R]]:
@@ -243,7 +245,7 @@ def named_baselines(runs: Sequence[R]) -> Iterator[tuple[str, R]]:
                     yield name, run
 
 
-def follow(chosen: Chosen[R]) -> Trend:
+def follow(chosen: TrendRuns[R]) -> Trend:
     """Fill a trend with its runs: their numbers, what moved, and what was changed."""
     trend, runs, baseline = chosen
     scorer = runs[-1].record.main_scorer
@@ -301,7 +303,7 @@ def find_shifts(runs: Sequence[R], runs_per_alarm: float) -> list[TrendShift]:
 
 def _rows(
     runs: Sequence[R], baseline: R | None, earned: Mapping[int, Mapping[str, Earned]], scorer: str
-) -> Mapping[int, Row]:
+) -> Mapping[int, MetricRow]:
     """Return the paired differences of the runs that are tested, by position; two that measure differently have none."""
     drafts: dict[int, Untested] = {}
     fixed = None if baseline is None else earned_by_sample(baseline.record, baseline.store, scorer)
@@ -350,10 +352,10 @@ def _shifts(
             )
 
 
-def units_of(samples: Mapping[str, Earned]) -> dict[str, Unit]:
+def units_of(samples: Mapping[str, Earned]) -> dict[str, DriftUnit]:
     """Return what each cluster earned that has a scored sample."""
     means: dict[str, list[float]] = {}
     for sample in samples.values():
         if sample.attempts:
             means.setdefault(sample.cluster, []).append(sample.mean)
-    return {name: Unit(math.fsum(values) / len(values), len(values)) for name, values in means.items()}
+    return {name: DriftUnit(math.fsum(values) / len(values), len(values)) for name, values in means.items()}

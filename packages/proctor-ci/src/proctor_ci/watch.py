@@ -23,10 +23,10 @@ from proctor.runtime.alive import is_alive
 from proctor.runtime.files import write_whole
 from proctor.runtime.folders import data_folder
 from proctor_ci import signals
-from proctor_ci.alerts import History, assess, value_of
+from proctor_ci.alerts import AlertHistory, assess, value_of
 from proctor_ci.channels import Courier, Letter, Send, addresses, send
 from proctor_ci.firing import Child, Fired, Order
-from proctor_ci.watch_file import Watch, WatchFile
+from proctor_ci.watch_file import WatchFile, WatchRule
 
 POLL_SECONDS = 5.0  # a jump of the clock is seen at the next one
 JUMP_SECONDS = 86_400.0  # that the clock goes back before what is due is counted from the new time
@@ -43,7 +43,7 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     cause: Sentence
 
 
-class Known(History, kw_only=True):
+class KnownWatch(AlertHistory, kw_only=True):
     """What is known of a watch.
 
     Attributes:
@@ -62,7 +62,7 @@ class Known(History, kw_only=True):
 class State(msgspec.Struct, kw_only=True):
     """All that is kept between two starts."""
 
-    watches: dict[str, Known] = {}
+    watches: dict[str, KnownWatch] = {}
     letters: list[Letter] = []
 
 
@@ -90,7 +90,7 @@ def read_state(file: WatchFile) -> State:
         ) from None
 
 
-class Watcher:
+class FileWatcher:
     """Runs the watches of a file; in one process at a time."""
 
     def __init__(
@@ -175,7 +175,7 @@ class Watcher:
             if cause is not None:
                 self._run(watch, cause)
 
-    def _cause(self, watch: Watch, *, hasty: bool) -> Sentence | None:
+    def _cause(self, watch: WatchRule, *, hasty: bool) -> Sentence | None:
         known, now = self._known(watch), self._now()
         if known.pending is not None:
             return say("resumed: {cause}", cause=known.pending.cause)
@@ -190,7 +190,7 @@ class Watcher:
                 return say("{signal} changed", signal=signal.partition("?")[0])
         return None
 
-    def _has_changed(self, watch: Watch, known: Known, signal: str, *, hasty: bool) -> bool:
+    def _has_changed(self, watch: WatchRule, known: KnownWatch, signal: str, *, hasty: bool) -> bool:
         state = self._look(signal)
         if state is None:
             return False
@@ -219,7 +219,7 @@ class Watcher:
         self._asked[signal] = self._now(), state
         return state
 
-    def _run(self, watch: Watch, cause: Sentence) -> None:
+    def _run(self, watch: WatchRule, cause: Sentence) -> None:
         known, now = self._known(watch), self._now()
         pending = known.pending or Pending(began=now, cause=cause)
         known.pending, known.handled = pending, now
@@ -240,7 +240,9 @@ class Watcher:
         if store is not None:
             store.close()
 
-    def _conclude(self, watch: Watch, known: Known, fired: Fired, store: Store | None, pending: Pending) -> None:
+    def _conclude(
+        self, watch: WatchRule, known: KnownWatch, fired: Fired, store: Store | None, pending: Pending
+    ) -> None:
         schedule = self._file.schedules.get(watch.name)
         a_year = schedule.a_year(self._now()) if schedule is not None else 365.0
         values = {"began": pending.began, "now": self._now(), "a_year": a_year}
@@ -270,7 +272,7 @@ class Watcher:
         finally:
             self._child = None
 
-    def _watch(self, name: str) -> Watch:
+    def _watch(self, name: str) -> WatchRule:
         from proctor.registry import unknown
 
         names = [one.name for one in self._file.watches]
@@ -278,9 +280,9 @@ class Watcher:
             raise unknown("watch", name, names, paths=False)
         return self._file.watches[names.index(name)]
 
-    def _known(self, watch: Watch) -> Known:
+    def _known(self, watch: WatchRule) -> KnownWatch:
         if watch.name not in self._state.watches:
-            self._state.watches[watch.name] = Known(handled=self._now())  # nothing was due before it was there
+            self._state.watches[watch.name] = KnownWatch(handled=self._now())  # nothing was due before it was there
         return self._state.watches[watch.name]
 
     def _save(self) -> None:

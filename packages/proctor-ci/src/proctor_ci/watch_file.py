@@ -36,7 +36,7 @@ MOST_BYTES = 1_000_000
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class Watch(msgspec.Struct, frozen=True, kw_only=True):
+class WatchRule(msgspec.Struct, frozen=True, kw_only=True):
     """What is run, when, and what is worth an alert.
 
     Attributes:
@@ -91,7 +91,7 @@ class WatchFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file of watches."""
 
     path: Path
-    watches: tuple[Watch, ...]
+    watches: tuple[WatchRule, ...]
     schedules: Mapping[str, Schedule]
     channels: tuple[str, ...] = ()
     quiet: Quiet | None = None
@@ -137,9 +137,9 @@ def read_watch_file(path: str | Path) -> WatchFile:
     )
 
 
-def _watch(table: Mapping[str, Any], path: Path) -> Watch:
+def _watch(table: Mapping[str, Any], path: Path) -> WatchRule:
     place = f"{path.name} [[watch]] {table.get('name', '')}".strip()
-    one = converted(table, Watch, place)
+    one = converted(table, WatchRule, place)
     if not one.name.strip() or not one.name.isprintable() or len(one.name) > 100:
         raise BadInput("{place}: give it a name of 1 to 100 characters.", place=place)
     if bool(one.tier) == bool(one.task):

@@ -18,7 +18,7 @@ from proctor.core.errors import BadInput, StoreUnreadable
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import speak
 from proctor.reports.render import environment
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import visible
 from proctor_web.auth import Access, Session
 from proctor_web.failures import failure, is_for_adk, is_for_programs
@@ -120,7 +120,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
             t=lambda sentence, **named: speak(sentence, lang, **named),
             person=session.person if session is not None else None,
             csrf=session.csrf if session is not None else "",
-            words=Words(lang),
+            words=ReportWords(lang),
             workspace=workspace,
             places=PLACES,
             read_only=workspace is not None

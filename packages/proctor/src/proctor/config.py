@@ -21,7 +21,7 @@ from proctor.core.validation import in_words
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings of a project file; a flag of the same name wins.
 
     `prices` are by model, for a million tokens; `price_table` has those of other models, in US dollars; `cache_megabytes` is the size of the reply cache. `least_agreement` is what the lower
@@ -56,22 +56,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     tiers: Mapping[str, Any] = {}
 
 
-def settings(folder: Path | None = None) -> Settings:
+def settings(folder: Path | None = None) -> ProjectSettings:
     """Return the settings of the project that a folder (this one if None) belongs to; defaults when there is no file.
 
     Raises:
         BadInput: the file is no TOML, or has an unknown or wrong entry; names file and path.
     """
     found = project_table(str(folder or ""))
-    return Settings() if found is None else _checked(*found)
+    return ProjectSettings() if found is None else _checked(*found)
 
 
-def store_url(asked: str | None, found: Settings) -> str | None:
+def store_url(asked: str | None, found: ProjectSettings) -> str | None:
     """Return the store to use: the one asked for, that of the environment, that of the file, or None for the default."""
     return asked or os.environ.get("PROCTOR_STORE") or found.store
 
 
-def judge_name(found: Settings) -> str | None:
+def judge_name(found: ProjectSettings) -> str | None:
     """Return the default judge: that of the environment, of the file, or None."""
     return os.environ.get("PROCTOR_JUDGE") or found.judge
 
@@ -128,9 +128,9 @@ def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
     )
 
 
-def _checked(path: str, table: Mapping[str, object]) -> Settings:
+def _checked(path: str, table: Mapping[str, object]) -> ProjectSettings:
     try:
-        return msgspec.convert(table, Settings)
+        return msgspec.convert(table, ProjectSettings)
     except msgspec.ValidationError as error:
-        _check_choices(path, table, Settings)
+        _check_choices(path, table, ProjectSettings)
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from proctor.api import Run
-    from proctor.api.check import Check
+    from proctor.api.check import ThresholdCheck
     from proctor.core.task import Task
 
 pytest.register_assert_rewrite("proctor.testing")
@@ -259,7 +259,7 @@ def _resolve_agent(agent: object, folder: Path) -> object:
     return agent
 
 
-def _note(item: pytest.Item, run: "Run", found: "Check") -> None:
+def _note(item: pytest.Item, run: "Run", found: "ThresholdCheck") -> None:
     """Numbers for JUnit and for `-rA`."""
     noted: dict[str, object] = {
         f"proctor.{one.name}": one.value for one in (found.rate, *run.estimates) if not one.slice
@@ -274,7 +274,7 @@ def _note(item: pytest.Item, run: "Run", found: "Check") -> None:
     item.user_properties.extend((name, value) for name, value in noted.items() if value is not None)
 
 
-def _message(run: "Run", found: "Check") -> str:
+def _message(run: "Run", found: "ThresholdCheck") -> str:
     from proctor.i18n import language, speak
     from proctor.reports.printing import printed
     from proctor.reports.story import stored_story
@@ -310,7 +310,7 @@ def _message(run: "Run", found: "Check") -> str:
     return "\n".join([*lines, printed(show, WIDTH)])
 
 
-def _inconclusive(found: "Check") -> str:
+def _inconclusive(found: "ThresholdCheck") -> str:
     from proctor.i18n import language, speak
 
     lang = language()

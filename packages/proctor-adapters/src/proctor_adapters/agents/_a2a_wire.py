@@ -13,9 +13,9 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.transport.client import Client, current
-from proctor.transport.pace import Bounds
-from proctor.transport.retry import Policy
-from proctor.transport.target import Target
+from proctor.transport.pace import PaceBounds
+from proctor.transport.retry import RetryPolicy
+from proctor.transport.target import RequestTarget
 
 SECONDS = 600.0
 _OWN_HEADERS = ("host", "content-length", "connection", "accept-encoding", "user-agent")
@@ -29,14 +29,20 @@ class Way(httpx.AsyncBaseTransport):
     """
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], *, seconds: float | None, bounds: Bounds, policy: Policy | None
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        seconds: float | None,
+        bounds: PaceBounds,
+        policy: RetryPolicy | None,
     ) -> None:
         self._origin = _origin(url)
         self._headers = dict(headers)
         self._seconds = seconds or SECONDS
         self._bounds = bounds
         self._policy = policy
-        self._targets: dict[tuple[str, str, str], Target] = {}
+        self._targets: dict[tuple[str, str, str], RequestTarget] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         client = current.get()
@@ -53,7 +59,7 @@ class Way(httpx.AsyncBaseTransport):
         data = await client.post(target, body, _checked)
         return httpx.Response(200, headers={"Content-Type": "application/json"}, content=data)
 
-    def _target(self, request: httpx.Request) -> Target:
+    def _target(self, request: httpx.Request) -> RequestTarget:
         url = str(request.url)
         key = (request.method, url, request.headers.get("accept", ""))
         found = self._targets.get(key)
@@ -65,7 +71,7 @@ class Way(httpx.AsyncBaseTransport):
                     other=_origin(url),
                 )
             headers = {name: value for name, value in request.headers.items() if name not in _OWN_HEADERS}
-            found = self._targets[key] = Target(
+            found = self._targets[key] = RequestTarget(
                 url,
                 method=request.method,
                 headers=headers | self._headers,

@@ -25,7 +25,7 @@ STEERING = ("transfer_to_agent", "exit_loop", "set_model_response")  # tools by 
 NOTHING_RECORDED = {"error": "No result is recorded for this call."}
 
 
-class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
+class AdkToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result that a tool returned for its arguments."""
 
     name: str
@@ -37,7 +37,7 @@ class Results:
     """The recorded results of one conversation."""
 
     def __init__(self, sample: Sample, wanted: ResultSource) -> None:
-        self._left = msgspec.convert(sample.meta.get(KEY, ()), list[ToolResult])
+        self._left = msgspec.convert(sample.meta.get(KEY, ()), list[AdkToolResult])
         self._is_strict = wanted == "recorded"
 
     def of(self, name: str, arguments: Mapping[str, object]) -> dict[str, object] | None:

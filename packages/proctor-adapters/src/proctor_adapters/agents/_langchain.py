@@ -30,7 +30,7 @@ class StepLimitReached(Exception):
     """Raised in place of one reply too many, so that a run ends wherever it is."""
 
 
-class Reply(msgspec.Struct, kw_only=True):
+class LangchainReply(msgspec.Struct, kw_only=True):
     """One call of a model: its start, its duration and its usage."""
 
     started: float
@@ -42,7 +42,7 @@ class Reply(msgspec.Struct, kw_only=True):
     counted: bool = False
 
 
-class ToolRun(msgspec.Struct, kw_only=True):
+class LangchainToolRun(msgspec.Struct, kw_only=True):
     """One call of a tool."""
 
     call: ToolCall
@@ -62,7 +62,7 @@ class Joined(msgspec.Struct):
     at: float
 
 
-class Record:
+class LangchainRecord:
     """Records what happened in one turn, in order; tools run in threads too, hence the lock.
 
     Args:
@@ -74,7 +74,7 @@ class Record:
         interrupts: what it waits for: the id and the value of each, and the call of the tool that it came from, if any.
     """
 
-    def __init__(self, most: int, before: "Record | None" = None) -> None:
+    def __init__(self, most: int, before: "LangchainRecord | None" = None) -> None:
         self.most = most
         self.over = self.has_begun = False
         self.state: Mapping[str, object] = {}
@@ -82,9 +82,9 @@ class Record:
         self._told: set[str] = set() if before is None else before.ids  # messages that are steps already
         self._asked: set[str] = set() if before is None else before.asked  # calls in them
         self._interrupted: list[tuple[Any, ToolCall]] = []
-        self._events: list[Joined | ToolRun] = []
-        self._reply_by_run: dict[Any, Reply] = {}
-        self._tool_by_run: dict[Any, ToolRun] = {}
+        self._events: list[Joined | LangchainToolRun] = []
+        self._reply_by_run: dict[Any, LangchainReply] = {}
+        self._tool_by_run: dict[Any, LangchainToolRun] = {}
         self._tool_at: dict[Any, str] = {}
         self._parents: dict[Any, Any] = {}
         self._known: dict[tuple[str, ...], dict[Any, Any]] = {}
@@ -183,7 +183,7 @@ class Record:
             if len(self._reply_by_run) >= self.most:
                 self.over = True
                 raise StepLimitReached(f"more than {self.most} replies")
-            self._reply_by_run[run] = Reply(started=time.time(), clock=time.perf_counter())
+            self._reply_by_run[run] = LangchainReply(started=time.time(), clock=time.perf_counter())
 
     def end_reply(self, run: Any, message: Any, *, joins: bool) -> None:
         """Record the reply of a model; with `joins` it becomes a step, because no state of the graph contains it."""
@@ -205,7 +205,7 @@ class Record:
                 return
             self._tool_at[run] = place
             call = call_of(name, inputs if isinstance(inputs, Mapping) else {"input": text}, call_id or f"run-{run}")
-            self._tool_by_run[run] = tool = ToolRun(call=call, started=time.time(), clock=time.perf_counter())
+            self._tool_by_run[run] = tool = LangchainToolRun(call=call, started=time.time(), clock=time.perf_counter())
             self._events.append(tool)
 
     def end_tool(self, run: Any, output: Any, *, is_error: bool = False) -> None:
@@ -240,11 +240,11 @@ class Record:
     def _steps(self) -> Iterator[Step]:
         asked = self.asked
         answered = {message.tool_call_id for message in self._messages() if message.type == "tool"}
-        runs_by_call: dict[str, list[ToolRun]] = {}
-        early: list[ToolRun] = []  # that ran before the message that asks for them joined
+        runs_by_call: dict[str, list[LangchainToolRun]] = {}
+        early: list[LangchainToolRun] = []  # that ran before the message that asks for them joined
         shown = {*self._asked}
         for event in self._events:
-            if isinstance(event, ToolRun):
+            if isinstance(event, LangchainToolRun):
                 runs_by_call.setdefault(event.call.id, []).append(event)
                 if event.call.id not in asked:  # called by a node itself, not by a model
                     yield Step(message=reply_message("", calls=[event.call]), started=event.started)
@@ -278,7 +278,7 @@ class Record:
             stop=stop,
         )
 
-    def _reply_of(self, message: Any) -> Reply | None:
+    def _reply_of(self, message: Any) -> LangchainReply | None:
         """Return the call of a model that a message came from; nodes may put its text into a message of their own."""
         free = [reply for reply in self._reply_by_run.values() if reply.message is not None and not reply.counted]
         for reply in free:
@@ -287,7 +287,7 @@ class Record:
         return next((one for one in free if message.content and one.message.content == message.content), None)
 
 
-def handler_of(record: Record, *, joins: bool = False) -> Any:
+def handler_of(record: LangchainRecord, *, joins: bool = False) -> Any:
     """Return callbacks that report every model and tool to a record, however deep inside."""
     from langchain_core.callbacks import BaseCallbackHandler
 
@@ -384,7 +384,7 @@ def input_of(runnable: Any, text: str, history: Sequence[Any], new: Sequence[Any
     return dict.fromkeys(plain, text) | dict.fromkeys(lists, list(history) if plain else [*history, *new])
 
 
-def _message_step(event: Joined, run: ToolRun | None) -> Step:
+def _message_step(event: Joined, run: LangchainToolRun | None) -> Step:
     message = event.message
     is_error = getattr(message, "status", "") == "error" or (run is not None and run.is_error)
     name = message.name or (run.call.name if run is not None else "")
@@ -394,7 +394,7 @@ def _message_step(event: Joined, run: ToolRun | None) -> Step:
     return Step(message=made, author="tool", started=run.started, seconds=run.seconds)
 
 
-def _result_steps(run: ToolRun) -> Iterator[Step]:
+def _result_steps(run: LangchainToolRun) -> Iterator[Step]:
     if run.ended:
         output = run.output
         content = _text(output.content)[0] if hasattr(output, "content") else output

@@ -19,14 +19,14 @@ from msgspec.structs import replace
 
 from proctor.agents.environment_tools import refuse_tools
 from proctor.config import converted
-from proctor.core.errors import AgentFailed, BadInput, Refused, needs
+from proctor.core.errors import AgentFailed, BadInput, EndpointRefused, needs
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Part, Sample, Text, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Usage
 from proctor.models.addresses import Positive, header_value, policy_of
 from proctor.transport.faults import shown
-from proctor.transport.pace import CEILING, Bounds
+from proctor.transport.pace import CEILING, PaceBounds
 from proctor.transport.target import no_address
 from proctor_adapters.agents._a2a_messages import message_of, parts_of, plain, steps_of
 
@@ -47,7 +47,7 @@ ENDED = {
 FIRST_WAIT, LONGEST_WAIT = 0.2, 5.0
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class A2aOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options of an agent that is reached over A2A.
 
     Attributes:
@@ -73,7 +73,7 @@ def make(argument: str, options: Mapping[str, object]) -> "A2aAgent":
     Raises:
         BadInput: no address, or an unknown option; `MissingExtra`.
     """
-    return A2aAgent(argument, converted(options, Options, "a2a"))
+    return A2aAgent(argument, converted(options, A2aOptions, "a2a"))
 
 
 class A2aAgent:
@@ -81,7 +81,7 @@ class A2aAgent:
 
     tools: ToolStyle = "text"
 
-    def __init__(self, url: str, options: Options = Options()) -> None:  # noqa: B008 - frozen
+    def __init__(self, url: str, options: A2aOptions = A2aOptions()) -> None:  # noqa: B008 - frozen
         with needs("a2a", "a2a:"):
             import httpx
             from a2a.types import StreamResponse  # noqa: F401 - there since version 1
@@ -99,7 +99,7 @@ class A2aAgent:
                 options.address or url,
                 {name: header_value(name, value) for name, value in options.headers.items()},
                 seconds=options.timeout,
-                bounds=Bounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
+                bounds=PaceBounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
                 policy=policy_of(options.retries, options.retry_seconds),
             )
         )
@@ -143,12 +143,12 @@ class A2aAgent:
         try:
             try:
                 return await A2ACardResolver(self._way, base).get_agent_card(relative_card_path=path)
-            except Refused as error:
+            except EndpointRefused as error:
                 if direct or error.sentence.values.get("status") != 404:
                     raise
                 try:
                     return await A2ACardResolver(self._way, base).get_agent_card(relative_card_path=OLD_CARD)
-                except Refused:
+                except EndpointRefused:
                     raise error from None
         except (AgentCardResolutionError, TypeError) as error:  # TypeError: before a2a-sdk 1.3, for a list
             raise BadInput(
@@ -314,4 +314,4 @@ def _with_times(steps: list[Step], started: float, seconds: float) -> list[Step]
     return made
 
 
-PART = AgentPart(make=make, options=Options)
+PART = AgentPart(make=make, options=A2aOptions)

@@ -56,7 +56,7 @@ _OF_MODELS = (
 )
 
 
-class Options(_library_agents.LibraryOptions, frozen=True, kw_only=True):
+class AdkAgentOptions(_library_agents.LibraryOptions, frozen=True, kw_only=True):
     """The options of an agent of google-adk.
 
     Attributes:
@@ -85,7 +85,7 @@ def make(argument: str, options: Mapping[str, object]) -> "AdkAgent":
     Raises:
         BadInput: no such folder or module, none with a `root_agent`, or code that raises; `MissingExtra`.
     """
-    checked = converted(options, Options, "adk")
+    checked = converted(options, AdkAgentOptions, "adk")
     _check_installed()
     name = f"adk:{argument}"
     folder = Path(argument).expanduser()
@@ -104,7 +104,9 @@ def wrap(target: object, *, name: str | None = None) -> "AdkAgent":
     Raises:
         BadInput: it is something else.
     """
-    return _make_agent(target, name or str(getattr(target, "name", "") or getattr(target, "app_name", "")), Options())
+    return _make_agent(
+        target, name or str(getattr(target, "name", "") or getattr(target, "app_name", "")), AdkAgentOptions()
+    )
 
 
 class AdkAgent:
@@ -112,7 +114,7 @@ class AdkAgent:
 
     tools: ToolStyle = "text"  # a task that has words for its tools shows those: an agent here has tools of its own
 
-    def __init__(self, app: "App | None", runner: "Runner | None", *, name: str, options: Options) -> None:
+    def __init__(self, app: "App | None", runner: "Runner | None", *, name: str, options: AdkAgentOptions) -> None:
         self.name = name
         self._app = app
         self._runner = runner
@@ -211,7 +213,7 @@ class AdkSession:
         *,
         tools: ToolStyle,
         offered: EnvironmentTools,
-        options: Options,
+        options: AdkAgentOptions,
         results: _adk_plugins.Results | None = None,
     ) -> None:
         self._offered = offered
@@ -321,7 +323,7 @@ def _check_installed() -> None:
         logger.addHandler(logging.NullHandler())
 
 
-def _make_agent(target: Any, name: str, options: Options, *, app_name: str | None = None) -> AdkAgent:
+def _make_agent(target: Any, name: str, options: AdkAgentOptions, *, app_name: str | None = None) -> AdkAgent:
     from google.adk.agents import BaseAgent
     from google.adk.apps import App
     from google.adk.runners import Runner
@@ -428,4 +430,4 @@ def raised_by(error: BaseException) -> RaisedBy:
     return None
 
 
-PART = AgentPart(make=make, options=Options, wrap=wrap)
+PART = AgentPart(make=make, options=AdkAgentOptions, wrap=wrap)

@@ -35,7 +35,7 @@ FAILED = ("❌", "错误")  # how the framework begins the result of a tool that
 SHARED = ("tool_registry", "token_counter", "skill_loader", "session_store")
 
 
-class CopySession:
+class HelloAgentsSession:
     """A conversation with a copy of the agent."""
 
     def __init__(self, agent: Any, options: LibraryOptions, tools: EnvironmentTools) -> None:
@@ -268,5 +268,5 @@ def _usage(used: Any) -> Usage:
     return Usage(input_tokens=tokens("prompt_tokens"), output_tokens=tokens("completion_tokens"), requests=1)
 
 
-make, wrap = make_and_wrap("hello_agents", CopySession, package="hello_agents", parts=("run", "llm"))
+make, wrap = make_and_wrap("hello_agents", HelloAgentsSession, package="hello_agents", parts=("run", "llm"))
 PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

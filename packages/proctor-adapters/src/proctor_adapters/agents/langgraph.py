@@ -24,7 +24,7 @@ from proctor.core.sample import Tool, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Approval, Step
 from proctor.runtime.threads import in_thread
-from proctor_adapters.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
+from proctor_adapters.agents._langchain import OUTPUT_KEYS, LangchainRecord, handler_of, input_of
 from proctor_adapters.agents._langchain_interrupts import (
     Interrupted,
     calls_at_breakpoint,
@@ -71,7 +71,7 @@ class _Session(ABC):
         self._name = name
         self._options = options
         self._thread = uuid4().hex
-        self._record = Record(options.steps())
+        self._record = LangchainRecord(options.steps())
 
     @property
     def received(self) -> Sequence[Step]:
@@ -84,7 +84,7 @@ class _Session(ABC):
 
     async def run(self, given: object) -> Sequence[Step]:
         """Play a turn, or resume an interrupted one; the target has its own tools."""
-        self._record = record = Record(self._options.steps(), self._record if self.waiting else None)
+        self._record = record = LangchainRecord(self._options.steps(), self._record if self.waiting else None)
         with self._tools.ended(), map_agent_errors():
             try:
                 return await self._play(given, record)
@@ -94,13 +94,13 @@ class _Session(ABC):
                 raise
 
     @abstractmethod
-    async def _play(self, given: Any, record: Record) -> Sequence[Step]: ...
+    async def _play(self, given: Any, record: LangchainRecord) -> Sequence[Step]: ...
 
     @abstractmethod
     def go_on(self, before: object) -> None:
         """Take over a conversation from a session with other tools."""
 
-    def _config(self, record: Record) -> Any:
+    def _config(self, record: LangchainRecord) -> Any:
         return {
             "callbacks": [handler_of(record, joins=self.replies_join)],
             "configurable": {"thread_id": self._thread, "session_id": self._thread},
@@ -155,7 +155,7 @@ class GraphSession(_Session):
         except NotImplementedError:  # its checkpointer is not async
             return await in_thread(partial(getattr(self._target, method), config, *given))
 
-    async def _play(self, given: Any, record: Record) -> Sequence[Step]:
+    async def _play(self, given: Any, record: LangchainRecord) -> Sequence[Step]:
         config = self._config(record)
         if isinstance(given, Turn):
             given = self._input(given)
@@ -178,7 +178,7 @@ class GraphSession(_Session):
     def go_on(self, before: Any) -> None:
         self._state, self._took_over = before._state, True
 
-    def _play_plain(self, given: object, config: object, modes: Mapping[str, object], record: Record) -> None:
+    def _play_plain(self, given: object, config: object, modes: Mapping[str, object], record: LangchainRecord) -> None:
         for event in self._target.stream(given, config, **modes):
             record.add_event(*event)
 
@@ -205,7 +205,7 @@ class RunnableSession(_Session):
         super().__init__(target, name, options, tools)
         self._history: list[object] = []
 
-    async def _play(self, given: Turn, record: Record) -> Sequence[Step]:
+    async def _play(self, given: Turn, record: LangchainRecord) -> Sequence[Step]:
         from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
 
         new = convert_to_messages(to_messages(given.messages, {}))

@@ -36,7 +36,7 @@ INTERPRETER = "python_interpreter"
 NO_REPLY = "Error in generating final LLM output"  # how smolagents begins when even the last model call fails
 
 
-class CopySession:
+class SmolagentsSession:
     """A conversation with a copy of the agent."""
 
     def __init__(self, agent: object, options: LibraryOptions, tools: EnvironmentTools) -> None:
@@ -310,5 +310,5 @@ def _text(content: Any) -> str:
     return "" if content is None else str(content)
 
 
-make, wrap = make_and_wrap("smolagents", CopySession, package="smolagents", parts=("run", "memory"))
+make, wrap = make_and_wrap("smolagents", SmolagentsSession, package="smolagents", parts=("run", "memory"))
 PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

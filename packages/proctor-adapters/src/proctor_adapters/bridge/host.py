@@ -14,7 +14,7 @@ from proctor.core.sample import Sample, Turn
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import NOTHING, Step, Stop
 from proctor.models import cache, ledger
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.transport.redact import redact
 from proctor_adapters.bridge.asked import GuestAsk, output_of
 from proctor_adapters.bridge.worker import Guest
@@ -35,7 +35,7 @@ class GuestModels(Protocol):
     async def close(self) -> None: ...
 
 
-class GuestHost(Opened):
+class GuestHost(OpenedModels):
     """The agent of a run, as Inspect asks it."""
 
     def __init__(self, agent: Agent, models: GuestModels, guest: Guest) -> None:

@@ -16,7 +16,7 @@ from proctor.core.run import Estimate
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, AgentChoice, Host, Judged, Task
-from proctor.isolation import Program, TalkingWorker
+from proctor.isolation import TalkingWorker, WorkerProgram
 from proctor_adapters.bridge.asked import AskedModels
 from proctor_adapters.bridge.host import GuestHost
 from proctor_adapters.bridge.options import GuestOptions, read_options
@@ -63,7 +63,7 @@ class LoadedTask(msgspec.Struct, frozen=True):
 
     name: str
     given: GuestOptions
-    program: Program
+    program: WorkerProgram
     about: dict[str, Any]
     plan: GuestPlan
 
@@ -139,7 +139,7 @@ def _absolute(called: str) -> str:
     return f"{file}{at}{wanted}"
 
 
-def _plan(program: Program, about: Mapping[str, Any], name: str) -> GuestPlan:
+def _plan(program: WorkerProgram, about: Mapping[str, Any], name: str) -> GuestPlan:
     try:
         heard = run_in_loop(lambda _: _once(program, {"plan": about}))
     except GuestRaised as error:
@@ -159,7 +159,7 @@ def _plan(program: Program, about: Mapping[str, Any], name: str) -> GuestPlan:
     return plan
 
 
-async def _once(program: Program, request: Mapping[str, Any]) -> Any:
+async def _once(program: WorkerProgram, request: Mapping[str, Any]) -> Any:
     worker = TalkingWorker(program)
     try:
         return await first_line(worker, request)
@@ -209,7 +209,9 @@ def _check(models: AskedModels, loaded: LoadedTask, ready: Mapping[str, Any]) ->
         )
 
 
-def _summarise(program: Program, about: Mapping[str, Any], _: Sequence[Estimate], judged: Judged) -> Sequence[Estimate]:
+def _summarise(
+    program: WorkerProgram, about: Mapping[str, Any], _: Sequence[Estimate], judged: Judged
+) -> Sequence[Estimate]:
     rows = rows_of(judged)
     if not rows:
         return []

@@ -21,7 +21,7 @@ from proctor.core.run import Estimate
 from proctor.core.sample import FreshTurn, Message, Sample, Turn
 from proctor.core.sentence import say
 from proctor.core.task import Agent, AgentChoice, Judged, Task
-from proctor.isolation import Program, WorkerRaised, Workers
+from proctor.isolation import WorkerProgram, WorkerRaised, Workers
 from proctor_adapters.bridge.asked import is_model
 from proctor_adapters.bridge.lmeval_scores import SUFFIX, LmEvalMetric, LmEvalScorer
 from proctor_adapters.bridge.options import GuestOptions, read_options
@@ -98,7 +98,7 @@ def check_parity(called: str) -> Iterator[Checked]:
     yield from compare_lmeval(called, made, _called(name, program, "alone", about, first=FIRST))
 
 
-def _program(name: str, given: GuestOptions) -> tuple[Program, dict[str, Any]]:
+def _program(name: str, given: GuestOptions) -> tuple[WorkerProgram, dict[str, Any]]:
     called = name.removeprefix(PREFIX)
     if called.endswith((".yaml", ".yml")):
         called = str(Path(called).expanduser().absolute())
@@ -107,7 +107,7 @@ def _program(name: str, given: GuestOptions) -> tuple[Program, dict[str, Any]]:
     return program, {"task": called, "arguments": {**given.arguments, **unsafe}}
 
 
-def _called(name: str, program: Program, function: str, about: Mapping[str, Any], **more: object) -> Any:
+def _called(name: str, program: WorkerProgram, function: str, about: Mapping[str, Any], **more: object) -> Any:
     try:
         return run_in_loop(lambda _: _run(program, function, about, **more))
     except WorkerRaised as error:
@@ -124,7 +124,7 @@ def _sample(one: LmEvalDocument) -> Sample:
     return Sample(id=one.id, turns=turns, target=one.target)
 
 
-def _workers(program: Program) -> Workers:
+def _workers(program: WorkerProgram) -> Workers:
     return Workers(
         program.path,
         paths=program.paths,
@@ -136,7 +136,7 @@ def _workers(program: Program) -> Workers:
     )
 
 
-async def _run(program: Program, function: str, about: Mapping[str, Any], **more: object) -> Any:
+async def _run(program: WorkerProgram, function: str, about: Mapping[str, Any], **more: object) -> Any:
     async with _workers(program) as workers:
         return await workers.run(function, **about, **more)
 
@@ -170,7 +170,9 @@ def _with_settings(settings: Mapping[str, Any], agent: Agent, choice: AgentChoic
     return part.make(argument, {**known, **choice.options})
 
 
-def _summarise(program: Program, about: Mapping[str, Any], _: Sequence[Estimate], judged: Judged) -> Sequence[Estimate]:
+def _summarise(
+    program: WorkerProgram, about: Mapping[str, Any], _: Sequence[Estimate], judged: Judged
+) -> Sequence[Estimate]:
     values: dict[str, list[Any]] = {}
     for _sample_of, verdict in judged():
         raw = verdict.result.details.get("lmeval")

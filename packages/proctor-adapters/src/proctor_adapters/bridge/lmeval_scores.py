@@ -10,7 +10,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.isolation import Workers
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor_adapters.imports._values import scores
 
 SUFFIX = "@lmeval"
@@ -25,7 +25,7 @@ class LmEvalMetric(msgspec.Struct, frozen=True):
     is_mean: bool = True
 
 
-class LmEvalScorer(Opened):
+class LmEvalScorer(OpenedModels):
     """The score of one metric behind one filter."""
 
     is_async = True

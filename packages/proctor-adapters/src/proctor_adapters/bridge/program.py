@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.isolation import Limits, Program, find_packages
+from proctor.isolation import WorkerLimits, WorkerProgram, find_packages
 from proctor.isolation.limits import MEGABYTE
 from proctor_adapters.bridge.options import GuestHow
 
 PYTHON = "PROCTOR_GUEST_PYTHON"
 ASK_SECONDS = 60.0
-LIMITS = Limits(
+LIMITS = WorkerLimits(
     seconds=600.0,
     start_seconds=300.0,
     memory_bytes=4_096 * MEGABYTE,
@@ -30,7 +30,7 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
 _SAY = "import importlib.util, json, sys; print(json.dumps([importlib.util.find_spec(sys.argv[1]) is not None, sys.path[1:]]))"
 
 
-def program_of(file: Path, package: str, extra: str, how: GuestHow, name: str) -> Program:
+def program_of(file: Path, package: str, extra: str, how: GuestHow, name: str) -> WorkerProgram:
     """Return the program of a worker that can import a package: from our environment, or from that of another interpreter.
 
     Data that the package fetched earlier are where it keeps them; in a confined worker they can be read only.
@@ -43,7 +43,7 @@ def program_of(file: Path, package: str, extra: str, how: GuestHow, name: str) -
     if python is None and find_spec(package) is None:
         raise MissingExtra(extra, name)
     paths = find_packages(package) if python is None else _paths_of(python, package)
-    return Program(
+    return WorkerProgram(
         path=file,
         paths=paths,
         python=None if python is None else Path(python).expanduser().absolute(),

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from proctor.core.errors import BadInput, EnvironmentFailed, ProctorError
-from proctor.isolation import Program, TalkingWorker, WorkerRaised
+from proctor.isolation import TalkingWorker, WorkerProgram, WorkerRaised
 from proctor_adapters.bridge.asked import GuestAsk
 
 Answer = Callable[[GuestAsk], Awaitable[Mapping[str, Any]]]
@@ -37,7 +37,7 @@ class Guest:
     """
 
     def __init__(
-        self, program: Program, about: Mapping[str, Any], check: Ready | None, refuse: Refuse, seconds: float
+        self, program: WorkerProgram, about: Mapping[str, Any], check: Ready | None, refuse: Refuse, seconds: float
     ) -> None:
         self._program = program
         self._about = about

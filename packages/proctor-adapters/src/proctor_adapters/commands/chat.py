@@ -58,12 +58,12 @@ def command(
     made, _ = resolve.agent(name, given)
     begin = read_session(session) if session is not None else None
     with asyncio.Runner() as loop:
-        mistaken = _talk(loop, Chat(made, save, begin))
+        mistaken = _talk(loop, AgentChat(made, save, begin))
     if mistaken:
         sys.exit(2)
 
 
-def _talk(loop: asyncio.Runner, chat: "Chat") -> bool:
+def _talk(loop: asyncio.Runner, chat: "AgentChat") -> bool:
     """Take lines until there are no more, and return True if a piped one was no command; what was said is kept, however it ends."""
     interactive, mistaken = sys.stdin.isatty(), False
     loop.run(chat.start())
@@ -91,7 +91,7 @@ class UnknownCommand(BadInput):
     """A line begins with a slash and names no command; the conversation is not touched by it."""
 
 
-class Chat:
+class AgentChat:
     """A talk with an agent: conversations one after the other."""
 
     def __init__(self, agent: "Agent", file: Path | None, begin: Any) -> None:

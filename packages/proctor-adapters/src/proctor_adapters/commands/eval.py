@@ -27,7 +27,7 @@ ENDS = (".evalset.json", ".test.json", ".json")
 FILE = click.Path(path_type=Path)
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class EvalPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What to evaluate: the agent by name, its folder, and eval set files or sets."""
 
     agent: str
@@ -125,7 +125,7 @@ def command(ctx: click.Context, /, places: tuple[str, ...], as_json: bool, quiet
         ctx.exit(3)
 
 
-def _plan(places: Sequence[str], given: Mapping[str, Any]) -> Plan:
+def _plan(places: Sequence[str], given: Mapping[str, Any]) -> EvalPlan:
     """Find the agent and the files; of plain arguments the first is the agent's folder unless an option names an agent."""
     named = given["agent"] or given["agent_a2a_url"] or given["agent_dir"]
     folder = given["agent_dir"] or (places[0] if places and not named else ".")
@@ -142,7 +142,7 @@ def _plan(places: Sequence[str], given: Mapping[str, Any]) -> Plan:
         agent = given["agent"] or f"adk:{folder}"
         if not given["agent"] and not Path(folder).expanduser().is_dir():
             raise BadInput("There is no folder {path}.", path=folder)
-    return Plan(agent=agent, folder=Path(folder).expanduser(), sets=[_file(one, Path(folder)) for one in files])
+    return EvalPlan(agent=agent, folder=Path(folder).expanduser(), sets=[_file(one, Path(folder)) for one in files])
 
 
 def _file(name: str, folder: Path) -> str:
@@ -179,7 +179,7 @@ def _push(cases: Sequence["CaseOutcome"], run: "Run", gateway: "Gateway", given:
     output.message(t("Pushed the results as {name}.", name=given["test_name"]))
 
 
-def _runs(plan: Plan, given: Mapping[str, Any], *, quiet: bool) -> list["Run"]:
+def _runs(plan: EvalPlan, given: Mapping[str, Any], *, quiet: bool) -> list["Run"]:
     from msgspec.structs import replace
 
     from proctor import api

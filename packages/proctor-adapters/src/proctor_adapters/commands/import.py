@@ -54,9 +54,9 @@ def command(
     tags: tuple[str, ...], task: str | None, agent: str | None, scorers: tuple[str, ...],
 ) -> None:  # fmt: skip
     from proctor_adapters.importing import import_log, unused
-    from proctor_adapters.imports import Reading
+    from proctor_adapters.imports import LogReading
 
-    how = Reading(
+    how = LogReading(
         tags=tags, task=task, agent=agent, scales={name: _range(text) for name, text in (scales or {}).items()}
     )
     found = import_log(file, format=format, run_id=run_id, store=store, how=how, scorers=scorers)

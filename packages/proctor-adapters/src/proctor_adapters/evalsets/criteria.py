@@ -57,7 +57,7 @@ USER_KEYS = {
 DEFAULT = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
 
 
-class Criteria(msgspec.Struct, frozen=True, kw_only=True):
+class EvalCriteria(msgspec.Struct, frozen=True, kw_only=True):
     """Thresholds by metric, how trajectories are matched, and the criteria of judges. The defaults are ADK's.
 
     ignore_args: calls are compared by their names alone (google-adk 2.13).
@@ -75,9 +75,9 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Sentence, ...] = ()
 
 
-def as_first(criteria: Criteria) -> bytes:
+def as_first(criteria: EvalCriteria) -> bytes:
     """Return the criteria as the JSON that a task's version is computed from; newer fields appear only where they are set, so that old versions stay valid."""
-    usual, usual_judged = msgspec.to_builtins(Criteria()), msgspec.to_builtins(Criterion(threshold=0.0))
+    usual, usual_judged = msgspec.to_builtins(EvalCriteria()), msgspec.to_builtins(Criterion(threshold=0.0))
     found = msgspec.to_builtins(msgspec.structs.replace(criteria, notes=()), order="deterministic")
     kept = {key: value for key, value in found.items() if key in FIRST_KEYS or value != usual[key]}
     kept["judged"] = {
@@ -87,17 +87,17 @@ def as_first(criteria: Criteria) -> bytes:
     return msgspec.json.encode(kept)
 
 
-def criteria_next_to(path: Path, *, allow_code: bool = False) -> Criteria:
+def criteria_next_to(path: Path, *, allow_code: bool = False) -> EvalCriteria:
     """Read the criteria of the folder of a file.
 
     Raises:
         BadInput: as `read`.
     """
     found = path.parent / FILE
-    return read(found, allow_code=allow_code) if found.is_file() else Criteria()
+    return read(found, allow_code=allow_code) if found.is_file() else EvalCriteria()
 
 
-def read(path: Path, *, allow_code: bool = False) -> Criteria:
+def read(path: Path, *, allow_code: bool = False) -> EvalCriteria:
     """Return the criteria of a file.
 
     Args:
@@ -118,7 +118,7 @@ def read(path: Path, *, allow_code: bool = False) -> Criteria:
     return of_config(value, str(path), allow_code=allow_code)
 
 
-def of_config(given: Mapping[str, object], where: str = "eval_config", *, allow_code: bool = False) -> Criteria:
+def of_config(given: Mapping[str, object], where: str = "eval_config", *, allow_code: bool = False) -> EvalCriteria:
     """Return the criteria of the JSON object in an eval config file.
 
     Raises:
@@ -139,7 +139,7 @@ def of(
     *,
     custom: Mapping[str, object] = MappingProxyType({}),
     allow_code: bool = False,
-) -> Criteria:
+) -> EvalCriteria:
     """Return the criteria of a JSON object that has, for each metric, a threshold or an object with one.
 
     Raises:
@@ -187,7 +187,7 @@ def of(
         for key in ("ignore_args", "count_thoughts"):
             if key in criterion:
                 flags[key] = _flag(criterion[key], f"{where}: {name}", key)
-    return Criteria(thresholds=thresholds, match_type=how, judged=judged, custom=own, notes=tuple(notes), **flags)
+    return EvalCriteria(thresholds=thresholds, match_type=how, judged=judged, custom=own, notes=tuple(notes), **flags)
 
 
 def _custom(name: str, given: object, threshold: float, where: str, *, allow_code: bool) -> CustomMetric:

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from proctor.core.declared import AgentInfo, SessionInfo, Underway, declared
+from proctor.core.declared import AgentInfo, OpenTurn, SessionInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult, Turn
 from proctor.core.task import Agent, Environment, Session
@@ -138,7 +138,7 @@ class Heard:
 
     @property
     def received(self) -> Sequence[Step]:
-        return declared(Underway, self._session).received
+        return declared(OpenTurn, self._session).received
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         steps = await self._session.send(turn)

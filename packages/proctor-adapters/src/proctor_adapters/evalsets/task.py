@@ -15,7 +15,7 @@ from proctor.core.task import Task, User
 from proctor.core.trajectory import Step, Trajectory
 from proctor.trajectory_matching.arguments import check_code
 from proctor_adapters.evalsets import cases, criteria
-from proctor_adapters.evalsets.criteria import Criteria
+from proctor_adapters.evalsets.criteria import EvalCriteria
 from proctor_adapters.evalsets.custom import KEY as CUSTOM
 from proctor_adapters.evalsets.custom import scorer_of
 from proctor_adapters.evalsets.noun import as_json
@@ -27,13 +27,13 @@ from proctor_judging.judges import adk_judged
 SUFFIXES = (".evalset.json", ".test.json")
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class EvalSetSource(msgspec.Struct, frozen=True, kw_only=True):
     """One file of a task: the set, the cases chosen from it, its criteria, and the prefix of its sample ids."""
 
     path: Path
     loaded: Loaded
     chosen: Sequence[EvalCase]
-    criteria: Criteria
+    criteria: EvalCriteria
     prefix: str = ""
 
 
@@ -96,7 +96,7 @@ def validated(file: Path) -> Loaded:
     return msgspec.structs.replace(source.loaded, notes=(*source.loaded.notes, *source.criteria.notes))
 
 
-def task_from(name: str, sources: Sequence[Source], user: User | None = None) -> Task:
+def task_from(name: str, sources: Sequence[EvalSetSource], user: User | None = None) -> Task:
     """Return the task of sets that are read already.
 
     Raises:
@@ -176,7 +176,7 @@ def _source(
     given: Mapping[str, object] | None,
     *,
     allow_code: bool,
-) -> Source:
+) -> EvalSetSource:
     loaded = read(file)
     eval_set = loaded.eval_set
     if not eval_set.eval_cases:
@@ -190,7 +190,7 @@ def _source(
     if not allow_code:
         for case in eval_set.eval_cases:
             check_code(case.extra.get("trajectory"), where=f"{file}, '{case.eval_id}'")
-    return Source(
+    return EvalSetSource(
         path=file,
         loaded=loaded,
         chosen=[cases.find(eval_set, one) for one in ids] if ids else eval_set.eval_cases,
@@ -204,13 +204,13 @@ def _relative(file: Path, root: Path) -> str:
     return (inside.parent / set_id(inside)).as_posix()
 
 
-def _version(sources: Sequence[Source]) -> str:
+def _version(sources: Sequence[EvalSetSource]) -> str:
     from proctor.core.digest import digest
 
     return digest([(source.loaded.digest, msgspec.Raw(criteria.as_first(source.criteria))) for source in sources])[:12]
 
 
-def _samples(source: Source, *, simulated: bool) -> Iterator[Sample]:
+def _samples(source: EvalSetSource, *, simulated: bool) -> Iterator[Sample]:
     eval_set = source.loaded.eval_set
     for case in source.chosen:
         where = f"{source.path}, '{case.eval_id}'"
@@ -241,7 +241,7 @@ def _turns(case: EvalCase, where: str, *, thoughts: bool) -> tuple[Turn, ...]:
     )
 
 
-def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, object]:
+def _meta(case: EvalCase, eval_set_id: str, chosen: EvalCriteria) -> dict[str, object]:
     """Return what scorers and result files need, and all that a judge may want to know."""
     thresholds = chosen.thresholds
     adk: dict[str, object] = {"match_type": chosen.match_type, "criteria": list(thresholds)}

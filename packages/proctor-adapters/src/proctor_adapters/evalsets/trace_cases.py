@@ -24,7 +24,7 @@ from proctor_adapters.evalsets.schema import (
     Part,
     SessionInput,
 )
-from proctor_adapters.traces import Conversation, Traces
+from proctor_adapters.traces import TracedConversation, Traces
 from proctor_adapters.traces.attributes import decode_json
 
 _ODD = re.compile(r"[^\w.:@+\[\] -]+")
@@ -73,7 +73,7 @@ def record_cases(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) 
     return RecordedSet(eval_set=eval_set, twice=len(traces.whole) - len(cases), broken=broken, redacted=count)
 
 
-def _case(one: Conversation) -> EvalCase:
+def _case(one: TracedConversation) -> EvalCase:
     steps: list[list[Step]] = [[] for _ in one.turns]
     for step in one.trajectory.steps:
         steps[step.turn].append(step)

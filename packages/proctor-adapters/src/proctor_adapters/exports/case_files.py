@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
-from proctor.exports.junit import Suite, TestCase, TestResult, write_suites
+from proctor.exports.junit import JUnitSuite, TestCase, TestResult, write_suites
 from proctor.exports.table import safe_cell
 from proctor.i18n import speak
 from proctor_adapters.evalsets.outcomes import Call, CaseOutcome
@@ -48,7 +48,7 @@ def write_junit(cases: Sequence[CaseOutcome], path: Path, lang: str = "en") -> N
     write_suites(
         path,
         [
-            Suite(name=set_id, cases=[_test_case(case, lang) for case in cases if case.set_id == set_id])
+            JUnitSuite(name=set_id, cases=[_test_case(case, lang) for case in cases if case.set_id == set_id])
             for set_id in set_ids
         ],
     )

@@ -18,25 +18,25 @@ from urllib.parse import quote
 import msgspec
 
 from proctor.core.digest import digest
-from proctor.core.errors import BadInput, PartFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, PartFailed
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.runtime.files import write_whole
 from proctor.transport.client import Client
 from proctor.transport.faults import NotAccepted
-from proctor.transport.retry import Policy
-from proctor.transport.target import Target
+from proctor.transport.retry import RetryPolicy
+from proctor.transport.target import RequestTarget
 from proctor_adapters.evalsets.schema import EvalSet, Invocation, texts
 
 URL = "https://api.coze.cn"
 BATCH = 100
 CALLS_FIELD = "tool_calls"
 SECONDS = 30.0  # for a batch to be taken
-POLICY = Policy(attempts=5, attempts_at_first=3, longest_wait_seconds=10.0)
+POLICY = RetryPolicy(attempts=5, attempts_at_first=3, longest_wait_seconds=10.0)
 NO_RIGHTS = (401, 403, 4100, 4101)  # codes of the API that come with status 200 too
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class CozeLoopItem(msgspec.Struct, frozen=True, kw_only=True):
     """One turn of a case, in the form in which it is uploaded."""
 
     key: str
@@ -59,14 +59,14 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.url.rstrip('/')} {self.evalset_id}"
 
 
-class Rejected(msgspec.Struct, frozen=True, kw_only=True):
+class RejectedItem(msgspec.Struct, frozen=True, kw_only=True):
     """An item that was not taken, and why."""
 
-    item: Item
+    item: CozeLoopItem
     reason: str | Sentence
 
 
-def items_of(eval_set: EvalSet, calls_field: str = CALLS_FIELD) -> tuple[list[Item], list[Sentence]]:
+def items_of(eval_set: EvalSet, calls_field: str = CALLS_FIELD) -> tuple[list[CozeLoopItem], list[Sentence]]:
     """Return the turns of a set with all their text parts, and notes on what cannot be uploaded.
 
     Args:
@@ -79,13 +79,13 @@ def items_of(eval_set: EvalSet, calls_field: str = CALLS_FIELD) -> tuple[list[It
         for place, turn in enumerate(case.conversation or (), start=1):
             fields = _fields(turn, calls_field)
             key = digest([eval_set.eval_set_id, case.eval_id, place, fields])
-            items.append(Item(key=key, case=case.eval_id, turn=place, fields=fields))
+            items.append(CozeLoopItem(key=key, case=case.eval_id, turn=place, fields=fields))
             if any(part.inline_data or part.file_data for part in turn.user_content.parts or ()):
                 notes.append(say("'{case}', turn {turn}: only its text is uploaded.", case=case.eval_id, turn=place))
     return items, notes
 
 
-def body_of(items: Sequence[Item], workspace_id: str) -> dict[str, object]:
+def body_of(items: Sequence[CozeLoopItem], workspace_id: str) -> dict[str, object]:
     return {
         "workspace_id": workspace_id,
         "is_allow_partial_add": True,
@@ -107,7 +107,7 @@ def body_of(items: Sequence[Item], workspace_id: str) -> dict[str, object]:
     }
 
 
-async def upload(items: Sequence[Item], to: Destination, uploaded: "UploadState") -> list[Rejected]:
+async def upload(items: Sequence[CozeLoopItem], to: Destination, uploaded: "UploadState") -> list[RejectedItem]:
     """Upload the items that were not accepted before, in order; each accepted one is noted at once.
 
     A batch that fails after all retries ends the upload; what was not sent is among the rejected.
@@ -115,9 +115,9 @@ async def upload(items: Sequence[Item], to: Destination, uploaded: "UploadState"
     Raises:
         Refused: the key, the workspace or the set is refused; nothing more is sent.
     """
-    rejected: list[Rejected] = []
+    rejected: list[RejectedItem] = []
     todo = [item for item in items if item.key not in uploaded.keys]
-    target = Target(
+    target = RequestTarget(
         f"{to.url.rstrip('/')}/v1/loop/evaluation/evaluation_sets/{quote(to.evalset_id, safe='')}/items",
         headers={"Authorization": f"Bearer {to.api_key}", "Content-Type": "application/json"},
         advice=say("Check the API key, the workspace and the evaluation set."),
@@ -131,15 +131,17 @@ async def upload(items: Sequence[Item], to: Destination, uploaded: "UploadState"
             try:
                 reply = await client.post(target, body, msgspec.json.decode)
             except NotAccepted as error:
-                rejected.extend(Rejected(item=item, reason=error.sentence) for item in batch)
+                rejected.extend(RejectedItem(item=item, reason=error.sentence) for item in batch)
                 continue
             except PartFailed as error:
-                rejected.extend(Rejected(item=item, reason=error.sentence) for item in batch)
-                rejected.extend(Rejected(item=item, reason=say("It was not sent.")) for item in todo[start + BATCH :])
+                rejected.extend(RejectedItem(item=item, reason=error.sentence) for item in batch)
+                rejected.extend(
+                    RejectedItem(item=item, reason=say("It was not sent.")) for item in todo[start + BATCH :]
+                )
                 break
             reasons = _reasons(reply, len(batch), target.where)
             uploaded.add(item.key for place, item in enumerate(batch) if place not in reasons)
-            rejected.extend(Rejected(item=batch[place], reason=reason) for place, reason in sorted(reasons.items()))
+            rejected.extend(RejectedItem(item=batch[place], reason=reason) for place, reason in sorted(reasons.items()))
     return rejected
 
 
@@ -201,7 +203,7 @@ def _reasons(reply: object, count: int, where: str) -> dict[int, str | Sentence]
     said = reply if isinstance(reply, Mapping) else {}
     code, message = said.get("code") or 0, str(said.get("msg") or "-")[:300]
     if code in NO_RIGHTS:
-        raise Refused("{where} refuses the key (code {code}): {text}", where=where, code=code, text=message)
+        raise EndpointRefused("{where} refuses the key (code {code}): {text}", where=where, code=code, text=message)
     if code != 0 or not isinstance(reply, Mapping):
         reason: str | Sentence = say("The server refused the batch (code {code}): {text}", code=code, text=message)
         return dict.fromkeys(range(count), reason)

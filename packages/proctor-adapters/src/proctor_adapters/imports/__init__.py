@@ -5,13 +5,13 @@ from pathlib import Path
 
 from proctor import registry
 from proctor.core.errors import BadInput
-from proctor_adapters.imports._foreign import ForeignRun, Reading
-from proctor_adapters.imports._source import Source
+from proctor_adapters.imports._foreign import ForeignRun, LogReading
+from proctor_adapters.imports._source import ImportSource
 
-__all__ = ["ForeignRun", "Reading", "read"]
+__all__ = ["ForeignRun", "LogReading", "read"]
 
 
-def read(path: Path, format: str | None = None, how: Reading = Reading()) -> Sequence[ForeignRun]:  # noqa: B008 - frozen
+def read(path: Path, format: str | None = None, how: LogReading = LogReading()) -> Sequence[ForeignRun]:  # noqa: B008 - frozen
     """Return the runs that a log holds; their trials are read when they are asked for, as often as they are.
 
     Args:
@@ -20,7 +20,7 @@ def read(path: Path, format: str | None = None, how: Reading = Reading()) -> Seq
     Raises:
         BadInput: the file cannot be read, is of no known format, or does not hold what its format promises.
     """
-    source = Source(path)
+    source = ImportSource(path)
     if format is not None:
         return registry.IMPORTS.find(format).read(source, how)
     for _, part in registry.IMPORTS.each():

@@ -11,12 +11,12 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Trajectory, Usage
-from proctor.core.trial import Failure, Outcome
+from proctor.core.trial import Outcome, TrialFailure
 
 LEAST = -1e307  # of the numbers of a range, so that its length is finite
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class LogReading(msgspec.Struct, frozen=True, kw_only=True):
     """How a log is read.
 
     Attributes:
@@ -49,7 +49,7 @@ class ForeignTrial(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int = 0
     outcome: Outcome = "scored"
     trajectory: Trajectory = Trajectory()
-    failure: Failure | None = None
+    failure: TrialFailure | None = None
     started: float = 0.0
     seconds: float = 0.0
     usage: Usage = Usage()

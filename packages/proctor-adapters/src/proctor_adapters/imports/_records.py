@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure, Outcome
+from proctor.core.trial import Outcome, TrialFailure
 from proctor_adapters.imports._foreign import ForeignTrial
 from proctor_adapters.imports._messages import message, steps, text_of
 from proctor_adapters.imports._values import MOST_TEXT_CHARACTERS
@@ -66,16 +66,16 @@ def only_value(value: Any) -> Any:
     return next(iter(value.values())) if isinstance(value, Mapping) and len(value) == 1 else value
 
 
-def outcome_of(error: object) -> tuple[Outcome, Failure | None]:
+def outcome_of(error: object) -> tuple[Outcome, TrialFailure | None]:
     """Return the outcome of a call; one with an error is not scored 0, because the log does not say whose fault it was."""
     if not error:
         return "scored", None
     return "environment_failed", failure_of(error)
 
 
-def failure_of(error: object, kind: str = "error") -> Failure:
+def failure_of(error: object, kind: str = "error") -> TrialFailure:
     """Return a failure with what a log says of it."""
-    return Failure(kind=kind, reason=text_of(error)[:MOST_TEXT_CHARACTERS])
+    return TrialFailure(kind=kind, reason=text_of(error)[:MOST_TEXT_CHARACTERS])
 
 
 def _messages(value: Any) -> tuple[Message, ...] | None:

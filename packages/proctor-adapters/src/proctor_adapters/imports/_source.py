@@ -32,7 +32,7 @@ LOCAL_HEADER_BYTES = 30  # before the name of a member
 ZSTANDARD = 93  # the method of a zip member that newer versions of Inspect write
 
 
-class Source:
+class ImportSource:
     """A file to import; it is opened each time it is read."""
 
     def __init__(self, path: Path) -> None:
@@ -242,7 +242,7 @@ class Source:
 class Unzipped:
     """Reads the members of a zip one by one; what they say of their size is not believed."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ImportSource) -> None:
         self._source = source
         self._left = max(LEAST_ALLOWED_BYTES, MOST_RATIO * source.path.stat().st_size)
 

@@ -17,10 +17,10 @@ from proctor.core.parts import ImportPart
 from proctor.core.sample import Message, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
-from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, Reading
+from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, LogReading
 from proctor_adapters.imports._messages import message, steps, text_of
 from proctor_adapters.imports._records import number_attempts, sample
-from proctor_adapters.imports._source import Source
+from proctor_adapters.imports._source import ImportSource
 from proctor_adapters.imports._values import by_name, scores, seconds, tags, usage
 
 
@@ -64,11 +64,11 @@ class _Latest(msgspec.Struct, frozen=True, rename="camel"):
     test_run_data: _TestRun
 
 
-def knows(source: Source) -> bool:
+def knows(source: ImportSource) -> bool:
     return "testRunData" in source.head or {"testCases", "metricsScores"} <= source.head.keys()
 
 
-def read(source: Source, how: Reading) -> list[ForeignRun]:
+def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     run = source.document(_Latest).test_run_data if "testRunData" in source.head else source.document(_TestRun)
     parameters = run.hyperparameters or {}
     return [
@@ -84,7 +84,7 @@ def read(source: Source, how: Reading) -> list[ForeignRun]:
 
 
 @number_attempts
-def _trials(run: _TestRun, how: Reading) -> Iterator[ForeignTrial]:
+def _trials(run: _TestRun, how: LogReading) -> Iterator[ForeignTrial]:
     """Yield the cases; one of a name that came earlier is a further attempt where it asks the same, else another sample."""
     ids: dict[str, dict[str, str]] = {}  # of each name, by what is asked
     for index, case in enumerate((*run.test_cases, *run.conversational_test_cases)):
@@ -94,7 +94,7 @@ def _trials(run: _TestRun, how: Reading) -> Iterator[ForeignTrial]:
         yield _trial(case, id, how)
 
 
-def _trial(case: _Case, id: str, how: Reading) -> ForeignTrial:
+def _trial(case: _Case, id: str, how: LogReading) -> ForeignTrial:
     metadata = case.metadata or {}
     made = Trajectory(steps=_steps(case))
     if case.turns is None:
@@ -135,7 +135,7 @@ def _steps(case: _Case) -> tuple[Step, ...]:
     return (*found, Step(message=Message(role="assistant", parts=(Text(text=answer),)))) if answer else tuple(found)
 
 
-def _scores(metrics: Sequence[_Metric], how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(metrics: Sequence[_Metric], how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     for metric in metrics:
         value = None if metric.error else metric.score
         reason = metric.error or metric.reason or ""

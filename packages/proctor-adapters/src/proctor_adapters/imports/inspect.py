@@ -21,12 +21,12 @@ from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import NOTHING, Stop, Trajectory, Usage
-from proctor.core.trial import Failure, Outcome
+from proctor.core.trial import Outcome, TrialFailure
 from proctor.transport.redact import redact
-from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, Reading, Reported
+from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, LogReading, Reported
 from proctor_adapters.imports._messages import message, steps, text_of
 from proctor_adapters.imports._records import failure_of
-from proctor_adapters.imports._source import MOST_DOCUMENT_BYTES, Source, Unzipped
+from proctor_adapters.imports._source import MOST_DOCUMENT_BYTES, ImportSource, Unzipped
 from proctor_adapters.imports._values import (
     by_name,
     mappings,
@@ -120,13 +120,13 @@ class _Document(_Header, frozen=True):
     samples: list[msgspec.Raw] | None = None
 
 
-def knows(source: Source) -> bool:
+def knows(source: ImportSource) -> bool:
     if source.is_zip:
         return "header.json" in source.members or "_journal/start.json" in source.members
     return {"eval", "status", "plan"} <= source.head.keys() or {"eval", "samples", "version"} <= source.head.keys()
 
 
-def read(source: Source, how: Reading) -> list[ForeignRun]:
+def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     """Return the run that a log holds.
 
     Raises:
@@ -169,7 +169,7 @@ def read(source: Source, how: Reading) -> list[ForeignRun]:
     ]
 
 
-def _zipped_header(source: Source) -> _Header:
+def _zipped_header(source: ImportSource) -> _Header:
     zipped = Unzipped(source)
     for name in ("header.json", "_journal/start.json"):
         if name in source.members:
@@ -179,7 +179,7 @@ def _zipped_header(source: Source) -> _Header:
     )
 
 
-def _zipped(source: Source, how: Reading, model: str) -> Iterator[ForeignTrial]:
+def _zipped(source: ImportSource, how: LogReading, model: str) -> Iterator[ForeignTrial]:
     zipped = Unzipped(source)
     for name in source.members:
         if _SAMPLE.fullmatch(name):
@@ -192,7 +192,7 @@ def _zipped(source: Source, how: Reading, model: str) -> Iterator[ForeignTrial]:
             )
 
 
-def _listed(source: Source, document: _Document, how: Reading, model: str) -> Iterator[ForeignTrial]:
+def _listed(source: ImportSource, document: _Document, how: LogReading, model: str) -> Iterator[ForeignTrial]:
     for index, raw in enumerate(document.samples or ()):
         yield _trial(source.decode(bytes(raw), InspectSample, f"samples[{index}]"), how, model)
 
@@ -221,7 +221,7 @@ def _reported(results: Mapping[str, Any] | None, scales: Mapping[str, tuple[floa
                         yield Reported(scorer=name, metric=metric, value=(value - low) / (high - low))
 
 
-def _trial(raw: InspectSample, how: Reading, model: str) -> ForeignTrial:
+def _trial(raw: InspectSample, how: LogReading, model: str) -> ForeignTrial:
     attached = raw.attachments or {}
     messages = [message(_attach(one, attached)) for one in raw.messages or ()]
     asked = [message(_attach(one, attached)) for one in raw.input] if isinstance(raw.input, list) else []
@@ -271,21 +271,21 @@ def completion_of(raw: InspectSample) -> tuple[Any, ...]:
     return ()
 
 
-def _outcome(raw: InspectSample) -> tuple[Outcome, Failure | None]:
+def _outcome(raw: InspectSample) -> tuple[Outcome, TrialFailure | None]:
     """Return how the sample ended: an error is never a zero, as the log does not say whose it was."""
     if raw.error is not None:
         if raw.error.message.startswith(CANCELLED):
             return "cancelled", failure_of(raw.error.message, "cancelled")
         return "environment_failed", failure_of(raw.error.message)
     if not raw.scores and raw.score is None and raw.limit is not None:
-        return "skipped", Failure(
+        return "skipped", TrialFailure(
             kind=f"{raw.limit.type}_limit",
             reason=say("It ended at the limit '{limit}', and was not scored.", limit=raw.limit.type),
         )
     return "scored", None
 
 
-def _scores(raw: InspectSample, how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(raw: InspectSample, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     for name, one in (raw.scores or ({"score": raw.score} if raw.score is not None else {})).items():
         answer = None if one.answer is None else text_of(one.answer)
         yield from scores(name, one.value, how.scales, words=GRADES, answer=answer, reason=one.explanation or "")

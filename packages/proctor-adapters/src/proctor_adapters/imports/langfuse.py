@@ -14,9 +14,9 @@ import msgspec
 
 from proctor.core.parts import ImportPart
 from proctor.core.score import Score, Unscored
-from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, Reading
+from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, LogReading
 from proctor_adapters.imports._records import outcome_of, sample, trajectory
-from proctor_adapters.imports._source import Source
+from proctor_adapters.imports._source import ImportSource
 from proctor_adapters.imports._values import by_name, mappings, moment, scores, seconds, tags, usage
 
 
@@ -38,7 +38,7 @@ class _Download(msgspec.Struct, frozen=True):
     observations: Any = None
 
 
-def knows(source: Source) -> bool:
+def knows(source: ImportSource) -> bool:
     head: Mapping[str, Any] = source.head
     return (
         _is_trace(head)
@@ -51,14 +51,14 @@ def _is_trace(head: Mapping[str, Any]) -> bool:
     return {"id", "timestamp", "input", "output", "scores"} <= head.keys()
 
 
-def read(source: Source, how: Reading) -> list[ForeignRun]:
+def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     """Return the run of a file: traces name no task, so that is the name of the file."""
     return [
         ForeignRun(format="langfuse", task=source.path.stem, agent="langfuse", trials=partial(_trials, source, how))
     ]
 
 
-def _traces(source: Source) -> Iterator[_Trace]:
+def _traces(source: ImportSource) -> Iterator[_Trace]:
     if not source.is_lines and "trace" in source.head:
         found = source.document(_Download)
         yield msgspec.structs.replace(found.trace, observations=found.observations)
@@ -68,7 +68,7 @@ def _traces(source: Source) -> Iterator[_Trace]:
         yield from source.records(_Trace, "data")
 
 
-def _trials(source: Source, how: Reading) -> Iterator[ForeignTrial]:
+def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     for trace in _traces(source):
         metadata = trace.metadata if isinstance(trace.metadata, dict) else {}
         made = mappings(trace.observations)
@@ -95,7 +95,7 @@ def _tokens(observations: list[Mapping[str, Any]], side: str) -> float:
     return sum(value for value in found if isinstance(value, int | float) and value > 0)
 
 
-def _scores(raw: Any, how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(raw: Any, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     """Yield the scores, given as a list of objects or, in a table that was exported, as an object of name and value or values."""
     if isinstance(raw, Mapping):
         for name, value in raw.items():

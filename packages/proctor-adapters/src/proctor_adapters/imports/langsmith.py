@@ -15,9 +15,9 @@ import msgspec
 
 from proctor.core.parts import ImportPart
 from proctor.core.score import Score, Unscored
-from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, Reading
+from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, LogReading
 from proctor_adapters.imports._records import number_attempts, outcome_of, sample, trajectory
-from proctor_adapters.imports._source import Source
+from proctor_adapters.imports._source import ImportSource
 from proctor_adapters.imports._values import by_name, moment, scores, seconds, seconds_between, tags, usage
 
 FEEDBACK = "feedback."
@@ -59,7 +59,7 @@ class _Row(msgspec.Struct, frozen=True):
     evaluation_results: _Results = _Results()
 
 
-def knows(source: Source) -> bool:
+def knows(source: ImportSource) -> bool:
     """True if a file holds the rows or the table of an experiment."""
     if source.is_csv:
         columns = next(source.rows(), {}).keys()
@@ -67,7 +67,7 @@ def knows(source: Source) -> bool:
     return {"run", "example", "evaluation_results"} <= source.head.keys()
 
 
-def read(source: Source, how: Reading) -> list[ForeignRun]:
+def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     named = None if source.is_csv else next(source.records(_Row), None)
     return [
         ForeignRun(
@@ -80,7 +80,7 @@ def read(source: Source, how: Reading) -> list[ForeignRun]:
 
 
 @number_attempts
-def _of_rows(source: Source, how: Reading) -> Iterator[ForeignTrial]:
+def _of_rows(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     for row in source.records(_Row):
         run, example = row.run, row.example
         outcome, failure = outcome_of(run.error)
@@ -98,13 +98,13 @@ def _of_rows(source: Source, how: Reading) -> Iterator[ForeignTrial]:
         )
 
 
-def _scores(results: _Results, how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(results: _Results, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     for one in results.results:
         yield from scores(one.key, one.value if one.score is None else one.score, how.scales, reason=one.comment or "")
 
 
 @number_attempts
-def _of_table(source: Source, how: Reading) -> Iterator[ForeignTrial]:
+def _of_table(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     for row in source.rows():
         outcome, failure = outcome_of(row.get("error"))
         asked = _columns(row, "inputs.", "input.")

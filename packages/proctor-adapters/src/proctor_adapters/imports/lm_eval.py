@@ -17,10 +17,10 @@ from proctor.core.sample import Sample, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, Reading, Reported
+from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, LogReading, Reported
 from proctor_adapters.imports._messages import text_of
 from proctor_adapters.imports._records import question
-from proctor_adapters.imports._source import Source
+from proctor_adapters.imports._source import ImportSource
 from proctor_adapters.imports._values import by_name, moment, number, scores, seconds, tags
 
 UNFILTERED = "none"
@@ -31,16 +31,16 @@ _NAME = re.compile(r"samples_(.+?)_(\d{4}-\d\d-\d\dT[\d\-.:]+)\.jsonl")
 Line = Mapping[str, Any]
 
 
-def knows(source: Source) -> bool:
+def knows(source: ImportSource) -> bool:
     """True if a file is a log of samples of lm-evaluation-harness, or its table of results."""
     return _has_samples(source) or {"results", "lm_eval_version"} <= source.head.keys()
 
 
-def _has_samples(source: Source) -> bool:
+def _has_samples(source: ImportSource) -> bool:
     return {"doc_id", "doc", "filtered_resps"} <= source.head.keys()
 
 
-def read(source: Source, how: Reading) -> list[ForeignRun]:
+def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     """Return the run of one task.
 
     Raises:
@@ -74,9 +74,9 @@ def read(source: Source, how: Reading) -> list[ForeignRun]:
     ]
 
 
-def _results(source: Source, time: str) -> Mapping[str, Any]:
+def _results(source: ImportSource, time: str) -> Mapping[str, Any]:
     path = source.path.with_name(f"results_{time}.json")
-    return Source(path).document(dict[str, Any]) if path.is_file() else {}
+    return ImportSource(path).document(dict[str, Any]) if path.is_file() else {}
 
 
 def _reported(results: Mapping[str, Any], task: str, scales: Mapping[str, tuple[float, float]]) -> Iterator[Reported]:
@@ -95,7 +95,7 @@ def _scorer(metric: str, filter: object) -> str:
     return metric if filter in (None, "", UNFILTERED) else f"{metric},{filter}"
 
 
-def _trials(source: Source, how: Reading) -> Iterator[ForeignTrial]:
+def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     """Yield a line as a trial, and those of further filters as more scores of it.
 
     Raises:
@@ -124,7 +124,7 @@ def _trials(source: Source, how: Reading) -> Iterator[ForeignTrial]:
         yield _trial(line, how, again=filter != first)
 
 
-def _trial(line: Line, how: Reading, *, again: bool) -> ForeignTrial:
+def _trial(line: Line, how: LogReading, *, again: bool) -> ForeignTrial:
     document = line.get("doc")
     document = document if isinstance(document, Mapping) else {"doc": document}
     contexts, choices = _arguments(line.get("arguments"))
@@ -162,7 +162,7 @@ def _answer(line: Line, choices: Sequence[str]) -> str:
     return text_of(replies[0]) if replies else ""
 
 
-def _scores(line: Line, how: Reading, answer: str) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(line: Line, how: LogReading, answer: str) -> Iterator[tuple[str, Score | Unscored]]:
     metrics = line.get("metrics")
     for metric in metrics if isinstance(metrics, list) else ():
         if isinstance(metric, str):

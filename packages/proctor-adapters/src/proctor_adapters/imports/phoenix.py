@@ -15,9 +15,9 @@ import msgspec
 
 from proctor.core.parts import ImportPart
 from proctor.core.score import Score, Unscored
-from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, Reading
+from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, LogReading
 from proctor_adapters.imports._records import outcome_of, sample, trajectory
-from proctor_adapters.imports._source import Source
+from proctor_adapters.imports._source import ImportSource
 from proctor_adapters.imports._values import by_name, moment, scores, seconds, tags, usage
 
 
@@ -43,16 +43,16 @@ class _Record(msgspec.Struct, frozen=True):
     annotations: list[_Annotation] = []
 
 
-def knows(source: Source) -> bool:
+def knows(source: ImportSource) -> bool:
     return {"example_id", "repetition_number", "annotations"} <= source.head.keys()
 
 
-def read(source: Source, how: Reading) -> list[ForeignRun]:
+def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     """Return the run of a file; it names neither data set nor model, so its own name is the task."""
     return [ForeignRun(format="phoenix", task=source.path.stem, agent="phoenix", trials=partial(_trials, source, how))]
 
 
-def _trials(source: Source, how: Reading) -> Iterator[ForeignTrial]:
+def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     for record in source.records(_Record):
         outcome, failure = outcome_of(record.error)
         yield ForeignTrial(
@@ -72,7 +72,7 @@ def _texts(record: _Record) -> dict[str, Any]:
     return record.input if isinstance(record.input, dict) else {}
 
 
-def _scores(record: _Record, how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(record: _Record, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     for one in record.annotations:
         value = None if one.error else one.label if one.score is None else one.score
         yield from scores(one.name, value, how.scales, reason=one.error or one.explanation or "")

@@ -19,10 +19,10 @@ from proctor.core.errors import BadInput
 from proctor.core.parts import ImportPart
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score, Unscored
-from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, Reading, Reported
+from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, LogReading, Reported
 from proctor_adapters.imports._messages import text_of
 from proctor_adapters.imports._records import failure_of, number_attempts, question, trajectory
-from proctor_adapters.imports._source import Source
+from proctor_adapters.imports._source import ImportSource
 from proctor_adapters.imports._values import by_name, mappings, moment, number, scores, seconds, tags, usage
 
 WHOLE = "promptfoo"  # the score of a result over all its assertions
@@ -66,11 +66,11 @@ class _File(msgspec.Struct, frozen=True, rename="camel"):
     config: dict[str, Any] | None = None
 
 
-def knows(source: Source) -> bool:
+def knows(source: ImportSource) -> bool:
     return {"evalId", "results"} <= source.head.keys() or {"promptIdx", "testCase", "success"} <= source.head.keys()
 
 
-def read(source: Source, how: Reading) -> list[ForeignRun]:
+def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     """Return a run for each provider and prompt, so that they can be compared."""
     file = None if source.is_lines else source.document(_File)
     agents: dict[int, tuple[str, str]] = {}
@@ -94,7 +94,7 @@ def read(source: Source, how: Reading) -> list[ForeignRun]:
     ]
 
 
-def _results(source: Source, file: _File | None) -> Iterator[_Result]:
+def _results(source: ImportSource, file: _File | None) -> Iterator[_Result]:
     if file is None:
         yield from source.lines(_Result)
     else:
@@ -113,7 +113,7 @@ def _reported(prompts: list[dict[str, Any]], index: int) -> Iterator[Reported]:
 
 
 @number_attempts
-def _trials(source: Source, file: _File | None, how: Reading, index: int) -> Iterator[ForeignTrial]:
+def _trials(source: ImportSource, file: _File | None, how: LogReading, index: int) -> Iterator[ForeignTrial]:
     """Yield the results of one prompt; the same test again (`--repeat`) is a further attempt."""
     id_by_test: dict[str, str] = {}
     for one in _results(source, file):
@@ -124,7 +124,7 @@ def _trials(source: Source, file: _File | None, how: Reading, index: int) -> Ite
             yield _trial(one, id, how)
 
 
-def _trial(one: _Result, id: str, how: Reading) -> ForeignTrial:
+def _trial(one: _Result, id: str, how: LogReading) -> ForeignTrial:
     test, response = one.test_case or {}, one.response or {}
     metadata = test.get("metadata")
     asked, target = one.prompt.get("raw"), _target(test)
@@ -164,7 +164,7 @@ def _target(test: Mapping[str, Any]) -> Any:
     return next((one.get("value") for one in stated if one.get("type") == "equals"), None)
 
 
-def _scores(one: _Result, how: Reading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(one: _Result, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     graded = one.grading_result or {}
     yield from scores(WHOLE, one.score, how.scales, reason=text_of(graded.get("reason")), passed=one.success)
     for part in mappings(graded.get("componentResults")):

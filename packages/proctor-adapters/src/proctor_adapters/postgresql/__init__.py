@@ -25,7 +25,7 @@ from proctor.stores.encoding import encode_trial, encode_verdict, spent_columns
 from proctor.stores.rows import decode, planned_sample
 from proctor.stores.schema import first_sample
 from proctor.stores.tables import TableStore
-from proctor.stores.writer import Writer
+from proctor.stores.writer import StoreWriter
 from proctor.transport.redact import keys_of_the_environment
 from proctor_adapters.postgresql import deletion, plan, queries
 from proctor_adapters.postgresql.accept import Epochs, JudgedRow, check_epoch, judge, taken_over
@@ -58,7 +58,7 @@ def open_store(url: str) -> "PostgresStore":
     return PostgresStore(url)
 
 
-class Held(NamedTuple):
+class HeldRun(NamedTuple):
     """A run that is open for writing here."""
 
     number: int
@@ -89,11 +89,11 @@ class PostgresStore(TableStore):
         self._patience = patience
         self._pid = os.getpid()
         self._idle: list[Connection[Any]] = []
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldRun] = {}
         self._beginning: set[str] = set()
         self._idle.append(open_tables(url, patience))
         self._client = WritingConnection(url, patience)
-        self._writer = Writer(self._client)
+        self._writer = StoreWriter(self._client)
         self._end = weakref.finalize(self, _close, self._pid, self._writer, self._idle)
 
     def __repr__(self) -> str:
@@ -112,7 +112,7 @@ class PostgresStore(TableStore):
             raise
         finally:
             self._beginning.discard(record.id)
-        self._held[record.id] = Held(number, keys)
+        self._held[record.id] = HeldRun(number, keys)
 
     async def share(self, run_id: str) -> int:
         """Let other processes join a run that is open here; return the epoch that they need."""
@@ -146,7 +146,7 @@ class PostgresStore(TableStore):
             raise
         finally:
             self._beginning.discard(run_id)
-        self._held[run_id] = Held(number, keys, is_shared=True, is_joined=True)
+        self._held[run_id] = HeldRun(number, keys, is_shared=True, is_joined=True)
 
     async def leave(self, run_id: str) -> None:
         """Close a run that was joined; all that was added is durable."""
@@ -262,13 +262,13 @@ class PostgresStore(TableStore):
         self._check_usable()
         return await asyncio.wrap_future(self._writer.call(work))
 
-    def _open(self, run_id: str) -> Held:
+    def _open(self, run_id: str) -> HeldRun:
         self._check_usable()
         if run_id not in self._held:
             raise BadInput("The run '{run}' is not open for writing here; it has to be begun first.", run=run_id)
         return self._held[run_id]
 
-    def _own(self, run_id: str) -> Held:
+    def _own(self, run_id: str) -> HeldRun:
         """Return a run that was begun here."""
         held = self._open(run_id)
         if held.is_joined:
@@ -384,7 +384,7 @@ def is_open(run_id: str, process: int | None) -> BadInput:
     )
 
 
-def _close(pid: int, writer: Writer, idle: "list[Connection[Any]]") -> None:
+def _close(pid: int, writer: StoreWriter, idle: "list[Connection[Any]]") -> None:
     if os.getpid() != pid:  # a forked child must not touch the connections of its parent
         return
     writer.close()

@@ -120,7 +120,7 @@ _REPLACE = (
 )
 
 
-class Stored(NamedTuple):
+class StoredTrial(NamedTuple):
     """A trial as it is stored: where it is, how it ended, and the number of its last record."""
 
     place: int
@@ -231,15 +231,15 @@ def number_scorers(db: "Connection[Any]", names: Iterable[str]) -> dict[str, int
 
 def stored_trials(
     db: "Connection[Any]", keys: Sequence[Addition] | Sequence[JudgedRow], epochs: Epochs
-) -> list[Stored]:
+) -> list[StoredTrial]:
     """Return those of the trials that are stored, and lock them until the transaction ends."""
     rows = [(one.run, epochs.get(one.run), one.name, one.attempt) for one in keys]
     asked = _arrays(_KEY, rows)
     db.execute(_LOCK, asked)
-    return [Stored(*row) for row in db.execute(_STORED, asked, binary=True)]
+    return [StoredTrial(*row) for row in db.execute(_STORED, asked, binary=True)]
 
 
-def append(db: "Connection[Any]", judged: Sequence[tuple[Stored, VerdictRow]], scorers: Mapping[str, int]) -> None:
+def append(db: "Connection[Any]", judged: Sequence[tuple[StoredTrial, VerdictRow]], scorers: Mapping[str, int]) -> None:
     """Write verdicts, each with the number of its record."""
     rows = [
         (at.sample, at.attempt, at.tags, at.cluster, at.number, *_score_row(verdict, scorers)) for at, verdict in judged
@@ -248,14 +248,14 @@ def append(db: "Connection[Any]", judged: Sequence[tuple[Stored, VerdictRow]], s
         db.execute(_APPEND, _arrays(_PLACED, rows))
 
 
-def spend(db: "Connection[Any]", paid: Sequence[tuple[Stored, Sequence[float | None]]]) -> None:
+def spend(db: "Connection[Any]", paid: Sequence[tuple[StoredTrial, Sequence[float | None]]]) -> None:
     """Add to what was spent on trials."""
     rows = [(at.sample, at.attempt, *spent) for at, spent in paid if any(spent)]
     if rows:
         db.execute(_SPEND, _arrays(_PAID, rows))
 
 
-def _is_newest(db: "Connection[Any]", old: Stored, data: bytes) -> bool:
+def _is_newest(db: "Connection[Any]", old: StoredTrial, data: bytes) -> bool:
     query = "SELECT data FROM records WHERE sample = %s AND attempt = %s AND scorer = 0 ORDER BY number DESC LIMIT 1"
     return db.execute(query, (old.sample, old.attempt), binary=True).fetchone() == (data,)
 

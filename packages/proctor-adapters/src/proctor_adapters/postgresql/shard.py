@@ -26,7 +26,7 @@ from proctor.stores.schema import SPENT
 from proctor.stores.shards import changed_samples, merge_records, with_scorers_of
 from proctor.stores.tables import ID_PAGE
 from proctor.transport.redact import keys_of_the_environment
-from proctor_adapters.postgresql import Held, PostgresStore, is_open, let_go, queries
+from proctor_adapters.postgresql import HeldRun, PostgresStore, is_open, let_go, queries
 from proctor_adapters.postgresql.accept import check_epoch
 from proctor_adapters.postgresql.connection import execute, holder, lock, unlock
 
@@ -76,7 +76,7 @@ class ShardStore(PostgresStore):
         except BaseException:
             self._writer.call(lambda db: let_go(db, record.id, self._client.drop, self.shard.number))
             raise
-        self._held[record.id] = Held(number, [key.encode() for key in keys_of_the_environment()])
+        self._held[record.id] = HeldRun(number, [key.encode() for key in keys_of_the_environment()])
 
     async def plan(self, run_id: str, samples: Iterable[Sample]) -> int:
         """Make the plan of the whole run if no other shard did; return how many samples this shard has."""

@@ -19,13 +19,13 @@ from proctor_adapters.traces import span_files
 from proctor_adapters.traces.attributes import identity
 from proctor_adapters.traces.conversation import Dialogue, history
 from proctor_adapters.traces.dialects import LOOKED_FOR
-from proctor_adapters.traces.span_files import Event, Span, is_trace
+from proctor_adapters.traces.span_files import SpanEvent, TraceSpan, is_trace
 from proctor_adapters.traces.span_tree import Node, place_spans
 
-__all__ = ["Conversation", "Traces", "conversations", "is_trace", "read"]
+__all__ = ["TracedConversation", "Traces", "conversations", "is_trace", "read"]
 
 
-class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+class TracedConversation(msgspec.Struct, frozen=True, kw_only=True):
     """The messages and calls of a conversation; `turns` are the user's messages.
 
     Attributes:
@@ -45,8 +45,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
 class Traces(msgspec.Struct, frozen=True, kw_only=True):
     """The conversations of span files in the order of time, and those that are incomplete, with what they lack."""
 
-    whole: tuple[Conversation, ...] = ()
-    broken: tuple[tuple[Conversation, Sentence], ...] = ()
+    whole: tuple[TracedConversation, ...] = ()
+    broken: tuple[tuple[TracedConversation, Sentence], ...] = ()
     spans: int = 0
     traces: int = 0
 
@@ -61,14 +61,14 @@ def read(paths: Sequence[Path]) -> Traces:
     return conversations((span for file in files for span in span_files.read(file)), ", ".join(map(str, paths)))
 
 
-def conversations(spans: Iterable[Span], source: str) -> Traces:
+def conversations(spans: Iterable[TraceSpan], source: str) -> Traces:
     """Assemble spans into conversations; a message names the files they are from.
 
     Raises:
         BadInput: no span is of a model, a tool or an agent.
     """
-    by_trace: dict[str, list[Span]] = {}
-    logged: dict[tuple[str, str], list[Event]] = {}
+    by_trace: dict[str, list[TraceSpan]] = {}
+    logged: dict[tuple[str, str], list[SpanEvent]] = {}
     for span in spans:
         if span.is_log:
             logged.setdefault((span.trace, span.id), []).extend(span.events)
@@ -92,7 +92,7 @@ def conversations(spans: Iterable[Span], source: str) -> Traces:
     )
 
 
-def _with_logs(span: Span, logged: Mapping[tuple[str, str], Sequence[Event]]) -> Span:
+def _with_logs(span: TraceSpan, logged: Mapping[tuple[str, str], Sequence[SpanEvent]]) -> TraceSpan:
     events = logged.get((span.trace, span.id), ())
     return msgspec.structs.replace(span, events=(*span.events, *events)) if events else span
 
@@ -129,11 +129,11 @@ def _start(group: Sequence[Node]) -> float:
     return min((node.span.start for node in group if node.span.start), default=0.0)
 
 
-def _conversation(name: str, dialogue: Dialogue, nodes: Sequence[Node]) -> Conversation:
+def _conversation(name: str, dialogue: Dialogue, nodes: Sequence[Node]) -> TracedConversation:
     def first(*paths: str) -> str:
         return next((text for node in nodes if (text := identity(node.span.attributes, *paths))), "")
 
-    return Conversation(
+    return TracedConversation(
         id=name,
         turns=tuple(user for user in dialogue.users if user is not None),
         trajectory=dialogue.trajectory,

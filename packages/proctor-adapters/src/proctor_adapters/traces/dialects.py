@@ -19,7 +19,7 @@ from proctor.core.sample import Message, ToolCall, ToolResult
 from proctor.core.trajectory import Usage
 from proctor_adapters.traces.attributes import at, decode_json, first_leaf, identity, items, leaf, number, text, tree
 from proctor_adapters.traces.messages import as_text, message, message_list, messages
-from proctor_adapters.traces.span_files import Span
+from proctor_adapters.traces.span_files import TraceSpan
 
 Kind = Literal["model", "tool", "agent", "chain", ""]
 
@@ -83,14 +83,14 @@ QUESTION_KEYS = (
 ANSWER_KEYS = ("answer", "output", "response", "result", "text", "content", "message")
 
 
-class ToolRun(msgspec.Struct, frozen=True, kw_only=True):
+class TracedToolRun(msgspec.Struct, frozen=True, kw_only=True):
     """A tool that ran; `result` is None where it was not recorded."""
 
     call: ToolCall
     result: str | None = None
 
 
-def kind_of(span: Span) -> Kind:
+def kind_of(span: TraceSpan) -> Kind:
     """Return the kind of operation that a span describes; '' where no convention knows it."""
     for path in KIND_PATHS:
         if kind := KINDS.get(text(span.attributes, path).lower()):
@@ -104,7 +104,7 @@ def kind_of(span: Span) -> Kind:
     return ADK_NAMES.get(span.name.partition(" ")[0], "")
 
 
-def covers_run(span: Span) -> bool:
+def covers_run(span: TraceSpan) -> bool:
     """True for a span that holds one model call after the other, as OpenInference 1.0 leaves it on google-adk 2.13.
 
     Its messages are those of all calls, written over each other; only those of the last call are complete.
@@ -112,19 +112,19 @@ def covers_run(span: Span) -> bool:
     return span.name.startswith("invoke_agent") and text(span.attributes, "openinference.span.kind").upper() == "LLM"
 
 
-def prompt_of(span: Span) -> list[object]:
+def prompt_of(span: TraceSpan) -> list[object]:
     """Return what a model was sent, from the first message on, in a form that `message` can read."""
     return next((found for found in _prompts(span) if any(message(one) is not None for one in reversed(found))), [])
 
 
-def reply_of(span: Span) -> list[Message]:
+def reply_of(span: TraceSpan) -> list[Message]:
     """Return what a model replied."""
     return next(
         (found for found in (*_openinference_replies(span), *_genai_replies(span), _adk_reply(span)) if found), []
     )
 
 
-def usage_of(span: Span) -> Usage:
+def usage_of(span: TraceSpan) -> Usage:
     """Return the tokens of a model call, by the first convention that counts any."""
     cost = leaf(span.attributes, "llm.cost.total")
     known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost <= 1e6
@@ -135,7 +135,7 @@ def usage_of(span: Span) -> Usage:
     return Usage(cost=float(cost)) if known else Usage()
 
 
-def tool_run_of(span: Span) -> ToolRun | None:
+def tool_run_of(span: TraceSpan) -> TracedToolRun | None:
     """Return the call of a tool; what one convention leaves out another may have recorded."""
     recorded = text(span.attributes, *TOOL_NAMES)
     name = recorded or span.name.removeprefix("execute_tool").strip()
@@ -143,10 +143,10 @@ def tool_run_of(span: Span) -> ToolRun | None:
     arguments = next((one for one in _arguments(span) if one is not None), None)
     if not name or name.startswith(NO_TOOLS) or not (recorded or arguments is not None or result is not None):
         return None
-    return ToolRun(call=call_of(clean(name), arguments, clean(call_id)), result=result)
+    return TracedToolRun(call=call_of(clean(name), arguments, clean(call_id)), result=result)
 
 
-def question_of(span: Span) -> str:
+def question_of(span: TraceSpan) -> str:
     """Return the question that an agent got, in the user's words."""
     if words := _words(leaf(span.attributes, "input.value"), QUESTION_KEYS, "user").strip():
         return words
@@ -159,7 +159,7 @@ def question_of(span: Span) -> str:
     return ""
 
 
-def answer_of(span: Span) -> str:
+def answer_of(span: TraceSpan) -> str:
     """Return what an agent answered."""
     if words := _words(leaf(span.attributes, "output.value"), ANSWER_KEYS, "assistant").strip():
         return words
@@ -167,7 +167,7 @@ def answer_of(span: Span) -> str:
     return next((one.text.strip() for one in reversed(reply) if one.text), "")
 
 
-def _prompts(span: Span) -> Iterator[list[object]]:
+def _prompts(span: TraceSpan) -> Iterator[list[object]]:
     if not covers_run(span):
         yield message_list(at(span.attributes, "llm.input_messages"))
     value = decode_json(leaf(span.attributes, "input.value"))
@@ -182,7 +182,7 @@ def _prompts(span: Span) -> Iterator[list[object]]:
     yield message_list(_member(span, "gcp.vertex.agent.llm_request", "contents"))
 
 
-def _openinference_replies(span: Span) -> Iterator[list[Message]]:
+def _openinference_replies(span: TraceSpan) -> Iterator[list[Message]]:
     if not covers_run(span):
         yield messages(at(span.attributes, "llm.output_messages"), "assistant")
     value = decode_json(leaf(span.attributes, "output.value"))
@@ -194,7 +194,7 @@ def _openinference_replies(span: Span) -> Iterator[list[Message]]:
     yield [one] if one is not None else []
 
 
-def _genai_replies(span: Span) -> Iterator[list[Message]]:
+def _genai_replies(span: TraceSpan) -> Iterator[list[Message]]:
     for attributes in _message_holders(span):
         yield _first_choice(items(at(attributes, "gen_ai.output.messages")))
     yield _first_choice([event.attributes for event in span.events if event.name == "gen_ai.choice"])
@@ -202,17 +202,17 @@ def _genai_replies(span: Span) -> Iterator[list[Message]]:
     yield _first_choice(items(value)) or messages(value, "assistant")
 
 
-def _adk_reply(span: Span) -> list[Message]:
+def _adk_reply(span: TraceSpan) -> list[Message]:
     one = message(_member(span, "gcp.vertex.agent.llm_response", "content"), "assistant")
     return [one] if one is not None else []
 
 
-def _message_holders(span: Span) -> list[Mapping[str, object]]:
+def _message_holders(span: TraceSpan) -> list[Mapping[str, object]]:
     """Return the attributes that may hold messages: the span's own, and those of the event with its details."""
     return [span.attributes, *(event.attributes for event in span.events if event.name == DETAILS)]
 
 
-def _old_messages(span: Span, path: str, event_name: str) -> object:
+def _old_messages(span: TraceSpan, path: str, event_name: str) -> object:
     """Return an old attribute, a branch with numbers or JSON text, of the span or of an event."""
     found = at(span.attributes, path)
     if found is None:
@@ -235,11 +235,11 @@ def _first_choice(choices: list[object]) -> list[Message]:
     return made
 
 
-def _is_openinference_tool(span: Span) -> bool:
+def _is_openinference_tool(span: TraceSpan) -> bool:
     return KINDS.get(text(span.attributes, "openinference.span.kind").lower()) == "tool"
 
 
-def _arguments(span: Span) -> Iterator[Any]:
+def _arguments(span: TraceSpan) -> Iterator[Any]:
     """Yield the arguments as each convention has them; None where it has none."""
     if _is_openinference_tool(span):
         given = first_leaf(span.attributes, "tool_call.function.arguments", "input.value")
@@ -263,7 +263,7 @@ def _keywords(given: object) -> object:
     return None if not isinstance(given, dict) or {"args", "kwargs"} & given.keys() else given
 
 
-def _result(span: Span) -> tuple[str, str | None]:
+def _result(span: TraceSpan) -> tuple[str, str | None]:
     """Return the id of a tool's call, and what the tool returned as text."""
     output = decode_json(leaf(span.attributes, "gen_ai.tool.output"))
     call_id = identity(span.attributes, *CALL_IDS) or identity(output, "id")
@@ -283,7 +283,7 @@ def _result(span: Span) -> tuple[str, str | None]:
     return call_id, None if result is None else as_text(result)
 
 
-def _member(span: Span, path: str, key: str) -> object:
+def _member(span: TraceSpan, path: str, key: str) -> object:
     value = decode_json(leaf(span.attributes, path))
     return value.get(key) if isinstance(value, dict) else None
 

@@ -8,7 +8,7 @@ from proctor.core.parts import MatchedReplies, ReplyFilesPart
 from proctor.core.sample import Message, Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
-from proctor_adapters.traces import Conversation, is_trace, read
+from proctor_adapters.traces import TracedConversation, is_trace, read
 
 LISTED = 10
 
@@ -54,7 +54,7 @@ def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> Matc
 
 
 def _fitting(
-    one: Conversation, by_id: dict[str, Sample], by_words: dict[tuple[str, ...], list[Sample]]
+    one: TracedConversation, by_id: dict[str, Sample], by_words: dict[tuple[str, ...], list[Sample]]
 ) -> Sample | None:
     sample = by_id.get(one.sample or one.id)
     if sample is not None and len(sample.turns) == len(one.turns):

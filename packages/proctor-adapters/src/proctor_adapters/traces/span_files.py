@@ -39,14 +39,14 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{11}=")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class SpanEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event recorded within a span."""
 
     name: str
     attributes: Mapping[str, object]
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
+class TraceSpan(msgspec.Struct, frozen=True, kw_only=True):
     """One span; `attributes` is a tree, times are Unix seconds and 0 where they are not known. `failed` is the reason of a failure.
 
     is_log: it is no span, but a log record of the span with that id, as its only event.
@@ -59,7 +59,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     start: float = 0.0
     end: float = 0.0
     attributes: Mapping[str, object] = {}
-    events: tuple[Event, ...] = ()
+    events: tuple[SpanEvent, ...] = ()
     failed: str | None = None
     is_log: bool = False
 
@@ -83,7 +83,7 @@ def is_trace(path: Path) -> bool:
     return _is_envelope(value) or (_is_span(value) and not REPLY & value.keys())
 
 
-def read(path: Path) -> Iterator[Span]:
+def read(path: Path) -> Iterator[TraceSpan]:
     """Yield the spans of a file, and its log records of model calls.
 
     Raises:
@@ -106,7 +106,7 @@ def read(path: Path) -> Iterator[Span]:
                 raise _bad(path, line, at_path, say("it is nested too deep")) from None
 
 
-def of_values(values: Sequence[Any]) -> Iterator[Span]:
+def of_values(values: Sequence[Any]) -> Iterator[TraceSpan]:
     """Yield the spans of a list that is read already.
 
     Raises:
@@ -271,12 +271,12 @@ def _unpack(
             return
 
 
-def _span(raw: Mapping[str, object]) -> Span:
+def _span(raw: Mapping[str, object]) -> TraceSpan:
     trace = _trace_of(raw)
     if not trace:
         raise _Wrong((), say("'{field}' is missing", field="traceId"))
     start = _seconds(raw, "startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")
-    return Span(
+    return TraceSpan(
         trace=trace,
         id=_id(raw, "spanId", "span_id") or _id(raw.get("context"), "span_id", "spanId"),
         parent=_id(raw, "parentSpanId", "parent_span_id", "parent_id", "parentId"),
@@ -295,7 +295,7 @@ def _is_log(raw: Mapping[str, object]) -> bool:
     )
 
 
-def _log(raw: Mapping[str, object]) -> Span | None:
+def _log(raw: Mapping[str, object]) -> TraceSpan | None:
     """Return a log record that tells of a model call; None for any other."""
     said = {
         "name": _text(raw, "eventName", "event_name"),
@@ -307,7 +307,7 @@ def _log(raw: Mapping[str, object]) -> Span | None:
     trace, span_id = _trace_of(raw), _id(raw, "spanId", "span_id")
     if not name.startswith("gen_ai.") or not trace or not span_id:
         return None
-    return Span(trace=trace, id=span_id, events=(msgspec.structs.replace(event, name=name),), is_log=True)
+    return TraceSpan(trace=trace, id=span_id, events=(msgspec.structs.replace(event, name=name),), is_log=True)
 
 
 def _trace_of(raw: Mapping[str, object]) -> str:
@@ -338,7 +338,7 @@ def _attributes(raw: Mapping[str, object]) -> Mapping[str, object]:
         raise _Wrong(("attributes",), mismatch("object", raw.get("attributes"))) from None
 
 
-def _events(raw: Mapping[str, object]) -> Iterator[Event]:
+def _events(raw: Mapping[str, object]) -> Iterator[SpanEvent]:
     given = raw.get("events")
     if given is None:
         return
@@ -348,7 +348,7 @@ def _events(raw: Mapping[str, object]) -> Iterator[Event]:
         try:
             body = one.get("body")
             attributes = {**attributes_by_name(one.get("attributes")), **(body if isinstance(body, dict) else {})}
-            yield Event(name=str(one.get("name", "")), attributes=tree(attributes))
+            yield SpanEvent(name=str(one.get("name", "")), attributes=tree(attributes))
         except TooDeep:
             raise
         except (ValueError, AttributeError):

@@ -8,9 +8,9 @@ from proctor.core.sample import Message
 from proctor.core.trajectory import Usage
 from proctor_adapters.traces import dialects
 from proctor_adapters.traces.attributes import identity
-from proctor_adapters.traces.dialects import Kind, ToolRun
+from proctor_adapters.traces.dialects import Kind, TracedToolRun
 from proctor_adapters.traces.messages import join_replies, message
-from proctor_adapters.traces.span_files import Span
+from proctor_adapters.traces.span_files import TraceSpan
 
 CONVERSATION = (
     "gen_ai.conversation.id",
@@ -32,7 +32,7 @@ class Node:
     answered. conversation: its id, '' where none is recorded.
     """
 
-    span: Span
+    span: TraceSpan
     kind: Kind
     order: int
     outer: "Node | None" = None
@@ -61,7 +61,7 @@ class Node:
         return dialects.usage_of(self.span)
 
     @cached_property
-    def tool_run(self) -> ToolRun | None:
+    def tool_run(self) -> TracedToolRun | None:
         return dialects.tool_run_of(self.span) if self.kind == "tool" else None
 
     @cached_property
@@ -73,7 +73,7 @@ class Node:
         return dialects.answer_of(self.span)
 
 
-def place_spans(spans: Sequence[Span]) -> list[Node]:
+def place_spans(spans: Sequence[TraceSpan]) -> list[Node]:
     """Add the spans of one trace to the tree; of a span that occurs twice, the first counts."""
     by_id: dict[str, Node] = {}
     nodes: list[Node] = []

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from proctor.core.sentence import say
 from proctor.reports import pages
-from proctor.reports.blocks import Bullets, Phrase, Section, Table
+from proctor.reports.blocks import Bullets, Phrase, SectionBlock, TableBlock
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible_json
 from proctor_audit.inspector.inspection import Inspection, inspection_json
@@ -31,7 +31,7 @@ def write_inspection(inspection: Inspection, path: Path, lang: str, fail_on: Fai
     return write_report(inspection.report, path, lang, fail_on)
 
 
-def _page(inspection: Inspection) -> pages.Page:
+def _page(inspection: Inspection) -> pages.ReportPage:
     page = page_of(inspection.report)
     lines: list[Phrase] = []
     if inspection.scores is not None:
@@ -42,9 +42,9 @@ def _page(inspection: Inspection) -> pages.Page:
         if each.trials
     ]
     heads: list[Phrase] = [say("check"), say("trials"), say("share"), say("by labels")]
-    sections = [Section(say("Score"), [Bullets(lines)])] if lines else []
+    sections = [SectionBlock(say("Score"), [Bullets(lines)])] if lines else []
     if rows:
-        sections.append(Section(say("How frequent"), [Table(heads, rows, right=(1, 2, 3))]))
+        sections.append(SectionBlock(say("How frequent"), [TableBlock(heads, rows, right=(1, 2, 3))]))
     return replace(
         page,
         title=say("Inspection of {source}", source=inspection.report.task),

@@ -15,7 +15,7 @@ from proctor.core.parts import BenchmarkPart
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor_benchmarks.agentbench import dataset, files, parity
-from proctor_benchmarks.agentbench.conversation import Host, Stages
+from proctor_benchmarks.agentbench.conversation import ConversationHost, Stages
 from proctor_benchmarks.agentbench.database import Engine
 from proctor_benchmarks.agentbench.dataset import Split
 from proctor_benchmarks.agentbench.oracle import Oracle
@@ -76,7 +76,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         samples=samples,
         scorers=(agentbench,),
         environment=Stages(parts, {part: known[part] for part in parts if part in known}),
-        user=Host(host.unpriced),
+        user=ConversationHost(host.unpriced),
         oracle_agent=Oracle(),
         summarise=summarise,
         spread_by="part",

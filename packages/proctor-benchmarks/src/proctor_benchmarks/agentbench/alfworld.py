@@ -17,7 +17,7 @@ import msgspec
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Message, Sample
 from proctor.runtime.json_file import read_json
-from proctor_benchmarks.agentbench.conversation import Ended, History, Loop
+from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.official import Status
 from proctor_benchmarks.agentbench.source_texts import SourceTexts
 
@@ -40,7 +40,7 @@ _ORDERS = (1, 2, 3, 4)
 _SMOOTHING = 5
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class SeenHousehold(msgspec.Struct, frozen=True, kw_only=True):
     """What a household shows: at the start, or after an action."""
 
     observation: str
@@ -52,9 +52,9 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 class Household(Protocol):
     """A game of one attempt."""
 
-    async def reset(self) -> Seen: ...
+    async def reset(self) -> SeenHousehold: ...
 
-    async def step(self, action: str) -> Seen: ...
+    async def step(self, action: str) -> SeenHousehold: ...
 
 
 class AlfworldPart:
@@ -100,7 +100,7 @@ class AlfworldPart:
                     status = "completed"
                     break
             won = int(seen.won) if status == "completed" else 0
-            yield Ended(status=status, result={"log": log, "init_prompt": start, "result": won})
+            yield EndedSample(status=status, result={"log": log, "init_prompt": start, "result": won})
 
     def _opening(self, game: str) -> list[Message]:
         """Return the instructions, and the example for the kind of a game."""
@@ -112,7 +112,7 @@ class AlfworldPart:
         return [Message.of("assistant" if position % 2 else "user", text) for position, text in enumerate(texts)]
 
 
-def _offer(seen: Seen) -> str:
+def _offer(seen: SeenHousehold) -> str:
     return f" {ACTIONS}: " + "\n".join(seen.actions) + "\n"
 
 
@@ -139,13 +139,13 @@ def choose(text: str, actions: Sequence[str]) -> str | None:
     action = named[1].strip().lower().split("\n")[0]
     if not actions or action in actions:
         return action
-    likeness = Likeness(action)
+    likeness = BleuLikeness(action)
     scores = [likeness.to(one) for one in actions]
     best = max(range(len(scores)), key=scores.__getitem__)
     return actions[best] if scores[best] > LEAST_LIKENESS else action
 
 
-class Likeness:
+class BleuLikeness:
     """The smoothed BLEU-4 of the words of a text; of one word, the orders that it does not have are left out."""
 
     def __init__(self, text: str) -> None:

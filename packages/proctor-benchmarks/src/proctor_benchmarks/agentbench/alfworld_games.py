@@ -11,11 +11,11 @@ import msgspec
 
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.isolation import Instance, Workers, find_packages
-from proctor.isolation.limits import MEGABYTE, Limits, WorkerRaised
-from proctor_benchmarks.agentbench.alfworld import Seen
+from proctor.isolation.limits import MEGABYTE, WorkerLimits, WorkerRaised
+from proctor_benchmarks.agentbench.alfworld import SeenHousehold
 
 VARIABLE = "ALFWORLD_DATA"  # that of the package
-LIMITS = Limits(seconds=60.0, start_seconds=120.0, memory_bytes=1024 * MEGABYTE)
+LIMITS = WorkerLimits(seconds=60.0, start_seconds=120.0, memory_bytes=1024 * MEGABYTE)
 
 
 class Games:
@@ -39,7 +39,7 @@ class Games:
             await self._workers.__aexit__(*raised)
 
     @asynccontextmanager
-    async def open(self, game: str) -> AsyncIterator["Game"]:
+    async def open(self, game: str) -> AsyncIterator["AlfworldGame"]:
         """Open a game, named as in the official list.
 
         Raises:
@@ -57,26 +57,26 @@ class Games:
         except WorkerRaised as error:
             raise EnvironmentFailed("The game {path} cannot be played: {error}", kind="game", path=path, error=error) from error  # fmt: skip
         try:
-            yield Game(instance, path)
+            yield AlfworldGame(instance, path)
         finally:
             await instance.close()
 
 
-class Game:
+class AlfworldGame:
     """A game of one attempt."""
 
     def __init__(self, instance: Instance, path: Path) -> None:
         self._instance = instance
         self._path = path
 
-    async def reset(self) -> Seen:
+    async def reset(self) -> SeenHousehold:
         return await self._call("reset")
 
-    async def step(self, action: str) -> Seen:
+    async def step(self, action: str) -> SeenHousehold:
         return await self._call("step", action=action)
 
-    async def _call(self, name: str, **given: object) -> Seen:
+    async def _call(self, name: str, **given: object) -> SeenHousehold:
         try:
-            return msgspec.convert(await self._instance.call(name, **given), Seen)
+            return msgspec.convert(await self._instance.call(name, **given), SeenHousehold)
         except WorkerRaised as error:
             raise EnvironmentFailed("The game {path} cannot be played: {error}", kind="game", path=self._path, error=error) from error  # fmt: skip

@@ -11,13 +11,13 @@ from typing import Any, Literal, Self
 
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.sample import Message, Sample
-from proctor.isolation import Limits, WorkerRaised, Workers
-from proctor_benchmarks.agentbench.conversation import Ended, History, Loop
+from proctor.isolation import WorkerLimits, WorkerRaised, Workers
+from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.official import CARD_HEALTH, Status
 
 FISH_HEALTH = CARD_HEALTH // 4
 PROGRAM = Path(__file__).with_name("cards_worker_program.py")
-LIMITS = Limits(seconds=660.0, processes=256)  # a whole game has 600 officially
+LIMITS = WorkerLimits(seconds=660.0, processes=256)  # a whole game has 600 officially
 STATUSES: Sequence[Status] = ("completed", "agent invalid action", "agent validation failed", "agent context limit")
 _ROLES: Mapping[str, Literal["user", "assistant"]] = {"user": "user", "agent": "assistant"}
 
@@ -107,4 +107,4 @@ class CardsPart:
             "meta": {f"{item['stage']}_{'_'.join(names)}": tally([found], seat)},
             "state": {"ai1": names[0], "ai2": names[1], "winner": found["winner"]},
         }
-        yield Ended(status=STATUSES[found["status"]], result=result)
+        yield EndedSample(status=STATUSES[found["status"]], result=result)

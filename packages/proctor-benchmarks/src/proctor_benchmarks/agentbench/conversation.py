@@ -33,7 +33,7 @@ _SEGMENT_LETTERS = 7
 EMPTY = "normal"  # what an empty reply is in the history: officially its status takes its place
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
+class EndedSample(msgspec.Struct, frozen=True, kw_only=True):
     """How a sample ended, and what the official code keeps of it."""
 
     status: Status
@@ -41,7 +41,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
 
 
 History = list[Message]  # roles `user` and `assistant`; the latter is called `agent` officially
-Loop = AsyncGenerator[Ended | None, str | None]
+Loop = AsyncGenerator[EndedSample | None, str | None]
 Play = Callable[[Sample, History], Loop]
 
 
@@ -66,16 +66,16 @@ class Stages:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    def __call__(self, sample: Sample) -> "Stage":
-        return Stage(self._play_by_part[next(part for part in PARTS if part == sample.tags["part"])], sample)
+    def __call__(self, sample: Sample) -> "AttemptStage":
+        return AttemptStage(self._play_by_part[next(part for part in PARTS if part == sample.tags["part"])], sample)
 
 
-class Stage:
+class AttemptStage:
     """The environment of one attempt: the loop that plays it, without tools that an agent could call by itself."""
 
     def __init__(self, play: Play, sample: Sample) -> None:
         self.history: History = [message for turn in sample.turns for message in turn.messages]
-        self.ended: Ended | None = None
+        self.ended: EndedSample | None = None
         self._loop = play(sample, self.history)
 
     async def __aenter__(self) -> Self:
@@ -107,7 +107,7 @@ class Stage:
         return {"status": self.ended.status, "result": self.ended.result}
 
 
-class Host:
+class ConversationHost:
     """The other side of the conversation: hands each reply to the loop of the sample, and says what the loop says.
 
     Attributes:
@@ -120,7 +120,7 @@ class Host:
     def open(self, sample: Sample, environment: Environment | None) -> "Hosting":
         """Return the host of one attempt."""
         stage = environment.environment if isinstance(environment, Acting) else environment
-        assert isinstance(stage, Stage)
+        assert isinstance(stage, AttemptStage)
         return Hosting(stage, [message for turn in sample.turns for message in turn.messages])
 
     async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
@@ -130,7 +130,7 @@ class Host:
 class Hosting:
     """The host of one attempt."""
 
-    def __init__(self, stage: Stage, shown: Sequence[Message]) -> None:
+    def __init__(self, stage: AttemptStage, shown: Sequence[Message]) -> None:
         self._stage = stage
         self._shown = list(shown)  # what the agent's session holds
 

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed, MissingExtra
-from proctor.isolation import Instance, Limits, WorkerRaised, Workers, find_packages
+from proctor.isolation import Instance, WorkerLimits, WorkerRaised, Workers, find_packages
 from proctor.isolation.limits import MEGABYTE
 
 Engine = Literal["mariadb", "sqlite"]
 SECONDS = 10.0
 PROGRAM = Path(__file__).with_name("db_worker_program.py")
-LIMITS = Limits(seconds=75.0, file_bytes=768 * MEGABYTE, memory_bytes=768 * MEGABYTE, processes=256)
+LIMITS = WorkerLimits(seconds=75.0, file_bytes=768 * MEGABYTE, memory_bytes=768 * MEGABYTE, processes=256)
 
 
-class Table:
+class WorkerTable:
     """A table in a worker."""
 
     def __init__(self, instance: Instance) -> None:
@@ -80,7 +80,7 @@ class Databases:
             await self._workers.__aexit__(*raised)
 
     @asynccontextmanager
-    async def open(self, table: Mapping[str, Any]) -> AsyncIterator[Table]:
+    async def open(self, table: Mapping[str, Any]) -> AsyncIterator[WorkerTable]:
         """Create a table and drop it afterwards; columns that the database refuses leave no table, as in the official code.
 
         Raises:
@@ -94,7 +94,7 @@ class Databases:
             except WorkerRaised as error:
                 raise EnvironmentFailed("The database of '{name}' cannot be made: {error}", kind="start", name=table["table_name"], error=error) from None  # fmt: skip
             try:
-                yield Table(instance)
+                yield WorkerTable(instance)
                 await instance.call("close")
             finally:
                 await instance.close()

@@ -21,7 +21,7 @@ from proctor.config import check_choice
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
-from proctor.datasets.formats import READERS, Reading
+from proctor.datasets.formats import READERS, FileReading
 from proctor.runtime.json_file import read_json, read_json_lines
 from proctor_benchmarks.agentbench.db_answer import CHANGING
 from proctor_benchmarks.agentbench.official import PARTS, TASKS, Part
@@ -212,7 +212,7 @@ def _cards(_: Path, split: Split) -> Iterator[Sample]:
 
 
 def _puzzles(root: Path, split: Split) -> Iterator[Sample]:
-    for index, (_, row) in enumerate(READERS[".xlsx"](root / _FILES["puzzles"][split], Reading())):
+    for index, (_, row) in enumerate(READERS[".xlsx"](root / _FILES["puzzles"][split], FileReading())):
         story, truth, story_key, answer_key = (str(value).strip() for value in list(row.values())[:4])
         item = {"story": story, "truth": truth, "story_key": story_key, "answer_key": answer_key}
         yield _sample("puzzles", split, index, item, target=truth)

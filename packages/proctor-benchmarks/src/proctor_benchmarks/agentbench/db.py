@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.sample import Message, Sample
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.runtime.python_source import constants
-from proctor_benchmarks.agentbench.conversation import Ended, History, Loop
-from proctor_benchmarks.agentbench.database import Databases, Table
+from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
+from proctor_benchmarks.agentbench.database import Databases, WorkerTable
 from proctor_benchmarks.agentbench.db_answer import CHANGING
 from proctor_benchmarks.agentbench.official import Status
 
@@ -24,7 +24,7 @@ _OPENING, _CLOSING = "```sql\n", "\n```"
 _ANSWER = re.compile(r"\nFinal Answer:(.*)")
 
 
-class DatabasePart(Opened):
+class DatabasePart(OpenedModels):
     """Plays samples, each on a table of its own."""
 
     def __init__(self, root: Path, databases: Databases, rounds: int = ROUNDS) -> None:
@@ -52,7 +52,7 @@ class DatabasePart(Opened):
                 reply, rounds = said, rounds + 1
             else:
                 answer, status = self._answered(reply, rounds)
-            yield Ended(status=status, result=await result(entry, table, answer))
+            yield EndedSample(status=status, result=await result(entry, table, answer))
 
     def _answered(self, reply: str, rounds: int) -> tuple[str, Status]:
         found = _ANSWER.search(reply)
@@ -78,7 +78,7 @@ def question(entry: Mapping[str, Any]) -> Message:
     return Message.of("user", f"{entry['description']}\n{entry['add_description']}")
 
 
-async def result(entry: Mapping[str, Any], table: Table, answer: str) -> dict[str, str]:
+async def result(entry: Mapping[str, Any], table: WorkerTable, answer: str) -> dict[str, str]:
     """Return the official result; the answer to a change is the digest of the table."""
     kind = entry["type"][0]
     return {"answer": await table.digest() if kind in CHANGING else answer, "type": kind, "error": ""}

@@ -24,7 +24,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample
 from proctor.core.sentence import say
 from proctor.core.trajectory import Step, Trajectory
-from proctor.core.trial import Failure, Trial
+from proctor.core.trial import Trial, TrialFailure
 from proctor.runtime.files import folder_name, write_whole
 from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.agentbench import official
@@ -35,7 +35,7 @@ RUNS, ERRORS = "runs.jsonl", "error.jsonl"
 _NO_TEXT = "expected string or bytes-like object"  # a search in the answer that `finish` does not have
 
 
-class Said(msgspec.Struct, frozen=True):
+class HistoryMessage(msgspec.Struct, frozen=True):
     """A message of a history."""
 
     role: str
@@ -47,10 +47,10 @@ class Output(msgspec.Struct, frozen=True):
 
     status: Status
     result: Any = None
-    history: tuple[Said, ...] | None = None
+    history: tuple[HistoryMessage, ...] | None = None
 
 
-class Line(msgspec.Struct, frozen=True):
+class RunsFileLine(msgspec.Struct, frozen=True):
     """A line of `runs.jsonl` or `error.jsonl`."""
 
     index: int | str
@@ -59,7 +59,7 @@ class Line(msgspec.Struct, frozen=True):
     output: Any = None
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield what became of each sample of the parts and the split of the task.
 
     Args:
@@ -82,9 +82,9 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     folders = sorted({str(file.resolve().parent.parent) for file, _ in found})
     if len(folders) > 1:
         raise BadInput("{path} holds results of several models: {models}. Give the folder of one.", path=path, models=", ".join(folders))  # fmt: skip
-    replies: dict[str, Trajectory | Failure] = {}
+    replies: dict[str, Trajectory | TrialFailure] = {}
     for file, part in sorted(found, key=lambda one: one[0].name == ERRORS):  # what was tried again has a result too
-        for number, line in read_json_lines(file, Line):
+        for number, line in read_json_lines(file, RunsFileLine):
             replies.setdefault(f"{part}/{line.index}", _reply(file, number, part, line))
     yield from replies.items()
 
@@ -131,15 +131,17 @@ def _other(split: str) -> str:
     return "-dev" if split == "std" else "-std"
 
 
-def _reply(file: Path, number: int, part: Part, line: Line) -> Trajectory | Failure:
+def _reply(file: Path, number: int, part: Part, line: RunsFileLine) -> Trajectory | TrialFailure:
     if line.error is not None:
-        return Failure(kind="recorded", reason=say("The result file says: {error}", error=f"{line.error}: {line.info}"))
+        return TrialFailure(
+            kind="recorded", reason=say("The result file says: {error}", error=f"{line.error}: {line.info}")
+        )
     try:
         output = msgspec.convert(line.output, Output)
     except msgspec.ValidationError as error:
         raise BadInput("{path}, line {line}: {error}.", path=file, line=number, error=error) from None
     if output.status in official.BROKEN and not _is_about_the_agent(part, output):
-        return Failure(kind="recorded", reason=say("The result file says: {error}", error=output.status))
+        return TrialFailure(kind="recorded", reason=say("The result file says: {error}", error=output.status))
     steps, turn = [], 0
     for said in output.history or ():
         is_agent = said.role == "agent"

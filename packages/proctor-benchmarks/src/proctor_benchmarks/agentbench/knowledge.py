@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample
 from proctor.runtime.json_file import read_json
 from proctor.runtime.python_source import constants
-from proctor_benchmarks.agentbench.conversation import Ended, History, Loop
+from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 
 ROUNDS = 15
 FOLDER = "src/server/tasks/knowledgegraph"
@@ -289,7 +289,7 @@ class KnowledgePart:
         for _ in range(self._rounds):
             reply = yield None
             if reply is None:
-                yield Ended(status="agent context limit")
+                yield EndedSample(status="agent context limit")
                 return
             text = reply.split("Observation:")[0].replace("\\_", "_")
             history[-1] = Message.of("assistant", text)
@@ -305,8 +305,8 @@ class KnowledgePart:
             try:
                 found = await self._base.find(_variable(answer).program)
             except CallRefused:  # officially an error of the task: it has no query, or the endpoint accepts none
-                yield Ended(status="task error")
+                yield EndedSample(status="task error")
                 return
-            yield Ended(status="completed", result={"predict": list(found), "actions": turns.actions})
+            yield EndedSample(status="completed", result={"predict": list(found), "actions": turns.actions})
             return
-        yield Ended(status="task limit reached", result={"predict": [], "actions": turns.actions})
+        yield EndedSample(status="task limit reached", result={"predict": [], "actions": turns.actions})

@@ -10,9 +10,9 @@ import msgspec
 from proctor.core.errors import BadInput, EnvironmentFailed, PartFailed
 from proctor.isolation import Workers
 from proctor.isolation.limits import WorkerRaised
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.transport.client import Client, current
-from proctor.transport.target import Target
+from proctor.transport.target import RequestTarget
 from proctor_benchmarks.agentbench.knowledge import FOLDER, CallRefused
 
 NAMESPACE = "http://rdf.freebase.com/ns/"
@@ -27,14 +27,14 @@ class _Bindings(msgspec.Struct, frozen=True):
     bindings: list[dict[str, dict[str, Any]]]
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _Entity(msgspec.Struct, frozen=True):
     results: _Bindings
 
 
-_decode = msgspec.json.Decoder(_Found).decode
+_decode = msgspec.json.Decoder(_Entity).decode
 
 
-class SparqlBase(Opened):
+class SparqlBase(OpenedModels):
     """The knowledge base of a SPARQL endpoint, entered for as long as a run lasts.
 
     Raises:
@@ -45,7 +45,7 @@ class SparqlBase(Opened):
         if not url:
             raise BadInput("The part kg needs a SPARQL endpoint with the Freebase of the official repository: --set sparql=http://localhost:3001/sparql")  # fmt: skip
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/sparql-results+json"}
-        self._target = Target(url, headers=headers, seconds=SECONDS)
+        self._target = RequestTarget(url, headers=headers, seconds=SECONDS)
         self._workers = Workers(Path(__file__).with_name("knowledge_worker_program.py"), paths=[root / FOLDER], size=1)
         super().__init__([self._workers])
 
@@ -80,7 +80,7 @@ class SparqlBase(Opened):
         values = [binding[name]["value"] for binding in found.results.bindings for name in binding]
         return [str(value).replace(NAMESPACE, "").replace(TIME_ZONE, "") for value in values]
 
-    async def _post(self, body: bytes) -> _Found:
+    async def _post(self, body: bytes) -> _Entity:
         client = current.get()
         if client is not None:
             return await client.post(self._target, body, _decode)

@@ -19,7 +19,7 @@ import msgspec
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed
 from proctor.core.sample import Message, Sample
 from proctor.runtime.python_source import constants
-from proctor_benchmarks.agentbench.conversation import Ended, History, Loop
+from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.source_texts import SourceTexts
 
 SOURCE = "src/server/tasks/os_interaction/task.py"
@@ -32,7 +32,7 @@ SHOWN = "The output of the OS:\n\n"
 CUT = "\n[truncated because the output is too long]"
 
 
-class Script(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class OsScript(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """A program in one of the official languages: bash, python, c or c++."""
 
     language: str
@@ -48,11 +48,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     description: str = ""
-    init: tuple[Script, ...] = ()
-    start: Script | None = None
+    init: tuple[OsScript, ...] = ()
+    start: OsScript | None = None
     match: Mapping[str, Any] | None = None
-    check: tuple[Script | None, ...] | None = None
-    example: Script | None = None
+    check: tuple[OsScript | None, ...] | None = None
+    example: OsScript | None = None
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,26 +62,26 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     output: str = ""
 
 
-class Machine(Protocol):
+class OsMachine(Protocol):
     """A computer that belongs to one attempt."""
 
     async def type(self, command: str) -> str:
         """Return what the shell of the agent prints for a command."""
         ...
 
-    async def run(self, script: Script, *arguments: str) -> Ran:
+    async def run(self, script: OsScript, *arguments: str) -> Ran:
         """Run a script outside of that shell, as root."""
         ...
 
 
-class Action(msgspec.Struct, frozen=True, kw_only=True):
+class ShellAction(msgspec.Struct, frozen=True, kw_only=True):
     """What a reply asks for: `bash` with its commands, `commit` with the answer, if it has one; None if nothing."""
 
     name: str | None = None
     content: str | None = None
 
 
-def read_action(text: str) -> Action:
+def read_action(text: str) -> ShellAction:
     """Return the action of a reply: that of the last line with `Act:` that has one.
 
     >>> read_action("Act: answer(3)\\nAct: finish").content, read_action("Act: answer(a (b) c)").content
@@ -90,15 +90,15 @@ def read_action(text: str) -> Action:
     for line in reversed(re.findall(r"Act:\s*(.+)", text)):
         name = line.lower()
         if name.startswith("bash"):
-            return Action(name="bash", content="\n\n".join(_blocks(text)))
+            return ShellAction(name="bash", content="\n\n".join(_blocks(text)))
         if name.startswith("finish"):
-            return Action(name="commit")
+            return ShellAction(name="commit")
         if name.startswith("answer"):
             written = line[len("answer") :].strip()
             left, right = written.find("("), written.rfind(")")
             if -1 not in (left, right):
-                return Action(name="commit", content=written[left + 1 : right])
-    return Action()
+                return ShellAction(name="commit", content=written[left + 1 : right])
+    return ShellAction()
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -117,7 +117,7 @@ class OsPart:
     """Plays problems, each on a machine of its own."""
 
     def __init__(
-        self, root: Path, make: Callable[[], AbstractAsyncContextManager[Machine]], rounds: int = ROUNDS
+        self, root: Path, make: Callable[[], AbstractAsyncContextManager[OsMachine]], rounds: int = ROUNDS
     ) -> None:
         source = root / SOURCE
         first, *example = constants(source)["ONE_SHOT"]
@@ -142,20 +142,20 @@ class OsPart:
             for _ in range(self._rounds):
                 reply = yield None
                 if reply is None:
-                    yield Ended(status="agent context limit", result={"result": False})
+                    yield EndedSample(status="agent context limit", result={"result": False})
                     return
                 action = read_action(reply)
                 if action.name is None:
-                    yield Ended(status="agent invalid action", result={"result": False})
+                    yield EndedSample(status="agent invalid action", result={"result": False})
                     return
                 if action.name == "commit":
                     yield await judge(problem, machine, action.content)
                     return
                 history.append(Message.of("user", show(await _type(machine, action.content or ""))))
-            yield Ended(status="task limit reached", result={"result": False, "reason": "round limit"})
+            yield EndedSample(status="task limit reached", result={"result": False, "reason": "round limit"})
 
 
-async def _type(machine: Machine, command: str) -> str:
+async def _type(machine: OsMachine, command: str) -> str:
     """Return what a command of the agent prints.
 
     Raises:
@@ -167,7 +167,7 @@ async def _type(machine: Machine, command: str) -> str:
         raise EnvironmentDied(failure.sentence, kind=failure.kind) from failure
 
 
-async def prepare(problem: Problem, machine: Machine) -> None:
+async def prepare(problem: Problem, machine: OsMachine) -> None:
     """Make a machine ready for a problem.
 
     Raises:
@@ -202,7 +202,7 @@ def solution(sample: Sample) -> Generator[str, str]:
     yield "Act: answer({})".format("\r".join(printed.splitlines()))
 
 
-async def judge(problem: Problem, machine: Machine, answer: str | None) -> Ended:
+async def judge(problem: Problem, machine: OsMachine, answer: str | None) -> EndedSample:
     """Return the verdict on an answer, or with None on what was done to the machine.
 
     Officially the verdict crashes where a pattern is to be found in no answer, and where `strip` is missing: "unknown".
@@ -211,10 +211,10 @@ async def judge(problem: Problem, machine: Machine, answer: str | None) -> Ended
         try:
             is_right = matches(problem.match, answer)
         except (KeyError, TypeError) as error:
-            return Ended(status="unknown", result={"result": False, "error": f"{type(error).__name__}: {error}"})
-        return Ended(status="completed", result={"result": is_right})
+            return EndedSample(status="unknown", result={"result": False, "error": f"{type(error).__name__}: {error}"})
+        return EndedSample(status="completed", result={"result": is_right})
     if not problem.check:
-        return Ended(status="unknown", result={"result": False})
+        return EndedSample(status="unknown", result={"result": False})
     arguments = [str(answer)]
     for given in problem.check:
         script = given or problem.example
@@ -222,9 +222,9 @@ async def judge(problem: Problem, machine: Machine, answer: str | None) -> Ended
             raise EnvironmentFailed("A check of this problem needs its example, which is missing.", kind="problem")
         ran = await machine.run(script, *arguments)
         if ran.code != 0:
-            return Ended(status="completed", result={"result": False})
+            return EndedSample(status="completed", result={"result": False})
         arguments.append(ran.output)
-    return Ended(status="completed", result={"result": True})
+    return EndedSample(status="completed", result={"result": True})
 
 
 def matches(expected: Mapping[str, Any], answer: str | None) -> bool:

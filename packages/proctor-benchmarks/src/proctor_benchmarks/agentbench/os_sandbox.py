@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from proctor.core.errors import BadInput, EnvironmentFailed
-from proctor_benchmarks.agentbench.os_loop import Ran, Script
+from proctor_benchmarks.agentbench.os_loop import OsScript, Ran
 from proctor_benchmarks.boxes.namespace import Namespace, lacks
 from proctor_benchmarks.boxes.system_root import PROGRAMS, SYSTEM, files_of_a_fresh_system
 
@@ -45,7 +45,7 @@ class Sandbox:
         """Return what the shell of the agent prints for a command, until it ends or is silent for five seconds."""
         return str(await self._ask("type", command=command, seconds=SECONDS))
 
-    async def run(self, script: Script, *arguments: str) -> Ran:
+    async def run(self, script: OsScript, *arguments: str) -> Ran:
         """Run a script outside of that shell, as root."""
         if script.language in _COMPILERS:
             return await self._run_compiled(script, arguments)
@@ -54,7 +54,7 @@ class Sandbox:
         dashes = ["--"] if script.language == "bash" and arguments else []  # $0 of the script
         return await self._run([*_LANGUAGES[script.language], script.code, *dashes, *arguments])
 
-    async def _run_compiled(self, script: Script, arguments: Sequence[str]) -> Ran:
+    async def _run_compiled(self, script: OsScript, arguments: Sequence[str]) -> Ran:
         # the text is written in JSON, as officially
         text = f'echo "{json.dumps(script.code)}" > /tmp/main.cpp && {_COMPILERS[script.language]} -o /tmp/a.out /tmp/main.cpp'
         await self._run(["bash", "-c", text])

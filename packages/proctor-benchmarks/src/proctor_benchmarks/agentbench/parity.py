@@ -18,7 +18,7 @@ from proctor_benchmarks.agentbench import dataset, parity_db, parity_rules, pari
 Line = Mapping[str, Any]
 Check = Callable[[Line], tuple[object, object]]  # to what the official code found, and what ours does
 CheckWithClone = Callable[[Line, Path], tuple[object, object]]
-CheckWithTables = Callable[[Line, Path, parity_db.Tables], tuple[object, object]]
+CheckWithTables = Callable[[Line, Path, parity_db.ParityTables], tuple[object, object]]
 
 CHECKS: Mapping[str, Check] = {**parity_rules.CHECKS, **parity_worlds.CHECKS}
 WITH_CLONE: Mapping[str, CheckWithClone] = {**parity_rules.WITH_CLONE, **parity_worlds.WITH_CLONE}
@@ -35,7 +35,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
     Raises:
         BadInput: a line that cannot be read, or a kind that needs a clone without one.
     """
-    with parity_db.Tables() as tables:
+    with parity_db.ParityTables() as tables:
         for number, line in read_json_lines(path, dict):
             if "kind" in line and line["kind"] not in KINDS:
                 yield Checked.unknown(line)
@@ -50,7 +50,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
             yield Checked(id=line["id"], agrees=agrees, ours=str(ours)[:300], official=str(wanted)[:300], rule=line["kind"])  # fmt: skip
 
 
-def _checked(line: Line, data: str | None, tables: parity_db.Tables) -> tuple[object, object]:
+def _checked(line: Line, data: str | None, tables: parity_db.ParityTables) -> tuple[object, object]:
     kind = line["kind"]
     if kind in CHECKS:
         return CHECKS[kind](line)

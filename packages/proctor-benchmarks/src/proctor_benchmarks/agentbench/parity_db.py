@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from proctor.core.sample import Sample
 from proctor_benchmarks.agentbench import dataset, db
-from proctor_benchmarks.agentbench.database import Databases, Table
+from proctor_benchmarks.agentbench.database import Databases, WorkerTable
 from proctor_benchmarks.agentbench.db_worker_program import digest_query
 from proctor_benchmarks.agentbench.parity_rules import CANCEL, Line, Pair, replay, sha256
 
@@ -17,7 +17,7 @@ _DIGEST = "[('03b2eddd4fe471e0f29fc9e907fd5a5d',)]"  # of every table, in the re
 _OPENING = 2  # messages before the question
 
 
-class Tables:
+class ParityTables:
     """Real tables for lines that need some; the server starts with the first of them."""
 
     def __init__(self) -> None:
@@ -55,11 +55,11 @@ class _Scripted(Databases):
         self._replies = list(replies)
 
     @asynccontextmanager
-    async def open(self, table: Mapping[str, Any]) -> AsyncIterator[Table]:
+    async def open(self, table: Mapping[str, Any]) -> AsyncIterator[WorkerTable]:
         yield _ScriptedTable(table, self.asked, self._replies)
 
 
-class _ScriptedTable(Table):
+class _ScriptedTable(WorkerTable):
     def __init__(self, table: Mapping[str, Any], asked: list[list[object]], replies: list[str]) -> None:
         self._table = table
         self._asked = asked
@@ -75,7 +75,7 @@ class _ScriptedTable(Table):
         return _DIGEST
 
 
-def _episode(line: Line, root: Path, _: Tables) -> Pair:
+def _episode(line: Line, root: Path, _: ParityTables) -> Pair:
     scripted = _Scripted(line["db_outputs"])
     sample = _sample(line, root)
     replies = list(line["replies"])
@@ -100,7 +100,7 @@ async def _crashed(sample: Sample, databases: Databases) -> dict[str, str]:
     return {**found, "error": "expected string or bytes-like object, got 'NoneType'"}
 
 
-def _init(line: Line, root: Path, _: Tables) -> Pair:
+def _init(line: Line, root: Path, _: ParityTables) -> Pair:
     entry = _sample(line, root).meta["item"]
     rows = entry["table"]["table_info"]["rows"]
     values = [value for row in rows for value in row]
@@ -127,7 +127,7 @@ def _official_statement(table: Mapping[str, Any]) -> str:
     )
 
 
-def _db_state(line: Line, root: Path, tables: Tables) -> Pair:
+def _db_state(line: Line, root: Path, tables: ParityTables) -> Pair:
     replies, digest = tables.state(_sample(line, root).meta["item"]["table"], line["statements"])
     ours: dict[str, object] = {"outputs": replies, "hash": digest}
     if "correct" in line:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Message, Sample
 from proctor_benchmarks.agentbench import cards, dataset, db_answer, mind2web, official
-from proctor_benchmarks.agentbench.conversation import EMPTY, Ended, History, Play, segments, window
+from proctor_benchmarks.agentbench.conversation import EMPTY, EndedSample, History, Play, segments, window
 from proctor_benchmarks.agentbench.webshop import WebShop
 
 LIMIT, CANCEL = "!limit", "!cancel"
@@ -19,7 +19,7 @@ Line = Mapping[str, Any]
 Pair = tuple[object, object]
 
 
-def replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[Ended | None, History, int]:
+def replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[EndedSample | None, History, int]:
     """Play a sample with scripted replies, without an agent; how it ended, the history, and how often the agent was asked.
 
     When the replies are used up, the agent's context is full. A reply that was cancelled ends the sample as `unknown`, which
@@ -28,7 +28,7 @@ def replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[Ended | 
     return asyncio.run(_replay(play, sample, replies))
 
 
-async def _replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[Ended | None, History, int]:
+async def _replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[EndedSample | None, History, int]:
     history: History = []
     loop = play(sample, history)
     asked = 0
@@ -39,7 +39,7 @@ async def _replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[E
             asked += 1
             history.append(Message.of("assistant", _STATUSES.get(reply, reply)))
             if reply == CANCEL:
-                return Ended(status="unknown"), history, asked
+                return EndedSample(status="unknown"), history, asked
             ended = await loop.asend(None if reply == LIMIT else reply)
     finally:
         await loop.aclose()

@@ -8,16 +8,16 @@ from typing import Any
 
 from proctor.core.sample import Message, Sample
 from proctor_benchmarks.agentbench import alfworld, dataset, os_loop, puzzles
-from proctor_benchmarks.agentbench.conversation import Ended, Play
+from proctor_benchmarks.agentbench.conversation import EndedSample, Play
 from proctor_benchmarks.agentbench.knowledge import KnowledgePart, Ontology
-from proctor_benchmarks.agentbench.os_loop import Ran, Script
+from proctor_benchmarks.agentbench.os_loop import OsScript, Ran
 from proctor_benchmarks.agentbench.parity_rules import CANCEL, LIMIT, Line, Pair, replay
 
 _ontology = cache(Ontology)
-_wording = cache(puzzles.Wording)
+_wording = cache(puzzles.PuzzleWording)
 
 
-def _play(play: Play, item: Mapping[str, Any], replies: Sequence[str]) -> tuple[Ended, list[list[str]], int]:
+def _play(play: Play, item: Mapping[str, Any], replies: Sequence[str]) -> tuple[EndedSample, list[list[str]], int]:
     """Return how an item ends, its history by the official names of roles, and how often the agent was asked.
 
     A cancelled reply ends a sample as one that does not fit, but for the status.
@@ -28,7 +28,7 @@ def _play(play: Play, item: Mapping[str, Any], replies: Sequence[str]) -> tuple[
     messages = [["agent" if message.role == "assistant" else "user", message.text] for message in history]
     if CANCEL in replies[:asked]:
         messages[-1][1] = "cancelled"
-        ended = Ended(status="unknown", result=ended.result)
+        ended = EndedSample(status="unknown", result=ended.result)
     return ended, messages, asked
 
 
@@ -44,7 +44,7 @@ class _Machine:
         self.calls.append(["execute", command])
         return self._outputs.pop(0) if self._outputs else ""
 
-    async def run(self, script: Script, *arguments: str) -> Ran:
+    async def run(self, script: OsScript, *arguments: str) -> Ran:
         self.calls.append(["check", [script.language, script.code], list(arguments)])
         code, output = self._results.pop(0) if self._results else (0, "")
         return Ran(code=code, output=output)
@@ -126,17 +126,17 @@ class _Household:
         self.actions: list[str] = []
         self._line = line
 
-    async def reset(self) -> alfworld.Seen:
+    async def reset(self) -> alfworld.SeenHousehold:
         return self._seen()
 
-    async def step(self, action: str) -> alfworld.Seen:
+    async def step(self, action: str) -> alfworld.SeenHousehold:
         self.actions.append(action)
         return self._seen()
 
-    def _seen(self) -> alfworld.Seen:
+    def _seen(self) -> alfworld.SeenHousehold:
         count, line = len(self.actions), self._line
         won = count >= line["won_at"]
-        return alfworld.Seen(
+        return alfworld.SeenHousehold(
             observation="seen", actions=tuple(line["choices"]), won=won, done=won or count >= line["env_ends_at"]
         )
 

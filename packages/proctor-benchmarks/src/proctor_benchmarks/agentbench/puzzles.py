@@ -15,7 +15,7 @@ import msgspec
 
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Message, Sample
-from proctor_benchmarks.agentbench.conversation import Ended, History, Loop
+from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.official import Status
 from proctor_benchmarks.agentbench.source_texts import SourceTexts
 
@@ -41,7 +41,7 @@ class Puzzle(msgspec.Struct, frozen=True, kw_only=True):
     answer_key: str
 
 
-class Wording:
+class PuzzleWording:
     """The official prompts of the player and of the host, by the names of the methods that return them."""
 
     def __init__(self, root: Path) -> None:
@@ -62,10 +62,10 @@ class Wording:
         return [Message.of(item["role"], item["content"]) for item in (with_known if known else without)]
 
 
-class Game:
+class PuzzleGame:
     """The host's side of one game."""
 
-    def __init__(self, puzzle: Puzzle, ask: Ask, wording: Wording, rounds: int) -> None:
+    def __init__(self, puzzle: Puzzle, ask: Ask, wording: PuzzleWording, rounds: int) -> None:
         self.log = [f"Story: {puzzle.story}", f"Truth: {puzzle.truth}"]
         self._ask = ask
         self._wording = wording
@@ -142,7 +142,7 @@ class Game:
 class PuzzlesPart:
     """Plays puzzles; `ask` returns what the host says."""
 
-    def __init__(self, wording: Wording, ask: Ask, rounds: int = ROUNDS) -> None:
+    def __init__(self, wording: PuzzleWording, ask: Ask, rounds: int = ROUNDS) -> None:
         self._wording = wording
         self._ask = ask
         self._rounds = rounds
@@ -155,7 +155,7 @@ class PuzzlesPart:
             UserFailed: the host failed.
         """
         puzzle = msgspec.convert(sample.meta["item"], Puzzle)
-        game = Game(puzzle, self._ask, self._wording, self._rounds)
+        game = PuzzleGame(puzzle, self._ask, self._wording, self._rounds)
         said = str(self._wording("solver_instruction", story=puzzle.story))
         aborts = 0
         status: Status = "task limit reached"
@@ -176,7 +176,7 @@ class PuzzlesPart:
             if aborts >= ABORTS:
                 status = "completed"
                 break
-        yield Ended(status=status, result=game.result())
+        yield EndedSample(status=status, result=game.result())
 
 
 def strip_number(key: str) -> str:

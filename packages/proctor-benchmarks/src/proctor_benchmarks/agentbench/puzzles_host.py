@@ -6,10 +6,10 @@ from typing import Any
 from proctor.core.errors import BadInput, PartFailed, UserFailed
 from proctor.core.sample import Message
 from proctor.models import ledger
-from proctor.models.named import Opened, model
+from proctor.models.named import OpenedModels, model
 
 
-class PuzzleHost(Opened):
+class PuzzleHost(OpenedModels):
     """A model that knows the truth of each puzzle; officially gpt-3.5-turbo-0613 at temperature 0.
 
     Attributes:

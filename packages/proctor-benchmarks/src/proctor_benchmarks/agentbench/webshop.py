@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from proctor.core.sample import Message, Sample
-from proctor_benchmarks.agentbench.conversation import Ended, History, Loop
+from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.official import Status
 
 ROUNDS = 10
@@ -66,4 +66,4 @@ class WebShop:
             if done:
                 status = "completed"
                 break
-        yield Ended(status=status, result={"reward": reward, "history": rounds})
+        yield EndedSample(status=status, result={"reward": reward, "history": rounds})

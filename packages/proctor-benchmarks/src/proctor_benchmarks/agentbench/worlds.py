@@ -19,7 +19,7 @@ from proctor_benchmarks.agentbench.knowledge_base import SparqlBase
 from proctor_benchmarks.agentbench.official import Part
 from proctor_benchmarks.agentbench.os_loop import OsPart
 from proctor_benchmarks.agentbench.os_sandbox import Sandbox, check_machine
-from proctor_benchmarks.agentbench.puzzles import PuzzlesPart, Wording
+from proctor_benchmarks.agentbench.puzzles import PuzzlesPart, PuzzleWording
 from proctor_benchmarks.agentbench.puzzles_host import PuzzleHost
 
 
@@ -33,7 +33,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     alfworld: str | None
 
 
-class World:
+class AgentBenchWorld:
     """A part that is made when the run begins."""
 
     def __init__(self, make: Callable[[], tuple[Play, object]]) -> None:
@@ -55,7 +55,7 @@ class World:
         return self._play(sample, history)
 
 
-def worlds(root: Path, needs: Needs) -> Mapping[Part, World]:
+def worlds(root: Path, needs: Needs) -> Mapping[Part, AgentBenchWorld]:
     """Return the parts that can be played."""
 
     def database() -> tuple[Play, object]:
@@ -75,7 +75,7 @@ def worlds(root: Path, needs: Needs) -> Mapping[Part, World]:
         return KnowledgePart(root, Ontology(root), base), base
 
     def puzzles() -> tuple[Play, object]:
-        return PuzzlesPart(Wording(root), needs.host), needs.host
+        return PuzzlesPart(PuzzleWording(root), needs.host), needs.host
 
     def household() -> tuple[Play, object]:
         games = Games(needs.alfworld)
@@ -89,4 +89,4 @@ def worlds(root: Path, needs: Needs) -> Mapping[Part, World]:
         "puzzles": puzzles,
         "alfworld": household,
     }
-    return {part: World(make) for part, make in made.items()}
+    return {part: AgentBenchWorld(make) for part, make in made.items()}

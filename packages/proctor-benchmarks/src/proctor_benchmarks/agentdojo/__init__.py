@@ -19,7 +19,7 @@ from proctor.transport import fetch
 from proctor_benchmarks.agentdojo import export, official, parity, replies
 from proctor_benchmarks.agentdojo.dataset import NO_ATTACK, VERSION, samples_of, suites_of
 from proctor_benchmarks.agentdojo.environment import PipelineAgain, Worlds
-from proctor_benchmarks.agentdojo.scorer import Check, Checks
+from proctor_benchmarks.agentdojo.scorer import AgentDojoCheck, Checks
 from proctor_benchmarks.agentdojo.summary import summarise
 
 Solves = Literal["user", "injection", "both"]
@@ -60,7 +60,7 @@ def task(
     samples = [sample for name in suites for sample in samples_of(listing, name, version, attack, model)]
     workers = official.make_workers(folder)
     checks = Checks(workers)
-    scorers = [Check("utility", checks), Check("attack_success", checks)]
+    scorers = [AgentDojoCheck("utility", checks), AgentDojoCheck("attack_success", checks)]
     return Task(
         name="agentdojo" if set(suites) == set(listing.suites) else f"agentdojo/{','.join(suites)}",
         version=version if data is None else f"{version} of {folder}",
@@ -85,7 +85,7 @@ def task(
     )
 
 
-def _check_model(model: str, listing: official.Listing) -> None:
+def _check_model(model: str, listing: official.OfficialListing) -> None:
     if not any(known in model for known in listing.models):
         raise BadInput(
             "The attacks address the agent by a model that AgentDojo knows, and '{model}' holds the name of none. Known: {known}.",

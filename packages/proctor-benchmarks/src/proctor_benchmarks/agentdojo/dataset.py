@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from proctor.core.errors import BadInput
 from proctor.core.near import near
 from proctor.core.sample import Message, Sample, Turn
-from proctor_benchmarks.agentdojo.official import Listing
+from proctor_benchmarks.agentdojo.official import OfficialListing
 
 VERSION = "v1.2.2"
 NO_ATTACK = "none"
 CLEAN, ATTACKED, ALONE = "clean", "attacked", "alone"
 
 
-def suites_of(wanted: str | Sequence[str], listing: Listing) -> list[str]:
+def suites_of(wanted: str | Sequence[str], listing: OfficialListing) -> list[str]:
     """Return the suites that are meant: a list, one text with commas, or `all`.
 
     Raises:
@@ -40,7 +40,7 @@ def suites_of(wanted: str | Sequence[str], listing: Listing) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def samples_of(listing: Listing, name: str, version: str, attack: str, model: str) -> Iterator[Sample]:
+def samples_of(listing: OfficialListing, name: str, version: str, attack: str, model: str) -> Iterator[Sample]:
     """Yield the samples of a suite: user tasks, and with an attack also injection tasks as user tasks, and all pairs."""
     suite = listing.suites[name]
     scene = {"version": version, "suite": name}

@@ -13,14 +13,14 @@ from typing import Any, Self
 from proctor.core.sample import FreshTurn, Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Trajectory
 from proctor.isolation import Instance, Workers
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 
 ROUNDS = 15
 RUNS = 3
 NO_ARGUMENTS = "The arguments are no JSON object."  # upstream ends there with an exception
 
 
-class Worlds(Opened):
+class Worlds(OpenedModels):
     """Makes the environment of each sample; its workers start with the run."""
 
     def __init__(self, workers: Workers, tools_by_suite: Mapping[str, Sequence[Tool]]) -> None:
@@ -28,12 +28,12 @@ class Worlds(Opened):
         self._workers = workers
         self._tools_by_suite = tools_by_suite
 
-    def __call__(self, sample: Sample) -> "World":
+    def __call__(self, sample: Sample) -> "AgentDojoWorld":
         scene = sample.meta["scene"]
-        return World(self._workers, scene, self._tools_by_suite[scene["suite"]])
+        return AgentDojoWorld(self._workers, scene, self._tools_by_suite[scene["suite"]])
 
 
-class World:
+class AgentDojoWorld:
     """The environment of one sample, in a worker.
 
     Attributes:
@@ -49,7 +49,7 @@ class World:
         self._calls = 0
 
     async def __aenter__(self) -> Self:
-        self._world = await self._workers.open("World", **self._scene)
+        self._world = await self._workers.open("AgentDojoWorld", **self._scene)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -28,7 +28,7 @@ LICENCE = "MIT"
 NEEDS = ("pydantic", "yaml", "deepdiff", "docstring_parser", "email_validator")
 
 
-class Suite(msgspec.Struct, frozen=True):
+class OfficialSuite(msgspec.Struct, frozen=True):
     """A suite in one version of the benchmark."""
 
     user_tasks: Mapping[str, str]
@@ -37,13 +37,13 @@ class Suite(msgspec.Struct, frozen=True):
     tools: tuple[Tool, ...]
 
 
-class Listing(msgspec.Struct, frozen=True):
+class OfficialListing(msgspec.Struct, frozen=True):
     """A version of the benchmark; `attacks` says of each whether it only wants the agent to stop."""
 
     system: str
     attacks: Mapping[str, bool]
     models: tuple[str, ...]
-    suites: Mapping[str, Suite]
+    suites: Mapping[str, OfficialSuite]
 
 
 def locate(source: str | Path | None = None, *, progress: fetch.Progress | None = None) -> Path:
@@ -90,13 +90,13 @@ def make_workers(folder: Path, size: int | None = None) -> Workers:
 
 
 @cache
-def listing(folder: Path, version: str) -> Listing:
+def listing(folder: Path, version: str) -> OfficialListing:
     """Return what a version of the benchmark holds.
 
     Raises:
         BadInput: there is no such version.
     """
-    found = msgspec.convert(ask(folder, "listing", version=version), Listing)
+    found = msgspec.convert(ask(folder, "listing", version=version), OfficialListing)
     if not found.suites:
         raise BadInput("AgentDojo {package} has no version '{version}'.", package=PACKAGE.version, version=version)
     return found

@@ -45,7 +45,7 @@ _AT_ONCE = 256  # lines; their workers are started again for the next ones
 STOPPED_CLOCK = ("2025-01-01 12:00:00", "2025-01-01T12:00:00")
 
 
-class Line(msgspec.Struct, frozen=True):
+class AgentDojoLine(msgspec.Struct, frozen=True):
     """A line of either kind; what it does not have is None."""
 
     id: str
@@ -83,21 +83,23 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
             yield from runner.run(_check(several, listing, official.make_workers(folder)))
 
 
-async def _check(lines: Sequence[Mapping[str, Any]], listing: official.Listing, workers: Workers) -> list[Checked]:
+async def _check(
+    lines: Sequence[Mapping[str, Any]], listing: official.OfficialListing, workers: Workers
+) -> list[Checked]:
     async with workers:
         return await run_together(*(check_line(line, listing, workers) for line in lines))
 
 
-async def check_line(raw: Mapping[str, Any], listing: official.Listing, workers: Workers) -> Checked:
+async def check_line(raw: Mapping[str, Any], listing: official.OfficialListing, workers: Workers) -> Checked:
     """Check one line of either kind; every field that can be compared has to be equal."""
     find = _played if "replies" in raw else _inputs
-    ours = await find(msgspec.convert(raw, Line), listing, workers)
+    ours = await find(msgspec.convert(raw, AgentDojoLine), listing, workers)
     wrong = [name for name in (raw.keys() | ours.keys()) - _GIVEN if raw.get(name) != ours.get(name)]
     official_verdict, our_verdict = ({name: of.get(name) for name in wrong} for of in (raw, ours))
     return Checked(id=raw["id"], agrees=not wrong, ours=_shown(our_verdict), official=_shown(official_verdict), rule=str(raw.get("kind", "")))  # fmt: skip
 
 
-async def _played(line: Line, listing: official.Listing, workers: Workers) -> dict[str, Any]:
+async def _played(line: AgentDojoLine, listing: official.OfficialListing, workers: Workers) -> dict[str, Any]:
     """Play a scripted agent, and return the fields of its line as they are here."""
     suite = listing.suites[line.suite]
     tasks = {**suite.user_tasks, **suite.injection_tasks}
@@ -130,7 +132,7 @@ async def _played(line: Line, listing: official.Listing, workers: Workers) -> di
     return found
 
 
-async def _inputs(line: Line, listing: official.Listing, workers: Workers) -> dict[str, Any]:
+async def _inputs(line: AgentDojoLine, listing: official.OfficialListing, workers: Workers) -> dict[str, Any]:
     """Return the fields of a line about a suite or a task as they are here."""
     suite = listing.suites[line.suite]
     task = line.user_task or line.injection_task

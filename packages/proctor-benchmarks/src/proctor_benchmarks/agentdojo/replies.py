@@ -20,7 +20,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Part, Sample, Text, ToolCall, ToolResult
 from proctor.core.sentence import say
 from proctor.core.trajectory import Step, Trajectory
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json
 from proctor_benchmarks.agentdojo import official
@@ -47,7 +47,7 @@ class _Message(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-class Result(msgspec.Struct, frozen=True):
+class AgentDojoResult(msgspec.Struct, frozen=True):
     """An official result file."""
 
     pipeline_name: str
@@ -64,7 +64,7 @@ class Result(msgspec.Struct, frozen=True):
     benchmark_version: str | None = None
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield the replies to the samples of the task that the folder holds.
 
     Raises:
@@ -86,23 +86,23 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     return ((sample.id, _reply(one)) for _, one, sample in found)
 
 
-def _results(path: Path, attack: str) -> Iterator[tuple[Path, Result]]:
+def _results(path: Path, attack: str) -> Iterator[tuple[Path, AgentDojoResult]]:
     """Yield what was run without an injection, and with this attack."""
     files = [path] if path.is_file() else sorted(path.rglob("*.json"))
     for file in files:
         if file.parent.name in (NO_ATTACK, attack):
             try:
-                yield file, msgspec.convert(read_json(file), Result)
+                yield file, msgspec.convert(read_json(file), AgentDojoResult)
             except msgspec.ValidationError as error:
                 raise BadInput("{path}: {error}.", path=file, error=in_words(error)) from None
 
 
-def _id(result: Result) -> str:
+def _id(result: AgentDojoResult) -> str:
     injection = result.injection_task_id
     return f"{result.suite_name}/{result.user_task_id}" + (f"/{injection}" if injection else "")
 
 
-def _check_injections(folder: Path, version: str, found: Sequence[tuple[Path, Result, Sample]]) -> None:
+def _check_injections(folder: Path, version: str, found: Sequence[tuple[Path, AgentDojoResult, Sample]]) -> None:
     """Raise `BadInput` if the environment would not be the one that the replies were made in; one file of a suite tells."""
     checked: set[str] = set()
     for file, result, sample in found:
@@ -118,9 +118,9 @@ def _check_injections(folder: Path, version: str, found: Sequence[tuple[Path, Re
                 )
 
 
-def _reply(result: Result) -> Trajectory | Failure:
+def _reply(result: AgentDojoResult) -> Trajectory | TrialFailure:
     if result.error is not None:
-        return Failure(kind="recorded", reason=say("The result file says: {error}", error=result.error))
+        return TrialFailure(kind="recorded", reason=say("The result file says: {error}", error=result.error))
     steps = [Step(message=_message(one), author="tool" if one.role == "tool" else "agent") for one in result.messages if one.role in ("assistant", "tool")]  # fmt: skip
     recorded = {"utility": result.utility, "security": result.security}
     return Trajectory(steps=tuple(steps), tools="native", state={"recorded": recorded})

@@ -148,7 +148,7 @@ def _lost(values: Mapping[Key, float], suite: str, note: Sentence | str) -> Esti
         of, user = cell.user.split("/")
         clean = values.get((UTILITY, CLEAN, of, user, ""))
         if clean is not None:
-            pairs.append(paired.Pair(cluster=cell.user, first=clean, second=cell.value))
+            pairs.append(paired.PairedSample(cluster=cell.user, first=clean, second=cell.value))
             cells.append(replace(cell, value=clean - cell.value))
     if not pairs:
         return None

@@ -42,7 +42,7 @@ Kind = Literal["call", "response"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class DialogueLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line of a dialogue."""
 
     role: Literal["User", "AI", "API"]
@@ -58,12 +58,12 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
         return f"[{self.api_name}({params})]"
 
 
-class Asked(msgspec.Struct, frozen=True):
+class DialogueSample(msgspec.Struct, frozen=True):
     """A sample of a dialogue: its number, the number of lines before it, and the line that is asked for."""
 
     number: int
     history: int
-    truth: Line
+    truth: DialogueLine
 
     @property
     def kind(self) -> Kind | None:
@@ -127,7 +127,7 @@ def content_digest(root: Path) -> str:
     return made.hexdigest()
 
 
-def dialogues(source: Path) -> Iterator[tuple[str, list[Line]]]:
+def dialogues(source: Path) -> Iterator[tuple[str, list[DialogueLine]]]:
     """Yield the dialogues of a folder, or the one in a file, by the names of their files.
 
     Raises:
@@ -137,25 +137,25 @@ def dialogues(source: Path) -> Iterator[tuple[str, list[Line]]]:
     if not paths:
         raise BadInput("{path} holds no dialogues (*.jsonl).", path=source)
     for path in paths:
-        lines = [line for _, line in read_json_lines(path, Line)]
+        lines = [line for _, line in read_json_lines(path, DialogueLine)]
         if lines and lines[-1].role == "API":
             raise BadInput("{path} ends with a call: a dialogue says what follows it.", path=path)
         yield path.name, lines
 
 
-def asked(lines: Sequence[Line]) -> list[Asked]:
+def asked(lines: Sequence[DialogueLine]) -> list[DialogueSample]:
     """Return the samples of a dialogue: for each call itself, and what follows it."""
     ends = [at for call, line in enumerate(lines) if line.role == "API" for at in (call, call + 1)]
-    return [Asked(number, end, lines[end]) for number, end in enumerate(ends)]
+    return [DialogueSample(number, end, lines[end]) for number, end in enumerate(ends)]
 
 
-def messages(lines: Sequence[Line], api_role: Role = "system") -> list[Message]:
+def messages(lines: Sequence[DialogueLine], api_role: Role = "system") -> list[Message]:
     """Return a history as it is sent to the model."""
     roles: Mapping[str, Role] = {"User": "user", "AI": "assistant", "API": api_role}
     return [Message.of(roles[line.role], _said(line)) for line in lines]
 
 
-def _said(line: Line) -> str:
+def _said(line: DialogueLine) -> str:
     return f"{line.written} Response: {line.result.get('output')}" if line.role == "API" else line.text
 
 
@@ -211,7 +211,7 @@ def samples(
             yield _sample(level, kind, file, one.number, sent, one.truth)
 
 
-def _sample(level: str, kind: Kind, file: str, number: int, sent: Sequence[Message], truth: Line) -> Sample:
+def _sample(level: str, kind: Kind, file: str, number: int, sent: Sequence[Message], truth: DialogueLine) -> Sample:
     facts: dict[str, Any] = {"level": level, "file": file, "number": number}
     cluster = f"{level}/{file.removesuffix('.jsonl')}"
     tags = {"level": level, "part": f"{level}/{kind}"}
@@ -242,7 +242,7 @@ class PlannedDialogue(msgspec.Struct, frozen=True):
     apis: list[PlannedCall]
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class ApiBankRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a model is asked at level 3; a request for a response has no `api_id`."""
 
     sample_id: Annotated[int, msgspec.Meta(ge=0)] = 0
@@ -275,19 +275,21 @@ def planned_samples(folder: Path, kinds: Sequence[Kind]) -> Iterator[Sample]:
         )
     if "call" in kinds:
         truths = _records(folder / "level-3.json", list[PlannedDialogue])
-        for request in _records(folder / "level-3-batch-inf.json", list[Request]):
+        for request in _records(folder / "level-3-batch-inf.json", list[ApiBankRequest]):
             try:
                 truth = truths[request.sample_id].apis[request.api_id]
             except IndexError:
                 raise BadInput("{path} asks for the call {call} of the dialogue {dialogue}, which is not in level-3.json.", path=folder / "level-3-batch-inf.json", call=request.api_id, dialogue=request.sample_id) from None  # fmt: skip
-            line = Line(role="API", api_name=truth.api_name, param_dict=_texts(truth.output), result=truth.output)
+            line = DialogueLine(
+                role="API", api_name=truth.api_name, param_dict=_texts(truth.output), result=truth.output
+            )
             yield _planned(request, request.api_id, line)
     if "response" in kinds:
-        for number, request in enumerate(_records(folder / "level-3-batch-inf-response.json", list[Request])):
-            yield _planned(request, number, Line(role="AI", text=request.output))
+        for number, request in enumerate(_records(folder / "level-3-batch-inf-response.json", list[ApiBankRequest])):
+            yield _planned(request, number, DialogueLine(role="AI", text=request.output))
 
 
-def _planned(request: Request, number: int, truth: Line) -> Sample:
+def _planned(request: ApiBankRequest, number: int, truth: DialogueLine) -> Sample:
     sent = (Message.of("system", request.instruction), Message.of("user", request.input))
     made = _sample(PLANNED, "call" if truth.role == "API" else "response", str(request.sample_id), number, sent, truth)
     return made if truth.role == "API" else msgspec.structs.replace(made, id=f"{PLANNED}/response/{number}")

@@ -61,7 +61,7 @@ class _Copy:
         }
         self.calls = scorer.Calls(scorer.make_workers(root), None)
 
-    def asked(self, line: Line) -> tuple[list[dataset.Line], dataset.Asked]:
+    def asked(self, line: Line) -> tuple[list[dataset.DialogueLine], dataset.DialogueSample]:
         lines = self.dialogues[line["level"], line["file"]]
         return lines, dataset.asked(lines)[line["sample"]]
 

@@ -18,7 +18,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure, Trial
+from proctor.core.trial import Trial, TrialFailure
 from proctor.runtime.files import folder_name, write_whole
 from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.apibank import dataset
@@ -35,7 +35,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     api_id: int | None = None
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield the predictions by sample; the last of several for one sample counts, as officially.
 
     A call that a dialogue asks for, and for which its file has no prediction, is an empty reply: officially it is wrong. Where

@@ -15,7 +15,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor.isolation import Workers
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor_benchmarks.apibank.calls import read_call
 from proctor_benchmarks.apibank.dataset import COMMIT, PLANNED, SEARCHER, TOOLS
 from proctor_judging.matching.rouge_packages import english_sentences, sentences_l
@@ -28,7 +28,7 @@ NO_CALL, OTHER_NAME, CORRECT, MISMATCH = "NO_API_CALL", "API_NAME_MISMATCH", "CO
 Search = Literal["recorded", "words"]
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a call: its official status, `raised` by the official code, and what was `missing` to make it."""
 
     status: str
@@ -54,7 +54,7 @@ class Calls:
         self.workers = workers
         self._searches = searches
 
-    async def judge(self, text: str, level: str, api: str, truth: Mapping[str, Any]) -> Result:
+    async def judge(self, text: str, level: str, api: str, truth: Mapping[str, Any]) -> CallResult:
         """Return the verdict; most of the work is the worker's.
 
         Raises:
@@ -62,12 +62,12 @@ class Calls:
         """
         call = read_call(text)
         if call is None:
-            return Result(status=NO_CALL)
+            return CallResult(status=NO_CALL)
         if level != PLANNED and call.name != api:
-            return Result(status=OTHER_NAME)
+            return CallResult(status=OTHER_NAME)
         searches = self._known(call.params.get("keywords", "")) if call.name == SEARCHER else None
         given = {"tools": TOOLS[level], "name": call.name, "params": call.params, "truth": truth, "wanted": api}
-        return msgspec.convert(await self.workers.run("run", searches=searches, **given), Result)
+        return msgspec.convert(await self.workers.run("run", searches=searches, **given), CallResult)
 
     def _known(self, keywords: str) -> list[Any] | None:
         if self._searches is None:
@@ -75,7 +75,7 @@ class Calls:
         return [self._searches[keywords]] if keywords in self._searches else []
 
 
-class CallScorer(Opened):
+class CallScorer(OpenedModels):
     """`call`: 1 when the call is right by the tool's own check."""
 
     name = CALL
@@ -110,7 +110,7 @@ _MISSING: Mapping[str, Sentence] = {
 }  # fmt: skip
 
 
-def _reason(found: Result) -> Sentence:
+def _reason(found: CallResult) -> Sentence:
     if found.status == NO_CALL:
         return say("The reply has no call like [Name(key='value')] in one line.")
     if found.status == OTHER_NAME and not found.result:

@@ -152,7 +152,7 @@ def _of_mode(categories: Sequence[str], wanted: Sequence[str], mode: Mode) -> li
     return [name for name in categories if mode != "native" or name != FORMAT_SENSITIVITY]
 
 
-def _samples(category: str, entries: Sequence[dataset.Entry], names: Names) -> list[Sample]:
+def _samples(category: str, entries: Sequence[dataset.BfclEntry], names: Names) -> list[Sample]:
     tags = {"category": category, "group": dataset.CATEGORIES[category].group}
     meta = {"category": category, **({"names": names} if names == "dotted" else {})}
     if category != FORMAT_SENSITIVITY:
@@ -164,7 +164,7 @@ def _samples(category: str, entries: Sequence[dataset.Entry], names: Names) -> l
 
 
 def _sample(
-    entry: dataset.Entry, tags: Mapping[str, str], meta: Mapping[str, object], cluster: str | None = None
+    entry: dataset.BfclEntry, tags: Mapping[str, str], meta: Mapping[str, object], cluster: str | None = None
 ) -> Sample:
     return Sample(
         id=entry.id,

@@ -20,7 +20,7 @@ from proctor_benchmarks.bfcl.compare import fault_of, write
 from proctor_benchmarks.bfcl.declared_types import TYPES, WITH_ELEMENTS, Language, language_of
 from proctor_benchmarks.bfcl.decode import Mode, decode
 from proctor_benchmarks.bfcl.explain import explain
-from proctor_benchmarks.bfcl.fault import Fault, Near, Rule
+from proctor_benchmarks.bfcl.fault import BfclFault, Near, Rule
 from proctor_benchmarks.bfcl.formats import ORDINARY, Format
 
 Document = Mapping[str, Any]
@@ -34,13 +34,13 @@ _PARALLEL = "parallel_function_checker_no_order:"
 _INSIDE = ("value_error:dict_key", "value_error:dict_value", "value_error:list_dict_count")
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class CheckerResult(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict, the calls if the output could be decoded, and the fault if there is one."""
 
     valid: bool
     error_type: str | None = None
     calls: Sequence[Call] | None = None
-    fault: Fault | None = None
+    fault: BfclFault | None = None
 
     @property
     def reason(self) -> Sentence | str:
@@ -48,7 +48,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return "" if self.fault is None else explain(self.fault)
 
 
-class Rules(msgspec.Struct, frozen=True):
+class CheckerRules(msgspec.Struct, frozen=True):
     """What the check of one call depends on: the language, and whether dots in names became underscores."""
 
     language: Language
@@ -64,7 +64,7 @@ def check(
     mode: Mode,
     underscores: bool,
     form: Format = ORDINARY,
-) -> Result:
+) -> CheckerResult:
     """Judge an output; no output of a model makes it raise.
 
     Args:
@@ -76,7 +76,7 @@ def check(
         underscores: names were offered with dots made underscores, as most endpoints want them.
         form: how calls were asked for in text.
     """
-    rules = Rules(language_of(category), underscores)
+    rules = CheckerRules(language_of(category), underscores)
     calls: Sequence[Call] | None = None
     try:
         calls = decode(model_output, mode, rules.language, form)
@@ -88,12 +88,14 @@ def check(
         fault = _undecodable(error, category)
     except BREAKS as error:
         fault = crash(error)
-    return Result(valid=fault is None, error_type=None if fault is None else fault.error_type, calls=calls, fault=fault)
+    return CheckerResult(
+        valid=fault is None, error_type=None if fault is None else fault.error_type, calls=calls, fault=fault
+    )
 
 
 def calls_fault(
-    functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], category: str, rules: Rules
-) -> Fault | None:
+    functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], category: str, rules: CheckerRules
+) -> BfclFault | None:
     """Return the fault of calls against the expected ones. The name of the category decides how they are matched."""
     if "parallel" in category:
         return _parallel_fault(functions, calls, answers, rules)
@@ -106,7 +108,7 @@ def calls_fault(
     return call_fault(functions[0], calls[0], answers[0], rules)
 
 
-def call_fault(document: Document | None, call: Call, answer: Answer, rules: Rules) -> Fault | None:
+def call_fault(document: Document | None, call: Call, answer: Answer, rules: CheckerRules) -> BfclFault | None:
     """Return the first fault of one call against one expected call."""
     _, allowed = first(answer)
     if document is None:
@@ -116,12 +118,12 @@ def call_fault(document: Document | None, call: Call, answer: Answer, rules: Rul
     if rules.underscores:
         name = name.replace(".", "_")
     if name not in call:
-        return Fault(error_type=_SIMPLE + "wrong_func_name", function=name, got=first(call)[0])
+        return BfclFault(error_type=_SIMPLE + "wrong_func_name", function=name, got=first(call)[0])
     given = call[name]
     for parameter in required:
         if parameter not in given:
             unknown = [other for other in given if other not in schemas]
-            return Fault(
+            return BfclFault(
                 error_type=_SIMPLE + "missing_required",
                 function=name,
                 parameter=parameter,
@@ -134,25 +136,29 @@ def call_fault(document: Document | None, call: Call, answer: Answer, rules: Rul
             return msgspec.structs.replace(fault, function=name)
     for parameter, options in allowed.items():
         if parameter not in given and "" not in options:
-            return Fault(error_type=_SIMPLE + "missing_optional", function=name, parameter=parameter, allowed=options)
+            return BfclFault(
+                error_type=_SIMPLE + "missing_optional", function=name, parameter=parameter, allowed=options
+            )
     return None
 
 
 def value_fault(
     parameter: str | None, value: Any, schemas: Mapping[str, Any], allowed: Mapping[str, Any], language: Language
-) -> Fault | None:
+) -> BfclFault | None:
     """Return the fault of one given parameter; `schemas` and `allowed` are those of all parameters."""
     if parameter is None or parameter not in schemas or parameter not in allowed:
         rule: Rule = "not_in_answer" if parameter in schemas else "not_declared"
         known = list(schemas)
-        return Fault(error_type=_SIMPLE + "unexpected_param", rule=rule, parameter=parameter, allowed=known, got=value)
+        return BfclFault(
+            error_type=_SIMPLE + "unexpected_param", rule=rule, parameter=parameter, allowed=known, got=value
+        )
     schema, options = schemas[parameter], allowed[parameter]
     declared = schema["type"]
     expected, element, inner = TYPES[language][declared], None, None
     if language != "python" and type(value) is not str:
         write(value)
         error_type = "type_error:java" if language == "java" else "type_error:js"
-        return Fault(error_type=error_type, parameter=parameter, allowed=options, got=value, declared=declared)
+        return BfclFault(error_type=error_type, parameter=parameter, allowed=options, got=value, declared=declared)
     if declared in WITH_ELEMENTS[language]:
         inner = schema["items"]["type"]
         element = TYPES[language][inner]
@@ -180,14 +186,14 @@ def document_of(functions: Sequence[Document], answer: Answer) -> Document | Non
     return next((document for document in functions if document["name"] == name), None)
 
 
-def crash(error: Exception) -> Fault:
+def crash(error: Exception) -> BfclFault:
     """Return the fault where the official code would break off; the corpora would say so, and the sample is wrong."""
-    return Fault(error_type=f"crash:{type(error).__name__}", got=str(error))
+    return BfclFault(error_type=f"crash:{type(error).__name__}", got=str(error))
 
 
 def _parallel_fault(
-    functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: Rules
-) -> Fault | None:
+    functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: CheckerRules
+) -> BfclFault | None:
     """Return each answer in turn takes the first free call that fits; a better assignment is not looked for."""
     if len(calls) != len(answers):
         return _count_fault(_PARALLEL + "wrong_count", calls, answers)
@@ -202,26 +208,26 @@ def _parallel_fault(
                 break
             near.append(Near(place, call, fault))
         else:
-            return Fault(error_type=_PARALLEL + "cannot_find_match", allowed=answer, near=tuple(near))
+            return BfclFault(error_type=_PARALLEL + "cannot_find_match", allowed=answer, near=tuple(near))
     return None
 
 
-def _count_fault(error_type: str, calls: Sequence[Call], answers: Sequence[Answer]) -> Fault:
+def _count_fault(error_type: str, calls: Sequence[Call], answers: Sequence[Answer]) -> BfclFault:
     made, expected = [first(call)[0] for call in calls], [first(answer)[0] for answer in answers]
-    return Fault(error_type=error_type, got=made, allowed=expected)
+    return BfclFault(error_type=error_type, got=made, allowed=expected)
 
 
-def _unwanted(calls: Sequence[Call], category: str) -> Fault | None:
+def _unwanted(calls: Sequence[Call], category: str) -> BfclFault | None:
     """Return whether there is a call is all that counts; any invented function is one."""
     if "irrelevance" in category:
-        return Fault(error_type="irrelevance_error:decoder_success", got=list(calls)) if calls else None
-    return None if calls else Fault(error_type="relevance_error:decoder_failed", got="")
+        return BfclFault(error_type="irrelevance_error:decoder_success", got=list(calls)) if calls else None
+    return None if calls else BfclFault(error_type="relevance_error:decoder_failed", got="")
 
 
-def _undecodable(error: Undecodable, category: str) -> Fault | None:
+def _undecodable(error: Undecodable, category: str) -> BfclFault | None:
     if "irrelevance" in category:
         return None
     if "relevance" in category:
-        return Fault(error_type="relevance_error:decoder_failed", got=error.reason)
+        return BfclFault(error_type="relevance_error:decoder_failed", got=error.reason)
     word = "decoder_wrong_output_format" if error.malformed else "decoder_failed"
-    return Fault(error_type=f"ast_decoder:{word}", got=error.reason)
+    return BfclFault(error_type=f"ast_decoder:{word}", got=error.reason)

@@ -7,14 +7,14 @@ some official answers, they are gone through letter by letter, as upstream does;
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from proctor_benchmarks.bfcl.fault import Fault
+from proctor_benchmarks.bfcl.fault import BfclFault
 
 Match = Literal["exact", "variable", "type_error:simple", "type_error:nested"]
 
 _DROPPED = str.maketrans("", "", " ,./-_*^")
 
 
-def fault_of(value: Any, allowed: Sequence[object], expected: type, element: type | None) -> Fault | None:
+def fault_of(value: Any, allowed: Sequence[object], expected: type, element: type | None) -> BfclFault | None:
     """Return what is wrong with a value of a parameter, or None.
 
     Args:
@@ -28,7 +28,7 @@ def fault_of(value: Any, allowed: Sequence[object], expected: type, element: typ
     """
     match = type_match(value, allowed, expected, element)
     if match in ("type_error:simple", "type_error:nested"):
-        return Fault(error_type=match)
+        return BfclFault(error_type=match)
     if match == "exact":
         if expected is str:
             return _string_fault(value, allowed)
@@ -39,7 +39,7 @@ def fault_of(value: Any, allowed: Sequence[object], expected: type, element: typ
     if value in allowed:
         return None
     write(value)
-    return Fault(error_type="value_error:others", rule="variable" if match == "variable" else "")
+    return BfclFault(error_type="value_error:others", rule="variable" if match == "variable" else "")
 
 
 def type_match(value: Any, allowed: Sequence[object], expected: type, element: type | None) -> Match:
@@ -86,25 +86,25 @@ def _elements_match(values: Sequence[object], allowed: Sequence[object], element
     return all(type_match(value, allowed, element, None) != "type_error:simple" for value in values)
 
 
-def _string_fault(value: str, allowed: Sequence[object]) -> Fault | None:
+def _string_fault(value: str, allowed: Sequence[object]) -> BfclFault | None:
     given = standard(value)
     for one in allowed:
         if type(one) is str and standard(one) == given:
             return None
-    return Fault(error_type="value_error:string")
+    return BfclFault(error_type="value_error:string")
 
 
-def _list_fault(value: Sequence[object], allowed: Sequence[object]) -> Fault | None:
+def _list_fault(value: Sequence[object], allowed: Sequence[object]) -> BfclFault | None:
     wanted = [_standard_items(one) for one in allowed]  # all of them first: one that is no sequence breaks off
     if _standard_items(value) in wanted:
         return None
     write(value)
-    return Fault(error_type="value_error:list/tuple")
+    return BfclFault(error_type="value_error:list/tuple")
 
 
-def _dict_fault(value: dict[Any, Any], allowed: Sequence[object]) -> Fault | None:
+def _dict_fault(value: dict[Any, Any], allowed: Sequence[object]) -> BfclFault | None:
     """Return the fault against the last of the allowed dicts, or None when one matches."""
-    fault: Fault | None = Fault(error_type="dict_checker:unclear")
+    fault: BfclFault | None = BfclFault(error_type="dict_checker:unclear")
     for one in allowed:
         if one == "":
             continue
@@ -114,27 +114,27 @@ def _dict_fault(value: dict[Any, Any], allowed: Sequence[object]) -> Fault | Non
     return fault
 
 
-def _keys_fault(value: dict[Any, Any], wanted: Any) -> Fault | None:
+def _keys_fault(value: dict[Any, Any], wanted: Any) -> BfclFault | None:
     fault = None
     for key, given in value.items():
         if key not in wanted:
-            fault = Fault(error_type="value_error:dict_key", rule="unknown_key", key=key, allowed=wanted)
+            fault = BfclFault(error_type="value_error:dict_key", rule="unknown_key", key=key, allowed=wanted)
             break
         if (standard(given) if type(given) is str else given) not in _standard_items(wanted[key]):
             write(given)
-            fault = Fault(error_type="value_error:dict_value", key=key, allowed=wanted[key], got=given)
+            fault = BfclFault(error_type="value_error:dict_value", key=key, allowed=wanted[key], got=given)
             break
     for key, options in wanted.items():  # also after a fault above, whose type it replaces
         if key not in value and "" not in options:
-            return Fault(error_type="value_error:dict_key", rule="missing_key", key=key, allowed=options)
+            return BfclFault(error_type="value_error:dict_key", rule="missing_key", key=key, allowed=options)
     return fault
 
 
-def _dicts_fault(values: Sequence[Any], allowed: Sequence[Any]) -> Fault | None:
-    fault: Fault | None = Fault(error_type="list_dict_checker:unclear")
+def _dicts_fault(values: Sequence[Any], allowed: Sequence[Any]) -> BfclFault | None:
+    fault: BfclFault | None = BfclFault(error_type="list_dict_checker:unclear")
     for wanted in allowed:
         if len(values) != len(wanted):  # the "" of an optional parameter counts as an empty list
-            fault = Fault(error_type="value_error:list_dict_count", got=len(values), allowed=allowed)
+            fault = BfclFault(error_type="value_error:list_dict_count", got=len(values), allowed=allowed)
             continue
         for place, value in enumerate(values):
             fault = _dict_fault(value, [wanted[place]])

@@ -120,7 +120,7 @@ class QuestionMessage(msgspec.Struct, frozen=True, gc=False):
     content: str
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class BfclEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A question with its function documents as in the file, and its answers (None where no call is the answer)."""
 
     id: str
@@ -132,7 +132,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 class CategoryData(msgspec.Struct, frozen=True, kw_only=True):
     """The entries of a category, with the digests of its files and notes for the user."""
 
-    entries: list[Entry]
+    entries: list[BfclEntry]
     digests: dict[str, str]
     notes: tuple[Sentence, ...] = ()
 
@@ -234,7 +234,7 @@ def locate(source: str | Path | None = None, *, progress: fetch.Progress | None 
     )
 
 
-def entries(folder: Path, category: str) -> list[Entry]:
+def entries(folder: Path, category: str) -> list[BfclEntry]:
     """Return the entries of a category; see `read`."""
     return read(folder, category).entries
 
@@ -251,7 +251,7 @@ def read(folder: Path, category: str) -> CategoryData:
         return _reworded(folder, path, read_bytes(path))
     questions, answers, digests, notes = read_pairs(folder, category, _questions, _answers, _check)
     found_entries = [
-        Entry(
+        BfclEntry(
             id=question.id,
             question=question.question[0],
             functions=question.function,
@@ -302,7 +302,7 @@ def _reworded(folder: Path, path: Path, data: bytes) -> CategoryData:
         {path.name: sha16(data)},
         _other_revision(path.name, sha16(data), CATEGORIES[FORMAT_SENSITIVITY].questions),
     )
-    found: list[Entry] = []
+    found: list[BfclEntry] = []
     for category, wanted in chosen.items():
         if category not in SINGLE_TURN:
             raise BadInput("{path}: '{category}' is no category of one turn.", path=path, category=category)

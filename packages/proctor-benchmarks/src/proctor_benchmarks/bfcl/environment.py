@@ -20,7 +20,7 @@ from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
 from proctor.core.sentence import say
 from proctor.core.task import Environment
-from proctor.isolation import Instance, Limits, WorkerRaised, Workers, find_packages
+from proctor.isolation import Instance, WorkerLimits, WorkerRaised, Workers, find_packages
 from proctor.isolation.limits import MEGABYTE
 from proctor_benchmarks.bfcl import prompt
 from proctor_benchmarks.bfcl.calls import Undecodable
@@ -41,7 +41,7 @@ NEEDS = {
 """The modules that official classes import besides their own package."""
 _OF_VECTOR = ("faiss", "sentence_transformers")  # gigabytes, so they are in no extra
 _FETCH = "python -c \"from sentence_transformers import SentenceTransformer as S; S('all-MiniLM-L6-v2')\""
-_EMBEDDING = Limits(seconds=120, start_seconds=300, memory_bytes=4096 * MEGABYTE)  # loading its model takes both
+_EMBEDDING = WorkerLimits(seconds=120, start_seconds=300, memory_bytes=4096 * MEGABYTE)  # loading its model takes both
 
 
 def workers_for(folder: Path, classes: Collection[str]) -> Workers:
@@ -58,7 +58,7 @@ def workers_for(folder: Path, classes: Collection[str]) -> Workers:
     return Workers(
         PROGRAM,
         paths=(prompt.package(folder).parent, *find_packages(*installed)),
-        limits=_EMBEDDING if with_model else Limits(),
+        limits=_EMBEDDING if with_model else WorkerLimits(),
         variables=_of_embedding() if with_model else {},
     )
 
@@ -105,7 +105,9 @@ class Environments:
     def __call__(self, sample: Sample) -> Environment | None:
         classes = sample.meta.get("classes", ())
         if WEB_CLASS in classes:
-            return WebSearch(self._web, Wording(), shows_snippets=sample.meta["config"][WEB_CLASS]["show_snippet"])
+            return WebSearch(
+                self._web, EnvironmentWording(), shows_snippets=sample.meta["config"][WEB_CLASS]["show_snippet"]
+            )
         return OfficialClasses(self._workers, sample) if classes else None
 
     async def _load(self, name: str) -> None:
@@ -144,7 +146,7 @@ class OfficialClasses:
     """
 
     def __init__(self, workers: Workers, sample: Sample) -> None:
-        self.wording = Wording()
+        self.wording = EnvironmentWording()
         self._workers = workers
         self._sample = sample
         self._instance: Instance | None = None
@@ -187,7 +189,7 @@ class OfficialClasses:
         return self._instance
 
 
-class Wording:
+class EnvironmentWording:
     """Calls and results in the official words: a list of Python calls, and the list of results as Python prints it."""
 
     def __init__(self) -> None:

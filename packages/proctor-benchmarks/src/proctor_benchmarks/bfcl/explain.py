@@ -6,7 +6,7 @@ from typing import Any
 
 from proctor.core.sentence import Sentence, say
 from proctor_benchmarks.bfcl.calls import clipped, first, show
-from proctor_benchmarks.bfcl.fault import Fault, Near
+from proctor_benchmarks.bfcl.fault import BfclFault, Near
 
 _MOST_LISTED = 8
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -36,7 +36,7 @@ _SENTENCES = {
 }
 
 
-def explain(fault: Fault) -> Sentence:
+def explain(fault: BfclFault) -> Sentence:
     """Return the sentence for a fault.
 
     >>> from proctor_benchmarks.bfcl.fault import Fault
@@ -74,7 +74,7 @@ def _likeness(one: Near, answer: Any) -> tuple[bool, int, int]:
     return True, fits, -one.place
 
 
-def _no_match(fault: Fault) -> Sentence:
+def _no_match(fault: BfclFault) -> Sentence:
     expected = show(fault.allowed)
     closest = nearest(fault.near, fault.allowed)
     if closest is None:
@@ -87,7 +87,7 @@ def _no_match(fault: Fault) -> Sentence:
     )
 
 
-def _key(fault: Fault, what: str) -> str:
+def _key(fault: BfclFault, what: str) -> str:
     if what == "js":
         what = "java"
     rule: str = fault.rule
@@ -98,7 +98,7 @@ def _key(fault: Fault, what: str) -> str:
     return next((key for key in (f"{what}:{rule}", what) if key in _SENTENCES), "unclear")
 
 
-def _value(name: str, key: str, fault: Fault) -> object:
+def _value(name: str, key: str, fault: BfclFault) -> object:
     match name, key:
         case "got", "wrong_count":
             return _names(fault.got)

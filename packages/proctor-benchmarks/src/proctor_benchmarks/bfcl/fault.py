@@ -7,7 +7,7 @@ import msgspec
 Rule = Literal["", "not_declared", "not_in_answer", "variable", "unknown_key", "missing_key"]
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
+class BfclFault(msgspec.Struct, frozen=True, kw_only=True):
     """The first fault that the official rule finds; `explain.py` makes a sentence of it.
 
     Attributes:
@@ -36,4 +36,4 @@ class Near(msgspec.Struct, frozen=True):
 
     place: int
     call: dict[str, dict[str | None, Any]]
-    fault: Fault
+    fault: BfclFault

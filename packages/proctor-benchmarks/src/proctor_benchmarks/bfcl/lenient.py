@@ -11,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor_benchmarks.bfcl.calls import Arguments, Call, first
-from proctor_benchmarks.bfcl.checker import BREAKS, Answer, Document, Rules
+from proctor_benchmarks.bfcl.checker import BREAKS, Answer, CheckerRules, Document
 from proctor_benchmarks.bfcl.metrics import fits, matching
 
 _WHOLE = re.compile(r"-?\d+")
 
 
-def lenient(functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: Rules) -> bool:
+def lenient(
+    functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: CheckerRules
+) -> bool:
     """True if the calls are the expected ones when form is overlooked.
 
     >>> document = {"name": "f", "parameters": {"properties": {"x": {"type": "integer"}}, "required": ["x"]}}
@@ -33,7 +35,7 @@ def lenient(functions: Sequence[Document], calls: Sequence[Call], answers: Seque
         return False
 
 
-def _call(call: Call, functions: Sequence[Document], answers: Sequence[Answer], rules: Rules) -> Call:
+def _call(call: Call, functions: Sequence[Document], answers: Sequence[Answer], rules: CheckerRules) -> Call:
     name, given = first(call)
     plain = name.replace(".", "_")
     for document in functions:
@@ -43,7 +45,7 @@ def _call(call: Call, functions: Sequence[Document], answers: Sequence[Answer], 
     return call
 
 
-def _arguments(given: Arguments, document: Document, answers: Sequence[Answer], rules: Rules) -> Arguments:
+def _arguments(given: Arguments, document: Document, answers: Sequence[Answer], rules: CheckerRules) -> Arguments:
     schemas = document["parameters"]["properties"]
     optional = {
         parameter
@@ -58,7 +60,7 @@ def _arguments(given: Arguments, document: Document, answers: Sequence[Answer], 
     }
 
 
-def _value(value: object, schema: Mapping[str, Any], rules: Rules) -> Any:
+def _value(value: object, schema: Mapping[str, Any], rules: CheckerRules) -> Any:
     if rules.language != "python":
         return _text(value, schema.get("type"))
     match schema.get("type"), value:

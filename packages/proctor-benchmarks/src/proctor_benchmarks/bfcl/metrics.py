@@ -7,15 +7,15 @@ from proctor_benchmarks.bfcl.calls import Call, clipped, first
 from proctor_benchmarks.bfcl.checker import (
     BREAKS,
     Answer,
+    CheckerResult,
+    CheckerRules,
     Document,
-    Result,
-    Rules,
     call_fault,
     document_of,
     value_fault,
 )
 from proctor_benchmarks.bfcl.explain import nearest
-from proctor_benchmarks.bfcl.fault import Fault
+from proctor_benchmarks.bfcl.fault import BfclFault
 
 MOST_CALLS = 64  # as many of the calls made are compared with those expected
 
@@ -40,7 +40,11 @@ _CLASS_OF_CALL = {
 
 
 def details(
-    functions: Sequence[Document], answers: Sequence[Answer] | None, category: str, result: Result, rules: Rules
+    functions: Sequence[Document],
+    answers: Sequence[Answer] | None,
+    category: str,
+    result: CheckerResult,
+    rules: CheckerRules,
 ) -> dict[str, Any]:
     """Return what a report can count or show, flat.
 
@@ -66,7 +70,7 @@ def details(
     return found | _figures(functions, result.calls, answers or (), rules)
 
 
-def error_class(fault: Fault) -> str:
+def error_class(fault: BfclFault) -> str:
     """Return the kind of a fault in words that are the same for all languages and categories.
 
     >>> error_class(Fault(error_type="type_error:nested"))
@@ -106,7 +110,7 @@ def matching(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
 
 
 def fits(
-    functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: Rules
+    functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: CheckerRules
 ) -> list[list[bool]]:
     """For each answer, which calls pass the official check against it."""
     documents = [document_of(functions, answer) for answer in answers]
@@ -116,7 +120,7 @@ def fits(
     ]
 
 
-def _fits(document: Document | None, call: Call, answer: Answer, rules: Rules) -> bool:
+def _fits(document: Document | None, call: Call, answer: Answer, rules: CheckerRules) -> bool:
     try:
         return call_fault(document, call, answer, rules) is None
     except BREAKS:
@@ -124,7 +128,7 @@ def _fits(document: Document | None, call: Call, answer: Answer, rules: Rules) -
 
 
 def _figures(
-    functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: Rules
+    functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: CheckerRules
 ) -> dict[str, float]:
     compared = calls[:MOST_CALLS]
     only = len(compared) == len(answers) == 1  # and it is known not to fit
@@ -143,7 +147,7 @@ def _parameter_accuracy(
     functions: Sequence[Document],
     calls: Sequence[Call],
     answers: Sequence[Answer],
-    rules: Rules,
+    rules: CheckerRules,
     matched: Mapping[int, int],
 ) -> float:
     """Expected calls without a match are compared with the best of the calls left."""
@@ -162,7 +166,7 @@ def _parameter_accuracy(
     return right / total if total else float(bool(matched))
 
 
-def _right_parameters(document: Document | None, call: Call, answer: Answer, rules: Rules) -> int:
+def _right_parameters(document: Document | None, call: Call, answer: Answer, rules: CheckerRules) -> int:
     name, allowed = first(answer)
     given = call.get(name.replace(".", "_") if rules.underscores else name)
     if given is None or document is None:
@@ -176,7 +180,7 @@ def _is_right(
     given: Mapping[str | None, Any],
     schemas: Mapping[str, object],
     allowed: Mapping[str, Any],
-    rules: Rules,
+    rules: CheckerRules,
 ) -> bool:
     try:
         if parameter not in given:
@@ -186,6 +190,6 @@ def _is_right(
         return False
 
 
-def _innermost(fault: Fault) -> Fault:
+def _innermost(fault: BfclFault) -> BfclFault:
     closest = nearest(fault.near, fault.allowed)
     return closest.fault if closest else fault

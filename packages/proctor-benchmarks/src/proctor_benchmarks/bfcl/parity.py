@@ -18,7 +18,7 @@ from proctor_benchmarks.bfcl.parity_lines import RecordedVerdict, verdict
 AT_ONCE = 400  # lines that are read, and checked side by side where they need a worker
 
 
-Entries = Mapping[str, dataset.Entry]
+Entries = Mapping[str, dataset.BfclEntry]
 
 
 def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Part, Reasoning, Text, ToolCall
 from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor.runtime.files import reading
 from proctor.runtime.json_file import read_json
 from proctor_benchmarks.bfcl import dataset, dataset_agentic
@@ -52,7 +52,7 @@ class _Line(msgspec.Struct, frozen=True, gc=False):
 _decoder = msgspec.json.Decoder(_Line)
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield the replies to samples of the task's categories, in the order of the files.
 
     Native or text is decided for a model as a whole, unless `mode` says it: native when the folder's name ends with

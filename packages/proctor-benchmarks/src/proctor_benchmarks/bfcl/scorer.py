@@ -8,7 +8,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import clip, say
 from proctor.core.trajectory import Trajectory
 from proctor_benchmarks.bfcl import metrics
-from proctor_benchmarks.bfcl.checker import Rules, check
+from proctor_benchmarks.bfcl.checker import CheckerRules, check
 from proctor_benchmarks.bfcl.declared_types import language_of
 from proctor_benchmarks.bfcl.decode import Mode
 from proctor_benchmarks.bfcl.formats import wording_of
@@ -36,7 +36,7 @@ def bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     underscores = native and sample.meta.get("names") != "dotted"
     mode: Mode = "native" if native else "prompt"
     result = check(functions, sample.target, category, output, mode=mode, underscores=underscores, form=form)
-    rules = Rules(language_of(category), underscores)
+    rules = CheckerRules(language_of(category), underscores)
     details = metrics.details(functions, sample.target, category, result, rules)
     if native and not isinstance(output, list) and result.error_type == "ast_decoder:decoder_failed":
         details["error_class"] = "missing_call"  # a message instead of calls; the official word is for both

@@ -18,7 +18,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import clip, say
 from proctor.core.trajectory import Step, Trajectory, carried_out
 from proctor.isolation import Workers
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor_benchmarks.bfcl.agentic import is_agentic
 from proctor_benchmarks.bfcl.agentic_checker import check_answer
 from proctor_benchmarks.bfcl.dataset import MULTI_TURN
@@ -44,7 +44,7 @@ _CLASSES = {
 }
 
 
-class ScorerOfAll(Opened):
+class ScorerOfAll(OpenedModels):
     """The scorer of tasks that hold conversations; samples of one turn are scored by `scorer.bfcl`."""
 
     name = "bfcl"

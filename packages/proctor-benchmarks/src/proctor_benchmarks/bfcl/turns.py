@@ -27,7 +27,7 @@ _MORE_FUNCTIONS = "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"
 Mode = Literal["auto", "prompt", "native"]
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownTools(msgspec.Struct, frozen=True):
     """The system message and tools at the start of a conversation, and what later turns add, by turn."""
 
     system: Message
@@ -110,10 +110,10 @@ def _named(call: str, parameters: Mapping[str, Sequence[str]]) -> tuple[str, dic
 
 
 @lru_cache(maxsize=256)
-def shown_of(folder: Path, classes: Sequence[str], missed: Sequence[tuple[str, Sequence[str]]] = ()) -> Shown:
+def shown_of(folder: Path, classes: Sequence[str], missed: Sequence[tuple[str, Sequence[str]]] = ()) -> ShownTools:
     """Return the official system message and the tools of classes."""
     documents = dataset_turns.documents(folder, classes, dict(missed))
-    return Shown(
+    return ShownTools(
         system=Message.of("system", prompt.system_prompt(documents.offered, prompt.words(folder))),
         tools=_tools(documents.offered),
         added_tools={turn: _tools(added) for turn, added in documents.missed.items()},

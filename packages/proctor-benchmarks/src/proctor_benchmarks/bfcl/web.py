@@ -42,7 +42,7 @@ _AT_ONCE = 32  # requests to the web
 T = TypeVar("T")
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _SearchResult(msgspec.Struct, frozen=True):
     """A result of a search."""
 
     title: str
@@ -55,7 +55,7 @@ class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
 
     query: str = ""
     region: str = ""
-    results: list[_Found] | None = None
+    results: list[_SearchResult] | None = None
     url: str = ""
     mode: str = ""
     page: dict[str, str] | None = None
@@ -143,13 +143,13 @@ class Web:
                 self._file.write(msgspec.json.encode(line) + b"\n")
             return line
 
-    async def _ask(self, search: Callable[..., Any], keywords: str, region: str) -> list[_Found] | None:
+    async def _ask(self, search: Callable[..., Any], keywords: str, region: str) -> list[_SearchResult] | None:
         if inspect.iscoroutinefunction(search):
             found = await search(keywords, region)
         else:
             found = await self._in_thread(search, keywords, region)
         try:
-            return None if found is None else msgspec.convert(found, list[_Found])[:_MOST_RESULTS]
+            return None if found is None else msgspec.convert(found, list[_SearchResult])[:_MOST_RESULTS]
         except msgspec.ValidationError as error:
             raise EnvironmentFailed(
                 "The search function returned no list of results with title, href and body: {error}.", error=error

@@ -34,7 +34,7 @@ _HEADERS = {
 }
 
 
-class Page(msgspec.Struct, frozen=True):
+class WebPage(msgspec.Struct, frozen=True):
     """A reply: its status and text, and where it leads on."""
 
     status: int
@@ -65,7 +65,7 @@ def read(url: str, mode: str) -> dict[str, str]:
         return {"error": f"An error occurred while fetching {url}: {error}"}
 
 
-def get(url: str) -> Page:
+def get(url: str) -> WebPage:
     """Return the page at an address, after redirects.
 
     Raises:
@@ -113,7 +113,7 @@ def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     return address.is_global and not address.is_multicast
 
 
-def _get_one(url: str, deadline: float) -> Page:
+def _get_one(url: str, deadline: float) -> WebPage:
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname or parts.username is not None:
         raise NotPublic("not an http or https address")
@@ -131,7 +131,7 @@ def _get_one(url: str, deadline: float) -> Page:
         body = b"" if location else _body(reply, connection, deadline)
     finally:
         connection.close()
-    return Page(reply.status, _decoded(body, reply.headers.get("Content-Type", "")), reply.reason, location)
+    return WebPage(reply.status, _decoded(body, reply.headers.get("Content-Type", "")), reply.reason, location)
 
 
 def _connected(host: str, port: int, deadline: float, *, is_secure: bool) -> socket.socket:

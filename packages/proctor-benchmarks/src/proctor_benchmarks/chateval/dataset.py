@@ -18,7 +18,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.validation import in_words
-from proctor.models.debate import Assignment, Rules, Seat
+from proctor.models.debate import Assignment, DebateRules, DebateSeat
 from proctor.runtime.json_file import read_json
 
 COMMIT = "56b320c04f31"
@@ -29,7 +29,7 @@ _IN_CLONE = Path("agentverse/tasks/llm_eval")
 _DATA, _CONFIG = Path("data/faireval/preprocessed_data/test.json"), Path("config.yaml")
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerPair(msgspec.Struct, frozen=True, kw_only=True):
     """A pair of answers; `human_results` is the name of the better one, `tie`, or '' where nobody said."""
 
     question: str
@@ -55,10 +55,10 @@ class Referees(msgspec.Struct, frozen=True, kw_only=True):
     roles: tuple[tuple[str, str], ...]
     template: str
     closing: str
-    rules: Rules
+    rules: DebateRules
 
 
-def items(path: Path) -> list[Item]:
+def items(path: Path) -> list[AnswerPair]:
     """Read the items of a file, or of a clone.
 
     Raises:
@@ -86,9 +86,9 @@ def items(path: Path) -> list[Item]:
     return found
 
 
-def _read(path: Path) -> list[Item]:
+def _read(path: Path) -> list[AnswerPair]:
     try:
-        return msgspec.convert(read_json(path), list[Item])
+        return msgspec.convert(read_json(path), list[AnswerPair])
     except msgspec.ValidationError as error:
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
 
@@ -131,7 +131,7 @@ def referees_of(path: Path) -> Referees:
         roles=tuple((one.name, one.role_description) for one in read.agents),
         template=first.prompt_template,
         closing=first.final_prompt_to_use,
-        rules=msgspec.convert(rules, Rules),
+        rules=msgspec.convert(rules, DebateRules),
     )
 
 
@@ -161,7 +161,7 @@ class _Config(msgspec.Struct):
     agents: list[_Agent]
 
 
-def samples(found: Sequence[Item], referees: Referees) -> Iterator[Sample]:
+def samples(found: Sequence[AnswerPair], referees: Referees) -> Iterator[Sample]:
     """Yield each item in both orders."""
     for number, item in enumerate(found):
         id = id_of(number, item)
@@ -182,12 +182,12 @@ def samples(found: Sequence[Item], referees: Referees) -> Iterator[Sample]:
             )  # fmt: skip
 
 
-def id_of(number: int, item: Item) -> str:
+def id_of(number: int, item: AnswerPair) -> str:
     """Return what an item is called: its own id, or its place."""
     return str(number if item.question_id is None else item.question_id)
 
 
-def _seat(referees: Referees, name: str, role: str, question: str, texts: tuple[str, str]) -> Seat:
+def _seat(referees: Referees, name: str, role: str, question: str, texts: tuple[str, str]) -> DebateSeat:
     def filled(final: str) -> str:
         return Template(referees.template).safe_substitute(
             source_text=question,
@@ -198,4 +198,4 @@ def _seat(referees: Referees, name: str, role: str, question: str, texts: tuple[
             final_prompt=final,
         )
 
-    return Seat(name=name, opening=filled(""), last_opening=filled(referees.closing), closing=referees.closing)
+    return DebateSeat(name=name, opening=filled(""), last_opening=filled(referees.closing), closing=referees.closing)

@@ -16,7 +16,7 @@ import msgspec
 
 from proctor.core.parity import Checked
 from proctor.core.sample import Message
-from proctor.models.debate import Referee, Rules, Seat, debate, has_scores
+from proctor.models.debate import DebateRules, DebateSeat, Referee, debate, has_scores
 from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.chateval import verdicts
 
@@ -25,7 +25,7 @@ _VISIBILITY = {"llmeval_blind_judge": "blind_judge"}
 _DOWN, _RATE = "!down", "!rate"
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class ChatEvalLine(msgspec.Struct, frozen=True, kw_only=True):
     """One recorded result; which fields there are depends on `kind`."""
 
     id: str
@@ -60,7 +60,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
     Raises:
         BadInput: a line that cannot be read; names file and line.
     """
-    for _, line in read_json_lines(path, Line):
+    for _, line in read_json_lines(path, ChatEvalLine):
         if line.kind not in KINDS:
             yield Checked.unknown(msgspec.structs.asdict(line))
             continue
@@ -70,7 +70,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
         )
 
 
-def _both(line: Line) -> tuple[object, object]:
+def _both(line: ChatEvalLine) -> tuple[object, object]:
     """Return the official result of a line, and ours."""
     match line.kind:
         case "reply_check":
@@ -93,14 +93,14 @@ def _both(line: Line) -> tuple[object, object]:
             return line.result, ours
 
 
-def _kappa(line: Line) -> float | str | None:
+def _kappa(line: ChatEvalLine) -> float | str | None:
     try:
         return verdicts.kappa(line.predictions, line.targets)
     except ValueError:
         return "RAISES"
 
 
-async def _play(line: Line) -> dict[str, Any]:
+async def _play(line: ChatEvalLine) -> dict[str, Any]:
     """Play the debates of a line with its recorded replies."""
     assert isinstance(line.referees, tuple)
     names = line.referees
@@ -119,8 +119,8 @@ async def _play(line: Line) -> dict[str, Any]:
             if reply != _RATE:
                 return reply
 
-    players = [Referee(Seat(name=name, opening="", last_opening=CLOSING, closing=CLOSING)) for name in names]
-    rules = Rules(
+    players = [Referee(DebateSeat(name=name, opening="", last_opening=CLOSING, closing=CLOSING)) for name in names]
+    rules = DebateRules(
         order=line.order,
         visibility=msgspec.convert(_VISIBILITY.get(line.visibility, line.visibility), Literal["all", "oneself", "blind_judge"]),
         turns=line.max_turns,

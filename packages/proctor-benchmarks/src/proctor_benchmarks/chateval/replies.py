@@ -18,7 +18,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample
 from proctor.core.trajectory import Step, Trajectory
-from proctor.core.trial import Failure, Trial
+from proctor.core.trial import Trial, TrialFailure
 from proctor.core.validation import in_words
 from proctor.runtime.files import folder_name, write_whole
 from proctor.runtime.json_file import read_json
@@ -30,21 +30,21 @@ REVERSE = "reverse"
 _FOLDERS = {FORWARD: "calc_score_comparison", REVERSED: "calc_score_comparison_reverse"}
 
 
-class Said(msgspec.Struct, frozen=True):
+class DebateSpeech(msgspec.Struct, frozen=True):
     """A speech of the official file."""
 
     role: str
     evaluation: str
 
 
-class Result(msgspec.Struct, frozen=True):
+class ChatEvalResult(msgspec.Struct, frozen=True):
     """An item of the official file."""
 
     question: str
-    evaluation: tuple[Said, ...]
+    evaluation: tuple[DebateSpeech, ...]
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield the speeches of each item and order; a file whose folder says `reverse` is that of the other order.
 
     Raises:
@@ -98,14 +98,14 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     return written
 
 
-def _results(path: Path) -> Sequence[Result]:
+def _results(path: Path) -> Sequence[ChatEvalResult]:
     try:
-        return msgspec.convert(read_json(path), list[Result])
+        return msgspec.convert(read_json(path), list[ChatEvalResult])
     except msgspec.ValidationError as error:
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
 
 
-def _trajectory(result: Result) -> Trajectory:
+def _trajectory(result: ChatEvalResult) -> Trajectory:
     return Trajectory(
         steps=tuple(
             Step(message=Message.of("assistant", one.evaluation), author=one.role or "agent")

@@ -17,9 +17,9 @@ from proctor.core.parts import BenchmarkPart
 from proctor.core.sample import Message, Part, Sample, Text, ToolCall
 from proctor.core.task import Environment, Task
 from proctor.core.trajectory import Step, Trajectory
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor.environments import python
-from proctor.scorers.collaboration import KEY, Options
+from proctor.scorers.collaboration import KEY, CollaborationOptions
 from proctor_adapters.traces import is_trace
 from proctor_adapters.traces.replies import replies as traced_replies
 from proctor_benchmarks.collaboration import transcripts
@@ -79,7 +79,7 @@ def task(data: str | None = None, language: Language = "all", *, steps: int = MO
     )
 
 
-def replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield each transcript with its scenario, found by id, by file name, or by the question.
 
     Raises:
@@ -100,7 +100,7 @@ def replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, 
 
 def _oracle(sample: Sample) -> Trajectory:
     """Return what a good team does: each agent that a goal names acts for it, and the last message names all that is asked."""
-    options = msgspec.convert(sample.meta.get(KEY) or {}, Options)
+    options = msgspec.convert(sample.meta.get(KEY) or {}, CollaborationOptions)
     lead = next(iter(options.team), "agent")
     by_call = {goal.call: goal.by for goal in options.goals}
     said = [

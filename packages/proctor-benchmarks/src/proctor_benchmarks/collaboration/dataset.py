@@ -27,7 +27,7 @@ MOST_BYTES = 20_000_000
 Language = Literal["all", "en", "zh"]
 
 
-class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TeamScenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a team is asked, and what it has to reach.
 
     Attributes:
@@ -51,7 +51,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    scenario: tuple[Scenario, ...]
+    scenario: tuple[TeamScenario, ...]
 
 
 def samples(path: Path, language: Language, steps: int) -> list[Sample]:
@@ -66,7 +66,7 @@ def samples(path: Path, language: Language, steps: int) -> list[Sample]:
     return [_sample(one, steps) for one in found if language == "all" or one.language in ("", language)]
 
 
-def read_scenarios(path: Path) -> Sequence[Scenario]:
+def read_scenarios(path: Path) -> Sequence[TeamScenario]:
     """Return the scenarios of a file.
 
     Raises:
@@ -84,7 +84,7 @@ def read_scenarios(path: Path) -> Sequence[Scenario]:
     return found
 
 
-def _sample(one: Scenario, steps: int) -> Sample:
+def _sample(one: TeamScenario, steps: int) -> Sample:
     options: dict[str, Any] = {"goals": msgspec.to_builtins(one.goals), "team": list(one.team), "handoffs": list(one.handoffs)}  # fmt: skip
     solution = one.solution or [(goal.call, goal.arguments) for goal in one.goals if goal.call]
     meta: dict[str, Any] = {KEY: options, "max_steps": steps, "solution": msgspec.to_builtins(solution)}

@@ -22,7 +22,7 @@ from proctor_benchmarks.collaboration.transcripts import transcript
 DECIMALS = 3
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class CollaborationLine(msgspec.Struct, frozen=True, kw_only=True):
     """A transcript with the figures that are right for it."""
 
     id: str
@@ -37,7 +37,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
     Raises:
         BadInput: a line that cannot be read, or a figure that does not exist; names file and line.
     """
-    for number, line in read_json_lines(path, Line):
+    for number, line in read_json_lines(path, CollaborationLine):
         ours = figures(line)
         if strange := next((name for name in line.figures if name not in ours), None):
             raise BadInput("{path}, line {line}: there is no figure '{name}'.", path=path, line=number, name=strange)
@@ -46,7 +46,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
         yield Checked(id=line.id, agrees=not wrong, ours=str(wrong or line.figures), official=official, rule=", ".join(wrong))  # fmt: skip
 
 
-def figures(line: Line) -> dict[str, Any]:
+def figures(line: CollaborationLine) -> dict[str, Any]:
     _, trajectory = transcript(line.transcript)
     sample = Sample(id=line.id, turns=(), meta={KEY: line.scenario})
     whole = collaboration(sample, trajectory)

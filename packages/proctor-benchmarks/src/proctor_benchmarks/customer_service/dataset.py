@@ -18,7 +18,7 @@ Call = tuple[str, dict[str, Any]]
 NO_FAULT = "none"
 
 
-class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CustomerScenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a customer wants, and what is right; a customer without words in a language does not speak it.
 
     Attributes:
@@ -48,7 +48,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rules: Mapping[Language, str]
-    scenario: tuple[Scenario, ...]
+    scenario: tuple[CustomerScenario, ...]
 
 
 def read_scenarios(path: Path) -> _File:
@@ -80,7 +80,12 @@ def samples_of(
 
 
 def _sample(
-    scenario: Scenario, language: Language, faults: tuple[tuple[str, Fault], ...], rules: str, path: Path, steps: int
+    scenario: CustomerScenario,
+    language: Language,
+    faults: tuple[tuple[str, Fault], ...],
+    rules: str,
+    path: Path,
+    steps: int,
 ) -> Sample:
     tool, kind = faults[0] if faults else ("", NO_FAULT)
     is_down = kind == "down"
@@ -110,7 +115,7 @@ def _sample(
     )
 
 
-def _calls(calls: Sequence[Call], scenario: Scenario, language: Language) -> list[list[Any]]:
+def _calls(calls: Sequence[Call], scenario: CustomerScenario, language: Language) -> list[list[Any]]:
     values = scenario.values.get(language, {})
     return [
         [name, {key: value.format_map(values) if isinstance(value, str) else value for key, value in arguments.items()}]
@@ -118,7 +123,7 @@ def _calls(calls: Sequence[Call], scenario: Scenario, language: Language) -> lis
     ]
 
 
-def _solve(scenario: Scenario, language: Language, path: Path) -> dict[str, object]:
+def _solve(scenario: CustomerScenario, language: Language, path: Path) -> dict[str, object]:
     """Return the state after all that has to be done, which shows that it can be."""
     backend = Backend(scenario.orders)
     try:

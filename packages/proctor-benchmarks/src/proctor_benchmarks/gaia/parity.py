@@ -13,7 +13,7 @@ from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.gaia.scorer import question_score
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class GaiaVerdict(msgspec.Struct, frozen=True):
     id: str
     model_answer: str | None
     ground_truth: str
@@ -26,7 +26,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
     Raises:
         BadInput: a line that cannot be read; names file and line.
     """
-    for _, line in read_json_lines(path, Verdict):
+    for _, line in read_json_lines(path, GaiaVerdict):
         match = question_score(line.model_answer, line.ground_truth)
         yield Checked(
             id=line.id,

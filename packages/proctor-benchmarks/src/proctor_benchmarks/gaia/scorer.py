@@ -23,7 +23,7 @@ NO_NUMBER_SIGNS = str.maketrans("", "", "$%,")
 VERSION = "gaia leaderboard / 1"
 
 
-class Match(msgspec.Struct, frozen=True, kw_only=True):
+class GaiaMatch(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an answer is right, by which branch of the rule, and a sentence that says why not."""
 
     right: bool
@@ -31,7 +31,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     reason: Sentence
 
 
-def question_score(answer: str | None, truth: str) -> Match:
+def question_score(answer: str | None, truth: str) -> GaiaMatch:
     """Compare an answer with the ground truth; no answer becomes the text `None`, as officially.
 
     >>> question_score("$1,234.00", "1234").right, question_score("1234", "1,234").right
@@ -48,7 +48,7 @@ def question_score(answer: str | None, truth: str) -> Match:
         answer=answer,
         truth=truth,
     )
-    return Match(right=right, branch="text", reason=reason)
+    return GaiaMatch(right=right, branch="text", reason=reason)
 
 
 @scorer(version=VERSION)
@@ -88,26 +88,28 @@ def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return Score(points=0.5 if half else 0.0, answer=exact.answer, reason=reason)
 
 
-def _as_number(answer: str, truth: str) -> Match:
+def _as_number(answer: str, truth: str) -> GaiaMatch:
     value = _cleaned_number(answer)
     reason = say(
         "Compared as numbers: '{answer}' is {value}, expected {truth}.", answer=answer, value=f"{value:g}", truth=truth
     )
-    return Match(right=value == float(truth), branch="number", reason=reason)
+    return GaiaMatch(right=value == float(truth), branch="number", reason=reason)
 
 
-def _as_list(answer: str, truth: str) -> Match:
+def _as_list(answer: str, truth: str) -> GaiaMatch:
     made, expected = SEPARATORS.split(answer), SEPARATORS.split(truth)
     if len(made) != len(expected):
         reason = say("A list of {made} elements, expected {expected}.", made=len(made), expected=len(expected))
-        return Match(right=False, branch="list", reason=reason)
+        return GaiaMatch(right=False, branch="list", reason=reason)
     for place, (one, other) in enumerate(zip(made, expected, strict=True), start=1):
         if not _same_element(one, other):
             reason = say(
                 "Element {place} is '{one}', expected '{other}'.", place=place, one=one.strip(), other=other.strip()
             )
-            return Match(right=False, branch="list", reason=reason)
-    return Match(right=True, branch="list", reason=say("All {count} elements are as expected.", count=len(expected)))
+            return GaiaMatch(right=False, branch="list", reason=reason)
+    return GaiaMatch(
+        right=True, branch="list", reason=say("All {count} elements are as expected.", count=len(expected))
+    )
 
 
 def _same_element(made: str, expected: str) -> bool:

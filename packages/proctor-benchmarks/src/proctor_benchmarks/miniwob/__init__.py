@@ -19,7 +19,7 @@ from proctor.core.task import Task
 from proctor.environments.browser import Chromium
 from proctor.transport import fetch
 from proctor_benchmarks.miniwob import official, oracle, parity, replies
-from proctor_benchmarks.miniwob.environment import Instruction, Pages, TimeLimit
+from proctor_benchmarks.miniwob.environment import Instruction, MiniwobPages, TimeLimit
 from proctor_benchmarks.miniwob.scorer import Success
 from proctor_benchmarks.miniwob.summary import summarise
 
@@ -64,7 +64,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     folder = official.locate(how.data)
     known = official.names(folder)
     names = _names(category, known)
-    pages = Pages(folder, Chromium(how.browser), how.limit)
+    pages = MiniwobPages(folder, Chromium(how.browser), how.limit)
     seeds = range(how.first_seed, how.first_seed + how.episodes)
     samples = [_sample(name, seed, how.mode) for name in names for seed in seeds]
     return Task(

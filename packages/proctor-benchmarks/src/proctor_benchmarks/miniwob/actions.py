@@ -47,7 +47,7 @@ LOOK = """async () => {
 }"""
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
+class PageLook(msgspec.Struct, frozen=True, kw_only=True):
     """A page as it is: what it asks for, the rewards so far (None for what is no number), and its visible elements."""
 
     done: bool
@@ -58,13 +58,13 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     dom: dict[str, Any] | None
 
 
-async def look_at(window: Window) -> Look:
+async def look_at(window: Window) -> PageLook:
     """Return what the page of a window is like.
 
     Raises:
         PageError: it is no page of MiniWoB++ any more.
     """
-    return msgspec.json.decode(await window.do(window.page.evaluate(LOOK)), type=Look)
+    return msgspec.json.decode(await window.do(window.page.evaluate(LOOK)), type=PageLook)
 
 
 class Actions:
@@ -77,7 +77,7 @@ class Actions:
     def __init__(self, window: Window, size: tuple[int, int]) -> None:
         self._window = window
         self._size = size
-        self.look: Look | None = None
+        self.look: PageLook | None = None
 
     async def none(self) -> str:
         """Do nothing, and look at the page again."""

@@ -18,9 +18,9 @@ from proctor.core.trajectory import Trajectory
 from proctor.engine.acting import Acting
 from proctor.environments.browser import Chromium, PageError, Window
 from proctor.environments.python import PythonEnvironment
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor_benchmarks.miniwob import official
-from proctor_benchmarks.miniwob.actions import Actions, Look, look_at, shown
+from proctor_benchmarks.miniwob.actions import Actions, PageLook, look_at, shown
 
 if TYPE_CHECKING:
     from playwright.async_api import Route
@@ -44,7 +44,7 @@ SYSTEM = (
 )
 
 
-class Pages(Opened):
+class MiniwobPages(OpenedModels):
     """Makes the environment of each sample; its browser starts with the first."""
 
     def __init__(self, folder: Path, chromium: Chromium, limit: TimeLimit) -> None:
@@ -53,11 +53,11 @@ class Pages(Opened):
         self._chromium = chromium
         self._limit = limit
 
-    def __call__(self, sample: Sample) -> "Episode":
-        return Episode(self._folder, self._chromium, sample.meta["episode"], self._limit)
+    def __call__(self, sample: Sample) -> "MiniwobEpisode":
+        return MiniwobEpisode(self._folder, self._chromium, sample.meta["episode"], self._limit)
 
 
-class Episode:
+class MiniwobEpisode:
     """One episode of a task, in a browser context of its own.
 
     Attributes:
@@ -111,12 +111,12 @@ class Episode:
             "reason": look.reason,
         }
 
-    async def look(self) -> Look:
+    async def look(self) -> PageLook:
         """Return what the page is like; where the agent has left it, there is nothing to see and no reward."""
         try:
             return await look_at(self.window)
         except PageError:
-            return Look(done=False, reward=0, raw_reward=0, reason="left", utterance="", dom=None)
+            return PageLook(done=False, reward=0, raw_reward=0, reason="left", utterance="", dom=None)
 
     async def _begin(self) -> None:
         name, window = self.episode["task"], self.window
@@ -149,12 +149,12 @@ class Episode:
 class Instruction:
     """The simulated user, who says once what the page asks for."""
 
-    def __init__(self, episode: Episode | None = None) -> None:
+    def __init__(self, episode: MiniwobEpisode | None = None) -> None:
         self._episode = episode
 
     def open(self, sample: Sample, environment: Environment | None) -> "Instruction":
         environment = environment.environment if isinstance(environment, Acting) else environment
-        assert isinstance(environment, Episode)
+        assert isinstance(environment, MiniwobEpisode)
         return Instruction(environment)
 
     async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:

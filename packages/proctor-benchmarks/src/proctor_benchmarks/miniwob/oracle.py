@@ -15,7 +15,7 @@ from proctor.core.sample import Message, Sample, ToolCall, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.engine.acting import Acting
-from proctor_benchmarks.miniwob.environment import Episode
+from proctor_benchmarks.miniwob.environment import MiniwobEpisode
 
 MOST_LOOKS = 60
 
@@ -52,7 +52,7 @@ class _Solving:
     async def send(self, turn: Turn) -> Sequence[Step]:
         """Look and act until the page ends the episode."""
         episode = self._environment.environment
-        assert isinstance(episode, Episode)
+        assert isinstance(episode, MiniwobEpisode)
         name, numbers = episode.episode["task"], count()
         if name not in tasks():
             raise AgentFailed("The task '{name}' has no scripted solution.", name=name, kind="no_target")

@@ -16,8 +16,8 @@ from proctor.core.sample import ToolCall
 from proctor.environments.browser import Chromium
 from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.miniwob import official
-from proctor_benchmarks.miniwob.environment import Episode
-from proctor_benchmarks.miniwob.replies import Played
+from proctor_benchmarks.miniwob.environment import MiniwobEpisode
+from proctor_benchmarks.miniwob.replies import PlayedLine
 
 
 def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
@@ -35,14 +35,14 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
     with asyncio.Runner() as runner:
         runner.run(chromium.__aenter__())
         try:
-            for _, line in read_json_lines(path, Played):
+            for _, line in read_json_lines(path, PlayedLine):
                 yield runner.run(_check(line, folder, chromium))
         finally:
             runner.run(chromium.__aexit__(None, None, None))
 
 
-async def _check(line: Played, folder: Path, chromium: Chromium) -> Checked:
-    episode = Episode(folder, chromium, {"task": line.task, "seed": line.seed, "mode": line.mode}, "none")
+async def _check(line: PlayedLine, folder: Path, chromium: Chromium) -> Checked:
+    episode = MiniwobEpisode(folder, chromium, {"task": line.task, "seed": line.seed, "mode": line.mode}, "none")
     seen: list[str] = []
     async with episode:
         utterance = (await episode.look()).utterance

@@ -15,14 +15,14 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure, Trial
+from proctor.core.trial import Trial, TrialFailure
 from proctor.runtime.files import folder_name, write_whole
 from proctor.runtime.json_file import read_json_lines
 
 NAME = "episodes.jsonl"
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True):
+class PlayedLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line; `utterance` and `dom` are compared by `proctor data parity` where they are there."""
 
     task: str
@@ -41,13 +41,13 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.task}/{self.seed}"
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:  # noqa: ARG001
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:  # noqa: ARG001
     """Yield the end of each episode.
 
     Raises:
         BadInput: a line that cannot be read; names file and line.
     """
-    for _, line in read_json_lines(path, Played):
+    for _, line in read_json_lines(path, PlayedLine):
         state = {"task": line.task, "seed": line.seed, "done": line.done, "reason": line.reason}
         yield line.id, Trajectory(state={**state, "raw_reward": line.raw_reward, "reward": line.reward})
 

@@ -16,7 +16,7 @@ from proctor.core.parts import BenchmarkPart
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer, Task
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor_benchmarks.multi import dataset, export, hub, official, parity, replies, scorer, selecting
 from proctor_benchmarks.multi.predictions import predictions, text_of
 from proctor_benchmarks.multi.prompt import Material, Prompted, Style, compose
@@ -135,7 +135,7 @@ def _scorers(how: MultiOptions) -> list[Scorer]:
 
 
 def _sample(
-    question: dataset.Question, shown: Prompted, position: official.Position, others: dict[str, str | None]
+    question: dataset.SubQuestion, shown: Prompted, position: official.Position, others: dict[str, str | None]
 ) -> Sample:
     meta: dict[str, object] = {
         "type": question.type,
@@ -172,7 +172,7 @@ def _oracle(sample: Sample) -> Trajectory:
     return Trajectory.of("\n".join(lines))
 
 
-def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     samples = task(**task_options).samples
     return replies.read(path, samples() if callable(samples) else samples)
 

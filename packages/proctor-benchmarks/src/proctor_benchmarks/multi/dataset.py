@@ -41,14 +41,14 @@ class _Problem(msgspec.Struct):
     img_paths: list[str] = []
 
 
-class Piece(msgspec.Struct, frozen=True):
+class KnowledgePiece(msgspec.Struct, frozen=True):
     """A piece of background knowledge with its images."""
 
     knowledge_content: str
     knowledge_images: list[str] = []
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class SubQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """One sub-question; `label` is None in a release without answers."""
 
     id: str
@@ -123,7 +123,7 @@ def image_path(path: str) -> str:
     return f"images/{rest}" if folder else path
 
 
-def questions(path: Path) -> Iterator[Question]:
+def questions(path: Path) -> Iterator[SubQuestion]:
     """Yield all sub-questions, in the order of the file; what depends on the type is left to the caller.
 
     Raises:
@@ -137,13 +137,13 @@ def questions(path: Path) -> Iterator[Question]:
         yield from _questions(path, id, problem)
 
 
-def knowledge(path: Path) -> Mapping[str, Piece]:
+def knowledge(path: Path) -> Mapping[str, KnowledgePiece]:
     """Return the pieces of background knowledge by key.
 
     Raises:
         BadInput: the layout is wrong.
     """
-    found: dict[str, Piece] = _decode(path, dict[str, Piece])
+    found: dict[str, KnowledgePiece] = _decode(path, dict[str, KnowledgePiece])
     return {
         key: msgspec.structs.replace(piece, knowledge_images=[image_path(image) for image in piece.knowledge_images])
         for key, piece in found.items()
@@ -187,7 +187,7 @@ def _problems(path: Path) -> Iterator[tuple[str, _Problem]]:
         yield problem.problem_id, problem
 
 
-def _questions(path: Path, id: str, problem: _Problem) -> Iterator[Question]:
+def _questions(path: Path, id: str, problem: _Problem) -> Iterator[SubQuestion]:
     count = len(problem.problem_content_list)
     lengths = {
         "problem_type_list": problem.problem_type_list,
@@ -209,7 +209,7 @@ def _questions(path: Path, id: str, problem: _Problem) -> Iterator[Question]:
     keys = (problem.knowledge,) if isinstance(problem.knowledge, str) else tuple(problem.knowledge)
     for place, text in enumerate(problem.problem_content_list):
         answer = answers[place]
-        yield Question(
+        yield SubQuestion(
             id=f"{id}_{place}",
             problem=id,
             text=f"{problem.problem_content}\n{text}",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.runtime.files import draft_of
-from proctor_benchmarks.multi.tables import Scored, Sums, by_slice
+from proctor_benchmarks.multi.tables import QuestionSums, Scored, by_slice
 
 PICTURES = {"Education": "summary_education.png", "Image": "summary_image.png", "Type": "summary_type.png"}
 HEATMAP = "heatmap.png"
@@ -51,7 +51,7 @@ def _save(path: Path, paint: Callable[[object], None]) -> Path:
     return path
 
 
-def _bars(axes: Any, by: Mapping[str, Sums], title: str) -> None:
+def _bars(axes: Any, by: Mapping[str, QuestionSums], title: str) -> None:
     shown = {key: one for key, one in by.items() if one.total}
     keys = list(shown)
     totals = [one.total for one in shown.values()]

@@ -57,7 +57,7 @@ def score(prediction_file: Path, label_file: Path, reference_file: Path | None, 
 
 def _keep(
     report: PredictionReport,
-    question: dataset.Question,
+    question: dataset.SubQuestion,
     points: float,
     total: float,
     *,

@@ -13,7 +13,7 @@ import msgspec
 
 from proctor.core.sample import File, Message, Part, Text, Turn
 from proctor_benchmarks.multi import images
-from proctor_benchmarks.multi.dataset import Piece, Question
+from proctor_benchmarks.multi.dataset import KnowledgePiece, SubQuestion
 from proctor_benchmarks.multi.images import TOKEN, NumberedText
 from proctor_benchmarks.multi.wording import WORDS, Language, PromptWords
 
@@ -53,7 +53,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 
     root: Path
     captions: Mapping[str, str] = {}
-    knowledge: Mapping[str, Piece] = {}
+    knowledge: Mapping[str, KnowledgePiece] = {}
 
 
 class Prompted(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class Prompted(msgspec.Struct, frozen=True, kw_only=True):
     images: tuple[str, ...] = ()
 
 
-def compose(question: Question, style: Style, material: Material) -> Prompted:
+def compose(question: SubQuestion, style: Style, material: Material) -> Prompted:
     """Return the turns that ask a question.
 
     Raises:
@@ -97,7 +97,7 @@ def compose(question: Question, style: Style, material: Material) -> Prompted:
     return Prompted(turns=_turns(contents, system, question.label), images=listed)
 
 
-def _system(question: Question, style: Style, words: PromptWords, count: int, *, in_turn: bool) -> str:
+def _system(question: SubQuestion, style: Style, words: PromptWords, count: int, *, in_turn: bool) -> str:
     rule = words.format.get(question.type, "")
     role = words.role.format(topic=question.topic, type=words.types.get(question.type, question.type))
     sentences = [rule if style.no_background else "\n".join(filter(None, (role, rule)))]
@@ -118,7 +118,7 @@ def _image_sentence(style: Style, words: PromptWords, count: int, *, in_turn: bo
     return (words.no_image, words.captions, words.images, words.images_only)[style.input_type]
 
 
-def _user(question: Question, style: Style, words: PromptWords, asked: NumberedText, extra: NumberedText) -> str:
+def _user(question: SubQuestion, style: Style, words: PromptWords, asked: NumberedText, extra: NumberedText) -> str:
     text = asked.text.strip()
     if style.input_type == 3:
         text = "".join(images.tokens_in(text))
@@ -129,7 +129,7 @@ def _user(question: Question, style: Style, words: PromptWords, asked: NumberedT
     return "\n".join(lines)
 
 
-def _thinks(question: Question, style: Style) -> bool:
+def _thinks(question: SubQuestion, style: Style) -> bool:
     return style.cot and question.type != "解答"
 
 

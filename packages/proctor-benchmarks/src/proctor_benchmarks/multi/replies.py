@@ -6,11 +6,11 @@ from pathlib import Path
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor_benchmarks.multi.predictions import predictions, trajectory_of
 
 
-def read(path: Path, samples: Iterable[Sample]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path, samples: Iterable[Sample]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Return the replies to the samples; predictions for others are passed over, as officially.
 
     Raises:

@@ -8,7 +8,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor_benchmarks.multi.dataset import TYPES, Question
+from proctor_benchmarks.multi.dataset import TYPES, SubQuestion
 from proctor_benchmarks.multi.official import image_class
 
 CLASSES = ("NI", "SI", "MI")
@@ -48,7 +48,7 @@ def subjects_of(given: str | Sequence[str] | None) -> frozenset[str] | None:
     return frozenset(part.strip() for part in parts if part.strip()) or None
 
 
-def select(questions: Iterable[Question], wanted: Filter) -> list[Question]:
+def select(questions: Iterable[SubQuestion], wanted: Filter) -> list[SubQuestion]:
     """Return the questions that fit every filter, in the order of the file.
 
     Upstream, a list of ids switches the other filters off and loses the order.
@@ -56,7 +56,7 @@ def select(questions: Iterable[Question], wanted: Filter) -> list[Question]:
     return [question for question in questions if _fits(question, wanted)]
 
 
-def draw(questions: Sequence[Question], *, shuffle: bool, seed: int, count: int) -> list[Question]:
+def draw(questions: Sequence[SubQuestion], *, shuffle: bool, seed: int, count: int) -> list[SubQuestion]:
     """Return the first `count` questions (all if below 1), after shuffling with the seed if requested."""
     order = list(questions)
     if shuffle:
@@ -64,12 +64,12 @@ def draw(questions: Sequence[Question], *, shuffle: bool, seed: int, count: int)
     return order[:count] if count > 0 else order
 
 
-def unknown_types(questions: Iterable[Question]) -> Mapping[str, int]:
+def unknown_types(questions: Iterable[SubQuestion]) -> Mapping[str, int]:
     """Return the types that no official function scores, counted."""
     return dict(Counter(question.type for question in questions if question.type not in TYPES))
 
 
-def _fits(question: Question, wanted: Filter) -> bool:
+def _fits(question: SubQuestion, wanted: Filter) -> bool:
     return (
         (wanted.ids is None or question.id in wanted.ids)
         and (wanted.types is None or question.type in wanted.types)

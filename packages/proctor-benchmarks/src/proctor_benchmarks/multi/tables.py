@@ -36,7 +36,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     rejected: bool = False
 
 
-class Sums(msgspec.Struct, frozen=True, kw_only=True):
+class QuestionSums(msgspec.Struct, frozen=True, kw_only=True):
     """Questions, those with full marks, points to be had, points earned."""
 
     count: int = 0
@@ -55,10 +55,10 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
         return round(self.correct / self.count * 100, 1) if self.count else None
 
 
-def sums(rows: Iterable[Scored]) -> Sums:
+def sums(rows: Iterable[Scored]) -> QuestionSums:
     """Add up points; full marks are exactly all points, as upstream."""
     found = list(rows)
-    return Sums(
+    return QuestionSums(
         count=len(found),
         correct=sum(row.score == row.total for row in found),
         total=sum(row.total for row in found),
@@ -106,7 +106,7 @@ def absolute(score: float, total: float) -> str:
     return f"Absolute Score: {score:.2f}/{_number(total)}, {share}"
 
 
-def by_slice(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, Sums]]:
+def by_slice(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, QuestionSums]]:
     """Return what the three tables hold: sums by education, image class and question type."""
     levels = sorted({row.education for row in rows}, key=_rank)
     return {
@@ -160,7 +160,7 @@ def rejections(rows: Sequence[Scored]) -> list[str]:
     return lines
 
 
-def _table(name: str, by: Mapping[str, Sums]) -> str:
+def _table(name: str, by: Mapping[str, QuestionSums]) -> str:
     lines = [f"| {name} | Correct  | Score | Ratio |", "| ---- | ---------- | --------- | ------ |"]
     for key, one in by.items():
         if one.total:

@@ -17,8 +17,8 @@ from proctor.core.parts import BenchmarkPart
 from proctor.core.task import Task
 from proctor_benchmarks.sotopia import dataset, parity, replies
 from proctor_benchmarks.sotopia.actions import Edition
-from proctor_benchmarks.sotopia.episode import Order, Rules
-from proctor_benchmarks.sotopia.partner import Partner, Stage
+from proctor_benchmarks.sotopia.episode import EpisodeRules, Order
+from proctor_benchmarks.sotopia.partner import EpisodeStage, Partner
 from proctor_benchmarks.sotopia.scene import xml_library
 from proctor_benchmarks.sotopia.scorer import SotopiaScorer
 from proctor_benchmarks.sotopia.summary import summarise
@@ -41,10 +41,10 @@ class SotopiaOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     data: str | None = None
     partner: str | Mapping[str, Any] | None = None
-    edition: Edition = Rules().edition
-    order: Order = Rules().order
-    max_turns: Annotated[int, msgspec.Meta(ge=1, le=200)] = Rules().max_turns
-    max_stale: Annotated[int, msgspec.Meta(ge=0, le=200)] = Rules().max_stale
+    edition: Edition = EpisodeRules().edition
+    order: Order = EpisodeRules().order
+    max_turns: Annotated[int, msgspec.Meta(ge=1, le=200)] = EpisodeRules().max_turns
+    max_stale: Annotated[int, msgspec.Meta(ge=0, le=200)] = EpisodeRules().max_stale
     model: str | None = None
 
 
@@ -65,14 +65,14 @@ def task(**options: object) -> Task:
         )
     xml_library()
     path = dataset.locate(how.data)
-    rules = Rules(edition=how.edition, order=how.order, max_turns=how.max_turns, max_stale=how.max_stale)
+    rules = EpisodeRules(edition=how.edition, order=how.order, max_turns=how.max_turns, max_stale=how.max_stale)
     samples = list(dataset.samples(dataset.scenes(path), rules))
     return Task(
         name="sotopia",
         version=f"0.1.5-{how.edition}",
         samples=samples,
         scorers=(SotopiaScorer(),),
-        environment=Stage,
+        environment=EpisodeStage,
         user=Partner(how.partner),
         summarise=summarise,
         spread_by="scenario",

@@ -31,7 +31,7 @@ _SAID = re.compile(r'(?:\[speak\] )?said: "(.*?)"')
 _DONE = re.compile(r"\[(non-verbal communication|action)\] (.*)")
 
 
-class Action(msgspec.Struct, frozen=True):
+class PlayerAction(msgspec.Struct, frozen=True):
     """What a player does in a turn; `to` are those who see it, all if it is empty."""
 
     action_type: ActionType = "none"
@@ -58,14 +58,14 @@ class Action(msgspec.Struct, frozen=True):
         return not self.to or viewer in self.to or viewer == sender
 
 
-SILENCE = Action()
+SILENCE = PlayerAction()
 
 
-class Unread(ValueError):
+class UnreadAction(ValueError):
     """A reply that is no action."""
 
 
-def read_action(reply: str, edition: Edition, names: Sequence[str] = (), sender: str = "") -> Action:
+def read_action(reply: str, edition: Edition, names: Sequence[str] = (), sender: str = "") -> PlayerAction:
     """Return the action in a reply.
 
     Args:
@@ -79,16 +79,16 @@ def read_action(reply: str, edition: Edition, names: Sequence[str] = (), sender:
     if edition == "package":
         to = []
     elif value.keys() != {"action_type", "argument", "to"}:
-        raise Unread("other fields than action_type, argument and to")
+        raise UnreadAction("other fields than action_type, argument and to")
     else:
         kind = _by_index(kind, is_wrapped=is_wrapped)
     if not isinstance(to, list) or not all(isinstance(name, str) for name in to):
-        raise Unread("'to' is no list of names")
+        raise UnreadAction("'to' is no list of names")
     if not is_wrapped and names and any(name not in names or name == sender for name in to):
-        raise Unread("'to' names nobody else who is here")
+        raise UnreadAction("'to' names nobody else who is here")
     if not isinstance(kind, str) or kind not in ACTION_TYPES or not isinstance(argument, str):
-        raise Unread("no action of a known type with an argument")
-    return Action(msgspec.convert(kind, ActionType), argument, tuple(to))
+        raise UnreadAction("no action of a known type with an argument")
+    return PlayerAction(msgspec.convert(kind, ActionType), argument, tuple(to))
 
 
 def read_object(reply: str, edition: Edition, *, with_repairs: bool = False) -> tuple[dict[str, Any], bool]:
@@ -100,7 +100,7 @@ def read_object(reply: str, edition: Edition, *, with_repairs: bool = False) -> 
         Unread: there is none.
     """
     if len(reply) > MOST_CHARACTERS:
-        raise Unread("the reply is too long")
+        raise UnreadAction("the reply is too long")
     text = _FENCE.sub("", reply.strip()).strip(" \n")
     plain = value = _plain(text)
     if value is None and edition == "main":
@@ -114,7 +114,7 @@ def read_object(reply: str, edition: Edition, *, with_repairs: bool = False) -> 
     else:
         plain, is_wrapped = value if with_repairs else plain, False
     if not isinstance(plain, dict):
-        raise Unread("no object")
+        raise UnreadAction("no object")
     return plain, is_wrapped
 
 
@@ -137,10 +137,10 @@ def _with_escaped_quotes(text: str) -> str:
 def _repaired(text: str) -> Any:
     try:
         if len(loose_json.read_all(text)) > 1:
-            raise Unread("several objects")
+            raise UnreadAction("several objects")
         return loose_json.read(text)
     except (loose_json.Unreadable, RecursionError) as error:
-        raise Unread(str(error)) from None
+        raise UnreadAction(str(error)) from None
 
 
 def _without_wrappers(value: Any) -> Any:
@@ -186,7 +186,7 @@ def read_script_line(text: str) -> ScriptLine:
     return ScriptLine(turn, name, "leave", "") if LEFT in rest else ScriptLine(turn, name, None, None)
 
 
-def read_script(text: str, names: Sequence[str]) -> list[tuple[str, Action]]:
+def read_script(text: str, names: Sequence[str]) -> list[tuple[str, PlayerAction]]:
     """Return who does what in a script; an unknown name is that of the player whose line it is, counted from the first.
 
     Raises:
@@ -198,11 +198,11 @@ def read_script(text: str, names: Sequence[str]) -> list[tuple[str, Action]]:
     turns[-1] = "\n".join(turns[-1].split("\n")[:2])
     if any(len(turn.split("\n")) >= 3 for turn in turns):
         raise ValueError("Only one agent can act per turn.")
-    found: list[tuple[str, Action]] = []
+    found: list[tuple[str, PlayerAction]] = []
     for number, turn in enumerate(turns):
         line = read_script_line(turn)
         if line.action is None or line.argument is None:
             raise ValueError("no known action")
         name = line.name if line.name in names else names[number % 2]
-        found.append((name, Action(msgspec.convert(line.action, ActionType), line.argument)))
+        found.append((name, PlayerAction(msgspec.convert(line.action, ActionType), line.argument)))
     return found

@@ -14,7 +14,7 @@ from proctor.stats.distributions import t_quantile
 SETTINGS, EPISODES = "setting_num", "episode_count"
 
 
-class Result(msgspec.Struct, frozen=True, array_like=True):
+class EpisodeResult(msgspec.Struct, frozen=True, array_like=True):
     """An episode: its environment, the models of the judge and of both players, and the points of both players by dimension."""
 
     environment: str
@@ -22,7 +22,7 @@ class Result(msgspec.Struct, frozen=True, array_like=True):
     rewards: tuple[Mapping[str, float], ...]
 
 
-def averages(results: Sequence[Result], model: str) -> tuple[dict[str, float], dict[str, float]]:
+def averages(results: Sequence[EpisodeResult], model: str) -> tuple[dict[str, float], dict[str, float]]:
     """Return the mean of each dimension, and its margin at 95 %; a model that plays itself counts as the first player.
 
     The variance is that within a setting, which is an environment with a seat, averaged over settings; that of a single

@@ -29,7 +29,7 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json_lines
-from proctor_benchmarks.sotopia.episode import Rules
+from proctor_benchmarks.sotopia.episode import EpisodeRules
 from proctor_benchmarks.sotopia.scene import RELATIONSHIPS, Profile, Scene, Setting
 
 EXAMPLE = "example"
@@ -104,7 +104,7 @@ def scene_id(environment: str, players: Sequence[str]) -> str:
     return f"{environment}/{'+'.join(players)}"
 
 
-def samples(found: Mapping[str, Scene], rules: Rules) -> Iterator[Sample]:
+def samples(found: Mapping[str, Scene], rules: EpisodeRules) -> Iterator[Sample]:
     """Yield each scene as often as it has players: the agent plays each of them once."""
     for id, scene in found.items():
         for seat in range(len(scene.profiles)):
@@ -121,10 +121,10 @@ def samples(found: Mapping[str, Scene], rules: Rules) -> Iterator[Sample]:
             )
 
 
-def scene_of(sample: Sample) -> tuple[Scene, int, Rules]:
+def scene_of(sample: Sample) -> tuple[Scene, int, EpisodeRules]:
     """Return the scene of a sample, which player of it the agent is, and the rules."""
     meta = sample.meta
-    return msgspec.convert(meta["scene"], Scene), int(meta["seat"]), msgspec.convert(meta["rules"], Rules)
+    return msgspec.convert(meta["scene"], Scene), int(meta["seat"]), msgspec.convert(meta["rules"], EpisodeRules)
 
 
 def _own(path: Path) -> tuple[list[Row], list[Row], list[Cast]]:

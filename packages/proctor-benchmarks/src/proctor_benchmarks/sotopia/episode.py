@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from proctor_benchmarks.sotopia.actions import ACTION_TYPES, NOTHING, SILENCE, Action, Edition
+from proctor_benchmarks.sotopia.actions import ACTION_TYPES, NOTHING, SILENCE, Edition, PlayerAction
 from proctor_benchmarks.sotopia.ratings import ENVIRONMENT, MOST_STALE, MOST_TURNS, ending
 from proctor_benchmarks.sotopia.scene import Scene, rendered
 
@@ -18,7 +18,7 @@ Said = tuple[str, str]
 Logged = tuple[str, str, str]
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class EpisodeRules(msgspec.Struct, frozen=True, kw_only=True):
     """How an episode goes.
 
     Attributes:
@@ -34,7 +34,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     max_stale: Annotated[int, msgspec.Meta(ge=0, le=1000)] = MOST_STALE
 
 
-class Episode:
+class SotopiaEpisode:
     """One episode under way.
 
     Attributes:
@@ -46,7 +46,7 @@ class Episode:
         histories: for each player, all it was shown.
     """
 
-    def __init__(self, scene: Scene, rules: Rules, draw: random.Random | None = None) -> None:
+    def __init__(self, scene: Scene, rules: EpisodeRules, draw: random.Random | None = None) -> None:
         self.names = scene.names
         self.turn = 0
         self.ended = ""
@@ -64,7 +64,7 @@ class Episode:
         """Return what a player may do now."""
         return ACTION_TYPES if self.may_act[player] else ("none",)
 
-    def step(self, actions: Sequence[Action]) -> None:
+    def step(self, actions: Sequence[PlayerAction]) -> None:
         """Play a turn with what each player does; those who may not act do nothing."""
         edition = self._rules.edition
         self.log[-1] += [
@@ -98,7 +98,7 @@ class Episode:
                 chosen = self.turn % count
         return [index == chosen for index in range(count)]
 
-    def _seen_by(self, viewer: int, done: Sequence[Action]) -> str:
+    def _seen_by(self, viewer: int, done: Sequence[PlayerAction]) -> str:
         """Return the turn as a player sees it; its text goes through the renderer too, so that tags in it vanish."""
         name, edition = self.names[viewer], self._rules.edition
         texts = [

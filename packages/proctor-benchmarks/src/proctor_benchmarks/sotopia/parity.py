@@ -18,15 +18,15 @@ from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.sotopia import averages, ratings, wording
 from proctor_benchmarks.sotopia.actions import (
     SILENCE,
-    Action,
     ActionType,
     Edition,
-    Unread,
+    PlayerAction,
+    UnreadAction,
     read_action,
     read_script,
     read_script_line,
 )
-from proctor_benchmarks.sotopia.episode import Episode, Order, Rules, history_for_judge
+from proctor_benchmarks.sotopia.episode import EpisodeRules, Order, SotopiaEpisode, history_for_judge
 from proctor_benchmarks.sotopia.scene import Profile, Scene, Setting, rendered
 
 NAMES = ("Ann Lee", "Bob Ray")
@@ -35,7 +35,7 @@ MARGIN = 0.02  # how far the official margins may be off, as their t is drawn at
 _DONE = "hi"
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class SotopiaLine(msgspec.Struct, frozen=True, kw_only=True):
     """One recorded result; which fields there are depends on `kind`."""
 
     id: str
@@ -88,7 +88,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
     Raises:
         BadInput: a line that cannot be read; names file and line.
     """
-    for _, line in read_json_lines(path, Line):
+    for _, line in read_json_lines(path, SotopiaLine):
         if line.kind not in RULES:
             yield Checked.unknown(msgspec.structs.asdict(line))
             continue
@@ -103,7 +103,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
         )
 
 
-def _terminate(line: Line) -> tuple[object, object]:
+def _terminate(line: SotopiaLine) -> tuple[object, object]:
     why = ratings.ending(
         line.messages,
         line.turn_number,
@@ -114,7 +114,7 @@ def _terminate(line: Line) -> tuple[object, object]:
     return line.terminated, (bool(why), why)
 
 
-def _aggregate(line: Line) -> tuple[object, object]:
+def _aggregate(line: SotopiaLine) -> tuple[object, object]:
     try:
         rates = ratings.aggregate(line.responses)
     except ValueError:
@@ -122,13 +122,13 @@ def _aggregate(line: Line) -> tuple[object, object]:
     return line.result, {**msgspec.to_builtins(rates), "text": rates.words()}
 
 
-def _range(line: Line) -> tuple[object, object]:
+def _range(line: SotopiaLine) -> tuple[object, object]:
     low, high = ratings.RANGES[line.dimension] if line.kind == "range" else (line.low, line.high)
     points = ratings.points(line.score, low, high)
     return line.accepted, "INVALID" if points is None else points
 
 
-def _judge(line: Line) -> tuple[object, object]:
+def _judge(line: SotopiaLine) -> tuple[object, object]:
     acts = [(name, _message(name, kind, line.edition)) for name, kind in line.messages]
     inbox = [(name, text) for name, text in acts]
     history = history_for_judge(inbox)
@@ -141,7 +141,7 @@ def _judge(line: Line) -> tuple[object, object]:
     )
 
 
-def _player(line: Line) -> tuple[object, object]:
+def _player(line: SotopiaLine) -> tuple[object, object]:
     calls, action = 0, SILENCE
     for reply in line.replies[: 1 if line.edition == "package" else 2]:
         calls += 1
@@ -150,23 +150,23 @@ def _player(line: Line) -> tuple[object, object]:
         try:
             action = read_action(reply, line.edition, NAMES, NAMES[0])
             break
-        except Unread:
+        except UnreadAction:
             continue
     return [line.calls, line.action], [calls, _plain(action, line.edition)]
 
 
-def _action_text(line: Line) -> tuple[object, object]:
-    return line.text, Action(line.action_type, line.argument, tuple(line.to)).words(line.edition)
+def _action_text(line: SotopiaLine) -> tuple[object, object]:
+    return line.text, PlayerAction(line.action_type, line.argument, tuple(line.to)).words(line.edition)
 
 
-def _script_line(line: Line) -> tuple[object, object]:
+def _script_line(line: SotopiaLine) -> tuple[object, object]:
     try:
         return line.parsed, msgspec.to_builtins(read_script_line(line.text))
     except ValueError:
         return _outcome(line.parsed), RAISES
 
 
-def _script(line: Line) -> tuple[object, object]:
+def _script(line: SotopiaLine) -> tuple[object, object]:
     try:
         found = read_script(line.text, NAMES)
     except (ValueError, IndexError):
@@ -174,24 +174,24 @@ def _script(line: Line) -> tuple[object, object]:
     return line.actions, [[name, action.action_type, action.argument] for name, action in found]
 
 
-def _render(line: Line) -> tuple[object, object]:
+def _render(line: SotopiaLine) -> tuple[object, object]:
     return line.shown, rendered(line.text, line.viewer)
 
 
-def _episode(line: Line) -> tuple[object, object]:
-    rules = Rules(
+def _episode(line: SotopiaLine) -> tuple[object, object]:
+    rules = EpisodeRules(
         edition=line.edition, order=line.action_order, max_turns=line.max_turn_number, max_stale=line.max_stale_turn
     )
     profiles = tuple(_profile(name, index) for index, name in enumerate(line.agents))
     setting = Setting(scenario=line.scenario, agent_goals=tuple(line.goals), relationship=line.relationship)
-    episode = Episode(Scene(setting=setting, profiles=profiles), rules)
+    episode = SotopiaEpisode(Scene(setting=setting, profiles=profiles), rules)
     plans = [iter(plan) for plan in line.plans]
     observed: list[object] = []
     while not episode.ended:
         observed = [[episode.turn, sorted(episode.available(index)), text] for index, text in enumerate(episode.seen)]
         episode.step(
             [
-                Action(*next(plan, ("none", ""))) if may else SILENCE
+                PlayerAction(*next(plan, ("none", ""))) if may else SILENCE
                 for plan, may in zip(plans, episode.may_act, strict=True)
             ]
         )
@@ -212,8 +212,10 @@ def _episode(line: Line) -> tuple[object, object]:
     return [{name: line.result[name] for name in ours}, line.judge_calls], [ours, judged.calls]
 
 
-def _benchmark(line: Line) -> tuple[object, object]:
-    results = [averages.Result(name, models, tuple(one for _, one in both)) for name, models, both in line.episodes]
+def _benchmark(line: SotopiaLine) -> tuple[object, object]:
+    results = [
+        averages.EpisodeResult(name, models, tuple(one for _, one in both)) for name, models, both in line.episodes
+    ]
     try:
         means, margins = averages.averages(results, line.model)
     except ValueError:
@@ -227,7 +229,7 @@ def _benchmark(line: Line) -> tuple[object, object]:
 
 
 RAISES = "RAISES"
-RULES: Mapping[str, Callable[[Line], tuple[object, object]]] = {
+RULES: Mapping[str, Callable[[SotopiaLine], tuple[object, object]]] = {
     "terminate": _terminate,
     "aggregate": _aggregate,
     "range": _range,
@@ -262,7 +264,7 @@ class _Judged:
                 return []
             try:
                 read = ratings.read_ratings(reply, self._edition)
-            except Unread:
+            except UnreadAction:
                 prompt = wording.ask_again(reply, wording.official().ratings[self._edition])
                 continue
             return [] if self._edition == "main" else ratings.responses_of(read[:players])
@@ -273,10 +275,10 @@ def _message(name: str, kind: str, edition: Edition) -> str:
     """Return the text of a message of a recorded judge line: that of an action, but for the environment."""
     if name == ratings.ENVIRONMENT:
         return kind
-    return Action(msgspec.convert(kind, ActionType), _DONE).words(edition)
+    return PlayerAction(msgspec.convert(kind, ActionType), _DONE).words(edition)
 
 
-def _plain(action: Action, edition: Edition) -> dict[str, object]:
+def _plain(action: PlayerAction, edition: Edition) -> dict[str, object]:
     to = {"to": list(action.to)} if edition == "main" else {}
     return {"action_type": action.action_type, "argument": action.argument, **to}
 

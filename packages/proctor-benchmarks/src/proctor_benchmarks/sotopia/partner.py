@@ -18,15 +18,15 @@ from proctor.core.task import Environment
 from proctor.core.trajectory import Step, Trajectory
 from proctor.engine.acting import Acting
 from proctor.models import ledger
-from proctor.models.named import Opened, model
+from proctor.models.named import OpenedModels, model
 from proctor.transport.faults import NotAccepted
-from proctor_benchmarks.sotopia.actions import SILENCE, Action, Edition, Unread, read_action
+from proctor_benchmarks.sotopia.actions import SILENCE, Edition, PlayerAction, UnreadAction, read_action
 from proctor_benchmarks.sotopia.dataset import scene_of
-from proctor_benchmarks.sotopia.episode import Episode
+from proctor_benchmarks.sotopia.episode import SotopiaEpisode
 from proctor_benchmarks.sotopia.wording import ask_again, ask_player, official
 
 
-class Stage:
+class EpisodeStage:
     """The environment of a sample: an episode, without tools.
 
     Attributes:
@@ -38,11 +38,11 @@ class Stage:
     def __init__(self, sample: Sample) -> None:
         self.scene, self.seat, self.rules = scene_of(sample)
         self.episode = begun(sample)
-        self.done: list[list[Action]] = []
+        self.done: list[list[PlayerAction]] = []
         self.asked = [0] * len(self.scene.names)
         self.unread = [0] * len(self.scene.names)
 
-    def step(self, actions: list[Action]) -> None:
+    def step(self, actions: list[PlayerAction]) -> None:
         self.done.append(actions)
         self.episode.step(actions)
 
@@ -59,21 +59,21 @@ class Stage:
         }
 
 
-def begun(sample: Sample) -> Episode:
+def begun(sample: Sample) -> SotopiaEpisode:
     """Return a new episode of a sample; its random choices are the same in every attempt."""
     scene, _, rules = scene_of(sample)
-    return Episode(scene, rules, random.Random(sample.id))  # noqa: S311 - no secret
+    return SotopiaEpisode(scene, rules, random.Random(sample.id))  # noqa: S311 - no secret
 
 
-def replayed(sample: Sample, state: Mapping[str, Any]) -> Episode:
+def replayed(sample: Sample, state: Mapping[str, Any]) -> SotopiaEpisode:
     """Return the episode that led to a state."""
     episode = begun(sample)
-    for actions in msgspec.convert(state.get("done", []), list[list[Action]]):
+    for actions in msgspec.convert(state.get("done", []), list[list[PlayerAction]]):
         episode.step(actions)
     return episode
 
 
-class Partner(Opened):
+class Partner(OpenedModels):
     """Plays all but the agent, in all samples.
 
     Attributes:
@@ -95,7 +95,7 @@ class Partner(Opened):
             BadInput: nobody named the model that plays it.
         """
         stage = environment.environment if isinstance(environment, Acting) else environment
-        assert isinstance(stage, Stage)
+        assert isinstance(stage, EpisodeStage)
         if self._model is None:
             raise BadInput("sotopia needs a model that plays the partner: --set partner=openai:MODEL")
         return Playing(stage, self._ask)
@@ -128,11 +128,11 @@ class Playing:
         steps: what it did since it was asked.
     """
 
-    def __init__(self, stage: Stage, ask: Callable[[str, Edition], Awaitable[str]]) -> None:
+    def __init__(self, stage: EpisodeStage, ask: Callable[[str, Edition], Awaitable[str]]) -> None:
         self.steps: list[Step] = []
         self._stage = stage
         self._ask = ask
-        self._chosen: Action | None = None  # by the agent, for the turn under way
+        self._chosen: PlayerAction | None = None  # by the agent, for the turn under way
         self._again = False
 
     async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn:
@@ -164,7 +164,7 @@ class Playing:
         text = last.text if last.role == "assistant" else ""
         try:
             self._chosen = self._read(text, seat)
-        except Unread:
+        except UnreadAction:
             if stage.rules.edition == "main" and not self._again:
                 self._again = True
                 return _turn(ask_again(text, official().action["main"]))
@@ -173,7 +173,7 @@ class Playing:
         self._again = False
         return None
 
-    async def _action_of(self, index: int) -> Action:
+    async def _action_of(self, index: int) -> PlayerAction:
         stage = self._stage
         if index == stage.seat or not stage.episode.may_act[index]:
             return self._chosen if index == stage.seat and self._chosen is not None else SILENCE
@@ -182,11 +182,11 @@ class Playing:
         try:
             try:
                 action = self._read(text, index)
-            except Unread:
+            except UnreadAction:
                 if stage.rules.edition == "package":
                     raise
                 action = self._read(await self._ask(ask_again(text, official().action["main"]), "main"), index)
-        except Unread:
+        except UnreadAction:
             stage.unread[index] += 1
             action = SILENCE
         name = stage.episode.names[index]
@@ -204,7 +204,7 @@ class Playing:
             self._stage.rules.edition,
         )
 
-    def _read(self, text: str, index: int) -> Action:
+    def _read(self, text: str, index: int) -> PlayerAction:
         names = self._stage.episode.names
         return read_action(text, self._stage.rules.edition, names, names[index])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from proctor_benchmarks.sotopia.actions import Edition, Unread, read_object
+from proctor_benchmarks.sotopia.actions import Edition, UnreadAction, read_object
 
 ENVIRONMENT = "Environment"
 RANGES: Mapping[str, tuple[int, int]] = {
@@ -87,7 +87,7 @@ def read_ratings(reply: str, edition: Edition) -> list[dict[str, tuple[str, int]
     value, _ = read_object(reply, edition)
     given = value.get("evaluations")
     if not isinstance(given, dict) or (edition == "main" and len(value) > 1):
-        raise Unread("no evaluations, or something next to them")
+        raise UnreadAction("no evaluations, or something next to them")
     return [_of_player(one, edition) for one in given.values()]
 
 
@@ -102,13 +102,13 @@ def responses_of(read: Sequence[Mapping[str, tuple[str, float]]]) -> list[Respon
 
 def _of_player(given: object, edition: Edition) -> dict[str, tuple[str, int]]:
     if not isinstance(given, dict) or (edition == "main" and not given.keys() <= RANGES.keys()):
-        raise Unread("no ratings of a player")
+        raise UnreadAction("no ratings of a player")
     found: dict[str, tuple[str, int]] = {}
     for name, (low, high) in RANGES.items():
         reason, value = _pair(given.get(name), edition)
         read = points(value, low, high)
         if read is None or not isinstance(reason, str):
-            raise Unread(f"no points of {name}")
+            raise UnreadAction(f"no points of {name}")
         found[name] = (reason, read)
     return found
 

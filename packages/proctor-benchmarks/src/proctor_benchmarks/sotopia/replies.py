@@ -16,7 +16,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample
 from proctor.core.trajectory import Step, Trajectory
-from proctor.core.trial import Failure, Trial
+from proctor.core.trial import Trial, TrialFailure
 from proctor.core.validation import in_words
 from proctor.runtime.files import write_whole
 from proctor.runtime.json_file import read_json_lines
@@ -46,7 +46,7 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     rewards: list[Any] = []
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield the episodes of a file, or of `episodes.jsonl` in a folder, for each player whose model is tested.
 
     Raises:

@@ -10,7 +10,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.models import ledger
-from proctor_benchmarks.sotopia.actions import Unread
+from proctor_benchmarks.sotopia.actions import UnreadAction
 from proctor_benchmarks.sotopia.dataset import scene_of
 from proctor_benchmarks.sotopia.episode import Said, history_for_judge
 from proctor_benchmarks.sotopia.partner import replayed
@@ -61,7 +61,7 @@ class SotopiaScorer(AsksModel):
                 read = read_ratings(text, rules.edition)
             except PartFailed as error:
                 return Unscored(why="judge_failed", reason=error.sentence, details={**details, "kind": error.kind})
-            except Unread as error:
+            except UnreadAction as error:
                 why = str(error)
                 prompt = ask_again(text, official().ratings[rules.edition])
                 continue

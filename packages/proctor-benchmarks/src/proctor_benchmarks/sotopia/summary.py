@@ -15,7 +15,7 @@ from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Judged
 from proctor.stats.estimate import estimate
-from proctor_benchmarks.sotopia.averages import Result, averages
+from proctor_benchmarks.sotopia.averages import EpisodeResult, averages
 from proctor_benchmarks.sotopia.ratings import OVERALL, RANGES
 
 PUBLISHED = ("social_rules", "secret", "financial_and_material_benefits", "relationship", "knowledge", "goal", "believability")  # fmt: skip
@@ -30,14 +30,14 @@ SCALES: Mapping[str, tuple[float, float]] = {name: RANGES[name] for name in PUBL
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
     """Return the mean of each dimension, and of the official overall score, over all attempts."""
     ratings: dict[tuple[str, str], list[Mapping[str, float]]] = defaultdict(list)
-    results: list[Result] = []
+    results: list[EpisodeResult] = []
     for sample, verdict in judged():
         if isinstance(verdict.result, Score) and "ratings" in verdict.result.details:
             points = verdict.result.details["ratings"]
             cluster = sample.cluster or sample.id
             ratings[cluster, sample.id].append(points)
             seat = int(sample.meta["seat"] != 0)
-            results.append(Result(cluster, ("", "" if seat else "agent"), (points, points)))
+            results.append(EpisodeResult(cluster, ("", "" if seat else "agent"), (points, points)))
     if not ratings:
         return []
     planned = next((one.planned for one in estimates if not one.slice), 0)

@@ -14,7 +14,7 @@ import msgspec
 from proctor_benchmarks.sotopia.actions import Edition
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
+class SotopiaWords(msgspec.Struct, frozen=True, kw_only=True):
     """The official texts, and the schema of an action and of ratings in each edition."""
 
     player: str
@@ -26,9 +26,9 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @cache
-def official() -> Words:
+def official() -> SotopiaWords:
     data = (files("proctor_benchmarks.sotopia") / "official.json").read_bytes()
-    return msgspec.json.decode(data, type=Words)
+    return msgspec.json.decode(data, type=SotopiaWords)
 
 
 def ask_player(name: str, history: Sequence[str], turn: int, available: Sequence[str], edition: Edition) -> str:

@@ -20,10 +20,10 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor_benchmarks.tau2 import dataset, export, gold, parity, pull, replies
 from proctor_benchmarks.tau2.environment import Tau2Environment
-from proctor_benchmarks.tau2.progress import Rules
+from proctor_benchmarks.tau2.progress import EndRules
 from proctor_benchmarks.tau2.scorer import Replay, RewardScorer
 from proctor_benchmarks.tau2.upstream import Upstream
 from proctor_benchmarks.tau2.user import Tau2User
@@ -51,8 +51,8 @@ class Tau2Options(msgspec.Struct, frozen=True, kw_only=True):
     user: str | Mapping[str, Any] | None = None
     split: Split = "base"
     agent: Role = "agent"
-    max_steps: int = Rules().max_steps
-    max_errors: int = Rules().max_errors
+    max_steps: int = EndRules().max_steps
+    max_errors: int = EndRules().max_errors
     enforce_protocol: bool = False
     replay: Replay = "strict"
 
@@ -73,7 +73,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     if how.agent == "solo" and (wrong := [name for name in domains if name not in WITHOUT_USER]):
         raise BadInput("{domains} cannot be played without a user; {known} can.", domains=", ".join(wrong), known=", ".join(WITHOUT_USER))  # fmt: skip
     upstream = Upstream(dataset.locate(how.data))
-    rules = Rules(
+    rules = EndRules(
         max_steps=how.max_steps,
         max_errors=how.max_errors,
         enforce_protocol=how.enforce_protocol,
@@ -106,7 +106,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
 
 
 def _read(
-    root: Path, domains: Sequence[str], how: Tau2Options, rules: Rules
+    root: Path, domains: Sequence[str], how: Tau2Options, rules: EndRules
 ) -> tuple[list[Sample], list[Sentence], dict[str, str]]:
     samples: list[Sample] = []
     notes: list[Sentence] = []
@@ -134,11 +134,11 @@ def _read(
     return samples, notes, digests
 
 
-def _fits(task: dataset.Task, agent: Role) -> bool:
+def _fits(task: dataset.Tau2Task, agent: Role) -> bool:
     return task.fits_solo if agent == "solo" else agent != "ground_truth" or bool(task.actions)
 
 
-def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     domains = dataset.domains_of(task_options.get("category"))
     return replies.read(path, domains)
 

@@ -48,7 +48,7 @@ DIGESTS = {  # the first 16 digits of the sha256 at the pinned commit
 USUAL_BASIS = ("DB", "COMMUNICATE")
 
 
-class Action(msgspec.Struct, frozen=True, kw_only=True):
+class ExpectedAction(msgspec.Struct, frozen=True, kw_only=True):
     """An expected call; `compare_args` are the only arguments that are compared, where there are any."""
 
     name: str
@@ -57,10 +57,10 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     compare_args: tuple[str, ...] | None = None
 
 
-class Criteria(msgspec.Struct, frozen=True, kw_only=True):
+class RewardCriteria(msgspec.Struct, frozen=True, kw_only=True):
     """What the reward is made of; `reward_basis` names the parts that count."""
 
-    actions: tuple[Action, ...] | None = None
+    actions: tuple[ExpectedAction, ...] | None = None
     env_assertions: tuple[dict[str, Any], ...] | None = None
     communicate_info: tuple[str, ...] | None = None
     nl_assertions: tuple[str, ...] | None = None
@@ -77,7 +77,7 @@ class Instructions(msgspec.Struct, frozen=True, kw_only=True):
     unknown_info: str | None = None
 
 
-class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+class UserScenario(msgspec.Struct, frozen=True, kw_only=True):
     """All that the simulated user knows of its task."""
 
     instructions: Instructions | str
@@ -90,18 +90,18 @@ class InitialState(msgspec.Struct, frozen=True, kw_only=True):
     message_history: tuple[dict[str, Any], ...] | None = None
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
+class Tau2Task(msgspec.Struct, frozen=True, kw_only=True):
     """A task; `user_tools` are the names of those that the user has, all of the domain when None."""
 
     id: str
-    user_scenario: Scenario
+    user_scenario: UserScenario
     ticket: str | None = None
     initial_state: InitialState | None = None
-    evaluation_criteria: Criteria | None = None
+    evaluation_criteria: RewardCriteria | None = None
     user_tools: tuple[str, ...] | None = None
 
     @property
-    def actions(self) -> Sequence[Action]:
+    def actions(self) -> Sequence[ExpectedAction]:
         return (self.evaluation_criteria.actions if self.evaluation_criteria else None) or ()
 
     @property
@@ -201,14 +201,14 @@ def raw_tasks(root: Path, domain: str, split: str | None = "base") -> list[dict[
     return [task for task in tasks if task["id"] in wanted]
 
 
-def parsed(task: Mapping[str, Any]) -> Task:
+def parsed(task: Mapping[str, Any]) -> Tau2Task:
     """Return a task of a file.
 
     Raises:
         BadInput: it has another layout.
     """
     try:
-        return msgspec.convert({key: value for key, value in task.items() if value is not None}, Task)
+        return msgspec.convert({key: value for key, value in task.items() if value is not None}, Tau2Task)
     except msgspec.ValidationError as error:
         raise BadInput("The task '{id}' of tau2: {error}.", id=task.get("id"), error=in_words(error)) from None
 
@@ -216,7 +216,7 @@ def parsed(task: Mapping[str, Any]) -> Task:
 def sample_of(domain: str, raw: Mapping[str, Any], rules: Mapping[str, Any]) -> Sample:
     """Return a task as a sample; its conversation is begun by the user, so it has no turns of its own."""
     task = parsed(raw)
-    criteria = task.evaluation_criteria or Criteria()
+    criteria = task.evaluation_criteria or RewardCriteria()
     is_judged = bool(task.judged_assertions)
     tags = {"domain": domain, "basis": "+".join(criteria.reward_basis), "judged": "yes" if is_judged else "no"}
     if domain.startswith("telecom") and raw["id"].startswith("["):

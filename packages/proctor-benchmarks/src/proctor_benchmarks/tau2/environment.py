@@ -6,10 +6,10 @@ from typing import Any, Self
 from proctor.core.errors import AgentFailed, EpisodeOver, PartFailed, UserFailed
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult
 from proctor.isolation import Instance
-from proctor_benchmarks.tau2.dataset import Task, parsed
+from proctor_benchmarks.tau2.dataset import Tau2Task, parsed
 from proctor_benchmarks.tau2.messages import arguments_of
-from proctor_benchmarks.tau2.progress import Progress, rules_of
-from proctor_benchmarks.tau2.upstream import Described, Upstream
+from proctor_benchmarks.tau2.progress import ConversationProgress, rules_of
+from proctor_benchmarks.tau2.upstream import DescribedDomain, Upstream
 
 
 class Tau2Environment:
@@ -19,12 +19,12 @@ class Tau2Environment:
         task, described, progress: what the simulated user needs of it.
     """
 
-    task: Task
-    described: Described
+    task: Tau2Task
+    described: DescribedDomain
 
     def __init__(self, upstream: Upstream, sample: Sample) -> None:
         self.rules = rules_of(sample)
-        self.progress = Progress(self.rules)
+        self.progress = ConversationProgress(self.rules)
         self.domain: str = sample.meta["domain"]
         self._raw: Mapping[str, Any] = sample.meta["task"]
         self.task = parsed(self._raw)

@@ -11,7 +11,7 @@ from proctor.core.sample import Sample
 from proctor.core.trial import Outcome, Trial
 from proctor.runtime.files import write_whole
 from proctor_benchmarks.tau2 import dataset
-from proctor_benchmarks.tau2.progress import Rules, rules_of
+from proctor_benchmarks.tau2.progress import EndRules, rules_of
 from proctor_benchmarks.tau2.scorer import ended_of
 
 REASON_BY_OUTCOME: dict[Outcome, str] = {
@@ -34,7 +34,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     """
     tasks: dict[str, dict[str, Any]] = {}
     runs: dict[str, list[dict[str, Any]]] = {}
-    rules = Rules()
+    rules = EndRules()
     for sample, trial in trials:
         domain = sample.meta.get("domain")
         if domain not in dataset.DOMAINS:
@@ -51,7 +51,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     ]
 
 
-def _text(domain: str, tasks: dict[str, Any], simulations: list[dict[str, Any]], model: str, rules: Rules) -> str:
+def _text(domain: str, tasks: dict[str, Any], simulations: list[dict[str, Any]], model: str, rules: EndRules) -> str:
     info = {
         "git_commit": dataset.COMMIT,
         "num_trials": 1 + max(one["trial"] for one in simulations),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from proctor.core.sample import Message, Sample, Tool, ToolCall
 from proctor.core.trajectory import Step, Trajectory
-from proctor_benchmarks.tau2.dataset import Action, Task, parsed
+from proctor_benchmarks.tau2.dataset import ExpectedAction, Tau2Task, parsed
 from proctor_benchmarks.tau2.messages import STOP
 from proctor_benchmarks.tau2.wording import DONE
 
@@ -40,7 +40,7 @@ def oracle(sample: Sample, *, solo: bool = False) -> Trajectory:
     task = parsed(sample.meta["task"])
     if solo:
         made = [_calling(action, f"agent_{number}") for number, action in enumerate(task.actions)]
-        end = _calling(Action(name=DONE, arguments={}), "done")
+        end = _calling(ExpectedAction(name=DONE, arguments={}), "done")
         return Trajectory(steps=tuple(Step(message=message) for message in (*made, end)))
     blocks = [of_agent for _, of_agent in parts_of(task) if of_agent] or [[]]
     info = (task.evaluation_criteria.communicate_info if task.evaluation_criteria else None) or ()
@@ -54,9 +54,9 @@ def oracle(sample: Sample, *, solo: bool = False) -> Trajectory:
     return Trajectory(steps=tuple(steps), tools="native")
 
 
-def parts_of(task: Task) -> list[tuple[list[Action], list[Action]]]:
+def parts_of(task: Tau2Task) -> list[tuple[list[ExpectedAction], list[ExpectedAction]]]:
     """Return the expected actions in turns: what the user does, then what the agent does."""
-    parts: list[tuple[list[Action], list[Action]]] = []
+    parts: list[tuple[list[ExpectedAction], list[ExpectedAction]]] = []
     for action in task.actions:
         if not parts or (action.requestor == "user" and parts[-1][1]):
             parts.append(([], []))
@@ -64,5 +64,5 @@ def parts_of(task: Task) -> list[tuple[list[Action], list[Action]]]:
     return parts
 
 
-def _calling(action: Action, id: str) -> Message:
+def _calling(action: ExpectedAction, id: str) -> Message:
     return Message(role="assistant", parts=(ToolCall(name=action.name, arguments=action.arguments, id=id),))

@@ -20,7 +20,7 @@ from typing import Any
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.runtime.concurrent import run_together
 from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.tau2 import dataset, wording
@@ -54,7 +54,7 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
             runner.run(corpus.__aexit__(None, None, None))
 
 
-class Corpus(Opened):
+class Corpus(OpenedModels):
     """Checks the lines of corpora against one copy of the repository; `async with` it."""
 
     def __init__(self, root: Path) -> None:
@@ -104,7 +104,7 @@ class Corpus(Opened):
             "start_hashes": gold["start"],
             "gold_hashes": gold["hashes"],
             "gold_errors": [f"{name}: {text}" for name, text in gold["errors"]] or None,
-            "reward_basis": list((task.evaluation_criteria or dataset.Criteria()).reward_basis),
+            "reward_basis": list((task.evaluation_criteria or dataset.RewardCriteria()).reward_basis),
             "gt_system_sha256": sha256(words.agent_system("ground_truth", usual.policy, task))
             if task.actions
             else None,
@@ -171,7 +171,7 @@ class Corpus(Opened):
         if line["id"] not in self._replays:
             self._replays[line["id"]] = asyncio.create_task(self._replay(domain, raw, self._said[line["id"]]))
         messages, found = await self._replays[line["id"]]
-        criteria = task.evaluation_criteria or dataset.Criteria()
+        criteria = task.evaluation_criteria or dataset.RewardCriteria()
         system, request = self.upstream.words.judge_messages(transcript(messages), criteria.nl_assertions or ())
         ours: dict[str, object] = {"judge_messages_sha256": sha256([["system", system], ["user", request]])}
         without = rewards(task, messages, "user_stop", found, None)

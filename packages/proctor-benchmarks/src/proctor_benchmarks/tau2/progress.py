@@ -20,7 +20,7 @@ STOPS = (STOP, "###TRANSFER###", "###OUT-OF-SCOPE###")
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class EndRules(msgspec.Struct, frozen=True, kw_only=True):
     """What ends a conversation.
 
     Attributes:
@@ -35,11 +35,11 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     solo: bool = False
 
 
-def rules_of(sample: Sample) -> Rules:
-    return msgspec.convert(sample.meta.get("rules", {}), Rules)
+def rules_of(sample: Sample) -> EndRules:
+    return msgspec.convert(sample.meta.get("rules", {}), EndRules)
 
 
-class Progress:
+class ConversationProgress:
     """The counts of one conversation.
 
     Attributes:
@@ -47,7 +47,7 @@ class Progress:
         steps, errors: so far; errors over the whole conversation, also those of the user's calls.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: EndRules) -> None:
         self.reason: Reason | None = None
         self.errors = 0
         self.steps = -1 if rules.solo else 0  # the first message of an agent without a user is no step
@@ -79,9 +79,9 @@ class Progress:
             self.reason = "too_many_errors"
 
 
-def read_progress(messages: Iterable[OfficialMessage], rules: Rules) -> Progress:
+def read_progress(messages: Iterable[OfficialMessage], rules: EndRules) -> ConversationProgress:
     """Return the counts of a conversation that is over; one that no rule ended was cut off, which counts as a timeout."""
-    progress = Progress(rules)
+    progress = ConversationProgress(rules)
     waiting = errors = 0
     for message in messages:
         if message["role"] != "tool":

@@ -17,7 +17,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.core.trajectory import Step, Trajectory, Usage
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json
 from proctor_benchmarks.tau2.messages import steps_of
@@ -72,7 +72,7 @@ class _Results(msgspec.Struct, frozen=True):
     simulations: list[Any] = []
 
 
-def read(path: Path, domains: Sequence[str]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path, domains: Sequence[str]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield the conversations of one result file by sample, the trials of a task in their order.
 
     Raises:
@@ -90,9 +90,11 @@ def read(path: Path, domains: Sequence[str]) -> Iterator[tuple[str, Trajectory |
         yield f"{domain}/{simulation.task_id}", _reply(main, simulation)
 
 
-def _reply(path: Path, simulation: _Simulation) -> Trajectory | Failure:
+def _reply(path: Path, simulation: _Simulation) -> Trajectory | TrialFailure:
     if simulation.termination_reason == "infrastructure_error":
-        return Failure(kind="infrastructure_error", reason=say("The official run ended with an infrastructure error."))
+        return TrialFailure(
+            kind="infrastructure_error", reason=say("The official run ended with an infrastructure error.")
+        )
     if simulation.messages is None:
         raise BadInput("{path} holds results of a run with voice, which cannot be scored here.", path=path)
     steps = list(steps_of([msgspec.to_builtins(message) for message in simulation.messages]))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from proctor_benchmarks.tau2.dataset import Action, Task
+from proctor_benchmarks.tau2.dataset import ExpectedAction, Tau2Task
 from proctor_benchmarks.tau2.messages import OfficialMessage
 
 ENDS = ("user_stop", "agent_stop")  # whatever else ended the conversation makes the reward 0
@@ -65,7 +65,7 @@ EARLY = Rewards(reward=0.0, env=0.0, action=0.0, communicate=0.0)
 
 
 def rewards(
-    task: Task, messages: Sequence[OfficialMessage], reason: str, found: Replayed, met: Sequence[bool] | None
+    task: Tau2Task, messages: Sequence[OfficialMessage], reason: str, found: Replayed, met: Sequence[bool] | None
 ) -> Rewards:
     """Return the reward of a conversation.
 
@@ -102,7 +102,7 @@ def rewards(
     )
 
 
-def action_checks(expected: Sequence[Action], messages: Sequence[OfficialMessage]) -> tuple[bool, ...]:
+def action_checks(expected: Sequence[ExpectedAction], messages: Sequence[OfficialMessage]) -> tuple[bool, ...]:
     """Say of each expected call whether some call matches it.
 
     >>> action_checks([Action(name="f", arguments={"x": 25})], [{"role": "user", "tool_calls": [{"name": "f", "arguments": {}}]}])
@@ -112,7 +112,7 @@ def action_checks(expected: Sequence[Action], messages: Sequence[OfficialMessage
     return tuple(any(_matches(action, call) for call in made) for action in expected)
 
 
-def _matches(action: Action, call: Mapping[str, Any]) -> bool:
+def _matches(action: ExpectedAction, call: Mapping[str, Any]) -> bool:
     made = call["arguments"]
     keys = made.keys() if action.compare_args is None else action.compare_args
     return action.name == call["name"] and (
@@ -132,7 +132,7 @@ def communicate_checks(expected: Sequence[str], messages: Sequence[OfficialMessa
     return tuple(any(text.lower() in one for one in plain) for text in expected)
 
 
-def partial_actions(actions: Sequence[bool] | None, task: Task, types: Mapping[str, str]) -> dict[str, Any] | None:
+def partial_actions(actions: Sequence[bool] | None, task: Tau2Task, types: Mapping[str, str]) -> dict[str, Any] | None:
     """Return how many of the expected calls were made: of all, of those that read, and of those that write."""
     if not actions:
         return None

@@ -12,9 +12,9 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory, carried_out
 from proctor.models import ledger
-from proctor_benchmarks.tau2.dataset import Task, parsed
+from proctor_benchmarks.tau2.dataset import Tau2Task, parsed
 from proctor_benchmarks.tau2.messages import OfficialMessage, official
-from proctor_benchmarks.tau2.progress import Rules, read_progress, rules_of
+from proctor_benchmarks.tau2.progress import EndRules, read_progress, rules_of
 from proctor_benchmarks.tau2.rewards import ENDS, Replayed, Rewards, judged, rewards, transcript
 from proctor_benchmarks.tau2.upstream import Upstream
 from proctor_benchmarks.tau2.user import is_for_agent
@@ -26,7 +26,7 @@ KEPT_CHARACTERS = 8_000  # of the judge's reply
 NO_JUDGE = "This task is rewarded by assertions in natural language, and no model judges them: --judge openai:MODEL."
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
+class EndedConversation(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation that is over, in the official form, and why it ended."""
 
     messages: Sequence[OfficialMessage]
@@ -105,12 +105,12 @@ class RewardScorer(AsksModel):
         return met
 
 
-def ended_of(task: Task, trajectory: Trajectory, rules: Rules, greeting: str = "") -> Ended:
+def ended_of(task: Tau2Task, trajectory: Trajectory, rules: EndRules, greeting: str = "") -> EndedConversation:
     """Return a trajectory in the official form; one that was recorded elsewhere says itself why it ended."""
     messages = [step.message for step in trajectory.steps]
     ends_with = DONE if rules.solo else ""
     if trajectory.state is not None and "termination_reason" in trajectory.state:
-        return Ended(messages=official(messages), reason=trajectory.state["termination_reason"])
+        return EndedConversation(messages=official(messages), reason=trajectory.state["termination_reason"])
     # The agent's first turn begins with the policy and what was said before, which the user's own first calls precede.
     before: Sequence[OfficialMessage] = task.history
     shown = sum(map(is_for_agent, before)) if before else int(not rules.solo)
@@ -124,7 +124,7 @@ def ended_of(task: Task, trajectory: Trajectory, rules: Rules, greeting: str = "
     if begins is not None:
         del messages[begins : begins + 1 + shown]
     played = official(messages, ends_with=ends_with)
-    return Ended(messages=[*before, *played], reason=read_progress(played, rules).reason or "")
+    return EndedConversation(messages=[*before, *played], reason=read_progress(played, rules).reason or "")
 
 
 def _raised(found: Replayed, details: dict[str, Any]) -> Score | Unscored:
@@ -148,7 +148,7 @@ def _details(result: Rewards, found: Replayed) -> dict[str, Any]:
     }
 
 
-def _reason(task: Task, result: Rewards, found: Replayed, met: Sequence[bool] | None) -> Sentence:
+def _reason(task: Tau2Task, result: Rewards, found: Replayed, met: Sequence[bool] | None) -> Sentence:
     failed = [name for name, value in result.parts.items() if not value]
     if not failed:
         return say("Everything is as expected: {parts}.", parts=", ".join(result.parts) or "-")

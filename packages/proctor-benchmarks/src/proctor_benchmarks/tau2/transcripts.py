@@ -19,7 +19,7 @@ from proctor.models.scripted import ScriptedModel
 from proctor_benchmarks.tau2.dataset import parsed, sample_of
 from proctor_benchmarks.tau2.environment import Tau2Environment
 from proctor_benchmarks.tau2.messages import JSON, as_sent
-from proctor_benchmarks.tau2.progress import Rules
+from proctor_benchmarks.tau2.progress import EndRules
 from proctor_benchmarks.tau2.rewards import ENDS, rewards
 from proctor_benchmarks.tau2.scorer import ended_of
 from proctor_benchmarks.tau2.upstream import Upstream
@@ -34,7 +34,7 @@ RAISED = {"empty": "ValueError", "no_reply": "ValueError", "no_call": "ValueErro
 Sha = Callable[[object], str]
 
 
-class Script:
+class RecordedScript:
     """Recorded replies that scripted models play back, with a log of every query."""
 
     def __init__(self, steps: Sequence[Mapping[str, Any]], sha: Sha, *, solo: bool) -> None:
@@ -81,14 +81,14 @@ async def play(upstream: Upstream, line: Mapping[str, Any], raw: Mapping[str, An
     role = ROLES.get(options.get("agent", ""), "agent")
     if (role == "solo" and not task.fits_solo) or (role == "ground_truth" and not task.actions):
         return {"raises": "AssertionError", "steps": []}  # the official agent refuses the task
-    rules = Rules(
-        max_steps=options.get("max_steps", Rules().max_steps),
-        max_errors=options.get("max_errors", Rules().max_errors),
+    rules = EndRules(
+        max_steps=options.get("max_steps", EndRules().max_steps),
+        max_errors=options.get("max_errors", EndRules().max_errors),
         enforce_protocol=options.get("enforce_communication_protocol", False),
         solo=role == "solo",
     )
     sample = sample_of(line["domain"], raw, msgspec.to_builtins(rules))
-    script = Script(line["steps"], sha, solo=rules.solo)
+    script = RecordedScript(line["steps"], sha, solo=rules.solo)
     environment = Tau2Environment(upstream, sample)
     agent = ChatAgent(script.model("agent"))
     episode = Episode(agent, Tau2User(script.model("user"), role))
@@ -125,7 +125,7 @@ def _limits(steps: int) -> Iterator[None]:
         limits_now.reset(token)
 
 
-def _raised(error: PartFailed, script: Script) -> str:
+def _raised(error: PartFailed, script: RecordedScript) -> str:
     """Return the name of what the official code raises at the same place."""
     if error.kind != "bad_arguments":
         return RAISED.get(error.kind, error.kind)

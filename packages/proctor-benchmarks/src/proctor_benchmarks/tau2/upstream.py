@@ -18,7 +18,7 @@ PROGRAM = Path(__file__).with_name("worker_program.py")
 RawTask = Mapping[str, Any]
 
 
-class Described(msgspec.Struct, frozen=True, kw_only=True):
+class DescribedDomain(msgspec.Struct, frozen=True, kw_only=True):
     """A domain as its environment describes it: the policy, both tool lists, and which tools read and which write."""
 
     policy: str
@@ -44,7 +44,7 @@ class Upstream:
         self._workers = Workers(
             PROGRAM, paths=[root / "src", *packages], variables={"TAU2_DATA_DIR": str(root / "data")}
         )
-        self._described: dict[tuple[str, bool], Described] = {}
+        self._described: dict[tuple[str, bool], DescribedDomain] = {}
 
     async def __aenter__(self) -> Self:
         await self._workers.__aenter__()
@@ -53,12 +53,12 @@ class Upstream:
     async def __aexit__(self, *raised: object) -> None:
         await self._workers.__aexit__(*raised)
 
-    async def describe(self, domain: str, *, solo: bool = False) -> Described:
+    async def describe(self, domain: str, *, solo: bool = False) -> DescribedDomain:
         """Return what a domain offers; asked once."""
         key = (domain, solo)
         if key not in self._described:
             found = await self._workers.run("describe", domain=domain, solo=solo)
-            self._described[key] = msgspec.convert(found, Described)
+            self._described[key] = msgspec.convert(found, DescribedDomain)
         return self._described[key]
 
     async def start(self, domain: str, task: RawTask, *, solo: bool = False) -> Instance:

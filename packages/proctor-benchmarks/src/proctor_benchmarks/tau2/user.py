@@ -14,7 +14,7 @@ from proctor.core.task import Environment, Model
 from proctor.core.trajectory import Step, Trajectory
 from proctor.engine.acting import Acting
 from proctor.models import ledger
-from proctor.models.named import Opened, model
+from proctor.models.named import OpenedModels, model
 from proctor_benchmarks.tau2.environment import Tau2Environment
 from proctor_benchmarks.tau2.gold import GoldModel
 from proctor_benchmarks.tau2.messages import flipped, from_official, is_blank
@@ -23,7 +23,7 @@ from proctor_benchmarks.tau2.wording import Role
 GOLD = "gold"
 
 
-class Tau2User(Opened):
+class Tau2User(OpenedModels):
     """Plays the users of all samples, each attempt with a memory of its own.
 
     Attributes:

@@ -16,7 +16,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.runtime.files import reading
 from proctor.runtime.python_source import parse
-from proctor_benchmarks.tau2.dataset import Action, Instructions, Scenario, Task
+from proctor_benchmarks.tau2.dataset import ExpectedAction, Instructions, Tau2Task, UserScenario
 from proctor_benchmarks.tau2.messages import STOP
 
 Role = Literal["agent", "ground_truth", "solo"]
@@ -25,7 +25,7 @@ _PROMPTS = {"agent": "SYSTEM_PROMPT", "ground_truth": "SYSTEM_PROMPT_GT", "solo"
 DONE = "done"
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
+class Tau2Words(msgspec.Struct, frozen=True, kw_only=True):
     """The official literals of one copy of the repository."""
 
     agent: Mapping[str, str]
@@ -38,7 +38,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     judge_system: str
     judge_request: str
 
-    def agent_system(self, role: Role, policy: str, task: Task) -> str:
+    def agent_system(self, role: Role, policy: str, task: Tau2Task) -> str:
         """Return the system prompt of the agent."""
         instruction = self.agent[_NAMES[role]]
         if role == "solo":
@@ -51,11 +51,11 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
             )
         return self.agent[_PROMPTS[role]].format(**values, domain_policy=policy, ticket=task.ticket)
 
-    def _step(self, action: Action) -> str:
+    def _step(self, action: ExpectedAction) -> str:
         arguments = ", ".join(f"{key}={value}" for key, value in action.arguments.items())
         return self.steps[action.requestor].format(call=f"{action.name}({arguments})")
 
-    def user_system(self, scenario: Scenario, *, tools: bool) -> str:
+    def user_system(self, scenario: UserScenario, *, tools: bool) -> str:
         """Return the system prompt of the simulated user."""
         guidelines = self.guidelines_with_tools if tools else self.guidelines
         return self.user.format(
@@ -73,7 +73,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
         return self.judge_system, self.judge_request.format(trajectory_str=transcript, nl_assertions=[*assertions])
 
 
-def scenario_text(scenario: Scenario) -> str:
+def scenario_text(scenario: UserScenario) -> str:
     """Return a scenario as the simulated user reads it."""
     lines = ["Persona:", _indented(scenario.persona)] if scenario.persona is not None else []
     given = scenario.instructions
@@ -98,7 +98,7 @@ def _indented(text: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def read(root: Path) -> Words:
+def read(root: Path) -> Tau2Words:
     """Return the literals of a copy of the repository.
 
     Raises:
@@ -108,7 +108,7 @@ def read(root: Path) -> Words:
     agent = parse(source / "agent/llm_agent.py")
     judge = _function(parse(source / "evaluator/evaluator_nl_assertions.py"), "evaluate_nl_assertions")
     guidelines = root / "data/tau2/user_simulator"
-    return Words(
+    return Tau2Words(
         agent={name: _literal(agent, name) for name in (*_NAMES.values(), *_PROMPTS.values())},
         steps=dict(zip(("user", "assistant"), _steps(agent), strict=True)),
         user=_literal(parse(source / "user/user_simulator.py"), "SYSTEM_PROMPT"),

@@ -99,7 +99,7 @@ def _history(task: JSON) -> list[JSON]:
     return (task.get("initial_state") or {}).get("message_history") or []
 
 
-class Kept:
+class KeptStates:
     """The end states of gold actions and start states by task: the same for every trajectory."""
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class Kept:
         return {"start": start, "hashes": _hashes(environment), "errors": errors}
 
 
-_kept = Kept()
+_kept = KeptStates()
 
 
 def describe(domain: str, solo: bool) -> JSON:

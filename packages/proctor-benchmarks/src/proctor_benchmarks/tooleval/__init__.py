@@ -20,11 +20,11 @@ from proctor.core.task import Model, Task
 from proctor.core.trajectory import Step, Trajectory
 from proctor.models import named
 from proctor_benchmarks.tooleval import dataset, export, parity, replies
-from proctor_benchmarks.tooleval.answers import Example
+from proctor_benchmarks.tooleval.answers import ToolEvalExample
 from proctor_benchmarks.tooleval.conversion import Edition
 from proctor_benchmarks.tooleval.environment import ToolServer
 from proctor_benchmarks.tooleval.judging import Evaluator
-from proctor_benchmarks.tooleval.scorer import Measure, Rules, ToolEvalScorer
+from proctor_benchmarks.tooleval.scorer import Measure, ToolEvalRules, ToolEvalScorer
 from proctor_benchmarks.tooleval.summary import summarise
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -81,7 +81,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         raise BadInput("{path} holds no queries of {sets}.", path=clone.root, sets=", ".join(names))
     if how.record and how.cache is None:
         raise BadInput("Responses are recorded in a cache: --set cache=FOLDER.")
-    rules = Rules(
+    rules = ToolEvalRules(
         edition=how.edition,
         times=how.times or (4 if how.edition == "toolbench" else 3),
         evaluator=how.evaluator,
@@ -124,11 +124,11 @@ def _solution(sample: Sample) -> Trajectory:
     return Trajectory(steps=tuple(Step(message=Message(role="assistant", parts=(call,))) for call in calls))
 
 
-def _reference(how: ToolEvalOptions, names: Sequence[str]) -> Mapping[str, Example]:
+def _reference(how: ToolEvalOptions, names: Sequence[str]) -> Mapping[str, ToolEvalExample]:
     if how.reference is None:
         return {}
     path = Path(how.reference).expanduser()
-    found = {id: one for id, one in replies.answers(path, names, edition=how.edition) if isinstance(one, Example)}  # fmt: skip
+    found = {id: one for id, one in replies.answers(path, names, edition=how.edition) if isinstance(one, ToolEvalExample)}  # fmt: skip
     if not found:
         raise BadInput("{path} holds no answers to queries of {sets}.", path=path, sets=", ".join(names))
     return found

@@ -29,7 +29,7 @@ Node = dict[str, Any]
 Answer = dict[str, Any]
 
 
-class Example(msgspec.Struct, kw_only=True):
+class ToolEvalExample(msgspec.Struct, kw_only=True):
     """A query with its tools, as functions of chat completions, and the answer to it."""
 
     query: str

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from proctor_benchmarks.tooleval.answers import FINISH, Example, chain
+from proctor_benchmarks.tooleval.answers import FINISH, ToolEvalExample, chain
 
 Edition = Literal["stable", "toolbench"]
 Made = list[tuple[str, Any]]  # nodes of a branch, by role and message
@@ -32,7 +32,7 @@ class _Path:
         self.following = following
 
 
-def convert(raw: Mapping[str, Any], method: str, edition: Edition, seed: object) -> Example:
+def convert(raw: Mapping[str, Any], method: str, edition: Edition, seed: object) -> ToolEvalExample:
     """Return a raw answer converted; what is left to chance is the same for the same seed.
 
     Raises:
@@ -49,7 +49,9 @@ def convert(raw: Mapping[str, Any], method: str, edition: Edition, seed: object)
     return example
 
 
-def alternatives(raw: Mapping[str, Any], method: str, edition: Edition) -> list[tuple[float, Example | Unconvertible]]:
+def alternatives(
+    raw: Mapping[str, Any], method: str, edition: Edition
+) -> list[tuple[float, ToolEvalExample | Unconvertible]]:
     """Return every possible outcome of the official conversion of a raw answer, each with its probability; the conversion is random.
 
     Raises:
@@ -73,7 +75,7 @@ def alternatives(raw: Mapping[str, Any], method: str, edition: Edition) -> list[
     except _BROKEN as error:
         raise Unconvertible(f"{type(error).__name__}: {error}") from None
     return [
-        (chance, one if isinstance(one, Unconvertible) else Example(**fields, answer=chain(one, method=method, final_answer=final)))
+        (chance, one if isinstance(one, Unconvertible) else ToolEvalExample(**fields, answer=chain(one, method=method, final_answer=final)))
         for chance, one in made
     ]  # fmt: skip
 

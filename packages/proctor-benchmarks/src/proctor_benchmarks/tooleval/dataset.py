@@ -26,7 +26,7 @@ from proctor.core.sample import Message, Sample, Tool, Turn
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json
 from proctor.runtime.python_source import literal, parse
-from proctor_benchmarks.tooleval.judging import Evaluator, Wording
+from proctor_benchmarks.tooleval.judging import Evaluator, JudgeWording
 
 COMMIT = "aa4ed9f4737ad98bd706663f01d63623c3427812"
 SETS = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction")
@@ -39,7 +39,7 @@ _NAME = 64
 _QUERIES = ("solvable_queries", "data", ".", "solvable_queries_example")
 
 
-class Parameter(msgspec.Struct, frozen=True):
+class ApiParameter(msgspec.Struct, frozen=True):
     """A parameter of an API."""
 
     name: str
@@ -55,8 +55,8 @@ class Api(msgspec.Struct, frozen=True):
     tool_name: str
     api_name: str
     api_description: str | None = ""
-    required_parameters: tuple[Parameter, ...] = ()
-    optional_parameters: tuple[Parameter, ...] = ()
+    required_parameters: tuple[ApiParameter, ...] = ()
+    optional_parameters: tuple[ApiParameter, ...] = ()
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ class Clone:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def wording(self, evaluator: Evaluator = "default") -> Wording:
+    def wording(self, evaluator: Evaluator = "default") -> JudgeWording:
         return _wording(self.root / "toolbench/tooleval/evaluators" / f"tooleval_gpt-3.5-turbo_{evaluator}")
 
     def correctness_prompt(self) -> str:
@@ -153,7 +153,7 @@ def locate(data: str | None) -> Clone:
     return Clone(root)
 
 
-_wording = lru_cache(maxsize=8)(Wording)
+_wording = lru_cache(maxsize=8)(JudgeWording)
 
 
 @lru_cache(maxsize=32)

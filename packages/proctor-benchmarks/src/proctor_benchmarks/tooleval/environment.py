@@ -18,7 +18,7 @@ from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver, PartFa
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
 from proctor.core.task import Model
 from proctor.models import ledger
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.runtime.files import write_whole
 from proctor.runtime.json_file import read_json
 from proctor_benchmarks.tooleval.answers import FINISH, finish
@@ -31,7 +31,7 @@ TRIES = 3
 Responses = dict[str, Any]
 
 
-class ToolServer(Opened):
+class ToolServer(OpenedModels):
     """Answers the calls of all samples.
 
     Args:

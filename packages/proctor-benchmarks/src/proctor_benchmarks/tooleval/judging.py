@@ -31,11 +31,11 @@ Request = Callable[[str, str, Tool], Awaitable[str]]
 Pick = Callable[[Sequence[int]], int]
 
 
-class Unusable(Exception):
+class UnusableReply(Exception):
     """A reply of the judge that means nothing by the rule."""
 
 
-class Ask(Protocol):
+class JudgeAsk(Protocol):
     """Puts one question to the judge, and returns the arguments of its call."""
 
     async def __call__(self, function: str, *, reason: bool = False, **values: object) -> Any: ...
@@ -59,7 +59,7 @@ class _Config(msgspec.Struct, frozen=True):
     completions_kwargs: _Completion
 
 
-class Wording:
+class JudgeWording:
     """The questions of one official evaluator.
 
     Attributes:
@@ -105,7 +105,7 @@ def _tagged(name: str, text: str) -> str:
 class Asking:
     """Puts questions to whoever `request` reaches: a text of arguments for a function, its prompt and its tool."""
 
-    def __init__(self, wording: Wording, request: Request) -> None:
+    def __init__(self, wording: JudgeWording, request: Request) -> None:
         self._wording = wording
         self._request = request
 
@@ -121,10 +121,10 @@ class Asking:
                 return json.loads(text)
             except (ValueError, RecursionError) as error:
                 said = str(error)
-        raise Unusable(said)
+        raise UnusableReply(said)
 
 
-async def judge_answer(ask: Ask, query: str, answer: Answer, *, reason: bool = False) -> tuple[AnswerStatus, str]:
+async def judge_answer(ask: JudgeAsk, query: str, answer: Answer, *, reason: bool = False) -> tuple[AnswerStatus, str]:
     """Return whether an answer solves the query, and why: by its final answer, and where that is not sure by all of it.
 
     Raises:
@@ -142,7 +142,7 @@ async def judge_answer(ask: Ask, query: str, answer: Answer, *, reason: bool = F
 
 
 async def judge_task(
-    ask: Ask, query: str, tools: Sequence[Mapping[str, Any]], *, is_solved: bool = False, reason: bool = False
+    ask: JudgeAsk, query: str, tools: Sequence[Mapping[str, Any]], *, is_solved: bool = False, reason: bool = False
 ) -> tuple[TaskStatus, str]:
     """Return whether the query can be solved with these tools, and why; one that was solved can."""
     if is_solved:
@@ -163,7 +163,7 @@ def has_passed(answer: AnswerStatus, task: TaskStatus) -> bool | None:
     return False if (answer, task) == ("Unsolved", "Solvable") else None
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedAnswers(msgspec.Struct, frozen=True, kw_only=True):
     """Two or more answers in the order in which the judge is shown them.
 
     Attributes:
@@ -189,7 +189,7 @@ def shown_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{key: value for key, value in tool.items() if key not in ("description", "parameters")} for tool in tools]
 
 
-async def prefer(ask: Ask, given: Compared, pick: Pick) -> int:
+async def prefer(ask: JudgeAsk, given: ComparedAnswers, pick: Pick) -> int:
     """Return the index of the better answer: solved beats unsure beats unsolved, and the judge decides among equals."""
     statuses = list(given.statuses)
     if statuses[0] is None:
@@ -205,7 +205,7 @@ async def prefer(ask: Ask, given: Compared, pick: Pick) -> int:
     return await _select(ask, given.query, candidates, [given.answers[index] for index in candidates], pick)
 
 
-async def _select(ask: Ask, query: str, candidates: Sequence[int], answers: Sequence[Answer], pick: Pick) -> int:
+async def _select(ask: JudgeAsk, query: str, candidates: Sequence[int], answers: Sequence[Answer], pick: Pick) -> int:
     parts = [(one["final_answer"], str(one["answer_details"])) for one in answers]
     if all(one == parts[0] for one in parts):
         return pick(candidates)
@@ -214,16 +214,16 @@ async def _select(ask: Ask, query: str, candidates: Sequence[int], answers: Sequ
         try:
             reply = await ask("select_better_answer", reason=True, query=query, answer_0=first, answer_1=second)
             index = int(_field(reply, "index"))
-        except (Unusable, ValueError, TypeError, OverflowError) as error:
+        except (UnusableReply, ValueError, TypeError, OverflowError) as error:
             said = str(error)
             continue
         if index in candidates:
             return index
         said = f"there is no answer {index}"
-    raise Unusable(said)
+    raise UnusableReply(said)
 
 
-async def prefer_normalized(ask: Ask, given: Compared, pick: Pick) -> int:
+async def prefer_normalized(ask: JudgeAsk, given: ComparedAnswers, pick: Pick) -> int:
     """Return the index of the better answer by the older evaluator: solved in fewer steps, else by how well tools were used."""
     filled = [index for index, one in enumerate(given.answers) if one["final_answer"] != ""]
     if len(filled) not in (0, len(given.answers)):
@@ -249,10 +249,10 @@ async def prefer_normalized(ask: Ask, given: Compared, pick: Pick) -> int:
         selected = _number(reply, "best_answer_index")
         if 0 <= selected < len(finals):
             return shortest[selected]
-    raise Unusable("none of the answers was selected")
+    raise UnusableReply("none of the answers was selected")
 
 
-async def _compare_details(ask: Ask, answers: Sequence[Answer], pick: Pick) -> int:
+async def _compare_details(ask: JudgeAsk, answers: Sequence[Answer], pick: Pick) -> int:
     replies = [await ask("parse_answer_details", answer_details=one["answer_details"]) for one in answers]
     points = []
     for one, reply in zip(answers, replies, strict=True):
@@ -266,20 +266,20 @@ def _field(reply: Any, name: str) -> Any:
     try:
         return reply[name]
     except (KeyError, TypeError, IndexError):
-        raise Unusable(f"there is no {name}") from None
+        raise UnusableReply(f"there is no {name}") from None
 
 
 def _number(reply: Any, name: str) -> int:
     try:
         return int(_field(reply, name))
     except (ValueError, TypeError, OverflowError) as error:
-        raise Unusable(f"{name}: {error}") from None
+        raise UnusableReply(f"{name}: {error}") from None
 
 
 def _word(reply: Any, name: str, known: "tuple[Any, ...]") -> Any:
     value = _field(reply, name)
     if value not in known:
-        raise Unusable(f"{name}: {value!r}")
+        raise UnusableReply(f"{name}: {value!r}")
     return value
 
 

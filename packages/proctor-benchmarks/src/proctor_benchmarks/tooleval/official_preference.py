@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from proctor_benchmarks.tooleval import judging, rates
-from proctor_benchmarks.tooleval.answers import Example
-from proctor_benchmarks.tooleval.judging import Ask, Compared, Unusable
+from proctor_benchmarks.tooleval.answers import ToolEvalExample
+from proctor_benchmarks.tooleval.judging import ComparedAnswers, JudgeAsk, UnusableReply
 
 REFERENCE, CANDIDATE = "ref", "cand"
 _STATUSES = {f"AnswerStatus.{one}": one for one in judging.ANSWER_STATUSES}
@@ -35,14 +35,14 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     raises: bool = False
 
 
-async def play(line: Mapping[str, Any], ask: Ask) -> Outcome:
+async def play(line: Mapping[str, Any], ask: JudgeAsk) -> Outcome:
     """Return what the program leaves for the answers, labels and replies of a line."""
     rounds = _Rounds(line, ask)
     try:
         for number in range(int(line["evaluate_times"])):
             await rounds.play(number)
         rounds.save()
-    except (KeyError, Unusable):
+    except (KeyError, UnusableReply):
         return Outcome(votes=rounds.saved, printed=rounds.printed, raises=True)
     labels: dict[str, str] = {}
     for id, one in rounds.votes.items():
@@ -59,7 +59,7 @@ async def play(line: Mapping[str, Any], ask: Ask) -> Outcome:
 class _Rounds:
     """The votes so far, and those of the file, which is written after each judgement."""
 
-    def __init__(self, line: Mapping[str, Any], ask: Ask) -> None:
+    def __init__(self, line: Mapping[str, Any], ask: JudgeAsk) -> None:
         self.reference, self.candidate = deepcopy(line["reference"]), deepcopy(line["candidate"])
         self.votes: Votes = {}
         self.saved: Votes | None = None
@@ -103,11 +103,11 @@ class _Rounds:
 
     async def _compare(self, id: str) -> int:
         line = self._line
-        pair = [msgspec.convert(one[id], Example) for one in (self.reference, self.candidate)]
+        pair = [msgspec.convert(one[id], ToolEvalExample) for one in (self.reference, self.candidate)]
         task, statuses = self._known(id)
         swap = [1, 0] if line["shown_swapped"] else [0, 1]
         answers = [judging.shown(one.answer) for one in pair]
-        given = Compared(
+        given = ComparedAnswers(
             query=pair[0].query,
             tools=judging.shown_tools(pair[0].available_tools),
             answers=[answers[index] for index in swap],

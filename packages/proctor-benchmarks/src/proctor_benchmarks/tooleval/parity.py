@@ -27,10 +27,10 @@ from proctor.core.sample import Tool
 from proctor.core.sentence import say
 from proctor.runtime.json_file import read_json, read_json_lines
 from proctor_benchmarks.tooleval import dataset, judging, rates
-from proctor_benchmarks.tooleval.answers import Example, is_finished, names_are_offered, steps
+from proctor_benchmarks.tooleval.answers import ToolEvalExample, is_finished, names_are_offered, steps
 from proctor_benchmarks.tooleval.conversion import Unconvertible, alternatives
 from proctor_benchmarks.tooleval.dataset import Clone
-from proctor_benchmarks.tooleval.judging import Asking, Compared, Unusable
+from proctor_benchmarks.tooleval.judging import Asking, ComparedAnswers, UnusableReply
 from proctor_benchmarks.tooleval.official_preference import Outcome, play
 
 RAISES = "RAISES"
@@ -111,7 +111,7 @@ def _digest(text: str) -> str:
 
 def _next(replies: list[Any]) -> Any:
     if not replies:
-        raise Unusable("the script is over")
+        raise UnusableReply("the script is over")
     return replies.pop(0)
 
 
@@ -130,7 +130,7 @@ async def _judgement(line: Line, clones: Sequence[Clone]) -> Found:
         else:
             found = await judging.judge_task(script.ask, line["query"], line["available_tools"], is_solved=line["has_been_solved"], reason=True)  # fmt: skip
         ours: object = [*found]
-    except Unusable:
+    except UnusableReply:
         ours = RAISES
     agrees, _, official = _same(ours, line["result"])
     return agrees and script.asked == line["asked"], (ours, script.asked), (official, line["asked"])
@@ -141,7 +141,7 @@ async def _preference_one(line: Line, clones: Sequence[Clone]) -> Found:
     script = _Script(clones[0], partial(_reply, replies), line["evaluator"])
     swap = [1, 0] if line["shown_swapped"] else [0, 1]
     answers = [judging.shown(one) for one in line["answers"]]
-    given = Compared(
+    given = ComparedAnswers(
         query=line["query"],
         tools=[],
         answers=[answers[index] for index in swap],
@@ -151,7 +151,7 @@ async def _preference_one(line: Line, clones: Sequence[Clone]) -> Found:
     rule = judging.prefer if line["evaluator"] == "default" else judging.prefer_normalized
     try:
         ours: object = swap[await rule(script.ask, given, _FIRST if line["random_pick"] == "first" else _LAST)]
-    except Unusable:
+    except UnusableReply:
         ours = RAISES
     agrees, _, official = _same(ours, line["preferred"])
     calls = [name for name, _ in script.asked]
@@ -178,12 +178,12 @@ async def _rated(line: Line, clone: Clone) -> tuple[Any, list[str], bool]:
     """Judge all answers and count, as the official program; coins fall as they did there, as far as they can."""
     edition, times = line["edition"], line["evaluate_times"]
     result: dict[str, Any] = {}
-    votes: dict[str, list[rates.Vote]] = {}
+    votes: dict[str, list[rates.PassVote]] = {}
     try:
         for id, raw in deepcopy(line["examples"]).items():
             if id not in line["test_ids"]:
                 continue
-            example = msgspec.convert(raw, Example)
+            example = msgspec.convert(raw, ToolEvalExample)
             replies = {name: [*some] for name, some in line["replies"].get(id, {}).items()}
             script = _Script(clone, partial(_reply, replies))
             is_known = rates.check_names(example) if edition == "toolbench" else True
@@ -192,28 +192,28 @@ async def _rated(line: Line, clone: Clone) -> tuple[Any, list[str], bool]:
             text, final = steps(example.answer["answer_details"])
             result[id] = {"answer_steps": text, "final_step": final} | _recorded(edition, votes[id], is_known=is_known)
         said = _printed(edition, list(votes.values()), times)
-    except (Unusable, ZeroDivisionError, IndexError, TypeError, KeyError):
+    except (UnusableReply, ZeroDivisionError, IndexError, TypeError, KeyError):
         return result, [], True
     return result, said, False
 
 
-async def _vote(script: _Script, example: Example, edition: Any, replies: Mapping[str, list[Any]]) -> rates.Vote:  # fmt: skip
+async def _vote(script: _Script, example: ToolEvalExample, edition: Any, replies: Mapping[str, list[Any]]) -> rates.PassVote:  # fmt: skip
     while True:
         try:
             return await rates.vote(script.ask, example, edition, lambda: False)
-        except Unusable:
+        except UnusableReply:
             if edition == "toolbench" or not any(replies.values()):  # the newer edition judges again for a while
                 raise
 
 
-def _tossed(votes: Sequence[rates.Vote], passed: int) -> list[rates.Vote]:
+def _tossed(votes: Sequence[rates.PassVote], passed: int) -> list[rates.PassVote]:
     """Return the votes with as many coins up as there are passes recorded beyond those that are sure."""
     missing = passed - sum(one.passed for one in votes)
     unsure = [number for number, one in enumerate(votes) if not one.is_sure][: max(missing, 0)]
     return [replace(one, passed=True) if number in unsure else one for number, one in enumerate(votes)]
 
 
-def _recorded(edition: str, votes: Sequence[rates.Vote], *, is_known: bool) -> dict[str, Any]:
+def _recorded(edition: str, votes: Sequence[rates.PassVote], *, is_known: bool) -> dict[str, Any]:
     if edition == "stable":
         return {"is_solved": {str(number): f"AnswerStatus.{one.status}" for number, one in enumerate(votes)}}
     return {
@@ -225,7 +225,7 @@ def _recorded(edition: str, votes: Sequence[rates.Vote], *, is_known: bool) -> d
     }
 
 
-def _printed(edition: str, votes: Sequence[Sequence[rates.Vote]], times: int) -> list[str]:
+def _printed(edition: str, votes: Sequence[Sequence[rates.PassVote]], times: int) -> list[str]:
     head = "Test set: G1_instruction. Model: m."
     if edition == "toolbench":
         return [f"{head} Pass rate: {sum(map(rates.passes, votes)) / len(votes)}"]
@@ -239,7 +239,7 @@ async def _preference(line: Line, clones: Sequence[Clone]) -> Found:
     def reply(function: str, _: str) -> Any:
         name, said = _next(log)
         if name != function:
-            raise Unusable(f"{name} was asked officially, and not {function}")
+            raise UnusableReply(f"{name} was asked officially, and not {function}")
         return said
 
     script = _Script(clones[0], reply)

@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from proctor_benchmarks.tooleval import judging
-from proctor_benchmarks.tooleval.answers import Example, is_finished, names_are_offered, steps
+from proctor_benchmarks.tooleval.answers import ToolEvalExample, is_finished, names_are_offered, steps
 from proctor_benchmarks.tooleval.conversion import Edition
-from proctor_benchmarks.tooleval.judging import AnswerStatus, Ask, TaskStatus
+from proctor_benchmarks.tooleval.judging import AnswerStatus, JudgeAsk, TaskStatus
 
 POINTS: Mapping[str, float] = {"Solved": 1.0, "Unsure": 0.5, "Unsolved": 0.0}
 UNFINISHED = "No answer"
 Toss = Callable[[], bool]
 
 
-class Vote(msgspec.Struct, frozen=True, kw_only=True):
+class PassVote(msgspec.Struct, frozen=True, kw_only=True):
     """One judgement of an answer; `passed` and `task` are those of ToolBench, whose Unsure is a toss of a coin."""
 
     status: AnswerStatus
@@ -35,16 +35,16 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     deviation: float = 0.0
 
 
-async def vote(ask: Ask, example: Example, edition: Edition, toss: Toss) -> Vote:
+async def vote(ask: JudgeAsk, example: ToolEvalExample, edition: Edition, toss: Toss) -> PassVote:
     """Judge an answer once; one that was not finished with `Finish` is not solved, and nobody is asked."""
     if not is_finished(steps(example.answer["answer_details"])[1]):
-        return Vote(status="Unsolved", passed=False, reason=UNFINISHED)
+        return PassVote(status="Unsolved", passed=False, reason=UNFINISHED)
     status, why = await judging.judge_answer(ask, example.query, example.answer, reason=True)
     if edition == "stable":
-        return Vote(status=status, passed=status == "Solved", reason=why)
+        return PassVote(status=status, passed=status == "Solved", reason=why)
     task, task_why = await judging.judge_task(ask, example.query, example.available_tools, is_solved=status == "Solved", reason=True)  # fmt: skip
     passed = judging.has_passed(status, task)
-    return Vote(
+    return PassVote(
         status=status,
         passed=toss() if passed is None else passed,
         task=task,
@@ -53,7 +53,7 @@ async def vote(ask: Ask, example: Example, edition: Edition, toss: Toss) -> Vote
     )
 
 
-def check_names(example: Example) -> bool:
+def check_names(example: ToolEvalExample) -> bool:
     """Say what ToolBench records as `not_hallucinate`: True also where a call cannot be read; messages become texts on the way."""
     try:
         return names_are_offered(example.answer["answer_details"], example.offered)
@@ -61,7 +61,7 @@ def check_names(example: Example) -> bool:
         return True
 
 
-def passes(votes: Sequence[Vote]) -> bool:
+def passes(votes: Sequence[PassVote]) -> bool:
     """True if an answer passes in ToolBench's pass rate: a tie does."""
     return sum(not one.passed for one in votes) <= sum(one.passed for one in votes)
 

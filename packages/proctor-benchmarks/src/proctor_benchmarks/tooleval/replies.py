@@ -15,15 +15,15 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json
 from proctor_benchmarks.tooleval import dataset
-from proctor_benchmarks.tooleval.answers import Example, is_tree, trajectory_of
+from proctor_benchmarks.tooleval.answers import ToolEvalExample, is_tree, trajectory_of
 from proctor_benchmarks.tooleval.conversion import Edition, Unconvertible, convert
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield the answers to the queries of the task; one that the official conversion breaks off at is a failure.
 
     Raises:
@@ -36,12 +36,12 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     for id, example in answers(path, sets, task_options.get("method"), task_options.get("edition", "stable")):
         if id in wanted:
             found += 1
-            yield id, example if isinstance(example, Failure) else trajectory_of(example.answer)
+            yield id, example if isinstance(example, TrialFailure) else trajectory_of(example.answer)
     if not found:
         raise BadInput("{path} holds no answers to queries of {sets}.", path=path, sets=", ".join(sets))
 
 
-def answers(path: Path, sets: Sequence[str], method: str | None = None, edition: Edition = "stable") -> Iterator[tuple[str, Example | Failure]]:  # fmt: skip
+def answers(path: Path, sets: Sequence[str], method: str | None = None, edition: Edition = "stable") -> Iterator[tuple[str, ToolEvalExample | TrialFailure]]:  # fmt: skip
     """Yield what a file or folder holds, by set and query.
 
     Args:
@@ -64,9 +64,9 @@ def answers(path: Path, sets: Sequence[str], method: str | None = None, edition:
             yield from ((f"{name}/{id}", one) for id, one in _raw(folder, method, edition))
 
 
-def _converted(path: Path) -> Iterator[tuple[str, Example]]:
+def _converted(path: Path) -> Iterator[tuple[str, ToolEvalExample]]:
     try:
-        found = msgspec.convert(read_json(path), dict[str, Example])
+        found = msgspec.convert(read_json(path), dict[str, ToolEvalExample])
     except msgspec.ValidationError as error:
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
     for id, one in found.items():
@@ -75,13 +75,13 @@ def _converted(path: Path) -> Iterator[tuple[str, Example]]:
         yield id, one
 
 
-def _is_answer(example: Example) -> bool:
+def _is_answer(example: ToolEvalExample) -> bool:
     given = example.answer
     is_counted = isinstance(given.get("total_steps", 0), int)
     return is_counted and isinstance(given.get("final_answer"), str) and is_tree(given.get("answer_details"))
 
 
-def _raw(folder: Path, method: str | None, edition: Edition) -> Iterator[tuple[str, Example | Failure]]:
+def _raw(folder: Path, method: str | None, edition: Edition) -> Iterator[tuple[str, ToolEvalExample | TrialFailure]]:
     for path in sorted(folder.glob("*.json")):
         if method is None or method in path.name:
             id, _, made_with = path.stem.partition("_")
@@ -91,4 +91,4 @@ def _raw(folder: Path, method: str | None, edition: Edition) -> Iterator[tuple[s
                     raise Unconvertible("the final answer is no text")
                 yield id, example
             except (BadInput, Unconvertible, msgspec.ValidationError) as error:
-                yield id, Failure(kind="unreadable", reason=say("{path} cannot be converted: {error}", path=path.name, error=str(error)))  # fmt: skip
+                yield id, TrialFailure(kind="unreadable", reason=say("{path} cannot be converted: {error}", path=path.name, error=str(error)))  # fmt: skip

@@ -20,17 +20,17 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor.models import cache, ledger
 from proctor_benchmarks.tooleval import dataset, judging, rates
-from proctor_benchmarks.tooleval.answers import Example, answer_of, costs
+from proctor_benchmarks.tooleval.answers import ToolEvalExample, answer_of, costs
 from proctor_benchmarks.tooleval.conversion import Edition
 from proctor_benchmarks.tooleval.dataset import Clone
-from proctor_benchmarks.tooleval.judging import Asking, Compared, Evaluator, Unusable
+from proctor_benchmarks.tooleval.judging import Asking, ComparedAnswers, Evaluator, UnusableReply
 from proctor_judging.judges.asking import AsksModel
 
 VERSION = f"StableToolBench {dataset.COMMIT[:12]} / 1"
 Measure = Literal["pass_rate", "fac", "preference"]
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class ToolEvalRules(msgspec.Struct, frozen=True, kw_only=True):
     """How answers are judged.
 
     Attributes:
@@ -41,7 +41,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     edition: Edition = "stable"
     times: int = 3
     evaluator: Evaluator = "default"
-    reference: Mapping[str, Example] = {}
+    reference: Mapping[str, ToolEvalExample] = {}
 
 
 class ToolEvalScorer(AsksModel):
@@ -54,7 +54,7 @@ class ToolEvalScorer(AsksModel):
     version = VERSION
     is_async = True
 
-    def __init__(self, name: Measure, clone: Clone, rules: Rules) -> None:
+    def __init__(self, name: Measure, clone: Clone, rules: ToolEvalRules) -> None:
         self.name = name
         super().__init__()
         self._clone = clone
@@ -71,7 +71,7 @@ class ToolEvalScorer(AsksModel):
         if "apis" not in sample.meta:
             return Unscored(why="not_applicable", reason=say("The sample is none of ToolEval."))
         tools = [one["function"] for one in to_tools(sample.turns[0].tools, {})]
-        example = Example(query=sample.meta["query"], available_tools=tools, answer=answer_of(trajectory))
+        example = ToolEvalExample(query=sample.meta["query"], available_tools=tools, answer=answer_of(trajectory))
         measure = {"pass_rate": self._pass, "fac": self._correct, "preference": self._win}[self.name]
         try:
             return await measure(sample, example)
@@ -80,11 +80,11 @@ class ToolEvalScorer(AsksModel):
             if kind == "no_judge":
                 return Unscored(why="not_applicable", reason=error.sentence, details={"kind": kind})
             return Unscored(why="judge_failed", reason=error.sentence, details={"kind": kind})
-        except Unusable as error:
+        except UnusableReply as error:
             reason = say("The judge's reply cannot be read: {error}", error=str(error))
             return Unscored(why="judge_failed", reason=reason, details={"kind": "unreadable"})
 
-    async def _pass(self, sample: Sample, example: Example) -> Score:
+    async def _pass(self, sample: Sample, example: ToolEvalExample) -> Score:
         edition = self._rules.edition
         spent = costs(example.answer, example.offered)
         details: dict[str, Any] = {"costs": msgspec.to_builtins(spent)}
@@ -98,7 +98,7 @@ class ToolEvalScorer(AsksModel):
             details["error_class"] = "unfinished" if votes[0].reason == rates.UNFINISHED else "not sure" if points else "unsolved"  # fmt: skip
         return Score(points=points, answer=example.answer["final_answer"], reason=_votes_in_words(votes), details=details)  # fmt: skip
 
-    async def _correct(self, sample: Sample, example: Example) -> Score:
+    async def _correct(self, sample: Sample, example: ToolEvalExample) -> Score:
         request = judging.ask_correctness(self._clone.correctness_prompt(), example.query, example.answer["final_answer"])  # fmt: skip
         if request is None:
             return Score(points=0, reason=say("There is no final answer."))
@@ -109,7 +109,7 @@ class ToolEvalScorer(AsksModel):
         text = step.message.text
         return Score(points=int(judging.is_correct(text)), answer=example.answer["final_answer"], reason=text)
 
-    async def _win(self, sample: Sample, example: Example) -> Score:
+    async def _win(self, sample: Sample, example: ToolEvalExample) -> Score:
         reference = self._rules.reference.get(sample.id)
         if reference is None:
             return Score(points=1, reason=say("The reference has no answer to this query."), details={"label": "2"})
@@ -119,7 +119,7 @@ class ToolEvalScorer(AsksModel):
         wins = [0, 0]
         for number in range(self._rules.times):
             order = [0, 1] if number % 2 == 0 else [1, 0]
-            given = Compared(
+            given = ComparedAnswers(
                 query=example.query,
                 tools=judging.shown_tools(example.available_tools),
                 answers=[pair[index] for index in order],
@@ -158,13 +158,13 @@ async def _again(judge: Any) -> Any:
     for left in range(judging.TRIES - 1, -1, -1):
         try:
             return await judge()
-        except Unusable:
+        except UnusableReply:
             if not left:
                 raise
     raise AssertionError
 
 
-def _votes_in_words(votes: Sequence[rates.Vote]) -> Sentence:
+def _votes_in_words(votes: Sequence[rates.PassVote]) -> Sentence:
     counts = {status: sum(one.status == status for one in votes) for status in judging.ANSWER_STATUSES}
     said = ", ".join(f"{status} {count}" for status, count in counts.items() if count)
     return say("Judged {times} times: {counts}. {reason}", times=len(votes), counts=said, reason=votes[0].reason)

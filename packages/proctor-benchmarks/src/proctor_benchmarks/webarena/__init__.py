@@ -16,7 +16,7 @@ from proctor.core.parts import BenchmarkPart, Tell
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure
+from proctor.core.trial import TrialFailure
 from proctor.transport import fetch
 from proctor_benchmarks.webarena import dataset, environment, parity, replies
 from proctor_benchmarks.webarena.oracle import oracle
@@ -110,7 +110,7 @@ def _notes(how: WebArenaOptions, *, is_live: bool) -> Sequence[Sentence]:
     return ()
 
 
-def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield what was left, of the tasks on the chosen sites."""
     category = task_options.get("category")
     if category is None:

@@ -43,7 +43,7 @@ _IN_CLONE = ("config_files/test.raw.json", "webarena/test.raw.json")
 EvaluationType = Literal["string_match", "url_match", "program_html"]
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class PageTarget(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a page that has to hold something."""
 
     url: str
@@ -58,7 +58,7 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     eval_types: tuple[EvaluationType, ...]
     reference_answers: dict[str, str | list[str]] | None = None
     reference_url: str | None = None
-    program_html: tuple[Target, ...] = ()
+    program_html: tuple[PageTarget, ...] = ()
     string_note: str = ""
     url_note: str = rules.URL_RULE
 

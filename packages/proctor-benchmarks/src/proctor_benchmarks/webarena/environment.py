@@ -18,7 +18,7 @@ from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver
 from proctor.core.sample import Sample, ToolCall, ToolResult
 from proctor.environments.browser import MOST_TABS, Chromium, PageError, Window
 from proctor_benchmarks.webarena import actions, page, rules
-from proctor_benchmarks.webarena.dataset import SITES, Config, Target, config_of
+from proctor_benchmarks.webarena.dataset import SITES, Config, PageTarget, config_of
 
 MOST_ACTIONS = 30
 NAVIGATION_SECONDS = 30.0  # the official pages are slow when they are first opened
@@ -278,7 +278,7 @@ class Browsing:
         (self._folder / f"{self._pictures:03}.png").write_bytes(await self._open.screenshot())
         self._pictures += 1
 
-    async def _content(self, target: Target, last_url: str) -> str:
+    async def _content(self, target: PageTarget, last_url: str) -> str:
         """Return the content that a target is looked for in.
 
         Raises:
@@ -307,7 +307,7 @@ class Browsing:
             await window.do(opened.close())
             window.page = last
 
-    async def _found(self, target: Target) -> str:
+    async def _found(self, target: PageTarget) -> str:
         window, locator = self._open, target.locator
         if not locator.strip():
             for _ in range(LOOKS - 1):  # a page may be on its way to another

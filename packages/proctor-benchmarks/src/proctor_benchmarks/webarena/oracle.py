@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from proctor.core.sample import Message, Sample
 from proctor.core.trajectory import Step, Trajectory
-from proctor_benchmarks.webarena.dataset import Config, Target, config_of
+from proctor_benchmarks.webarena.dataset import Config, PageTarget, config_of
 
 
 def oracle(sample: Sample) -> Trajectory:
@@ -33,7 +33,7 @@ def _url(references: str) -> str:
     return first._replace(query=urlencode(query)).geturl() if others else first.geturl()
 
 
-def _content(target: Target) -> str:
+def _content(target: PageTarget) -> str:
     exact, several = target.required_contents.get("exact_match"), target.required_contents.get("must_include", ())
     text = exact if isinstance(exact, str) else "\n".join(entry.split(" |OR| ")[0].strip() for entry in several)
     return html.escape(text, quote=False)

@@ -37,7 +37,7 @@ LATEST_ORDER = f"{ADDRESSES['shopping']}/sales/order/view/order_id/190/"
 _RAISED = "<raises>"
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class WebArenaLine(msgspec.Struct, frozen=True, kw_only=True):
     """One recorded result: a score, or the type of what the official code raised."""
 
     id: str
@@ -64,7 +64,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
     """
     configs = {config.task_id: config for config in dataset.read(dataset.locate(data), ADDRESSES)}
     with asyncio.Runner() as runner:
-        for number, line in read_json_lines(path, Line):
+        for number, line in read_json_lines(path, WebArenaLine):
             if (config := configs.get(line.task_id)) is None:
                 raise BadInput("{path}, line {number}: there is no task {id}.", path=path, number=number, id=line.task_id)  # fmt: skip
             official = {"score": line.score, "raises": line.raises, "asked": list(line.judge_messages_sha256), "visited": list(line.visited)}  # fmt: skip
@@ -72,7 +72,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
             yield Checked(id=line.id, agrees=ours == official, ours=str(ours)[:400], official=str(official)[:400], rule=line.kind)  # fmt: skip
 
 
-async def _result(line: Line, config: dataset.Config) -> dict[str, Any]:
+async def _result(line: WebArenaLine, config: dataset.Config) -> dict[str, Any]:
     asked: list[str] = []
     found: dict[str, Any] = {"score": None, "raises": None, "asked": asked, "visited": []}
 
@@ -102,7 +102,7 @@ async def _result(line: Line, config: dataset.Config) -> dict[str, Any]:
     return found
 
 
-def _seen(target: dataset.Target, value: object) -> object:
+def _seen(target: dataset.PageTarget, value: object) -> object:
     return "" if value == _RAISED and rules.is_script(target.locator) else value
 
 

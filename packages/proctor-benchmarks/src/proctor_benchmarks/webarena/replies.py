@@ -21,7 +21,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
 from proctor.core.trajectory import Step, Trajectory
-from proctor.core.trial import Failure, Trial
+from proctor.core.trial import Trial, TrialFailure
 from proctor.runtime.files import reading, write_whole
 from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.webarena import actions, rules
@@ -45,7 +45,7 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     contents: list[str] | None = None
 
 
-def read(path: Path) -> Iterator[tuple[str, Trajectory | Failure]]:
+def read(path: Path) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield what was left, by task.
 
     Raises:

@@ -47,9 +47,9 @@ def command(
 
 
 def _watch(file: "WatchFile", store: str | None, *, once: bool, name: str | None) -> int:
-    from proctor_ci.watch import Watcher
+    from proctor_ci.watch import FileWatcher
 
-    watcher = Watcher(file, store=store, tell=output.tell)
+    watcher = FileWatcher(file, store=store, tell=output.tell)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: watcher.stop())
     if not (once or name):
@@ -75,12 +75,12 @@ def _status(file: "WatchFile", *, as_json: bool) -> None:
     import time
 
     from proctor.cli.words import lang
-    from proctor.reports.words import Words
-    from proctor_ci.watch import Known, read_state
+    from proctor.reports.words import ReportWords
+    from proctor_ci.watch import KnownWatch, read_state
 
     state = read_state(file)
-    words, now = Words(lang()), time.time()
-    known = {one.name: state.watches.get(one.name) or Known(handled=now) for one in file.watches}
+    words, now = ReportWords(lang()), time.time()
+    known = {one.name: state.watches.get(one.name) or KnownWatch(handled=now) for one in file.watches}
     due = {name: schedule.after(min(known[name].handled, now)) for name, schedule in file.schedules.items()}
     if as_json:
         shown = [

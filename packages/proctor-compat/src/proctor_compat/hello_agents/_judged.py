@@ -11,7 +11,7 @@ import proctor
 from proctor.api.run import Run
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
-from proctor.core.judge import Figure
+from proctor.core.judge import JudgedFigure
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
@@ -29,7 +29,7 @@ from proctor_judging.generation.files import write
 from proctor_judging.generation.generator import as_text
 from proctor_judging.judges.pairwise import PairwiseJudge
 from proctor_judging.judges.rubric import RubricJudge
-from proctor_judging.tasks.fields import Item
+from proctor_judging.tasks.fields import JudgedItem
 
 ROLES = {"problem": "question", "answer": "answer", "solution": "solution"}
 Problem = Mapping[str, Any]
@@ -58,7 +58,7 @@ class JudgingEvaluator:
     def _rename_all(self, problems: Iterable[Problem]) -> list[Dict]:
         return [rename_fields(problem, self.field_mapping) for problem in problems]
 
-    def _item(self, problem: Problem, usual: str = "unknown") -> Item:
+    def _item(self, problem: Problem, usual: str = "unknown") -> JudgedItem:
         return item(rename_fields(problem, self.field_mapping), id_of(problem, usual))
 
 
@@ -99,7 +99,7 @@ def mean(values: Sequence[float], planned: int, low: float = 0.0, high: float = 
     width = high - low
     cases = [Case(cluster=str(place), values=((value - low) / width,), planned=1) for place, value in enumerate(values)]
     missing = [Case(cluster="-", values=(), planned=1)] * (planned - len(values))
-    return on_scale(estimate("mean", tally([*cases, *missing])), Figure(name="mean", low=low, high=high))
+    return on_scale(estimate("mean", tally([*cases, *missing])), JudgedFigure(name="mean", low=low, high=high))
 
 
 def from_cache(runs: Iterable[Run]) -> int:
@@ -110,9 +110,9 @@ def from_cache(runs: Iterable[Run]) -> int:
     return count
 
 
-def items(problems: Iterable[Mapping[str, Any]]) -> list[Item]:
+def items(problems: Iterable[Mapping[str, Any]]) -> list[JudgedItem]:
     """Return problems as items, with ids that are different."""
-    made: list[Item] = []
+    made: list[JudgedItem] = []
     seen: set[str] = set()
     for number, problem in enumerate(problems):
         id = id_of(problem, f"problem-{number}")
@@ -122,11 +122,11 @@ def items(problems: Iterable[Mapping[str, Any]]) -> list[Item]:
     return made
 
 
-def item(problem: Mapping[str, Any], id: str) -> Item:
+def item(problem: Mapping[str, Any], id: str) -> JudgedItem:
     texts = {role: as_text(problem[name]) for name, role in ROLES.items() if problem.get(name) not in (None, "")}
     if not texts:
         raise BadInput("The problem '{id}' has neither problem, answer nor solution.", id=id)
-    return Item(id=id, texts=texts)
+    return JudgedItem(id=id, texts=texts)
 
 
 def id_of(problem: Mapping[str, Any], usual: str) -> str:

@@ -45,7 +45,7 @@ class InvokedModel:
         )
 
 
-class Writer:
+class LlmWriter:
     """An llm as an agent that writes: each prompt alone, and calls at least so many seconds apart."""
 
     def __init__(self, llm: object, delay_seconds: float = 0.0) -> None:

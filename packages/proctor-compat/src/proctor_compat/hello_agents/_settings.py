@@ -14,7 +14,7 @@ USUAL_JUDGE = "gpt-4o"
 _LINE = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
 
 
-class Provider(msgspec.Struct, frozen=True):
+class HelloAgentsProvider(msgspec.Struct, frozen=True):
     """A provider that hello-agents knows by the variable of its key, or of its host, and its usual address."""
 
     keys: tuple[str, ...]
@@ -23,13 +23,13 @@ class Provider(msgspec.Struct, frozen=True):
 
 
 PROVIDERS = (
-    Provider(("DEEPSEEK_API_KEY",), "https://api.deepseek.com"),
-    Provider(("DASHSCOPE_API_KEY",), "https://dashscope.aliyuncs.com/compatible-mode/v1"),
-    Provider(("MODELSCOPE_API_KEY",), "https://api-inference.modelscope.cn/v1"),
-    Provider(("KIMI_API_KEY", "MOONSHOT_API_KEY"), "https://api.moonshot.cn/v1"),
-    Provider(("ZHIPU_API_KEY", "GLM_API_KEY"), "https://open.bigmodel.cn/api/paas/v4"),
-    Provider(("OLLAMA_API_KEY",), "http://localhost:11434/v1", host="OLLAMA_HOST"),
-    Provider(("VLLM_API_KEY",), "http://localhost:8000/v1", host="VLLM_HOST"),
+    HelloAgentsProvider(("DEEPSEEK_API_KEY",), "https://api.deepseek.com"),
+    HelloAgentsProvider(("DASHSCOPE_API_KEY",), "https://dashscope.aliyuncs.com/compatible-mode/v1"),
+    HelloAgentsProvider(("MODELSCOPE_API_KEY",), "https://api-inference.modelscope.cn/v1"),
+    HelloAgentsProvider(("KIMI_API_KEY", "MOONSHOT_API_KEY"), "https://api.moonshot.cn/v1"),
+    HelloAgentsProvider(("ZHIPU_API_KEY", "GLM_API_KEY"), "https://open.bigmodel.cn/api/paas/v4"),
+    HelloAgentsProvider(("OLLAMA_API_KEY",), "http://localhost:11434/v1", host="OLLAMA_HOST"),
+    HelloAgentsProvider(("VLLM_API_KEY",), "http://localhost:8000/v1", host="VLLM_HOST"),
 )
 _OWN = ("LLM_MODEL_ID", "LLM_API_KEY", "LLM_BASE_URL", "LLM_TIMEOUT", "OPENAI_API_KEY", "OPENAI_BASE_URL", "HF_TOKEN")
 NAMES = (*_OWN, *(name for provider in PROVIDERS for name in (*provider.keys, provider.host) if name))

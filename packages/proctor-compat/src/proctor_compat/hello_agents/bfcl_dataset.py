@@ -140,7 +140,7 @@ def category_of(name: str) -> str:
     return name
 
 
-def _item(entry: dataset.Entry) -> dict[str, Any]:
+def _item(entry: dataset.BfclEntry) -> dict[str, Any]:
     question = [[{"role": said.role, "content": said.content} for said in entry.question]]
     item: dict[str, Any] = {"id": entry.id, "question": question, "function": entry.functions}
     return item if entry.answers is None else {**item, "ground_truth": entry.answers}

@@ -18,12 +18,12 @@ from proctor.reports.pages import markdown
 from proctor.runtime.json_file import read_json
 from proctor.runtime.visible import visible
 from proctor_compat.hello_agents._judged import Dict
-from proctor_compat.hello_agents._llm import Writer
+from proctor_compat.hello_agents._llm import LlmWriter
 from proctor_compat.hello_agents._words import headline, tell
 from proctor_compat.hello_agents.judging_tools import LLMJudgeTool, WinRateTool
 from proctor_judging.generation import reference_set
 from proctor_judging.generation.files import stamp, write, write_json
-from proctor_judging.generation.problems import Generated, ItemProgress, Plan, written
+from proctor_judging.generation.problems import Generated, GenerationPlan, ItemProgress, written
 from proctor_judging.generation.quality import Quality, Wish, assess
 from proctor_judging.generation.report import report as comprehensive
 from proctor_judging.generation.report import write_generation_report, write_report
@@ -51,9 +51,9 @@ class AIMEGenerator:
         self.llm = llm
         self.delay_seconds = delay_seconds
         self.use_reference_examples = use_reference_examples
-        self.reference_examples: Sequence[reference_set.Example] = ()
+        self.reference_examples: Sequence[reference_set.ReferenceExample] = ()
         self._reference: str | None = None
-        self._writer = Writer(llm, delay_seconds)
+        self._writer = LlmWriter(llm, delay_seconds)
         if use_reference_examples:
             self._load(reference_dataset)
 
@@ -123,7 +123,7 @@ class AIMEGenerator:
         self, count: int, *, tries: int = 3, earlier: Sequence[Dict] = (), progress: ItemProgress | None = None
     ) -> Generated:
         first = 1 + max((_number(one) for one in earlier), default=0)
-        plan = Plan(generator="aime", count=count, first=first, tries=tries, reference=self._reference)
+        plan = GenerationPlan(generator="aime", count=count, first=first, tries=tries, reference=self._reference)
         return written(
             plan,
             agent=self._writer,

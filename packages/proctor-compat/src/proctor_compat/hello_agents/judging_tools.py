@@ -8,7 +8,7 @@ from typing import Any
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import language
-from proctor.reports.pages import Block, Page, Paragraph, Phrase, Section, Table, markdown
+from proctor.reports.pages import Block, Paragraph, Phrase, ReportPage, SectionBlock, TableBlock, markdown
 from proctor.runtime.visible import one_line
 from proctor_compat.hello_agents._judged import Dict, Problem
 from proctor_compat.hello_agents._tool import Tool, ToolParameter, as_json
@@ -98,7 +98,7 @@ class _JudgingTool(Tool):
         )
 
     @abstractmethod
-    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, Page]: ...
+    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, ReportPage]: ...
 
     def _references(self, given: Mapping[str, Any]) -> list[Dict] | None:
         if given.get("reference_data_path"):
@@ -120,7 +120,7 @@ class LLMJudgeTool(_JudgingTool):
         *PLACES,
     )
 
-    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, Page]:
+    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, ReportPage]:
         self.evaluator = LLMJudgeEvaluator(self.llm, given.get("judge_model"))
         results = self.evaluator.evaluate_batch(problems, self._references(given), max_samples=given.get("max_samples"))
         return results, _judge_page(results)
@@ -142,7 +142,7 @@ class WinRateTool(_JudgingTool):
         *PLACES,
     )
 
-    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, Page]:
+    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, ReportPage]:
         references = self._references(given)
         if references is None:
             raise BadInput("Name what to compare with: 'reference_data_path' or 'reference_year'.")
@@ -152,7 +152,7 @@ class WinRateTool(_JudgingTool):
         return results, _win_page(results)
 
 
-def _judge_page(results: Mapping[str, Any]) -> Page:
+def _judge_page(results: Mapping[str, Any]) -> ReportPage:
     metrics = results["metrics"]
     spans = metrics["intervals"]
     mean = metrics["average_total_score"]
@@ -177,20 +177,23 @@ def _judge_page(results: Mapping[str, Any]) -> Page:
         say("LLM judge: evaluation report"),
         results,
         len(results["results"]),
-        Section(
+        SectionBlock(
             say("Overall score"),
-            [Table([say("Figure"), say("Value"), say("95% interval")], figures, right=(1, 2)), *_failures(metrics)],
+            [
+                TableBlock([say("Figure"), say("Value"), say("95% interval")], figures, right=(1, 2)),
+                *_failures(metrics),
+            ],
         ),
-        Section(
+        SectionBlock(
             say("Dimension scores"),
-            [Table([say("Dimension"), say("Mean"), say("95% interval"), say("Rating")], dimensions, right=(1, 2))],
+            [TableBlock([say("Dimension"), say("Mean"), say("95% interval"), say("Rating")], dimensions, right=(1, 2))],
         ),
-        Section(say("The first items"), [Table(["id", say("Mean"), say("Points")], details, right=(1,))]),
-        Section(say("Conclusion"), [Paragraph(verdict, strong=True)]),
+        SectionBlock(say("The first items"), [TableBlock(["id", say("Mean"), say("Points")], details, right=(1,))]),
+        SectionBlock(say("Conclusion"), [Paragraph(verdict, strong=True)]),
     )
 
 
-def _win_page(results: Mapping[str, Any]) -> Page:
+def _win_page(results: Mapping[str, Any]) -> ReportPage:
     metrics = results["metrics"]
     names = (
         (say("Generated problems win"), "wins", "win_rate"),
@@ -218,24 +221,24 @@ def _win_page(results: Mapping[str, Any]) -> Page:
         say("Win rate: evaluation report"),
         results,
         metrics["total_comparisons"],
-        Section(
+        SectionBlock(
             say("Win rate"),
             [
-                Table([say("Figure"), say("Count"), say("Share"), say("95% interval")], figures, right=(1, 2, 3)),
+                TableBlock([say("Figure"), say("Count"), say("Share"), say("95% interval")], figures, right=(1, 2, 3)),
                 Paragraph(say("The same verdict in both orders: {share}.", share=percent(consistency))),
                 *_failures(metrics),
             ],
         ),
-        Section(
+        SectionBlock(
             say("The first comparisons"),
-            [Table([say("Generated"), say("Real"), say("Winner"), say("Reason")], details)],
+            [TableBlock([say("Generated"), say("Real"), say("Winner"), say("Reason")], details)],
         ),
-        Section(say("Conclusion"), [Paragraph(verdict, strong=True)]),
+        SectionBlock(say("Conclusion"), [Paragraph(verdict, strong=True)]),
     )
 
 
-def _page(title: Sentence, results: Mapping[str, Any], count: int, *sections: Section) -> Page:
-    return Page(
+def _page(title: Sentence, results: Mapping[str, Any], count: int, *sections: SectionBlock) -> ReportPage:
+    return ReportPage(
         title=title,
         facts={
             say("Date").text: results["evaluation_date"][:19],

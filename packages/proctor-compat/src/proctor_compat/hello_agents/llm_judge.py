@@ -29,8 +29,8 @@ from proctor_compat.hello_agents._judged import (
 from proctor_compat.hello_agents._playing import first_of
 from proctor_compat.hello_agents._words import tell
 from proctor_judging.judges.asker import Asker
-from proctor_judging.judges.rubric import Rubric, RubricJudge, RubricOptions, rubric
-from proctor_judging.tasks.fields import Item
+from proctor_judging.judges.rubric import JudgeRubric, RubricJudge, RubricOptions, rubric
+from proctor_judging.tasks.fields import JudgedItem
 from proctor_judging.tasks.items import EXAMPLES
 from proctor_judging.tasks.items import sample as item_sample
 
@@ -49,7 +49,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         llm: Any = None,
         judge_model: str | None = None,
         *,
-        rubrics: Sequence[Rubric] = (),
+        rubrics: Sequence[JudgeRubric] = (),
         field_mapping: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(llm, judge_model, field_mapping)
@@ -101,7 +101,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
             "num_problems": len(made),
         }
 
-    async def _verdicts(self, made: Item, examples: Sequence[str]) -> list[Score | Unscored]:
+    async def _verdicts(self, made: JudgedItem, examples: Sequence[str]) -> list[Score | Unscored]:
         sample = item_sample(made, **({"examples": list(examples)} if examples else {}))
         found: list[Score | Unscored] = []
         for one in self._rubrics:
@@ -112,11 +112,11 @@ class LLMJudgeEvaluator(JudgingEvaluator):
                     found.append(Unscored(why="judge_failed", reason=error.sentence))
         return found
 
-    def _judge(self, one: Rubric) -> RubricJudge:
+    def _judge(self, one: JudgeRubric) -> RubricJudge:
         return RubricJudge(one, Asker(self._model, name=self.judge_model), RubricOptions(rubric=one.name))
 
     def _run(
-        self, made: Sequence[Item], examples: Sequence[str], one: Rubric
+        self, made: Sequence[JudgedItem], examples: Sequence[str], one: JudgeRubric
     ) -> tuple[Run, dict[str, Score | Unscored], Mapping[str, float]]:
         samples = []
         for each in made:
@@ -180,7 +180,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         }
 
 
-def _tell_score(id: str, result: Score | Unscored, one: Rubric) -> None:
+def _tell_score(id: str, result: Score | Unscored, one: JudgeRubric) -> None:
     if isinstance(result, Score):
         mean = result.details["mean"]
         tell(say("✓ {id}: {mean} of {high}", id=id, mean=f"{mean:.2f}", high=f"{one.high:g}"), indent=3)

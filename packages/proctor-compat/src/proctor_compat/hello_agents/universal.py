@@ -15,7 +15,7 @@ from proctor_compat.hello_agents._judged import Dict, Problem, rename_fields
 from proctor_compat.hello_agents._words import tell
 from proctor_compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvaluator
 from proctor_compat.hello_agents.win_rate import WinRateEvaluator
-from proctor_judging.judges.rubric_file import Dimension, Rubric, Words, rubric
+from proctor_judging.judges.rubric_file import DimensionWords, JudgeRubric, RubricDimension, rubric
 
 TEMPLATES = ("math", "code", "writing", "qa")
 STANDARD = ("correctness", "clarity", "completeness")
@@ -65,7 +65,7 @@ class EvaluationConfig:
     def to_dict(self) -> Dict:
         return {"dimensions": [one.to_dict() for one in self.dimensions], "num_dimensions": len(self.dimensions)}
 
-    def rubrics(self) -> list[Rubric]:
+    def rubrics(self) -> list[JudgeRubric]:
         """Return the dimensions as rubrics, one for each scale.
 
         Raises:
@@ -78,8 +78,8 @@ class EvaluationConfig:
             raise BadInput("The scale of a dimension goes from 1 to 2 or more.")
         return [self._rubric(scale) for scale in dict.fromkeys(one.scale for one in self.dimensions)]
 
-    def _rubric(self, scale: int) -> Rubric:
-        return Rubric(
+    def _rubric(self, scale: int) -> JudgeRubric:
+        return JudgeRubric(
             name="universal",
             dimensions=tuple(_dimension(one) for one in self.dimensions if one.scale == scale),
             scale=(1, scale),
@@ -182,11 +182,13 @@ def _of_template(name: str, only: Sequence[str] | None = None) -> list[Evaluatio
     ]
 
 
-def _dimension(one: EvaluationDimension) -> Dimension:
+def _dimension(one: EvaluationDimension) -> RubricDimension:
     known = (dimension for name in TEMPLATES for dimension in _template(name).dimensions)
     chinese = {dimension.words("en").text: dimension.words("zh").text for dimension in known}
     text = f"{one.description} {one.prompt_instruction or ''}".strip()
-    return Dimension(name=one.name, en=Words(text=text), zh=Words(text=chinese.get(one.description, text)))
+    return RubricDimension(
+        name=one.name, en=DimensionWords(text=text), zh=DimensionWords(text=chinese.get(one.description, text))
+    )
 
 
 def _path(config: Mapping[str, Any]) -> Path:
@@ -199,5 +201,5 @@ def _path(config: Mapping[str, Any]) -> Path:
 
 
 @cache
-def _template(name: str) -> Rubric:
+def _template(name: str) -> JudgeRubric:
     return rubric(f"{name}.toml", Path(__file__).with_name("templates"))

@@ -5,7 +5,7 @@ from pathlib import Path
 from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import language, speak
-from proctor_judging.review.items import Item
+from proctor_judging.review.items import ReviewItem
 from proctor_judging.review.labels import DIMENSIONS
 from proctor_judging.review.queue import Review
 
@@ -25,7 +25,7 @@ class HumanVerificationUI:
         self._review = Review(data_path)
 
     @property
-    def problems(self) -> list[Item]:
+    def problems(self) -> list[ReviewItem]:
         return self._review.items
 
     @property

@@ -20,8 +20,8 @@ from proctor_compat.hello_agents._words import percent, tell
 from proctor_compat.hello_agents.llm_judge import RUBRIC
 from proctor_judging.judges.asker import Asker
 from proctor_judging.judges.pairwise import PairComparison, PairwiseJudge, PairwiseOptions
-from proctor_judging.judges.rubric import Rubric, rubric
-from proctor_judging.tasks.fields import JUDGED, Item
+from proctor_judging.judges.rubric import JudgeRubric, rubric
+from proctor_judging.tasks.fields import JUDGED, JudgedItem
 from proctor_judging.tasks.items import sample as item_sample
 
 LABELS = ("Problem A", "Problem B")
@@ -35,7 +35,7 @@ class WinRateEvaluator(JudgingEvaluator):
         llm: Any = None,
         judge_model: str | None = None,
         *,
-        criteria: Rubric | None = None,
+        criteria: JudgeRubric | None = None,
         seed: int = 0,
         field_mapping: Mapping[str, str] | None = None,
     ) -> None:
@@ -136,14 +136,14 @@ class WinRateEvaluator(JudgingEvaluator):
         }
 
 
-def _shared_roles(some: Sequence[Item], others: Sequence[Item]) -> list[str]:
+def _shared_roles(some: Sequence[JudgedItem], others: Sequence[JudgedItem]) -> list[str]:
     """Return what all of them have; a solution that one side lacks is not shown of the other."""
     return [role for role in JUDGED if all(role in item.texts for item in (*some, *others))] or list(JUDGED)
 
 
 def _draw_pairs(
-    generated: Sequence[Item], references: Sequence[Item], count: int | None, seed: int
-) -> list[tuple[Item, Item]]:
+    generated: Sequence[JudgedItem], references: Sequence[JudgedItem], count: int | None, seed: int
+) -> list[tuple[JudgedItem, JudgedItem]]:
     if not generated or not references:
         raise BadInput(
             "There is nothing to compare: {generated} generated and {references} reference problems.",

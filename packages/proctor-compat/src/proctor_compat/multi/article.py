@@ -137,7 +137,7 @@ class AdaptiveThresholdAssertion:
         self.threshold_history.append(self._followed(question_type).after(similarity))
 
     def _followed(self, question_type: str) -> adaptive.Threshold:
-        return self._threshold_by_type.setdefault(question_type, adaptive.Threshold(adaptive.Options()))
+        return self._threshold_by_type.setdefault(question_type, adaptive.Threshold(adaptive.AdaptiveOptions()))
 
 
 def integrated_evaluation(pred: str, label: str, question_type: str, args: object = None) -> Marks:  # noqa: ARG001 - as there

@@ -12,7 +12,7 @@ from proctor.scorers.scorer_file import read
 from proctor_benchmarks.multi.official import RULES
 from proctor_benchmarks.multi.tables import absolute
 from proctor_compat.multi.functions import EvaluateFuncDict, evaluate_question
-from proctor_judging.scorers.article_settings import Settings, scorer, settings
+from proctor_judging.scorers.article_settings import ArticleSettings, scorer, settings
 
 
 class Result(TypedDict):
@@ -80,7 +80,7 @@ def report_of(results: Sequence[Mapping[str, Any]], unknown: Mapping[str, int] |
     return "\n".join(lines)
 
 
-def settings_of(config: str | Path | Mapping[str, object]) -> Settings:
+def settings_of(config: str | Path | Mapping[str, object]) -> ArticleSettings:
     """Read settings from a YAML file or its content.
 
     Raises:
@@ -89,7 +89,7 @@ def settings_of(config: str | Path | Mapping[str, object]) -> Settings:
     return settings(config if isinstance(config, Mapping) else read(Path(config)))
 
 
-def _score_by_settings(prediction: str, label: str, kind: str, chosen: Settings) -> tuple[float, float]:
+def _score_by_settings(prediction: str, label: str, kind: str, chosen: ArticleSettings) -> tuple[float, float]:
     """(score, total) by the scorer that `--scorer SETTINGS.yaml` makes of the same settings."""
     result = scorer(chosen)(Sample.ask("", "", target=label, meta={"type": kind}), Trajectory.of(prediction))
     return (result.points, result.out_of) if isinstance(result, Score) else (0, 0)

@@ -11,7 +11,7 @@ from typing import Any
 
 from proctor.agents.function import identity
 from proctor.api.resolve import AgentLike
-from proctor_adapters.evalsets.criteria import Criteria
+from proctor_adapters.evalsets.criteria import EvalCriteria
 from proctor_adapters.evalsets.outcomes import CaseOutcome, MetricOutcome, TurnOutcome, outcomes
 from proctor_adapters.evalsets.schema import (
     Content,
@@ -62,7 +62,7 @@ class ADKEvaluator(BaseEvaluator):
         Raises:
             UnusableEvalSet: a ValueError: nothing to evaluate, or a file that cannot be read.
         """
-        criteria = Criteria(
+        criteria = EvalCriteria(
             thresholds={TRAJECTORY: tool_score_threshold, RESPONSE: response_match_score_threshold}, match_type="EXACT"
         )
         paths = sets.test_files(eval_set_file_path) if eval_set is None else [eval_set_file_path]

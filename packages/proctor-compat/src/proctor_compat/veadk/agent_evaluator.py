@@ -17,11 +17,11 @@ from proctor import registry
 from proctor.api import Run, evaluate_async, resolve
 from proctor.core.errors import BadInput
 from proctor_adapters.evalsets import cases
-from proctor_adapters.evalsets.criteria import Criteria, criteria_next_to, of_config
+from proctor_adapters.evalsets.criteria import EvalCriteria, criteria_next_to, of_config
 from proctor_adapters.evalsets.criteria import of as criteria_of
 from proctor_adapters.evalsets.outcomes import CaseOutcome, outcomes
 from proctor_adapters.evalsets.read import Loaded, read_session
-from proctor_adapters.evalsets.task import Source, task_from
+from proctor_adapters.evalsets.task import EvalSetSource, task_from
 from proctor_adapters.exports.case_files import append_csv
 from proctor_compat.veadk import sets
 from proctor_compat.veadk.adk_evaluator import failures, show
@@ -108,7 +108,7 @@ class AgentEvaluator:
         )
 
     @staticmethod
-    def find_config_for_test_file(test_file: str | Path, *, allow_code: bool = False) -> Criteria:
+    def find_config_for_test_file(test_file: str | Path, *, allow_code: bool = False) -> EvalCriteria:
         """Return the criteria of the `test_config.json` next to a file, or ADK's defaults without one."""
         return criteria_next_to(Path(test_file), allow_code=allow_code)
 
@@ -144,7 +144,7 @@ class _Evaluation(msgspec.Struct, frozen=True):
     app_name: str | None
     results_manager: Any
 
-    async def run(self, loaded: Loaded, criteria: Criteria, path: Path) -> None:
+    async def run(self, loaded: Loaded, criteria: EvalCriteria, path: Path) -> None:
         """Evaluate the cases of a set.
 
         Raises:
@@ -152,7 +152,7 @@ class _Evaluation(msgspec.Struct, frozen=True):
         """
         if self.results_manager is not None and not self.app_name:
             raise ValueError("app_name is required when eval_set_results_manager is provided.")
-        source = Source(path=path, loaded=loaded, chosen=loaded.eval_set.eval_cases, criteria=criteria)
+        source = EvalSetSource(path=path, loaded=loaded, chosen=loaded.eval_set.eval_cases, criteria=criteria)
         agent = await _agent(self.agent_module, self.agent_name, self.artifact_service, self.app_name)
         run = await evaluate_async(
             task_from(path.name, [source]),
@@ -236,9 +236,9 @@ def _message(module: str, failed: Sequence[CaseOutcome], *, shown: bool) -> str:
     return "\n".join([*lines, *(line for case in failed for line in failures(case, module))])
 
 
-def _criteria(given: object, *, allow_code: bool) -> Criteria:
+def _criteria(given: object, *, allow_code: bool) -> EvalCriteria:
     """Return criteria, given as such, as ADK's EvalConfig or as plain data."""
-    if isinstance(given, Criteria):
+    if isinstance(given, EvalCriteria):
         return given
     value = sets.plain(given)
     if isinstance(value, dict) and "criteria" in value:

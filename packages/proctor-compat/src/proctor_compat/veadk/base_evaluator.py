@@ -21,10 +21,10 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.task import Scorer, Task
 from proctor.i18n import speak
-from proctor_adapters.evalsets.criteria import Criteria
+from proctor_adapters.evalsets.criteria import EvalCriteria
 from proctor_adapters.evalsets.outcomes import CaseOutcome, outcomes
 from proctor_adapters.evalsets.schema import EvalSet
-from proctor_adapters.evalsets.task import Source, task_from
+from proctor_adapters.evalsets.task import EvalSetSource, task_from
 from proctor_compat.veadk import sets
 from proctor_compat.veadk.types import EvalResultData, EvalTestCase, Invocation
 
@@ -56,7 +56,7 @@ class BaseEvaluator:
         Raises:
             UnusableEvalSet: a ValueError: neither is given, the file cannot be read, or a case has nothing to ask.
         """
-        self._load([self._source(eval_set, file_path, Criteria())])
+        self._load([self._source(eval_set, file_path, EvalCriteria())])
 
     async def generate_actual_outputs(self) -> None:
         """Let the agent answer every case once; if it fails, its turn has the `error`, and the other cases continue."""
@@ -87,14 +87,16 @@ class BaseEvaluator:
         ]
 
     def _source(
-        self, eval_set: Any, file_path: str | Path | None, criteria: Criteria, *, several: bool = False
-    ) -> Source:
+        self, eval_set: Any, file_path: str | Path | None, criteria: EvalCriteria, *, several: bool = False
+    ) -> EvalSetSource:
         found = sets.loaded(eval_set, file_path)
         where = Path(file_path) if file_path is not None else Path(found.eval_set.eval_set_id)
         prefix = f"{where}/" if several else ""  # the same id may be in several files
-        return Source(path=where, loaded=found, chosen=found.eval_set.eval_cases, criteria=criteria, prefix=prefix)
+        return EvalSetSource(
+            path=where, loaded=found, chosen=found.eval_set.eval_cases, criteria=criteria, prefix=prefix
+        )
 
-    def _load(self, sources: Sequence[Source]) -> None:
+    def _load(self, sources: Sequence[EvalSetSource]) -> None:
         try:
             task = task_from(self.name or "veadk", sources)
         except BadInput as error:

@@ -15,7 +15,7 @@ from typing import Any
 from proctor.api.resolve import AgentLike
 from proctor.core.task import Scorer
 from proctor.runtime.threads import in_thread
-from proctor_adapters.evalsets.criteria import Criteria
+from proctor_adapters.evalsets.criteria import EvalCriteria
 from proctor_adapters.evalsets.outcomes import CaseOutcome, MetricOutcome, TurnOutcome, outcomes
 from proctor_adapters.evalsets.schema import EvalSet
 from proctor_adapters.exports import prometheus
@@ -88,7 +88,7 @@ class DeepevalEvaluator(BaseEvaluator):
         """
         if not metrics:
             raise ValueError("metrics are needed: without one there is nothing to measure.")
-        self._load([self._source(eval_set, eval_set_file_path, Criteria(thresholds={}))])
+        self._load([self._source(eval_set, eval_set_file_path, EvalCriteria(thresholds={}))])
         scorers = _scorers(metrics)
         run = await self._run(scorers)
         found = list(outcomes(run.record, run.store))

@@ -25,7 +25,7 @@ from proctor.models.named import model
 from proctor.trajectory_matching.adk_rules import mean
 from proctor.trajectory_matching.assignment import best
 from proctor.trajectory_matching.call_order import in_sequence
-from proctor_judging.judges.deepeval import Calls, Played, played
+from proctor_judging.judges.deepeval import Calls, PlayedTurn, played
 from proctor_judging.judges.rubric import RubricJudge, made
 
 
@@ -144,7 +144,7 @@ class GEval(_Metric):
             found.append((score.value, score.reason))
         return self._score(found)
 
-    def _item(self, turn: Played) -> dict[str, str] | Unscored:
+    def _item(self, turn: PlayedTurn) -> dict[str, str] | Unscored:
         texts = {
             "input": turn.asked,
             "actual_output": turn.answer,
@@ -253,10 +253,10 @@ def judge_of(given: Any) -> Model:
 
 def endpoint(name: str, base: str, key: str) -> Model:
     """Return a model at an OpenAI-compatible endpoint."""
-    from proctor.models.openai import ChatModel, Options
+    from proctor.models.openai import ChatModel, OpenAIOptions
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return ChatModel(name, Options(base_url=base, headers=headers, temperature=0.0))
+    return ChatModel(name, OpenAIOptions(base_url=base, headers=headers, temperature=0.0))
 
 
 def _text(calls: Calls) -> str:

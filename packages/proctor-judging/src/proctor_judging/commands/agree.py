@@ -42,7 +42,7 @@ def command(
     store: str | None,
     as_json: bool,
 ) -> None:
-    from proctor.reports.words import Words
+    from proctor.reports.words import ReportWords
     from proctor_judging.review.agree import agree
     from proctor_judging.review.agree_page import sections
 
@@ -52,21 +52,21 @@ def command(
     if as_json:
         output.print_json({"agreement": output.with_english(found)})
     else:
-        output.show(sections(found, Words(lang())))
+        output.show(sections(found, ReportWords(lang())))
     if out is not None:
-        output.write_page(out, t("Agreement"), sections(found, Words(lang())))
+        output.write_page(out, t("Agreement"), sections(found, ReportWords(lang())))
 
 
 def compare_with_labels(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run":
     """Compare the judge of a run with the labels of verification files, show the agreement unless as JSON, and return the run."""
     from proctor.api import open_run
-    from proctor.reports.words import Words
+    from proctor.reports.words import ReportWords
     from proctor_judging.review.agree import agree
     from proctor_judging.review.agree_page import sections
 
     found = agree([run, *labels])
     if not as_json:
-        output.show(sections(found, Words(lang())))
+        output.show(sections(found, ReportWords(lang())))
     return open_run(run.id, store=run.store)
 
 

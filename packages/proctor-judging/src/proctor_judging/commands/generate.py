@@ -11,7 +11,7 @@ from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from proctor_judging.generation.problems import Generated, Plan
+    from proctor_judging.generation.problems import Generated, GenerationPlan
     from proctor_judging.generation.quality import Quality
 
 DATA_FOLDER = "generated_data"
@@ -119,10 +119,10 @@ def command(
     ctx.exit(_exit(made, found))
 
 
-def _plan(generator: str | None, data: str | None, given: dict[str, object]) -> "Plan | None":
+def _plan(generator: str | None, data: str | None, given: dict[str, object]) -> "GenerationPlan | None":
     from proctor.config import converted
     from proctor_judging.generation.generator import known
-    from proctor_judging.generation.problems import Plan
+    from proctor_judging.generation.problems import GenerationPlan
 
     if generator is None and data is not None:
         generator = next((name for name in known() if Path(data).name.startswith(f"{name}_generated_")), "aime")
@@ -134,10 +134,10 @@ def _plan(generator: str | None, data: str | None, given: dict[str, object]) -> 
             known=", ".join(known()),
         )
     values = {name: given[name] for name in PLANNED if given[name] not in (None, ())}
-    return converted({"generator": generator, **values}, Plan, "generate")
+    return converted({"generator": generator, **values}, GenerationPlan, "generate")
 
 
-def _generate(ctx: click.Context, plan: "Plan | None", given: dict[str, Any]) -> "Generated":
+def _generate(ctx: click.Context, plan: "GenerationPlan | None", given: dict[str, Any]) -> "Generated":
     from msgspec.structs import asdict
 
     from proctor.api import RunOptions
@@ -176,7 +176,7 @@ def _judge(given: dict[str, Any]) -> str | None:
     return judge
 
 
-def _assess(data: str, plan: "Plan | None", given: dict[str, Any]) -> "Quality":
+def _assess(data: str, plan: "GenerationPlan | None", given: dict[str, Any]) -> "Quality":
     from proctor_judging.generation.quality import Wish, assess
 
     assert plan is not None
@@ -271,7 +271,7 @@ def _summary(made: "Generated | None", found: "Quality | None", files: list[Path
     return told
 
 
-def _show_plan(plan: "Plan | None") -> None:
+def _show_plan(plan: "GenerationPlan | None") -> None:
     from proctor_judging.generation.problems import task
 
     if plan is None:

@@ -9,9 +9,9 @@ from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
-    from proctor.reports.pages import Section
-    from proctor.reports.words import Words
-    from proctor_judging.tasks.probe_findings import Finding
+    from proctor.reports.pages import SectionBlock
+    from proctor.reports.words import ReportWords
+    from proctor_judging.tasks.probe_findings import ProbeFinding
     from proctor_judging.tasks.probing import Probed
 
 JUDGED = {"pairs": "in pairs", "points": "by points"}
@@ -106,12 +106,12 @@ def command(
     ctx.exit(1 if found.is_biased else 3 if found.is_unclear else 0)
 
 
-def section(found: "Probed") -> "Section":
+def section(found: "Probed") -> "SectionBlock":
     """Return the findings as a part of a page."""
     from proctor.reports import pages
-    from proctor.reports.words import Words
+    from proctor.reports.words import ReportWords
 
-    words = Words(lang())
+    words = ReportWords(lang())
     remarks = [f"{one.probe}, {t(JUDGED[one.judged])}: {t(one.reading)}" for one in found.findings]
     return pages.section(
         t("Probes of {judge}, by {rubric}", judge=found.judge, rubric=found.rubric),
@@ -140,13 +140,13 @@ def section(found: "Probed") -> "Section":
     )
 
 
-def _consistency(one: "Finding", words: "Words") -> str:
+def _consistency(one: "ProbeFinding", words: "ReportWords") -> str:
     if one.consistency is None:
         return ""
     return f"{words.percent(one.consistency)} [{words.span(one.consistency_low, one.consistency_high)}]"
 
 
-def _verdict(one: "Finding", words: "Words") -> str:
+def _verdict(one: "ProbeFinding", words: "ReportWords") -> str:
     said = words.t(one.words)
     missing = one.planned - one.scored
     return (

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
-from proctor_judging.generation.quality import COUNTED, Check, Quality
+from proctor_judging.generation.quality import COUNTED, Quality, QualityCheck
 from proctor_judging.judges.calibrate import WANTED_LABELS
 
 NAMED = 5
@@ -94,23 +94,23 @@ def next_steps(found: Quality) -> Iterator[Sentence]:
 
 def shown(number: Estimate | None) -> str:
     """Return a number with its interval, for a table."""
-    from proctor.reports.words import Words
+    from proctor.reports.words import ReportWords
 
     if number is None or number.value is None:
         return "–"
     if number.method == COUNTED:
         return f"{round(number.value * number.scored):,} / {number.scored:,}"
-    words = Words("en")
+    words = ReportWords("en")
     interval = words.interval(number)
     return words.value(number) if interval == "–" else f"{words.value(number)} [{interval}]"
 
 
-def threshold(check: Check) -> str:
+def threshold(check: QualityCheck) -> str:
     """Return the threshold in the unit of its number."""
     return f"{check.threshold:g}" if check.threshold > 1 else f"{check.threshold:.0%}"
 
 
-def reason(check: Check) -> Sentence:
+def reason(check: QualityCheck) -> Sentence:
     """Return the result of one check, and the reason."""
     values = {"name": check.name, "number": shown(check.number), "threshold": threshold(check)}
     match check.verdict:

@@ -7,7 +7,7 @@ import msgspec
 
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence
-from proctor_judging.generation.novelty import Likeness
+from proctor_judging.generation.novelty import NoveltyLikeness
 from proctor_judging.review.agree import Agreement
 
 
@@ -59,8 +59,8 @@ class NoveltyEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     compared: int
-    copies: Sequence[tuple[str, Likeness]]
-    repeated: Sequence[tuple[str, Likeness]]
+    copies: Sequence[tuple[str, NoveltyLikeness]]
+    repeated: Sequence[tuple[str, NoveltyLikeness]]
     typical: float | None
     share: Estimate
 

@@ -12,7 +12,7 @@ from proctor.api import Run, RunOptions, run_task
 from proctor.api.options import budget_of
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput, ProctorError
-from proctor.core.judge import Figure
+from proctor.core.judge import JudgedFigure
 from proctor.core.run import Budget, Estimate
 from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
@@ -20,7 +20,7 @@ from proctor.core.tally import Case, tally
 from proctor.core.task import Task
 from proctor.datasets.columns import ITEM_NAMES
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import Row, filled_column, items_in
+from proctor.datasets.rows import DataRow, filled_column, items_in
 from proctor.engine.judge_figures import about, on_scale
 from proctor.runtime.visible import one_line
 from proctor.stats.estimate import estimate
@@ -36,10 +36,10 @@ from proctor_judging.generation.evidence import (
     WinRateEvidence,
     Wish,
 )
-from proctor_judging.generation.generator import OWN_KEYS, Generator, Rejected, as_text
-from proctor_judging.generation.novelty import MEANING, Likeness, Novelty
+from proctor_judging.generation.generator import OWN_KEYS, Generator, RejectedRecord, as_text
+from proctor_judging.generation.novelty import MEANING, Novelty, NoveltyLikeness
 from proctor_judging.judges.pairwise import warnings
-from proctor_judging.judges.rubric_file import Lang, Rubric, rubric
+from proctor_judging.judges.rubric_file import JudgeRubric, Lang, rubric
 from proctor_judging.review import labels
 from proctor_judging.review.agree import Agreement, agree
 
@@ -92,8 +92,8 @@ class Gathering:
         known, own = Novelty(meaning=limit), Novelty(meaning=limit)
         if self._wish.reference is not None:
             known.extend((one.id, one.text(self._kind.main)) for one in reference_set.load(self._wish.reference).items)
-        copies: list[tuple[str, Likeness]] = []
-        repeated: list[tuple[str, Likeness]] = []
+        copies: list[tuple[str, NoveltyLikeness]] = []
+        repeated: list[tuple[str, NoveltyLikeness]] = []
         nearest = []
         for item in self.items:
             text = self._kind.text(item)
@@ -126,7 +126,7 @@ class Gathering:
         run = self._judge(f"judged-items:{self._wish.data}", f"rubric:{criteria.name}", options)
         return run, self._judged(run, criteria)
 
-    def _judged(self, run: Run, criteria: Rubric) -> JudgeEvidence:
+    def _judged(self, run: Run, criteria: JudgeRubric) -> JudgeEvidence:
         texts = {item["id"]: one_line(self._kind.text(item), WEAK_CHARACTERS) for item in self.items}
         weak = []
         for verdict in run.verdicts():
@@ -241,7 +241,7 @@ def items_of(path: Path, kind: Generator) -> list[Item]:
         if own in wanted or own == "id"
     }
 
-    def make(row: Row) -> Item:
+    def make(row: DataRow) -> Item:
         cells = {name: value for name, value in row.cells.items() if not is_empty(value)}
         for own, usual in names.items():
             if own not in cells and (other := filled_column(usual, cells)) is not None:
@@ -256,7 +256,7 @@ def faulty(items: Sequence[Item], kind: Generator) -> list[FaultyItem]:
     for item in items:
         try:
             kind.checked({name: value for name, value in item.items() if name not in OWN_KEYS})
-        except Rejected as rejected:
+        except RejectedRecord as rejected:
             found.append(FaultyItem(id=item["id"], reason=rejected.reason))
     return found
 
@@ -285,7 +285,7 @@ def rest_of(budget: Budget, run: Run) -> Budget:
 
 
 def _people(
-    path: Path, given: Sequence[labels.Label], others: int, agreement: Agreement | None, items: int
+    path: Path, given: Sequence[labels.ReviewLabel], others: int, agreement: Agreement | None, items: int
 ) -> PeopleEvidence:
     statuses: dict[str, int] = {status: sum(label.status == status for label in given) for status in labels.STATUSES}
     approved = [Case(cluster=label.item, values=(float(label.status == "approved"),), planned=1) for label in given]
@@ -295,7 +295,7 @@ def _people(
             if SCALE[0] <= score <= SCALE[1]:
                 share = (score - SCALE[0]) / (SCALE[1] - SCALE[0])
                 means.setdefault(name, []).append(Case(cluster=label.item, values=(share,), planned=1))
-    figure = Figure(name="", low=SCALE[0], high=SCALE[1])
+    figure = JudgedFigure(name="", low=SCALE[0], high=SCALE[1])
     return PeopleEvidence(
         path=str(path),
         labelled=len(given),

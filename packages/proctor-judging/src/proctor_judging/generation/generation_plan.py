@@ -13,7 +13,7 @@ from proctor_judging.generation.novelty import NEAR
 MOST_ITEMS = 100_000
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class GenerationPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What to generate, with which agent and how much.
 
     Attributes:
@@ -65,7 +65,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     run: Run
-    plan: Plan
+    plan: GenerationPlan
     items: Sequence[Mapping[str, Any]]
     missing: Sequence[Missing]
     path: Path | None = None

@@ -80,13 +80,13 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
         try:
             value = loose_json.read(reply)
         except loose_json.Unreadable as error:
-            raise Rejected("unreadable", error.reason) from None
+            raise RejectedRecord("unreadable", error.reason) from None
         if not isinstance(value, dict):
-            raise Rejected("unreadable", say("The reply is no JSON object."))
+            raise RejectedRecord("unreadable", say("The reply is no JSON object."))
         item = self.checked({name: one for name, one in value.items() if name not in OWN_KEYS})
         for name in self.main:
             if item.get(name) == _sample(self.schema["properties"][name]):
-                raise Rejected("placeholder", say("'{name}' only repeats the form that was shown.", name=name))
+                raise RejectedRecord("placeholder", say("'{name}' only repeats the form that was shown.", name=name))
         return item
 
     def checked(self, item: Mapping[str, object]) -> dict[str, object]:
@@ -100,13 +100,13 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
         try:
             fault = json_schema.fault(self.schema, found)
         except TooSlow as error:
-            raise Rejected("schema", say("The reply cannot be checked: {error}.", error=error)) from None
+            raise RejectedRecord("schema", say("The reply cannot be checked: {error}.", error=error)) from None
         if fault is not None:
-            raise Rejected("schema", say("The item does not fit the schema. {fault}", fault=fault))
+            raise RejectedRecord("schema", say("The item does not fit the schema. {fault}", fault=fault))
         return found
 
 
-class Rejected(Exception):
+class RejectedRecord(Exception):
     """An item that cannot be accepted: a short kind to count by, and the reason that the model is given."""
 
     def __init__(self, kind: str, reason: Sentence) -> None:

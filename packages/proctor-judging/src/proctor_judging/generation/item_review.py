@@ -6,7 +6,7 @@ from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor_judging.generation.generator import Generator, Rejected
+from proctor_judging.generation.generator import Generator, RejectedRecord
 from proctor_judging.generation.novelty import Novelty
 
 SCORER = "accepted"
@@ -18,27 +18,29 @@ class ItemReview:
     def __init__(self, kind: Generator, novelty: Novelty) -> None:
         self._kind = kind
         self._novelty = novelty
-        self._last_by_sample: dict[str, tuple[str, dict[str, Any] | Rejected]] = {}
+        self._last_by_sample: dict[str, tuple[str, dict[str, Any] | RejectedRecord]] = {}
 
-    def decide(self, sample: Sample, trajectory: Trajectory) -> dict[str, object] | Rejected:
+    def decide(self, sample: Sample, trajectory: Trajectory) -> dict[str, object] | RejectedRecord:
         """Return the item in the last reply, or why it is rejected."""
         reply, decision = self._last_by_sample.get(sample.id, (None, None))
         if decision is None or reply != trajectory.answer:
             try:
                 decision = self._read(sample.id, trajectory)
-            except Rejected as rejected:
+            except RejectedRecord as rejected:
                 decision = rejected
             self._last_by_sample[sample.id] = (trajectory.answer, decision)
         return decision
 
     def _read(self, id: str, trajectory: Trajectory) -> dict[str, Any]:
         if not trajectory.answer.strip():
-            raise Rejected("empty", say("The reply was empty."))
+            raise RejectedRecord("empty", say("The reply was empty."))
         if trajectory.stop == "length":
-            raise Rejected("length", say("The reply was cut off by its length limit; be brief."))
+            raise RejectedRecord("length", say("The reply was cut off by its length limit; be brief."))
         item = self._kind.read(trajectory.answer)
         if (copy := self._novelty.admit(id, self._kind.text(item))) is not None:
-            raise Rejected(f"copy:{copy.kind}", say("{reason} Write an entirely different one.", reason=copy.reason))
+            raise RejectedRecord(
+                f"copy:{copy.kind}", say("{reason} Write an entirely different one.", reason=copy.reason)
+            )
         return item
 
 
@@ -52,7 +54,7 @@ class AskAgain:
     async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
         """Return the reason with the whole prompt, for agents that remember nothing; None at the end."""
         decision = self._review.decide(sample, trajectory)
-        if not isinstance(decision, Rejected) or tries_of(trajectory) >= self._tries:
+        if not isinstance(decision, RejectedRecord) or tries_of(trajectory) >= self._tries:
             return None
         request = say(
             "Your last reply could not be used: {reason} Write the item again, and reply with nothing but the JSON object.",
@@ -73,7 +75,7 @@ class AcceptedItem:
 
     def __call__(self, sample: Sample, trajectory: Trajectory) -> Score:
         decision, tries = self._review.decide(sample, trajectory), tries_of(trajectory)
-        if isinstance(decision, Rejected):
+        if isinstance(decision, RejectedRecord):
             return Score(points=0, reason=decision.reason, details={"error_class": decision.kind, "tries": tries})
         return Score(points=1, details={"item": decision, "tries": tries})
 

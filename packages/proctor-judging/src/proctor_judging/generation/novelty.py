@@ -43,7 +43,7 @@ REASONS: Mapping[Kind, Sentence] = {
 }
 
 
-class Likeness(msgspec.Struct, frozen=True, kw_only=True):
+class NoveltyLikeness(msgspec.Struct, frozen=True, kw_only=True):
     """The text that another one resembles, in which way, and how much (1 is identical)."""
 
     id: str
@@ -106,7 +106,7 @@ class Novelty:
             self._texts.append(text)
             self._ids.append(id)
 
-    def admit(self, id: str, text: str) -> Likeness | None:
+    def admit(self, id: str, text: str) -> NoveltyLikeness | None:
         """Add a text if it is new, and return None; else return the text of another id that it copies."""
         copy = self.like(text)
         if copy is not None and copy.id != id:
@@ -118,7 +118,7 @@ class Novelty:
         for id, text in texts:
             self.add(id, text)
 
-    def like(self, text: str) -> Likeness | None:
+    def like(self, text: str) -> NoveltyLikeness | None:
         """Return the stored text that this one copies, by the simplest rule that applies; None for a new text.
 
         >>> known = Novelty()
@@ -130,30 +130,30 @@ class Novelty:
         words = words_of(text)
         masked = _masked(words)
         if (same := self._exact.get(" ".join(words))) is not None:
-            return Likeness(id=same, kind="exact", similarity=1.0)
+            return NoveltyLikeness(id=same, kind="exact", similarity=1.0)
         if len(masked) >= PIECE and (same := self._masked.get(" ".join(masked))) is not None:
-            return Likeness(id=same, kind="numbers", similarity=1.0)
+            return NoveltyLikeness(id=same, kind="numbers", similarity=1.0)
         nearest = self._nearest(_pieces(masked))
         if nearest is not None and nearest.similarity >= self._near:
             return nearest
         return self._alike(text)
 
-    def nearest(self, text: str) -> Likeness | None:
+    def nearest(self, text: str) -> NoveltyLikeness | None:
         """Return the text whose words are nearest, however far it is; None where no piece is shared."""
         return self.like(text) or self._nearest(_pieces(_masked(words_of(text))))
 
-    def _nearest(self, pieces: set[int]) -> Likeness | None:
+    def _nearest(self, pieces: set[int]) -> NoveltyLikeness | None:
         shared = (self._by_hash.get(number, ()) for number in sorted(pieces)[:SKETCH])
         found = Counter(place for places in shared if len(places) < COMMON for place in places)
-        best: Likeness | None = None
+        best: NoveltyLikeness | None = None
         for place, _ in found.most_common(SKETCH):
             known = self._known[place]
             similarity = round(_share(pieces, known.pieces), 4)
             if best is None or similarity > best.similarity:
-                best = Likeness(id=known.id, kind="near", similarity=similarity)
+                best = NoveltyLikeness(id=known.id, kind="near", similarity=similarity)
         return best
 
-    def _alike(self, text: str) -> Likeness | None:
+    def _alike(self, text: str) -> NoveltyLikeness | None:
         if self._meaning is None or not self._ids:
             return None
         from proctor_judging.matching.sentence_encoder import embedded
@@ -165,7 +165,7 @@ class Novelty:
         similarity, place = max((float(known @ row), place) for place, known in enumerate(self._rows))
         if similarity < self._meaning:
             return None
-        return Likeness(id=self._ids[place], kind="meaning", similarity=round(min(similarity, 1.0), 4))
+        return NoveltyLikeness(id=self._ids[place], kind="meaning", similarity=round(min(similarity, 1.0), 4))
 
 
 def words_of(text: str) -> list[str]:

@@ -28,20 +28,30 @@ from proctor.engine.progress import Progress
 from proctor.runtime.visible import one_line
 from proctor_judging.generation import reference_set
 from proctor_judging.generation.files import same_json, stamp, write_json
-from proctor_judging.generation.generation_plan import Generated, Missing, Plan
+from proctor_judging.generation.generation_plan import Generated, GenerationPlan, Missing
 from proctor_judging.generation.generator import Generator, generator
 from proctor_judging.generation.item_review import SCORER, AcceptedItem, AskAgain, ItemReview, tries_of
 from proctor_judging.generation.novelty import MEANING, Novelty
 from proctor_judging.generation.report import write_generation_report
 
-__all__ = ["Generated", "ItemProgress", "Missing", "Plan", "generate", "outcome", "plan_of", "task", "written"]
+__all__ = [
+    "Generated",
+    "GenerationPlan",
+    "ItemProgress",
+    "Missing",
+    "generate",
+    "outcome",
+    "plan_of",
+    "task",
+    "written",
+]
 
 PROVENANCE = "generation"
 SHOWN = 40  # characters of a topic or an answer
 
 
 def generate(
-    plan: Plan | None = None,
+    plan: GenerationPlan | None = None,
     *,
     folder: str | Path = ".",
     earlier: Sequence[tuple[str, Mapping[str, object]]] = (),
@@ -74,7 +84,7 @@ def generate(
 
 
 def written(
-    plan: Plan | None = None, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = (), **given: Any
+    plan: GenerationPlan | None = None, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = (), **given: Any
 ) -> Generated:
     """Have an agent write items as `generate` does, without files."""
     options = RunOptions.of(given)
@@ -98,7 +108,7 @@ def written(
     return Generated(run=run, plan=plan, items=items, missing=missing)
 
 
-def task(plan: Plan, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> Task:
+def task(plan: GenerationPlan, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> Task:
     """Return the task whose samples each ask for one item.
 
     Args:
@@ -133,7 +143,7 @@ def task(plan: Plan, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()) -
 
 
 def outcome(
-    run: Run, plan: Plan, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    run: Run, plan: GenerationPlan, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()
 ) -> tuple[list[dict[str, Any]], list[Missing]]:
     """Return the items of a run in order, and those that could not be generated; of items that are alike the first counts."""
     kind = generator(plan.generator)
@@ -158,7 +168,7 @@ def outcome(
     return items, missing
 
 
-def plan_of(run: Run, asked: Plan | None = None) -> Plan:
+def plan_of(run: Run, asked: GenerationPlan | None = None) -> GenerationPlan:
     """Return the plan of a stored run.
 
     Raises:
@@ -167,9 +177,9 @@ def plan_of(run: Run, asked: Plan | None = None) -> Plan:
     kept = run.record.provenance.get(PROVENANCE)
     if kept is None:
         raise BadInput("The run '{run}' generated nothing; it was a run of {task}.", run=run.id, task=run.record.task)
-    plan = msgspec.convert(kept, Plan)
+    plan = msgspec.convert(kept, GenerationPlan)
     if asked is not None and asked != plan:
-        changed = [name for name in Plan.__struct_fields__ if getattr(asked, name) != getattr(plan, name)]
+        changed = [name for name in GenerationPlan.__struct_fields__ if getattr(asked, name) != getattr(plan, name)]
         raise BadInput(
             "The run '{run}' was begun with other values of: {names}. Leave them out to go on, or start a new run.",
             run=run.id,
@@ -205,7 +215,7 @@ def _facts_of(trial: Trial, verdicts: Sequence[Verdict]) -> list[str]:
     return [result.known.error_class if isinstance(result, Score) else trial.outcome]
 
 
-def _samples(kind: Generator, plan: Plan, reference: reference_set.Reference | None) -> Iterator[Sample]:
+def _samples(kind: Generator, plan: GenerationPlan, reference: reference_set.Reference | None) -> Iterator[Sample]:
     draw = random.Random(plan.seed)  # noqa: S311 - the same again
     topics = list(plan.topics or kind.topics)
     draw.shuffle(topics)

@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.api import Run, RunOptions, at
-from proctor.core.judge import Figure
+from proctor.core.judge import JudgedFigure
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.engine.judge_figures import CORRECTED, on_scale
@@ -34,9 +34,9 @@ from proctor_judging.generation.evidence import (
 from proctor_judging.generation.generator import Generator, generator
 from proctor_judging.judges.calibrate import TENTATIVE
 from proctor_judging.judges.pairwise import is_unsteady
-from proctor_judging.review.agree import Held
+from proctor_judging.review.agree import AgreedScorer
 
-__all__ = ["Check", "Quality", "Verdict", "Wish", "assess"]
+__all__ = ["Quality", "QualityCheck", "Verdict", "Wish", "assess"]
 
 Needs = Literal["items", "labels", ""]
 Verdict = Literal["met", "missed", "open", "unknown"]
@@ -46,7 +46,7 @@ MEAN_SCALE = (1.0, 5.0)  # of the threshold of the mean
 ENOUGH = 0.95  # of the items have to have a verdict of the judge
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class QualityCheck(msgspec.Struct, frozen=True, kw_only=True):
     """A threshold with the number compared with it: met or missed when all of its interval is on one side.
 
     Attributes:
@@ -87,7 +87,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     failures: Mapping[str, Sentence] = {}
 
     @property
-    def held(self) -> Held | None:
+    def held(self) -> AgreedScorer | None:
         """Return the comparison of the judge with people; None without labels."""
         agreement = self.people.agreement if self.people is not None else None
         return agreement.held[0] if agreement is not None and agreement.held and agreement.held[0].rows else None
@@ -101,7 +101,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
         return self.judged.estimates.get(name) if self.judged is not None else None
 
     @property
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[QualityCheck]:
         """Every threshold with the number that is compared with it."""
         return [
             _check(say("mean of the judge"), self._mean(), MEAN, self._untrusted("average")),
@@ -137,7 +137,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
             for name in ("value", "low", "high", "floor", "ceiling")
             if (end := getattr(found, name)) is not None
         }
-        return on_scale(replace(found, **shares), Figure(name="average", low=MEAN_SCALE[0], high=MEAN_SCALE[1]))
+        return on_scale(replace(found, **shares), JudgedFigure(name="average", low=MEAN_SCALE[0], high=MEAN_SCALE[1]))
 
     def _win_rate(self) -> Estimate | None:
         return self.compared.estimates.get("win_rate") if self.compared is not None else None
@@ -225,7 +225,7 @@ def _check(
     doubt: Sentence | None = None,
     *,
     needs: Needs = "items",
-) -> Check:
+) -> QualityCheck:
     verdict: Verdict = "open"
     if number is None or number.value is None:
         verdict = "unknown" if number is None else "open"
@@ -235,15 +235,15 @@ def _check(
         needs = ""
     elif number is not None and number.name.endswith(CORRECTED):
         needs = "labels"  # they are what its interval hangs on
-    return Check(name=name, threshold=threshold, number=number, verdict=verdict, why=doubt, needs=needs)
+    return QualityCheck(name=name, threshold=threshold, number=number, verdict=verdict, why=doubt, needs=needs)
 
 
-def _counted(name: Sentence, number: Estimate | None) -> Check:
+def _counted(name: Sentence, number: Estimate | None) -> QualityCheck:
     """Return a check of what is counted, not sampled: no copy is allowed."""
     if number is None or number.value is None:
-        return Check(name=name, threshold=1.0, number=number, verdict="unknown")
+        return QualityCheck(name=name, threshold=1.0, number=number, verdict="unknown")
     counted = replace(number, low=None, high=None, method=COUNTED)
-    return Check(name=name, threshold=1.0, number=counted, verdict="met" if number.value == 1 else "missed")
+    return QualityCheck(name=name, threshold=1.0, number=counted, verdict="met" if number.value == 1 else "missed")
 
 
 def _few(number: Estimate) -> Sentence | None:

@@ -13,7 +13,7 @@ NAMED = {"aime25": "math-ai/aime25", "aime-1983-2025": "TianHongZXY/aime-1983-20
 SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
 
 
-class Example(msgspec.Struct, frozen=True, kw_only=True):
+class ReferenceExample(msgspec.Struct, frozen=True, kw_only=True):
     """One item of the set."""
 
     id: str
@@ -38,7 +38,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     path: Path
     digest: str
-    items: Sequence[Example]
+    items: Sequence[ReferenceExample]
     source: Mapping[str, str] = {}
 
     def told(self) -> dict[str, object]:
@@ -55,7 +55,7 @@ def load(name: str) -> Reference:
     path, source = located(name)
     found = items_of(path)
     items = [
-        Example(
+        ReferenceExample(
             id=item.id,
             question=item.texts.get("question") or item.text(),
             answer=item.texts.get("answer") or item.texts.get("reference", ""),

@@ -9,8 +9,8 @@ from proctor.core.judge import JudgeInfo
 from proctor.core.sentence import Sentence, say
 from proctor.engine.judge_figures import CORRECTED, marked
 from proctor.reports import pages
-from proctor.reports.pages import Block, Bullets, Heading, Page, Paragraph, Phrase, Section, Table
-from proctor.reports.words import Words
+from proctor.reports.pages import Block, Bullets, HeadingBlock, Paragraph, Phrase, ReportPage, SectionBlock, TableBlock
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line
 from proctor_judging.generation import advice
 from proctor_judging.generation.advice import shown
@@ -31,7 +31,7 @@ GENERATORS = {  # those that come with Proctor, whose titles are in the catalogu
     "scenario": say("Scenarios for a simulated user"),
 }
 MARK = {"met": say("met"), "missed": say("missed"), "open": say("not enough evidence"), "unknown": say("not measured")}
-WORDS = Words("en")
+WORDS = ReportWords("en")
 
 
 def write_report(
@@ -50,19 +50,19 @@ def write_report(
     ]
 
 
-def report(found: Quality, lang: str) -> Page:
+def report(found: Quality, lang: str) -> ReportPage:
     """Return all evidence of the quality of data, in seven sections."""
-    return Page(
+    return ReportPage(
         title=say("{title}: quality report", title=_title(found.kind)),
         notes=[advice.conclusion(found), *advice.caveats(found)],
         sections=[
-            Section(say("Basic information"), list(_basics(found))),
-            Section(say("Topic distribution and novelty"), list(_topics(found))),
-            Section(say("Dimensions, by judge and people"), list(_dimensions(found, lang))),
-            Section(say("Win rate"), list(_win_rate(found))),
-            Section(say("Conclusion"), list(_conclusion(found))),
-            Section(say("Suggestions for improvement"), list(_suggestions(found, lang))),
-            Section(say("Next steps"), [Bullets(list(advice.next_steps(found)), numbered=True)]),
+            SectionBlock(say("Basic information"), list(_basics(found))),
+            SectionBlock(say("Topic distribution and novelty"), list(_topics(found))),
+            SectionBlock(say("Dimensions, by judge and people"), list(_dimensions(found, lang))),
+            SectionBlock(say("Win rate"), list(_win_rate(found))),
+            SectionBlock(say("Conclusion"), list(_conclusion(found))),
+            SectionBlock(say("Suggestions for improvement"), list(_suggestions(found, lang))),
+            SectionBlock(say("Next steps"), [Bullets(list(advice.next_steps(found)), numbered=True)]),
         ],
     )
 
@@ -70,7 +70,7 @@ def report(found: Quality, lang: str) -> Page:
 def write_generation_report(path: Path, found: Generated, lang: str) -> Path:
     """Write the report of a generation: topics, answers, the first items, and the slots that stayed empty."""
     kind = generator(found.plan.generator)
-    sections = [Section(say("Topic distribution"), [_topic_table(topics_of(found.items, kind), len(found.items))])]
+    sections = [SectionBlock(say("Topic distribution"), [_topic_table(topics_of(found.items, kind), len(found.items))])]
     answers = [item[kind.answer] for item in found.items if kind.answer and isinstance(item.get(kind.answer), int)]
     if answers:
         told = say(
@@ -79,10 +79,10 @@ def write_generation_report(path: Path, found: Generated, lang: str) -> Path:
             low=min(answers),
             high=max(answers),
         )
-        sections.append(Section(say("Answers"), [Paragraph(told)]))
+        sections.append(SectionBlock(say("Answers"), [Paragraph(told)]))
     columns: list[Phrase] = ["id", *kind.main, *([kind.answer] if kind.answer else [])]
     first = [[one_line(as_text(item.get(str(name), "")), CELL) for name in columns] for item in found.items[:FIRST]]
-    sections.append(Section(say("The first items"), [Table(columns, first)]))
+    sections.append(SectionBlock(say("The first items"), [TableBlock(columns, first)]))
     if found.missing:
         counts = Counter(one.kind for one in found.missing)
         rows: list[list[Phrase]] = [
@@ -90,11 +90,12 @@ def write_generation_report(path: Path, found: Generated, lang: str) -> Path:
             for kind_, count in counts.most_common()
         ]
         sections.append(
-            Section(
-                say("Places that stayed empty"), [Table([say("Kind"), say("Count"), say("Example")], rows, right=(1,))]
+            SectionBlock(
+                say("Places that stayed empty"),
+                [TableBlock([say("Kind"), say("Count"), say("Example")], rows, right=(1,))],
             )
         )
-    page = Page(
+    page = ReportPage(
         title=say("{title}: what was generated", title=_title(kind)),
         facts={
             say("Generated at").text: _moment(found.run.record.created),
@@ -146,13 +147,13 @@ def _basics(found: Quality) -> Iterator[Block]:
         )
     if found.people is not None:
         rows.append([say("Labels"), f"{found.people.path} ({found.people.labelled:,})"])
-    yield Table([say("What"), say("Value")], rows)
+    yield TableBlock([say("What"), say("Value")], rows)
     if found.failures:
-        yield Heading(say("Parts that failed"))
-        yield Table([say("Part"), say("Reason")], [[part, reason] for part, reason in found.failures.items()])
+        yield HeadingBlock(say("Parts that failed"))
+        yield TableBlock([say("Part"), say("Reason")], [[part, reason] for part, reason in found.failures.items()])
     if found.faulty:
-        yield Heading(say("Items that do not fit the schema"))
-        yield Table(["id", say("Reason")], [[one.id, one.reason] for one in found.faulty[:FIRST]])
+        yield HeadingBlock(say("Items that do not fit the schema"))
+        yield TableBlock(["id", say("Reason")], [[one.id, one.reason] for one in found.faulty[:FIRST]])
 
 
 def _topics(found: Quality) -> Iterator[Block]:
@@ -160,7 +161,7 @@ def _topics(found: Quality) -> Iterator[Block]:
         yield _topic_table(found.topics, found.items)
     if found.new is None:
         return
-    yield Heading(say("Novelty"))
+    yield HeadingBlock(say("Novelty"))
     rows: list[list[Phrase]] = [
         [say("Items that are new"), WORDS.value(found.new.share)],
         [say("Repeats within the data"), f"{len(found.new.repeated):,}"],
@@ -170,7 +171,7 @@ def _topics(found: Quality) -> Iterator[Block]:
         rows.insert(1, [copies, f"{len(found.new.copies):,}"])
     if found.new.typical is not None:
         rows.append([say("Wording shared with the nearest reference item (median)"), WORDS.percent(found.new.typical)])
-    yield Table([say("What"), say("Value")], rows, right=(1,))
+    yield TableBlock([say("What"), say("Value")], rows, right=(1,))
     yield Paragraph(say("These are counts of all items of this data, not of a sample, so they have no interval."))
 
 
@@ -202,7 +203,7 @@ def _judged(found: Quality, lang: str) -> Iterator[Block]:
         rows.append([title, WORDS.value(one), WORDS.interval(one), f"{one.scored:,} / {one.planned:,}"])
         if corrected:
             rows[-1].append(shown(corrected.get(name)))
-    yield Table([*columns, *([say("Corrected by people")] if corrected else [])], rows, right=(1, 2, 3, 4))
+    yield TableBlock([*columns, *([say("Corrected by people")] if corrected else [])], rows, right=(1, 2, 3, 4))
     low, high = judged.scale
     yield Paragraph(say("The scale goes from {low} to {high}.", low=f"{low:g}", high=f"{high:g}"))
     note = next((one.note for one in judged.estimates.values() if one.note), "")
@@ -215,14 +216,14 @@ def _judged(found: Quality, lang: str) -> Iterator[Block]:
 def _people(found: Quality, lang: str) -> Iterator[Block]:
     people = found.people
     assert people is not None
-    yield Heading(say("People"))
+    yield HeadingBlock(say("People"))
     rows: list[list[Phrase]] = [[say("approved"), shown(people.approved), f"{people.labelled:,} / {found.items:,}"]]
     titles = found.judged.titles.get(lang, {}) if found.judged is not None else {}
     rows += [
         [titles.get(name) or _metric(name), shown(one), f"{one.scored:,} / {found.items:,}"]
         for name, one in people.estimates.items()
     ]
-    yield Table([say("Figure"), say("People say"), say("Labelled / items")], rows, right=(1, 2))
+    yield TableBlock([say("Figure"), say("People say"), say("Labelled / items")], rows, right=(1, 2))
     if people.others:
         yield Paragraph(
             say("{count} labels are of items that the data does not have; they are left out.", count=people.others)
@@ -235,8 +236,8 @@ def _people(found: Quality, lang: str) -> Iterator[Block]:
         (say("Agreement of the judge with people"), found.held.rows if found.held is not None else ()),
     ):
         if lines:
-            yield Heading(title)
-            yield Table(
+            yield HeadingBlock(title)
+            yield TableBlock(
                 [say("Dimension"), say("Items"), say("The same"), "alpha", say("Verdict")],
                 [
                     [
@@ -253,7 +254,7 @@ def _people(found: Quality, lang: str) -> Iterator[Block]:
 
 
 def _answers(found: Quality) -> Iterator[Block]:
-    yield Heading(say("Answers solved again"))
+    yield HeadingBlock(say("Answers solved again"))
     if found.solved is None:
         yield Paragraph(_why_not(found, "solver", say("No solver was asked.")))
     else:
@@ -266,10 +267,10 @@ def _answers(found: Quality) -> Iterator[Block]:
             ],
             [say("without an answer of the majority"), f"{len(solved.unsolved):,}", ""],
         ]
-        yield Table([say("Figure"), say("Value"), say("Solved / items")], rows, right=(1, 2))
+        yield TableBlock([say("Figure"), say("Value"), say("Solved / items")], rows, right=(1, 2))
     doubts = [*(found.solved.doubts if found.solved is not None else ()), *found.doubts]
     if doubts:
-        yield Table(
+        yield TableBlock(
             ["id", say("Stated"), say("Found")],
             [[one.id, one_line(one.stated, 60), one_line(one.found, 60)] for one in doubts[:FIRST]],
         )
@@ -294,7 +295,7 @@ def _win_rate(found: Quality) -> Iterator[Block]:
         for name in names
         if (one := found.compared.estimates.get(name)) is not None
     ]
-    yield Table([say("Figure"), say("Value"), say("95% interval"), say("Compared / items")], rows, right=(1, 2, 3))
+    yield TableBlock([say("Figure"), say("Value"), say("95% interval"), say("Compared / items")], rows, right=(1, 2, 3))
     yield Paragraph(
         say(
             "Each pair is judged in both orders; only who wins both times has won. About 50% wins among decided pairs means as good as the reference set."
@@ -305,12 +306,12 @@ def _win_rate(found: Quality) -> Iterator[Block]:
         yield Bullets(found.compared.notes)
 
 
-def checks_table(found: Quality) -> Table:
+def checks_table(found: Quality) -> TableBlock:
     """Return every threshold with its number and the verdict."""
     rows: list[list[Phrase]] = [
         [check.name, shown(check.number), advice.threshold(check), MARK[check.verdict]] for check in found.checks
     ]
-    return Table([say("Figure"), say("Value"), say("Threshold"), say("Verdict")], rows, right=(1, 2))
+    return TableBlock([say("Figure"), say("Value"), say("Threshold"), say("Verdict")], rows, right=(1, 2))
 
 
 def _conclusion(found: Quality) -> Iterator[Block]:
@@ -322,8 +323,8 @@ def _conclusion(found: Quality) -> Iterator[Block]:
 def _suggestions(found: Quality, lang: str) -> Iterator[Block]:
     yield Bullets(advice.suggestions(found, lang))
     if found.judged is not None and found.judged.weakest:
-        yield Heading(say("Weakest items"))
-        yield Table(
+        yield HeadingBlock(say("Weakest items"))
+        yield TableBlock(
             ["id", say("Text"), say("Mean"), say("Points"), say("What the judge says")],
             [
                 [
@@ -347,11 +348,11 @@ def _why_not(found: Quality, part: str, usual: Sentence) -> Sentence:
     return usual if failure is None else say("It failed: {reason}", reason=failure)
 
 
-def _topic_table(topics: Sequence[tuple[str, int]], total: int) -> Table:
+def _topic_table(topics: Sequence[tuple[str, int]], total: int) -> TableBlock:
     rows: list[list[Phrase]] = [
         [one_line(topic, 80) or "–", f"{count:,}", f"{count / total:.1%}"] for topic, count in topics
     ]
-    return Table([say("Topic"), say("Count"), say("Share")], rows, right=(1, 2))
+    return TableBlock([say("Topic"), say("Count"), say("Share")], rows, right=(1, 2))
 
 
 def _title(kind: Generator) -> Phrase:

@@ -12,7 +12,7 @@ import msgspec
 
 from proctor.core.sample import Sample, ToolResult
 from proctor.core.trajectory import Step, Trajectory
-from proctor_judging.judges.deepeval import Played, played
+from proctor_judging.judges.deepeval import PlayedTurn, played
 
 SAME = (
     "Does the answer say the same as the reference answer? Wording, order and politeness are free; facts, figures and units "
@@ -65,7 +65,7 @@ class Criterion(msgspec.Struct, frozen=True, kw_only=True):
     stop_signal: str = "</finished>"
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class AdkItem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to judge: the fields that are shown, and the properties by id.
 
     Attributes:
@@ -79,7 +79,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     known: float | None = None
 
 
-def items_of(metric: str, criterion: Criterion, sample: Sample, trajectory: Trajectory) -> list[list[Item]]:
+def items_of(metric: str, criterion: Criterion, sample: Sample, trajectory: Trajectory) -> list[list[AdkItem]]:
     """Return the items to judge: one for each turn, or the whole conversation as the only one."""
     turns = played(sample, trajectory)
     match metric:
@@ -94,10 +94,10 @@ def items_of(metric: str, criterion: Criterion, sample: Sample, trajectory: Traj
                 for line in (f"user: {turn.asked}", *_lines(_steps(trajectory, place)))
             )
             shown = {"question": turns[0].asked if turns else "", "answer": said}
-            return [[Item(shown=shown, properties=_properties(metric, criterion, sample, len(turns) - 1))]]
+            return [[AdkItem(shown=shown, properties=_properties(metric, criterion, sample, len(turns) - 1))]]
     return [
         [
-            Item(
+            AdkItem(
                 shown=_of_turn(metric, criterion, trajectory, place, turn),
                 properties=_properties(metric, criterion, sample, place),
             )
@@ -106,7 +106,7 @@ def items_of(metric: str, criterion: Criterion, sample: Sample, trajectory: Traj
     ]
 
 
-def _of_turn(metric: str, criterion: Criterion, trajectory: Trajectory, place: int, turn: Played) -> dict[str, str]:
+def _of_turn(metric: str, criterion: Criterion, trajectory: Trajectory, place: int, turn: PlayedTurn) -> dict[str, str]:
     """Return what the judge is shown of a turn; nothing where there is nothing to compare with."""
     calls = "\n".join(
         f"{name}({json.dumps(arguments, ensure_ascii=False, default=str)}) -> {result or ''}"
@@ -138,7 +138,7 @@ def _properties(metric: str, criterion: Criterion, sample: Sample, place: int) -
     return found
 
 
-def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: Played) -> Iterator[Item]:
+def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: PlayedTurn) -> Iterator[AdkItem]:
     """Yield the sentences of the answer, and of what was said before it if asked for, each with what was known by then."""
     steps = _steps(trajectory, place)
     spoken = [number for number, step in enumerate(steps) if step.message.role == "assistant" and step.message.text]
@@ -150,7 +150,7 @@ def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: P
         for first in range(0, len(sentences), SENTENCES_AT_ONCE):
             some = sentences[first : first + SENTENCES_AT_ONCE]
             numbers = range(1, len(some) + 1)
-            yield Item(
+            yield AdkItem(
                 shown={
                     "question": turn.asked,
                     "answer": "\n".join(f"[{number}] {piece}" for number, piece in zip(numbers, some, strict=True)),
@@ -161,13 +161,13 @@ def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: P
             )
 
 
-def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[Played]) -> list[list[Item]]:
+def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[PlayedTurn]) -> list[list[AdkItem]]:
     """Return for each turn what the user said; with the last one, that the conversation ends after it."""
     scenario = sample.known.scenario
     if scenario is None or not turns:
         return []
     begins = turns[0].asked.strip() == str(scenario.get("starting_prompt", "")).strip()
-    found = [[Item(known=float(begins))]]
+    found = [[AdkItem(known=float(begins))]]
     found.extend(
         [_next_words(criterion, scenario, turns[:place], turns[place].asked, part=0)] for place in range(1, len(turns))
     )
@@ -176,8 +176,8 @@ def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[Played]) -> l
 
 
 def _next_words(
-    criterion: Criterion, scenario: Mapping[str, object], turns: Sequence[Played], words: str, *, part: int
-) -> Item:
+    criterion: Criterion, scenario: Mapping[str, object], turns: Sequence[PlayedTurn], words: str, *, part: int
+) -> AdkItem:
     persona = json.dumps(scenario.get("user_persona"), ensure_ascii=False, default=str)
     said = "\n".join(f"user: {turn.asked}\nagent: {turn.answer}" for turn in turns)
     question = f"Plan: {scenario.get('conversation_plan', '')}\nWho the user is: {persona}\n\n{said}"
@@ -185,7 +185,7 @@ def _next_words(
         "What the user says next follows the plan at this point of the conversation and fits who the user is. "
         f"'{criterion.stop_signal}' ends the conversation, which is right when the plan is done or the agent cannot go on."
     )
-    return Item(shown={"question": question, "answer": words}, properties={"user": right}, part=part)
+    return AdkItem(shown={"question": question, "answer": words}, properties={"user": right}, part=part)
 
 
 def _steps(trajectory: Trajectory, place: int) -> list[Step]:

@@ -11,7 +11,7 @@ from proctor.core.trajectory import Trajectory, Usage
 from proctor_judging.judges import judge_prompt
 from proctor_judging.judges.judgement_parsing import RubricJudgement
 from proctor_judging.judges.rubric import RubricJudge
-from proctor_judging.judges.rubric_file import Rubric
+from proctor_judging.judges.rubric_file import JudgeRubric
 from proctor_judging.judges.rubric_score import ROUNDING
 
 
@@ -39,7 +39,7 @@ async def check_judge(judge: RubricJudge, controls: Sequence[Control], needed: f
     return right >= needed * len(controls) - ROUNDING, usage
 
 
-def check_controls(controls: Sequence[Control], rubric: Rubric) -> None:
+def check_controls(controls: Sequence[Control], rubric: JudgeRubric) -> None:
     """Refuse controls that do not fit the rubric.
 
     Raises:
@@ -60,13 +60,13 @@ def check_controls(controls: Sequence[Control], rubric: Rubric) -> None:
             )
 
 
-def _shown(control: Control, rubric: Rubric) -> judge_prompt.Shown:
+def _shown(control: Control, rubric: JudgeRubric) -> judge_prompt.ShownTexts:
     texts = {field: text for field in judge_prompt.FIELDS if (text := getattr(control, field))}
     sample = Sample(id="control", turns=(), meta={"item": texts})
     return judge_prompt.shown(sample, Trajectory.of(control.answer), rubric.judges == "item")
 
 
-def _is_right(control: Control, judgement: RubricJudgement, rubric: Rubric) -> bool:
+def _is_right(control: Control, judgement: RubricJudgement, rubric: JudgeRubric) -> bool:
     if isinstance(control.expect, str):
         if judgement.mean is None or rubric.passing is None:
             return False

@@ -12,7 +12,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Usage
 from proctor_judging.judges.judgement_parsing import RubricJudgement
-from proctor_judging.judges.rubric_file import Rubric
+from proctor_judging.judges.rubric_file import JudgeRubric
 
 Rule = Literal["mean", "median", "trimmed", "majority"]
 Band = Literal["low", "moderate", "severe"]
@@ -20,7 +20,7 @@ MODERATE, SEVERE = 0.25, 0.5  # of the width of the scale: more than 1 and more 
 COMMENT_CHARACTERS = 600
 
 
-class Vote(msgspec.Struct, frozen=True, kw_only=True):
+class JuryVote(msgspec.Struct, frozen=True, kw_only=True):
     """The points of one judge, and how much it counts."""
 
     points: float
@@ -36,14 +36,14 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     failed: str = ""
 
     @property
-    def vote(self) -> Vote | None:
+    def vote(self) -> JuryVote | None:
         """Return its vote on the whole item; None if it abstained or failed."""
         if self.judgement is None or self.judgement.mean is None:
             return None
-        return Vote(points=self.judgement.mean, weight=self.weight)
+        return JuryVote(points=self.judgement.mean, weight=self.weight)
 
 
-def combine(votes: Sequence[Vote], rule: Rule, *, trim: float = 0.2) -> float:
+def combine(votes: Sequence[JuryVote], rule: Rule, *, trim: float = 0.2) -> float:
     """Combine the points of several judges; `majority` takes their median, as it votes on passing only.
 
     >>> votes = [Vote(points=1), Vote(points=4), Vote(points=5), Vote(points=5)]
@@ -61,7 +61,7 @@ def combine(votes: Sequence[Vote], rule: Rule, *, trim: float = 0.2) -> float:
     return math.fsum(vote.weight * vote.points for vote in votes) / total
 
 
-def majority(votes: Sequence[Vote], threshold: float) -> bool | None:
+def majority(votes: Sequence[JuryVote], threshold: float) -> bool | None:
     """True if more than half of the weight reaches the threshold, False if more than half does not, None for a tie.
 
     >>> majority([Vote(points=5), Vote(points=4), Vote(points=1)], 3.5)
@@ -74,7 +74,7 @@ def majority(votes: Sequence[Vote], threshold: float) -> bool | None:
     return above * 2 > total
 
 
-def spread(votes: Sequence[Vote]) -> float | None:
+def spread(votes: Sequence[JuryVote]) -> float | None:
     """Return the difference between the highest and the lowest vote; None for a single vote."""
     points = [vote.points for vote in votes]
     return max(points) - min(points) if len(points) > 1 else None
@@ -92,7 +92,7 @@ def band(apart: float, width: float) -> Band:
     return "moderate" if share <= SEVERE + 1e-9 else "severe"
 
 
-def votes_of(said: Sequence[Ballot]) -> list[Vote]:
+def votes_of(said: Sequence[Ballot]) -> list[JuryVote]:
     return [vote for one in said if (vote := one.vote) is not None]
 
 
@@ -101,12 +101,12 @@ def to_text(judgement: RubricJudgement) -> str:
     return f"{points}\n{judgement.comment[:COMMENT_CHARACTERS]}"
 
 
-def join(said: Sequence[Ballot], rubric: Rubric, rule: Rule, trim: float) -> RubricJudgement:
+def join(said: Sequence[Ballot], rubric: JudgeRubric, rule: Rule, trim: float) -> RubricJudgement:
     """Return the joint judgement, by dimension and in total; at least one judge has voted."""
     points: dict[str, float | None] = {}
     for dimension in rubric.dimensions:
         told = [
-            Vote(points=value, weight=one.weight)
+            JuryVote(points=value, weight=one.weight)
             for one in said
             if one.judgement is not None and (value := one.judgement.points[dimension.name]) is not None
         ]
@@ -171,7 +171,7 @@ def add_figures(result: Score | Unscored, details: Mapping[str, Any]) -> Score |
     return replace(result, details={**result.details, "figures": found})
 
 
-def _weighted_median(votes: Sequence[Vote]) -> float:
+def _weighted_median(votes: Sequence[JuryVote]) -> float:
     """Return the points at which half of the weight is reached; the middle of two where it is reached between them."""
     ordered = sorted((vote for vote in votes if vote.weight), key=lambda vote: vote.points) or list(votes)
     half, passed = math.fsum(vote.weight for vote in ordered) / 2, 0.0

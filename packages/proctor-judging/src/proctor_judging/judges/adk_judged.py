@@ -19,10 +19,10 @@ from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.registry import unknown
 from proctor.trajectory_matching.adk_rules import mean
-from proctor_judging.judges._adk_items import METRICS, RESPONSE, SAME, TASKS, TOOLS, TYPES, Criterion, Item, items_of
+from proctor_judging.judges._adk_items import METRICS, RESPONSE, SAME, TASKS, TOOLS, TYPES, AdkItem, Criterion, items_of
 from proctor_judging.judges.judge_options import make_asker, resolve_judge
 from proctor_judging.judges.rubric import RubricJudge, RubricOptions, made
 
@@ -50,7 +50,7 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     return AdkJudged(argument, name, rest)
 
 
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
+class JudgedTurn(msgspec.Struct, frozen=True, kw_only=True):
     """The score of a turn, the reason, and the vote on each property."""
 
     value: float
@@ -58,7 +58,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     votes: Mapping[str, float] = {}
 
 
-class AdkJudged(Opened):
+class AdkJudged(OpenedModels):
     """Scores the turns of a case; a set that does not name the metric is left out. `async with` it, for the length of a run."""
 
     inline = True
@@ -78,7 +78,7 @@ class AdkJudged(Opened):
         if given is None:
             return Unscored(why="not_applicable", reason=say("The criteria of the set do not name this metric."))
         criterion = msgspec.convert(given, Criterion)
-        turns: list[Judged | None] = []
+        turns: list[JudgedTurn | None] = []
         for items in items_of(self.metric, criterion, sample, trajectory):
             found = await self._of_turn(criterion, sample, items)
             if isinstance(found, Unscored):
@@ -101,7 +101,9 @@ class AdkJudged(Opened):
             points=min(average, 1.0), reason="\n".join(turn.reason for turn in known if turn.reason), details=details
         )
 
-    async def _of_turn(self, criterion: Criterion, sample: Sample, items: Sequence[Item]) -> Judged | Unscored | None:
+    async def _of_turn(
+        self, criterion: Criterion, sample: Sample, items: Sequence[AdkItem]
+    ) -> JudgedTurn | Unscored | None:
         """Judge one turn: the mean of its parts; None where it says nothing to judge."""
         parts: dict[int, dict[str, float]] = {}
         known: list[float] = []
@@ -121,9 +123,9 @@ class AdkJudged(Opened):
         if not values:
             return None
         worth = min(values) if self.metric == "per_turn_user_simulator_quality_v1" else mean(values)
-        return Judged(value=worth, reason="\n".join(reasons), votes=votes)
+        return JudgedTurn(value=worth, reason="\n".join(reasons), votes=votes)
 
-    async def _of_item(self, criterion: Criterion, sample: Sample, item: Item) -> Judged | Unscored:
+    async def _of_item(self, criterion: Criterion, sample: Sample, item: AdkItem) -> JudgedTurn | Unscored:
         if not item.properties:
             return Unscored(why="not_applicable", reason=say("No rubric of the set or the case is for this metric."))
         if not item.shown:
@@ -144,7 +146,7 @@ class AdkJudged(Opened):
             names = ", ".join(item.properties)
             return Unscored(why="no_evidence", reason=say("The judge could not tell: {names}.", names=names))
         told = ", ".join(f"{name} {vote:g}" for name, vote in votes.items())
-        return Judged(value=mean([*votes.values()]), reason=f"{told}. {judged.reason}", votes=votes)
+        return JudgedTurn(value=mean([*votes.values()]), reason=f"{told}. {judged.reason}", votes=votes)
 
     def _judge_of(self, properties: Mapping[str, str], samples: int) -> RubricJudge:
         key = digest([properties, samples])

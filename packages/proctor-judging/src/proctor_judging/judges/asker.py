@@ -17,7 +17,7 @@ from proctor.core.trajectory import Step, Usage
 from proctor.i18n import speak
 from proctor.models import cache, ledger
 from proctor.models.judge_requests import refuse_rehearsed
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.runtime.concurrent import run_together
 from proctor.transport.faults import NotAccepted
 
@@ -34,7 +34,7 @@ STOPPED = {
 }
 
 
-class Unread(Exception):
+class UnreadReply(Exception):
     """A reply that cannot be used: a short kind to count by, and the reason that the model is given."""
 
     def __init__(self, kind: str, reason: Sentence) -> None:
@@ -50,7 +50,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
-class Asker(Opened):
+class Asker(OpenedModels):
     """A model that is asked for judgements; use it in `async with`, as it may need a server.
 
     Args:
@@ -81,7 +81,7 @@ class Asker(Opened):
         lang: str = "en",
         repeat: int = 0,
     ) -> J:
-        """Return the model's judgement; `read` builds it from the JSON value in the reply, or raises `Unread`.
+        """Return the model's judgement; `read` builds it from the JSON value in the reply, or raises `UnreadReply`.
 
         Replies of which none can be read leave the reply cache, so that the next run asks again.
 
@@ -90,15 +90,15 @@ class Asker(Opened):
             Refused: the endpoint refuses key, model or address.
         """
         refuse_rehearsed(self.name, messages)
-        usage, asked, text, failure = Usage(), messages, "", Unread("empty", say("The reply was empty."))
-        kept: list[cache.Place] = []
+        usage, asked, text, failure = Usage(), messages, "", UnreadReply("empty", say("The reply was empty."))
+        kept: list[cache.CacheEntry] = []
         for _ in range(self._tries):
             step = await self._complete(asked, schema, repeat, kept)
             usage = usage + (step.usage or Usage())
             text = step.message.text
             try:
                 return replace(_read(step, read), replies=(text[:KEPT_CHARACTERS],), usage=usage)
-            except Unread as error:
+            except UnreadReply as error:
                 failure = error
                 asked = [*messages[:-1], _again(messages[-1], error.reason, lang)]
         for place in kept:
@@ -127,7 +127,7 @@ class Asker(Opened):
             raise JudgeFailed(error.sentence, kind=error.kind) from error
 
     async def _complete(
-        self, messages: Sequence[Message], schema: Mapping[str, Any], repeat: int, kept: list[cache.Place]
+        self, messages: Sequence[Message], schema: Mapping[str, Any], repeat: int, kept: list[cache.CacheEntry]
     ) -> Step:
         more: dict[str, Any] = {} if self._about.seed is None or not repeat else {"seed": self._about.seed + repeat}
         if self._about.bounded:
@@ -205,19 +205,19 @@ def _read(step: Step, read: Callable[[Any], J]) -> J:
 
     stop = step.stop if step.message.text.strip() or step.stop in STOPPED else "empty"
     if stop in STOPPED:
-        raise Unread(stop, say(STOPPED[stop]))
+        raise UnreadReply(stop, say(STOPPED[stop]))
     try:
         value, values = loose_json.read(step.message.text), loose_json.read_all(step.message.text)
     except loose_json.Unreadable as error:
-        raise Unread("unreadable", error.reason) from None
+        raise UnreadReply("unreadable", error.reason) from None
     judgement = read(value)
     for other in values:  # the item may hold a verdict of its own, which a judge then quotes
-        with suppress(Unread):
+        with suppress(UnreadReply):
             if read(other) != judgement:
                 break
     else:
         return judgement
-    raise Unread("ambiguous", say("The reply holds two judgements."))
+    raise UnreadReply("ambiguous", say("The reply holds two judgements."))
 
 
 def _again(message: Message, reason: Sentence, lang: str) -> Message:

@@ -9,7 +9,7 @@ from proctor.core.task import Model
 from proctor.models import ledger, named
 
 
-class AsksModel(named.Opened):
+class AsksModel(named.OpenedModels):
     """Holds the model, and opens it with the run; a subclass says with which defaults it is made.
 
     Args:
@@ -36,5 +36,5 @@ class AsksModel(named.Opened):
         if choice.model is not None:
             made._model = model = named.model(choice.model, choice.options, defaults=defaults)
             made.judge = JudgeInfo(model=choice.model, rubric=rubric, unpriced=tuple(ledger.unpriced(model)))
-        named.Opened.__init__(made, [*self._kept_open, made._model])
+        named.OpenedModels.__init__(made, [*self._kept_open, made._model])
         return made

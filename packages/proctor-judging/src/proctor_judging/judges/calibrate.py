@@ -17,14 +17,14 @@ from proctor.core.sentence import Sentence, say
 from proctor.engine.judge_figures import CORRECTED
 from proctor.stats import correction
 from proctor.stats.agreement import cohen_kappa, krippendorff_alpha, share_equal
-from proctor.stats.paired import Pair, compare
+from proctor.stats.paired import PairedSample, compare
 from proctor_judging.judges.ratings import AVERAGE, PASSES, PEOPLE, Rated, Scale, of_verdicts, together, with_average
 
 __all__ = [
     "PEOPLE",
+    "AgreementRow",
     "Apart",
     "Rated",
-    "Row",
     "Scale",
     "agree",
     "calibration",
@@ -44,7 +44,7 @@ WANTED_LABELS = (
 RELIABLE, TENTATIVE = 0.8, 2 / 3  # Krippendorff 2004, "Reliability in Content Analysis"
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class AgreementRow(msgspec.Struct, frozen=True, kw_only=True):
     """The agreement of raters on one dimension.
 
     Attributes:
@@ -69,7 +69,9 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
     ratings: int
 
 
-def agree(rated: Sequence[Rated], scale: Scale, *, clusters: Mapping[str, str] = {}, level: float = 0.95) -> list[Row]:
+def agree(
+    rated: Sequence[Rated], scale: Scale, *, clusters: Mapping[str, str] = {}, level: float = 0.95
+) -> list[AgreementRow]:
     """Return how far raters agree, by dimension; what only one of them rated is left out.
 
     Args:
@@ -144,13 +146,13 @@ def corrected(
     return [_mean(name, shares[name], wanted[name], human.keys(), clusters, level) for name in shares]
 
 
-def is_calibrated(rows: Sequence[Row], least: float) -> bool:
+def is_calibrated(rows: Sequence[AgreementRow], least: float) -> bool:
     """True if all of the interval of alpha lies at or above the threshold."""
     main = _main(rows)
     return main is not None and main.alpha.low is not None and main.alpha.low >= least
 
 
-def calibration(rows: Sequence[Row], labels: int, raters: int, least: float) -> Sentence:
+def calibration(rows: Sequence[AgreementRow], labels: int, raters: int, least: float) -> Sentence:
     """Return the note on a judge's figures after a comparison with people; `least` is the agreement that is enough."""
     main = _main(rows)
     if main is None or main.alpha.value is None or main.alpha.low is None or main.alpha.high is None:
@@ -189,7 +191,7 @@ def reading(alpha: Estimate) -> Sentence:
     return say("too low to rely on") if alpha.high < TENTATIVE else say("not enough evidence")
 
 
-def _main(rows: Sequence[Row]) -> Row | None:
+def _main(rows: Sequence[AgreementRow]) -> AgreementRow | None:
     """Return the row by which a judge is trusted or not: its average, else passing, else the first dimension."""
     return next((row for name in (AVERAGE, PASSES) for row in rows if row.name == name), rows[0] if rows else None)
 
@@ -202,7 +204,7 @@ def _table(
 
 def _row(
     name: str, table: Sequence[tuple[float | None, ...]], clusters: Sequence[str], scale: Scale, level: float
-) -> Row:
+) -> AgreementRow:
     is_pass = name == PASSES
     alpha = krippendorff_alpha(table, scale="nominal" if is_pass else "ordinal", clusters=clusters, level=level)
     kappa = difference = None
@@ -216,7 +218,7 @@ def _row(
             if a is not None and b is not None
         ]
         difference = _difference(told, Scale(low=0, high=1) if is_pass else scale, level)
-    return Row(
+    return AgreementRow(
         name=name,
         alpha=alpha,
         equal=share_equal(
@@ -238,7 +240,7 @@ def _difference(pairs: Sequence[tuple[str, float, float]], scale: Scale, level: 
     width = scale.high - scale.low
     found = compare(
         [
-            Pair(cluster=cluster, first=scale.share(second), second=scale.share(first))
+            PairedSample(cluster=cluster, first=scale.share(second), second=scale.share(first))
             for cluster, first, second in pairs
         ],
         level=level,

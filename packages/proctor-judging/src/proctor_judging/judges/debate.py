@@ -24,23 +24,23 @@ from proctor.core.sample import Message
 from proctor.core.trajectory import Usage
 from proctor.models.debate import (
     SCORES,
+    DebateRules,
+    DebateSeat,
     Order,
     Referee,
-    Rules,
-    Seat,
     Speech,
     Visibility,
     debate,
     scores_of,
     summary_request,
 )
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor_judging.judges import judge_prompt
 from proctor_judging.judges.asker import Asker, quoted
 from proctor_judging.judges.judge_options import make_asker, resolve_judge, split_options
 from proctor_judging.judges.judgement_parsing import PairJudgement, Winner
 from proctor_judging.judges.pairwise import USUAL, PairwiseJudge, PairwiseOptions, concluded
-from proctor_judging.judges.rubric_file import Lang, Rubric, rubric
+from proctor_judging.judges.rubric_file import JudgeRubric, Lang, rubric
 
 REFEREES: Mapping[Lang, Mapping[str, str]] = {
     "en": {
@@ -92,16 +92,16 @@ class DebateJudge(PairwiseJudge):
 
     def __init__(
         self,
-        criteria: Rubric,
+        criteria: JudgeRubric,
         models: Sequence[Asker],
         options: DebateOptions,
         *,
         model_options: Mapping[str, Any] = {},
     ) -> None:
         super().__init__(criteria, models[0], options, model_options=model_options)
-        Opened.__init__(self, models)
+        OpenedModels.__init__(self, models)
         self._models = models
-        self._rules = Rules(
+        self._rules = DebateRules(
             order=options.order, visibility=options.visibility, turns=options.turns, summary=options.summary
         )
         self._roles = options.referees
@@ -147,16 +147,18 @@ class DebateJudge(PairwiseJudge):
         winner: Winner = "A" if ahead > 0 else "B" if ahead < 0 else "tie"
         return PairJudgement(winner=winner, replies=(text,), usage=sum(spent, Usage()))
 
-    def _seats(self, lang: Lang, first: str, second: str, context: tuple[tuple[str, str], ...]) -> list[Seat]:
+    def _seats(self, lang: Lang, first: str, second: str, context: tuple[tuple[str, str], ...]) -> list[DebateSeat]:
         closing = CLOSING[lang].format(scores="\n".join(SCORES))
 
         def opening(name: str, role: str, final: str) -> str:
-            shown = judge_prompt.Shown(context=context)
+            shown = judge_prompt.ShownTexts(context=context)
             texts = {"first": first, "second": second, "name": name, "role": role, "closing": final}
             return judge_prompt.prompt("debate", lang, shown, dimensions=self.rubric.dimensions, **texts)[-1].text
 
         return [
-            Seat(name=name, opening=opening(name, role, ""), last_opening=opening(name, role, closing), closing=closing)
+            DebateSeat(
+                name=name, opening=opening(name, role, ""), last_opening=opening(name, role, closing), closing=closing
+            )
             for name, role in (self._roles or REFEREES[lang]).items()
         ]
 

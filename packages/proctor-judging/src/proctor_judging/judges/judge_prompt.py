@@ -10,7 +10,7 @@ from proctor.chat.message_text import is_chinese
 from proctor.core.digest import digest
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.trajectory import Trajectory
-from proctor_judging.judges.rubric_file import Lang, Rubric
+from proctor_judging.judges.rubric_file import JudgeRubric, Lang
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -37,7 +37,7 @@ TITLES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class ShownTexts(msgspec.Struct, frozen=True, kw_only=True):
     """The texts of a prompt by role: the context, and those under judgement."""
 
     context: tuple[tuple[str, str], ...] = ()
@@ -52,7 +52,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
         return not any(text.strip() for _, text in self.judged)
 
 
-def shown(sample: Sample, trajectory: Trajectory, whole: bool) -> Shown:
+def shown(sample: Sample, trajectory: Trajectory, whole: bool) -> ShownTexts:
     """Return the texts to judge: the fields of an item (`meta["item"]`), or the agent's answer to its question.
 
     Args:
@@ -60,21 +60,21 @@ def shown(sample: Sample, trajectory: Trajectory, whole: bool) -> Shown:
     """
     item = sample.known.item
     if item is None:
-        return Shown(context=tuple(_asked(sample, trajectory)), judged=(("answer", trajectory.answer),))
+        return ShownTexts(context=tuple(_asked(sample, trajectory)), judged=(("answer", trajectory.answer),))
     texts = [(field, str(item[field])) for field in FIELDS if item.get(field) not in (None, "")]
     examples = tuple(("example", str(one)) for one in sample.known.examples)
     judged = {"question", "answer", "solution"} if whole else {"answer", "solution"}
     if not texts:
-        return Shown(context=examples, judged=(("answer", trajectory.answer),))
+        return ShownTexts(context=examples, judged=(("answer", trajectory.answer),))
     if not judged & {field for field, _ in texts}:  # a document or story alone
         judged = {"question"}
-    return Shown(
+    return ShownTexts(
         context=(*(one for one in texts if one[0] not in judged), *examples),
         judged=tuple(one for one in texts if one[0] in judged),
     )
 
 
-def language(asked: str, rubric: Rubric, texts: Sequence[str]) -> Lang:
+def language(asked: str, rubric: JudgeRubric, texts: Sequence[str]) -> Lang:
     """Return the language of the prompt: the judge's option, else that of the item if the rubric has it."""
     if asked in ("en", "zh"):
         return "zh" if asked == "zh" else "en"
@@ -83,7 +83,7 @@ def language(asked: str, rubric: Rubric, texts: Sequence[str]) -> Lang:
     return "zh" if rubric.has("zh") and is_chinese(" ".join(texts)) else "en"
 
 
-def prompt(template: str, lang: Lang, texts: Shown, **values: object) -> list[Message]:
+def prompt(template: str, lang: Lang, texts: ShownTexts, **values: object) -> list[Message]:
     """Return the messages of a request. All data is fenced with a mark that is its digest, which it cannot contain."""
     mark = digest([texts, [one for one in values.values() if isinstance(one, str | tuple)]])[:MARK_DIGITS]
     titles = TITLES[lang]

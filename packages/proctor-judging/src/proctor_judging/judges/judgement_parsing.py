@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from proctor.core.sentence import say
-from proctor_judging.judges.asker import Judgement, Unread, quoted
-from proctor_judging.judges.rubric_file import Dimension, Rubric
+from proctor_judging.judges.asker import Judgement, UnreadReply, quoted
+from proctor_judging.judges.rubric_file import JudgeRubric, RubricDimension
 
 Winner = Literal["A", "B", "tie", "unknown"]
 LABELS = ("A", "B")  # what the text shown first is called, and the second one
@@ -48,7 +48,7 @@ class PairJudgement(Judgement, frozen=True, kw_only=True):
     winner: Winner
 
 
-def schema(rubric: Rubric, dimensions: Sequence[Dimension]) -> dict[str, Any]:
+def schema(rubric: JudgeRubric, dimensions: Sequence[RubricDimension]) -> dict[str, Any]:
     """Return the JSON schema of a judgement: the comment first, so that the points follow from it."""
     whole = rubric.whole_points
     number: dict[str, Any] = {"type": "integer", "enum": whole} if whole else {"type": "number"}
@@ -57,31 +57,31 @@ def schema(rubric: Rubric, dimensions: Sequence[Dimension]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def read_judgement(value: object, rubric: Rubric, dimensions: Sequence[Dimension]) -> RubricJudgement:
+def read_judgement(value: object, rubric: JudgeRubric, dimensions: Sequence[RubricDimension]) -> RubricJudgement:
     """Read a judgement from the JSON value of a reply, flat or under `scores`.
 
     Raises:
         Unread: no object, a dimension is missing or there twice, or its points are no number on the scale.
     """
     if not isinstance(value, Mapping):
-        raise Unread("unreadable", say("The reply is no JSON object."))
+        raise UnreadReply("unreadable", say("The reply is no JSON object."))
     scores = value.get("scores", value)
     if not isinstance(scores, Mapping):
-        raise Unread("unreadable", say("The reply is no JSON object."))
+        raise UnreadReply("unreadable", say("The reply is no JSON object."))
     values_by_name = {dimension.name: _values_of(dimension.name, scores) for dimension in dimensions}
     missing = [name for name, given in values_by_name.items() if not given]
     if missing:
-        raise Unread("missing_dimension", say("The reply lacks {names}.", names=", ".join(missing)))
+        raise UnreadReply("missing_dimension", say("The reply lacks {names}.", names=", ".join(missing)))
     points = {}
     for name, given in values_by_name.items():
         values = {read_points(value, rubric, name) for value in given}
         if len(values) > 1:
-            raise Unread("ambiguous", say("The reply gives '{name}' twice, with different points.", name=name))
+            raise UnreadReply("ambiguous", say("The reply gives '{name}' twice, with different points.", name=name))
         points[name] = values.pop()
     return RubricJudgement(points=points, comment=_comment(value))
 
 
-def read_points(given: object, rubric: Rubric, name: str) -> float | None:
+def read_points(given: object, rubric: JudgeRubric, name: str) -> float | None:
     """Read the points of one dimension; None for `unknown`. A text is accepted if it can mean one number only.
 
     Raises:
@@ -126,13 +126,13 @@ def read_winner(value: object, labels: tuple[str, str] = LABELS) -> PairJudgemen
     ('B', 'tie')
     """
     if not isinstance(value, Mapping):
-        raise Unread("unreadable", say("The reply is no JSON object."))
+        raise UnreadReply("unreadable", say("The reply is no JSON object."))
     given = _values_of("winner", value)
     if not given:
-        raise Unread("missing_winner", say("The reply lacks {names}.", names="winner"))
+        raise UnreadReply("missing_winner", say("The reply lacks {names}.", names="winner"))
     winners = {_winner(name, labels) for name in given}
     if len(winners) > 1:
-        raise Unread("ambiguous", say("The reply names two winners."))
+        raise UnreadReply("ambiguous", say("The reply names two winners."))
     return PairJudgement(winner=winners.pop())
 
 
@@ -153,8 +153,8 @@ def _values_of(name: str, scores: Mapping[str, object]) -> list[object]:
     return [value for key, value in scores.items() if plain(str(key)) == plain(name)]
 
 
-def _no_number(name: str, value: object, rubric: Rubric) -> Unread:
-    return Unread(
+def _no_number(name: str, value: object, rubric: JudgeRubric) -> UnreadReply:
+    return UnreadReply(
         "no_number",
         say(
             "'{name}' is {value}; it has to be a number from {low} to {high}, or \"unknown\".",
@@ -165,8 +165,8 @@ def _no_number(name: str, value: object, rubric: Rubric) -> Unread:
     )
 
 
-def _off_scale(name: str, value: object, rubric: Rubric) -> Unread:
-    return Unread(
+def _off_scale(name: str, value: object, rubric: JudgeRubric) -> UnreadReply:
+    return UnreadReply(
         "out_of_range",
         say(
             "'{name}' is {value}; the scale goes from {low} to {high}.", name=name, value=quoted(value), **_ends(rubric)
@@ -174,7 +174,7 @@ def _off_scale(name: str, value: object, rubric: Rubric) -> Unread:
     )
 
 
-def _ends(rubric: Rubric) -> dict[str, str]:
+def _ends(rubric: JudgeRubric) -> dict[str, str]:
     return {"low": f"{rubric.low:g}", "high": f"{rubric.high:g}"}
 
 
@@ -193,8 +193,8 @@ def _winner(given: object, labels: tuple[str, str]) -> Winner:
     return "A" if text == plain(labels[0]) else "B"
 
 
-def _nobody(given: object, labels: tuple[str, str]) -> Unread:
-    return Unread(
+def _nobody(given: object, labels: tuple[str, str]) -> UnreadReply:
+    return UnreadReply(
         "no_winner",
         say(
             '\'winner\' is {value}; it has to be "{first}", "{second}", "tie" or "unknown".',

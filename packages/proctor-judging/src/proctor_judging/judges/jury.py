@@ -33,7 +33,7 @@ import msgspec
 
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, JudgeFailed
-from proctor.core.judge import NOT_CHOSEN, Figure, JudgeChoice, JudgeInfo
+from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgedFigure, JudgeInfo
 from proctor.core.parts import JudgePart
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
@@ -41,15 +41,15 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.engine.judge_figures import Verdicts
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.runtime.concurrent import run_together
 from proctor_judging.judges import _jury_votes, judge_prompt
 from proctor_judging.judges._jury_controls import Control, check_controls, check_judge
 from proctor_judging.judges._jury_votes import (
     Ballot,
     Band,
+    JuryVote,
     Rule,
-    Vote,
     add_figures,
     add_usage,
     decide_by_vote,
@@ -62,7 +62,7 @@ from proctor_judging.judges._jury_votes import (
 from proctor_judging.judges.judge_options import make_asker, resolve_judge, split_options
 from proctor_judging.judges.judgement_parsing import RubricJudgement
 from proctor_judging.judges.rubric import RubricJudge, RubricOptions
-from proctor_judging.judges.rubric_file import Rubric, rubric
+from proctor_judging.judges.rubric_file import JudgeRubric, rubric
 from proctor_judging.judges.rubric_score import figures, to_score, unjudged
 
 LEAST = 3
@@ -70,7 +70,7 @@ BANDS: tuple[Band, ...] = ("low", "moderate", "severe")
 Weight = Annotated[float, msgspec.Meta(ge=0)]
 
 
-class Seat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class JurySeat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One judge of a jury: its model, how much it counts, and options of the model."""
 
     model: str
@@ -91,7 +91,7 @@ class JuryOptions(RubricOptions, frozen=True, kw_only=True):
         controls_right: the share of the controls that a judge has to get right.
     """
 
-    judges: tuple[Seat, ...] = ()
+    judges: tuple[JurySeat, ...] = ()
     combine: Rule = "mean"
     trim: Annotated[float, msgspec.Meta(ge=0, lt=0.5)] = 0.2
     discuss: Literal["never", "moderate", "severe"] = "never"
@@ -109,11 +109,11 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     """
     if options.get("judges"):
         own, rest = split_options(options, JuryOptions, "jury")
-        seats: Sequence[Seat] = own.judges
+        seats: Sequence[JurySeat] = own.judges
     else:
         names, all_options = resolve_judge(options, chosen)
         own, rest = split_options(all_options, JuryOptions, "jury")
-        seats = [Seat(model=name.strip()) for name in names.split(",") if name.strip()]
+        seats = [JurySeat(model=name.strip()) for name in names.split(",") if name.strip()]
     if len(seats) < LEAST:
         raise BadInput(
             "A jury needs at least {least} judges, and has {count}. Name them with commas between: --judge openai:A,openai:B,openai:C",
@@ -126,7 +126,7 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     return Jury(members, own, weights=[seat.weight for seat in seats], arbitrator=arbitrator)
 
 
-class Jury(Opened):
+class Jury(OpenedModels):
     """A scorer that asks several judges; `async with` it, for the length of a run.
 
     Attributes:
@@ -143,7 +143,7 @@ class Jury(Opened):
         arbitrator: RubricJudge | None = None,
     ) -> None:
         self.options = options
-        self.rubric: Rubric = members[0].rubric
+        self.rubric: JudgeRubric = members[0].rubric
         self.name = f"jury:{self.rubric.name}"
         self.excluded: list[str] = []
         self._members = dict(zip(_names([one.asker.name for one in members]), members, strict=True))
@@ -193,11 +193,11 @@ class Jury(Opened):
                     self.excluded.append(name)
             self._checked = True
 
-    async def _all_ballots(self, shown: judge_prompt.Shown) -> list[Ballot]:
+    async def _all_ballots(self, shown: judge_prompt.ShownTexts) -> list[Ballot]:
         names = [name for name in self._members if name not in self.excluded]
         return await run_together(*(self._ballot(name, shown) for name in names))
 
-    async def _ballot(self, name: str, shown: judge_prompt.Shown, others: Sequence[str] = ()) -> Ballot:
+    async def _ballot(self, name: str, shown: judge_prompt.ShownTexts, others: Sequence[str] = ()) -> Ballot:
         try:
             judgement = await self._members[name].ask(shown, others)
         except JudgeFailed as error:
@@ -210,7 +210,7 @@ class Jury(Opened):
             return False
         return BANDS.index(_jury_votes.band(apart, self._width)) >= BANDS.index(self.options.discuss)
 
-    async def _again(self, shown: judge_prompt.Shown, ballots: Sequence[Ballot]) -> list[Ballot]:
+    async def _again(self, shown: judge_prompt.ShownTexts, ballots: Sequence[Ballot]) -> list[Ballot]:
         """Return each judge once more, after it has read the others; who fails now keeps what it said."""
         told = {one.name: to_text(one.judgement) for one in ballots if one.judgement is not None}
         new = await run_together(
@@ -220,7 +220,7 @@ class Jury(Opened):
         return [add_usage(by_name.get(one.name, one), one) for one in ballots]
 
     async def _verdict(
-        self, shown: judge_prompt.Shown, ballots: Sequence[Ballot], before: Sequence[float]
+        self, shown: judge_prompt.ShownTexts, ballots: Sequence[Ballot], before: Sequence[float]
     ) -> Score | Unscored:
         votes = votes_of(ballots)
         apart = _jury_votes.spread(votes)
@@ -234,19 +234,22 @@ class Jury(Opened):
             decided = await self._arbitrated(shown, ballots)
             if decided is not None:
                 details["arbitrated"] = True
-                judgement, vote = decided, self._vote([Vote(points=decided.mean)] if decided.mean is not None else [])
+                judgement, vote = (
+                    decided,
+                    self._vote([JuryVote(points=decided.mean)] if decided.mean is not None else []),
+                )
                 undecided = False
         if undecided:
             return Unscored(why="no_evidence", reason=say("The votes of the jury are even."), details=details)
         result = to_score(judgement, self.rubric, self.judge.model, **details)
         return add_figures(decide_by_vote(result, vote) if self.options.combine == "majority" else result, details)
 
-    def _vote(self, votes: Sequence[Vote]) -> bool | None:
+    def _vote(self, votes: Sequence[JuryVote]) -> bool | None:
         if self.rubric.passing is None or not votes:
             return None
         return _jury_votes.majority(votes, self.rubric.passing)
 
-    async def _arbitrated(self, shown: judge_prompt.Shown, ballots: Sequence[Ballot]) -> RubricJudgement | None:
+    async def _arbitrated(self, shown: judge_prompt.ShownTexts, ballots: Sequence[Ballot]) -> RubricJudgement | None:
         assert self._arbitrator is not None
         try:
             judgement = await self._arbitrator.ask(
@@ -257,7 +260,7 @@ class Jury(Opened):
         return judgement if judgement.mean is not None else None
 
     def _details(
-        self, ballots: Sequence[Ballot], votes: Sequence[Vote], apart: float | None, before: Sequence[float]
+        self, ballots: Sequence[Ballot], votes: Sequence[JuryVote], apart: float | None, before: Sequence[float]
     ) -> dict[str, object]:
         spent, self._spent = self._spent, {}
         details: dict[str, object] = {
@@ -288,12 +291,12 @@ def concluded(
     return [*found, *jury_agreement.numbers(verdicts(), judge, prefix, clusters)]
 
 
-def _member(criteria: Rubric, name: str, model_options: Mapping[str, object], own: JuryOptions) -> RubricJudge:
+def _member(criteria: JudgeRubric, name: str, model_options: Mapping[str, object], own: JuryOptions) -> RubricJudge:
     options = RubricOptions(**{field: getattr(own, field) for field in RubricOptions.__struct_fields__})
     return RubricJudge(criteria, make_asker(name, model_options, own.tries), options, model_options=model_options)
 
 
-def _check(options: JuryOptions, criteria: Rubric, weights: Sequence[float]) -> None:
+def _check(options: JuryOptions, criteria: JudgeRubric, weights: Sequence[float]) -> None:
     if not sum(weights) > 0:
         raise BadInput("jury: weights are 0 or more, and one of them more than 0.")
     if options.combine == "majority" and criteria.passing is None:
@@ -311,9 +314,11 @@ def _names(models: Sequence[str]) -> list[str]:
     return names
 
 
-def _more(has_arbitrator: bool) -> tuple[Figure, ...]:
+def _more(has_arbitrator: bool) -> tuple[JudgedFigure, ...]:
     names = ["confidence", "moderate_disagreement_rate", "severe_disagreement_rate"]
-    return tuple(Figure(name=name, failed=None) for name in [*names, *(["arbitrated_rate"] if has_arbitrator else [])])
+    return tuple(
+        JudgedFigure(name=name, failed=None) for name in [*names, *(["arbitrated_rate"] if has_arbitrator else [])]
+    )
 
 
 PART = JudgePart(make=make, options=JuryOptions, concluded=concluded)

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.digest import digest
-from proctor.core.judge import NOT_CHOSEN, Figure, JudgeChoice, JudgeInfo
+from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgedFigure, JudgeInfo
 from proctor.core.known import Rival
 from proctor.core.parts import JudgePart
 from proctor.core.run import Estimate
@@ -23,7 +23,7 @@ from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
 from proctor.engine.judge_figures import Verdicts
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.stats.rate import two_sided_z
 from proctor_judging.judges import judge_prompt
 from proctor_judging.judges.asker import Asker, gather_most
@@ -36,7 +36,7 @@ from proctor_judging.judges.judge_options import (
     resolve_single_judge,
 )
 from proctor_judging.judges.judgement_parsing import LABELS, PairJudgement, Winner, pair_schema, read_winner
-from proctor_judging.judges.rubric_file import Rubric, rubric
+from proctor_judging.judges.rubric_file import JudgeRubric, rubric
 
 Result = Literal["win", "loss", "tie", "unknown"]
 USUAL = "answer-quality"
@@ -94,7 +94,7 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     return PairwiseJudge(criteria, make_asker(name, rest, own.tries), own, model_options=rest)
 
 
-class PairwiseJudge(Opened):
+class PairwiseJudge(OpenedModels):
     """A scorer that compares each item with its references; `async with` it, for the length of a run.
 
     Attributes:
@@ -103,7 +103,7 @@ class PairwiseJudge(Opened):
 
     def __init__(
         self,
-        criteria: Rubric,
+        criteria: JudgeRubric,
         judge: Asker | Model,
         options: PairwiseOptions = PairwiseOptions(),  # noqa: B008 - frozen
         *,
@@ -178,7 +178,7 @@ class PairwiseJudge(Opened):
         messages = judge_prompt.prompt(
             "pairwise",
             lang,
-            judge_prompt.Shown(context=context),
+            judge_prompt.ShownTexts(context=context),
             dimensions=self.rubric.dimensions,
             first=first,
             second=second,
@@ -191,13 +191,13 @@ class PairwiseJudge(Opened):
 
 
 FIGURES = (
-    Figure(name="win_rate"),
-    Figure(name="tie_rate"),
-    Figure(name="loss_rate", failed=1.0),
-    Figure(name="decisive_win_rate", empty=0.0),  # nothing decided is nothing won
-    Figure(name="consistency", failed=None),
-    Figure(name="first_place_rate", failed=None),
-    Figure(name="unknown_rate", failed=None),
+    JudgedFigure(name="win_rate"),
+    JudgedFigure(name="tie_rate"),
+    JudgedFigure(name="loss_rate", failed=1.0),
+    JudgedFigure(name="decisive_win_rate", empty=0.0),  # nothing decided is nothing won
+    JudgedFigure(name="consistency", failed=None),
+    JudgedFigure(name="first_place_rate", failed=None),
+    JudgedFigure(name="unknown_rate", failed=None),
 )
 
 

@@ -34,14 +34,14 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor_judging.judges import judge_prompt
 from proctor_judging.judges.asker import Asker, gather_most
 from proctor_judging.judges.judge_options import JudgeOptions, make_asker, resolve_single_judge
 from proctor_judging.judges.judgement_parsing import RubricJudgement
 from proctor_judging.judges.pairwise import PairComparison, PairwiseJudge, PairwiseOptions
 from proctor_judging.judges.rubric import RubricJudge, RubricOptions
-from proctor_judging.judges.rubric_file import Dimension, Heading, Rubric, Words, rubric
+from proctor_judging.judges.rubric_file import DimensionWords, JudgeRubric, RubricDimension, RubricHeading, rubric
 
 T = TypeVar("T")
 USUAL = "answer-quality"
@@ -61,10 +61,10 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     return Probe(rubric(argument or own.rubric or USUAL), make_asker(name, rest, own.tries), own)
 
 
-class Probe(Opened):
+class Probe(OpenedModels):
     """A scorer of the samples of `judges/probes.py`: 0.5 if nothing sways the judge, 1 if it always prefers the changed text."""
 
-    def __init__(self, criteria: Rubric, judge: Asker | Model, options: JudgeOptions = JudgeOptions()) -> None:  # noqa: B008 - frozen
+    def __init__(self, criteria: JudgeRubric, judge: Asker | Model, options: JudgeOptions = JudgeOptions()) -> None:  # noqa: B008 - frozen
         self.rubric = criteria
         self.asker = judge if isinstance(judge, Asker) else Asker(judge, tries=options.tries)
         super().__init__([self.asker])
@@ -145,18 +145,18 @@ class Probe(Opened):
         expected = (1 + float(sample.meta["human"])) / 2 if probe == "self" else 1 - won
         return _effect(won, expected, **details)
 
-    async def _points_of(self, shown: judge_prompt.Shown) -> RubricJudgement:
+    async def _points_of(self, shown: judge_prompt.ShownTexts) -> RubricJudgement:
         """Return what the judge says by points, asked once for each text, however many probes need it."""
         key = digest(shown)
         if key not in self._judgements:
             self._judgements[key] = asyncio.create_task(self._points.ask(shown))
         return await asyncio.shield(self._judgements[key])
 
-    def _shown(self, question: str, text: str) -> judge_prompt.Shown:
+    def _shown(self, question: str, text: str) -> judge_prompt.ShownTexts:
         asked = (("question", question),) if question else ()
         if self.rubric.judges == "item":
-            return judge_prompt.Shown(judged=(*asked, ("answer", text)))
-        return judge_prompt.Shown(context=asked, judged=(("answer", text),))
+            return judge_prompt.ShownTexts(judged=(*asked, ("answer", text)))
+        return judge_prompt.ShownTexts(context=asked, judged=(("answer", text),))
 
     def _compared(self, after: float | None, before: float | None) -> Score | Unscored:
         if after is None or before is None:
@@ -169,22 +169,22 @@ class Probe(Opened):
         return self.rubric.high - self.rubric.low
 
 
-def turned(criteria: Rubric) -> Rubric:
+def turned(criteria: JudgeRubric) -> JudgeRubric:
     """Return the rubric with its scale reversed: the lowest points are the best."""
 
-    def heading(words: Heading | None, lang: str) -> Heading | None:
+    def heading(words: RubricHeading | None, lang: str) -> RubricHeading | None:
         more = TURNED[lang].format(low=criteria.low, high=criteria.high)
         return None if words is None else replace(words, task=words.task + more)
 
     def flipped(points: float | str) -> float | str:
         return points if points == "unknown" else criteria.low + criteria.high - float(points)
 
-    def words(one: Words | None) -> Words | None:
+    def words(one: DimensionWords | None) -> DimensionWords | None:
         if one is None:
             return None
         return replace(one, anchors={f"{flipped(points):g}": text for points, text in one.anchors.items()})
 
-    def dimension(one: Dimension) -> Dimension:
+    def dimension(one: RubricDimension) -> RubricDimension:
         return replace(one, en=words(one.en), zh=words(one.zh))
 
     return replace(

@@ -24,7 +24,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory, Usage
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor_judging.judges import judge_prompt
 from proctor_judging.judges.asker import Asker, gather_all, gather_most
 from proctor_judging.judges.judge_options import (
@@ -36,10 +36,10 @@ from proctor_judging.judges.judge_options import (
     resolve_single_judge,
 )
 from proctor_judging.judges.judgement_parsing import RubricJudgement, read_judgement, schema
-from proctor_judging.judges.rubric_file import Dimension, Example, Rubric, known, made, rubric
+from proctor_judging.judges.rubric_file import JudgeRubric, RubricDimension, RubricExample, known, made, rubric
 from proctor_judging.judges.rubric_score import average, figures, to_score, unjudged
 
-__all__ = ["Rubric", "RubricJudge", "RubricOptions", "known", "made", "make", "rubric"]
+__all__ = ["JudgeRubric", "RubricJudge", "RubricOptions", "known", "made", "make", "rubric"]
 
 
 class RubricOptions(JudgeOptions, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     return RubricJudge(rubric(which), make_asker(name, rest, own.tries), own, model_options=rest)
 
 
-class RubricJudge(Opened):
+class RubricJudge(OpenedModels):
     """A scorer that gives each item points in the dimensions of a rubric; use it in `async with` for the length of a run.
 
     Attributes:
@@ -78,7 +78,7 @@ class RubricJudge(Opened):
 
     def __init__(
         self,
-        rubric: Rubric,
+        rubric: JudgeRubric,
         judge: Asker | Model,
         options: RubricOptions = RubricOptions(),  # noqa: B008 - frozen
         *,
@@ -107,7 +107,7 @@ class RubricJudge(Opened):
         nothing = unjudged(shown, self.rubric, self.options.characters)
         return nothing or to_score(await self.ask(shown), self.rubric, self.asker.name)
 
-    async def ask(self, shown: judge_prompt.Shown, others: Sequence[str] = ()) -> RubricJudgement:
+    async def ask(self, shown: judge_prompt.ShownTexts, others: Sequence[str] = ()) -> RubricJudgement:
         """Ask the judge for its points, and show it the judgements of `others` first.
 
         Raises:
@@ -116,7 +116,7 @@ class RubricJudge(Opened):
         repeats, failed = await gather_most(self._once(shown, others, repeat) for repeat in range(self.options.repeats))
         return average(repeats, failed, self.rubric)
 
-    async def _once(self, shown: judge_prompt.Shown, others: Sequence[str], repeat: int) -> RubricJudgement:
+    async def _once(self, shown: judge_prompt.ShownTexts, others: Sequence[str], repeat: int) -> RubricJudgement:
         if not self.options.each:
             return await self._request(shown, self.rubric.dimensions, others, repeat)
         parts = await gather_all(self._request(shown, (one,), others, repeat) for one in self.rubric.dimensions)
@@ -128,7 +128,7 @@ class RubricJudge(Opened):
         )
 
     async def _request(
-        self, shown: judge_prompt.Shown, dimensions: Sequence[Dimension], others: Sequence[str], repeat: int
+        self, shown: judge_prompt.ShownTexts, dimensions: Sequence[RubricDimension], others: Sequence[str], repeat: int
     ) -> RubricJudgement:
         rubric = self.rubric
         lang = judge_prompt.language(self.options.language, rubric, [text for _, text in shown.judged])
@@ -153,11 +153,11 @@ class RubricJudge(Opened):
         )
 
 
-def _form(dimensions: Sequence[Dimension]) -> str:
+def _form(dimensions: Sequence[RubricDimension]) -> str:
     return "{" + ", ".join(['"comment": "..."', *(f'"{one.name}": ...' for one in dimensions)]) + "}"
 
 
-def _example(example: Example, dimensions: Sequence[Dimension]) -> dict[str, str]:
+def _example(example: RubricExample, dimensions: Sequence[RubricDimension]) -> dict[str, str]:
     reply = {"comment": example.comment, **{one.name: example.scores[one.name] for one in dimensions}}
     return {"text": example.text, "reply": msgspec.json.encode(reply).decode()}
 

@@ -40,7 +40,7 @@ TAKEN = ("average", "score", "points", "pass_rate", "excellent_rate", "unknown_r
 Lang = Literal["en", "zh"]
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DimensionWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The question of a dimension in one language; `anchors` describe points of the scale."""
 
     text: str
@@ -48,29 +48,29 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     anchors: Mapping[str, str] = {}
 
 
-class Heading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RubricHeading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The role and the task of the judge, in one language."""
 
     task: str
     title: str = ""
 
 
-class Dimension(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RubricDimension(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A dimension to judge; without weights all count the same, and one of weight 0 is reported but not counted."""
 
     name: str
     weight: float | None = None
-    en: Words | None = None
-    zh: Words | None = None
+    en: DimensionWords | None = None
+    zh: DimensionWords | None = None
 
-    def words(self, lang: Lang) -> Words:
+    def words(self, lang: Lang) -> DimensionWords:
         """Return its texts in a language, else in the other."""
         found = (self.zh or self.en) if lang == "zh" else (self.en or self.zh)
         assert found is not None
         return found
 
 
-class Example(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RubricExample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A judged item that shows the judge what points mean; `lang` if it is for prompts in one language only."""
 
     text: str
@@ -79,7 +79,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     lang: Lang | None = None
 
 
-class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"passing": "pass"}):
+class JudgeRubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"passing": "pass"}):
     """The criteria of a judge: dimensions, scales, wording and examples.
 
     Attributes:
@@ -89,15 +89,15 @@ class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         unknown: what becomes of an item when the judge cannot tell a dimension: no score, or the mean of the others.
     """
 
-    dimensions: tuple[Dimension, ...]
+    dimensions: tuple[RubricDimension, ...]
     scale: tuple[float, float] = (1, 5)
     passing: float | None = None
     excellent: float | None = None
     judges: Literal["answer", "item"] = "answer"
     unknown: Literal["unscored", "left_out"] = "unscored"
-    en: Heading | None = None
-    zh: Heading | None = None
-    examples: tuple[Example, ...] = ()
+    en: RubricHeading | None = None
+    zh: RubricHeading | None = None
+    examples: tuple[RubricExample, ...] = ()
     name: str = ""
 
     @property
@@ -123,7 +123,7 @@ class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             list(range(int(low), int(high) + 1)) if low == int(low) and high == int(high) and high - low <= 20 else []
         )
 
-    def heading(self, lang: Lang) -> Heading:
+    def heading(self, lang: Lang) -> RubricHeading:
         """Return title and task in a language, else in the other."""
         found = (self.zh or self.en) if lang == "zh" else (self.en or self.zh)
         assert found is not None
@@ -138,7 +138,7 @@ class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return digest(self)
 
 
-def rubric(name: str, folder: Path | None = None) -> Rubric:
+def rubric(name: str, folder: Path | None = None) -> JudgeRubric:
     """Return a bundled rubric by its name, or the one in a file (relative to `folder`).
 
     Raises:
@@ -157,7 +157,7 @@ def known() -> list[str]:
     return sorted(path.stem for path in BUNDLED.glob(f"*{SUFFIX}"))
 
 
-def made(**values: Any) -> Rubric:
+def made(**values: Any) -> JudgeRubric:
     """Make a rubric from Python values, with the same checks; `passing` is `pass` in a file, and `name` its name."""
     if "passing" in values:
         values["pass"] = values.pop("passing")
@@ -173,14 +173,14 @@ def _table(path: Path) -> Mapping[str, object]:
     return parse_toml(data, path, most_bytes=MOST_BYTES)
 
 
-def _decoded(table: Mapping[str, object], path: Path) -> Rubric:
+def _decoded(table: Mapping[str, object], path: Path) -> JudgeRubric:
     try:
-        return msgspec.convert({"name": path.stem, **table}, Rubric)
+        return msgspec.convert({"name": path.stem, **table}, JudgeRubric)
     except msgspec.ValidationError as error:
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
 
 
-def _checked(one: Rubric, path: Path) -> Rubric:
+def _checked(one: JudgeRubric, path: Path) -> JudgeRubric:
     low, high = one.scale
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise BadInput(
@@ -222,7 +222,7 @@ def _checked(one: Rubric, path: Path) -> Rubric:
     return one
 
 
-def _check_names(one: Rubric, path: Path) -> None:
+def _check_names(one: JudgeRubric, path: Path) -> None:
     seen: set[str] = set()
     for dimension in one.dimensions:
         name = dimension.name
@@ -238,7 +238,7 @@ def _check_names(one: Rubric, path: Path) -> None:
         seen.add(name.casefold())
 
 
-def _check_weights(one: Rubric, path: Path) -> None:
+def _check_weights(one: JudgeRubric, path: Path) -> None:
     given = [dimension.weight for dimension in one.dimensions if dimension.weight is not None]
     if not given:
         return
@@ -255,7 +255,7 @@ def _check_weights(one: Rubric, path: Path) -> None:
         )
 
 
-def _on_scale(value: float | str, one: Rubric, at: str, path: Path) -> None:
+def _on_scale(value: float | str, one: JudgeRubric, at: str, path: Path) -> None:
     try:
         number = float(value)
     except ValueError:

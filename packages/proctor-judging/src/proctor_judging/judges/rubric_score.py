@@ -6,18 +6,18 @@ from statistics import fmean, variance
 
 from msgspec.structs import replace
 
-from proctor.core.judge import Figure
+from proctor.core.judge import JudgedFigure
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Usage
-from proctor_judging.judges.judge_prompt import Shown
+from proctor_judging.judges.judge_prompt import ShownTexts
 from proctor_judging.judges.judgement_parsing import RubricJudgement
-from proctor_judging.judges.rubric_file import Rubric
+from proctor_judging.judges.rubric_file import JudgeRubric
 
 ROUNDING = 1e-9
 
 
-def unjudged(shown: Shown, rubric: Rubric, characters: int) -> Score | Unscored | None:
+def unjudged(shown: ShownTexts, rubric: JudgeRubric, characters: int) -> Score | Unscored | None:
     """Return the verdict on an item that no judge needs to see: the lowest score if it is empty, unscored if it is too long; else None."""
     if shown.is_empty:
         low = RubricJudgement(points={one.name: rubric.low for one in rubric.dimensions}, mean=rubric.low)
@@ -33,7 +33,7 @@ def unjudged(shown: Shown, rubric: Rubric, characters: int) -> Score | Unscored 
     return None
 
 
-def to_score(judgement: RubricJudgement, rubric: Rubric, judge: str, **more: object) -> Score | Unscored:
+def to_score(judgement: RubricJudgement, rubric: JudgeRubric, judge: str, **more: object) -> Score | Unscored:
     """Return the score of a judgement; unscored if a counted dimension is unknown, unless the rubric allows that."""
     details = {
         "judge": judge,
@@ -66,22 +66,22 @@ def to_score(judgement: RubricJudgement, rubric: Rubric, judge: str, **more: obj
     return Score(points=min(max(judgement.mean - rubric.low, 0.0), width), out_of=width, reason=reason, details=details)
 
 
-def figures(rubric: Rubric, *, repeats: int = 1) -> tuple[Figure, ...]:
+def figures(rubric: JudgeRubric, *, repeats: int = 1) -> tuple[JudgedFigure, ...]:
     """Return the numbers of a run that was judged by a rubric, in addition to its score."""
     low, high = rubric.scale
-    found = [Figure(name="average", low=low, high=high)]
+    found = [JudgedFigure(name="average", low=low, high=high)]
     if rubric.passing is not None:
-        found.append(Figure(name="pass_rate"))
+        found.append(JudgedFigure(name="pass_rate"))
     if rubric.excellent is not None:
-        found.append(Figure(name="excellent_rate"))
-    found.extend(Figure(name=one.name, low=low, high=high) for one in rubric.dimensions)
-    found.append(Figure(name="unknown_rate"))
+        found.append(JudgedFigure(name="excellent_rate"))
+    found.extend(JudgedFigure(name=one.name, low=low, high=high) for one in rubric.dimensions)
+    found.append(JudgedFigure(name="unknown_rate"))
     if repeats > 1:
-        found.append(Figure(name="judge_variance", high=(high - low) ** 2, failed=None))
+        found.append(JudgedFigure(name="judge_variance", high=(high - low) ** 2, failed=None))
     return tuple(found)
 
 
-def weighted(points: Mapping[str, float | None], rubric: Rubric) -> float | None:
+def weighted(points: Mapping[str, float | None], rubric: JudgeRubric) -> float | None:
     """Return the mean of an item on the scale; None where a dimension that counts is unknown."""
     counted = {name: weight for name, weight in rubric.weights.items() if weight}
     known = {name: one for name in counted if (one := points.get(name)) is not None}
@@ -92,7 +92,7 @@ def weighted(points: Mapping[str, float | None], rubric: Rubric) -> float | None
     return min(max(mean, rubric.low), rubric.high)
 
 
-def average(repeats: Sequence[RubricJudgement], failed: int, rubric: Rubric) -> RubricJudgement:
+def average(repeats: Sequence[RubricJudgement], failed: int, rubric: JudgeRubric) -> RubricJudgement:
     """Return the mean over the repeats of one judge; `failed` is the number of repeats without a usable reply."""
     known = {
         one.name: [given for repeat in repeats if (given := repeat.points[one.name]) is not None]
@@ -112,7 +112,7 @@ def average(repeats: Sequence[RubricJudgement], failed: int, rubric: Rubric) -> 
     )
 
 
-def _values(judgement: RubricJudgement, rubric: Rubric) -> dict[str, float]:
+def _values(judgement: RubricJudgement, rubric: JudgeRubric) -> dict[str, float]:
     """Return the figures of one item as shares: 0 is the lowest of each, 1 the highest."""
     width = rubric.high - rubric.low
     found = {name: (points - rubric.low) / width for name, points in judgement.points.items() if points is not None}

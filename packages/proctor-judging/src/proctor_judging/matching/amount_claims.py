@@ -12,7 +12,7 @@ import msgspec
 
 from proctor_judging.matching import amount_wording as wording
 from proctor_judging.matching.amount_evidence import (
-    Evidence,
+    AmountEvidence,
     asks_for_whole,
     cell_of,
     counted,
@@ -413,7 +413,7 @@ def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
             clause for clause in one.preceding[since:] if wording.ELLIPTIC.search(clause) or SPAN.search(clause) is None
         ]
         evidence.append(
-            Evidence(
+            AmountEvidence(
                 " ".join([*carried, one.cell]),
                 END_OF_NOUN.split(one.after[: wording.NOUN], maxsplit=1)[0].strip(),
                 one.lead,

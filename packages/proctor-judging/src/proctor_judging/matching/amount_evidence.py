@@ -71,7 +71,7 @@ SAME_MEASURE = {
 }
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class AmountEvidence(msgspec.Struct, frozen=True):
     """The words that belong to an amount, those right after it, and those that lead the sentence for all its amounts."""
 
     cell: str
@@ -100,7 +100,7 @@ def _cut(between: str) -> int | None:
     return None if found is None else found.start() if found[0] == "的" else found.end()
 
 
-def weigh(evidence: Sequence[Evidence], question: str) -> list[float]:
+def weigh(evidence: Sequence[AmountEvidence], question: str) -> list[float]:
     """Return for each amount how much of what tells the amounts apart is asked for.
 
     >>> cells = [Evidence("Six flights were delayed"), Evidence("four cancelled")]
@@ -117,7 +117,7 @@ def weigh(evidence: Sequence[Evidence], question: str) -> list[float]:
     return [sum(weights[word] for word in words - shared) - rival for words, rival in zip(has, rivals, strict=True)]
 
 
-def leading(evidence: Sequence[Evidence], question: str) -> list[int]:
+def leading(evidence: Sequence[AmountEvidence], question: str) -> list[int]:
     """Return the positions of the amounts that are clearly asked for rather than the others; all where none is."""
     weights = weigh(evidence, question)
     most = max(weights, default=0)

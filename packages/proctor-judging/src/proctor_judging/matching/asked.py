@@ -8,7 +8,7 @@ import msgspec
 
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, interrogative
-from proctor_judging.matching.unit_table import Unit, read_unit
+from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 Kind = Literal["truth", "moment", "amount", "words", ""]
 POLAR = compile_later(
@@ -58,7 +58,7 @@ WORD = compile_later(r"[^\W\d_/]{1,20}(?:/[^\W\d_]{1,6})?[²³]?")
 HAN_UNIT = compile_later(r"(?:多少|几)个?([\u3400-\u9fff]{1,5})")
 
 
-class Asked(msgspec.Struct, frozen=True):
+class QuestionForm(msgspec.Struct, frozen=True):
     """What a question asks for.
 
     Attributes:
@@ -73,13 +73,13 @@ class Asked(msgspec.Struct, frozen=True):
     kind: Kind
     clause: str
     stems: frozenset[str]
-    units: tuple[Unit, ...] = ()
+    units: tuple[MeasureUnit, ...] = ()
     money: bool = False
     several: bool = False
 
 
 @lru_cache(maxsize=512)
-def read_asked(question: str) -> Asked:
+def read_asked(question: str) -> QuestionForm:
     """Return what kind of answer a question asks for.
 
     >>> read_asked("How tall is it?").kind, read_asked("In which year did it end?").kind, read_asked("谁写的？").kind
@@ -93,7 +93,7 @@ def read_asked(question: str) -> Asked:
         found[1][:size] for found in HAN_UNIT.finditer(clause) for size in range(1, len(found[1]) + 1)
     ]
     units = [unit for word in words if len(word) > 1 or not word.isascii() if (unit := read_unit(word)) is not None]
-    return Asked(
+    return QuestionForm(
         "truth" if TRUTH_OR.search(question) else _kind(clause),
         clause,
         frozenset(echo(clause)),

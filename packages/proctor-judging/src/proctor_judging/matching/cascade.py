@@ -14,7 +14,7 @@ from proctor_judging.matching.similarity import RULE as WORDS
 from proctor_judging.matching.similarity import blocker, similarity
 from proctor_judging.matching.text import quasi_exact, tidy, units_differ_in_case
 from proctor_judging.matching.units import units
-from proctor_judging.matching.verdict import AnswerOptions, Match, accept, refuse, two_readings
+from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, two_readings
 from proctor_judging.matching.versions import versions
 
 LONGEST = 20_000
@@ -22,7 +22,7 @@ LONGEST_VALUE = 1_000  # of a number, a quantity or a date
 DEFAULT = AnswerOptions()
 
 
-def match(answer: str, target: str, *, options: AnswerOptions = DEFAULT) -> Match:
+def match(answer: str, target: str, *, options: AnswerOptions = DEFAULT) -> AnswerMatch:
     """Match an answer with the target by the first rule that can tell; ambiguous means no. Never raises.
 
     The order: quasi exact, numeric, units, dates and times, ranges, mathematics, lists, names, similarity, and, where
@@ -44,7 +44,7 @@ def match(answer: str, target: str, *, options: AnswerOptions = DEFAULT) -> Matc
     return verdict or _slow(one, other, options)
 
 
-def _slow(answer: str, target: str, options: AnswerOptions) -> Match:
+def _slow(answer: str, target: str, options: AnswerOptions) -> AnswerMatch:
     same = partial(match, options=_for_elements(options))
     verdict = (
         ranges(answer, target, options)
@@ -58,13 +58,13 @@ def _slow(answer: str, target: str, options: AnswerOptions) -> Match:
     return _asked(answer, target, options) or verdict
 
 
-def _mathematics(answer: str, target: str, options: AnswerOptions) -> Match | None:
+def _mathematics(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | None:
     from proctor_judging.matching.mathematics import mathematics  # slow to load, and most answers are settled before
 
     return mathematics(answer, target, options)
 
 
-def _asked(answer: str, target: str, options: AnswerOptions) -> Match | None:
+def _asked(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | None:
     """Return what a model says, where the options bring one; texts with other numbers or negations are not shown to it."""
     if options.semantic is not None and blocker(answer, target) is None:
         value = options.semantic(answer, target)
@@ -84,7 +84,7 @@ def _for_elements(options: AnswerOptions) -> AnswerOptions:
     return msgspec.structs.replace(options, ordered=None, similarity=1.0, semantic=None, judge=None)
 
 
-def _too_long(answer: str, target: str) -> Match:
+def _too_long(answer: str, target: str) -> AnswerMatch:
     if answer.strip() == target.strip():
         return accept("quasi exact", say("The texts are the same."))
     reason = say(

@@ -12,7 +12,7 @@ import msgspec
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import YEAR, without_unit
-from proctor_judging.matching.asked import Asked, read_asked
+from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.extract import final_answer
@@ -41,7 +41,7 @@ from proctor_judging.matching.sentences import (
 )
 from proctor_judging.matching.solutions import read_solutions
 from proctor_judging.matching.stated_amounts import BRACKETED_UNIT, stated_amounts
-from proctor_judging.matching.stated_words import Words, read_words
+from proctor_judging.matching.stated_words import StatedWords, read_words
 from proctor_judging.matching.syntax import read_tree
 from proctor_judging.matching.text import FENCED, tidy
 from proctor_judging.matching.truth import read_truth
@@ -188,14 +188,14 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         worded = [words for words in worded if words.direct and not any(map(str.isdigit, words.forms[0]))]
     amounts = [amount for amount in amounts or () if amount.text not in asked.clause]
     if amounts:
-        return _of_either(worded[-1] if worded else Words(), amounts, asked)
+        return _of_either(worded[-1] if worded else StatedWords(), amounts, asked)
     distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
     direct = any(words.direct for words in distinct)
     return _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
 
 
 def _with_lone_name(
-    claims: tuple[Claim, ...], sentences: Sequence[str], asked: Asked, *, direct: bool
+    claims: tuple[Claim, ...], sentences: Sequence[str], asked: QuestionForm, *, direct: bool
 ) -> tuple[Claim, ...]:
     """Return the claims with the one name that the sentences offer, where the question asks for a name."""
     name = read_lone_name(sentences, asked) if asked.stems and all(map(str.isascii, map(str, claims))) else None
@@ -237,7 +237,7 @@ def _is_value(given: str) -> bool:
     return read_tree(given) is not None
 
 
-def _certain(sentences: Sequence[str], asked: Asked) -> list[str]:
+def _certain(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
     """Return the sentences that say something for certain about the question; none if only others do."""
     certain = [sentence for sentence in sentences if plain_statement(sentence) is not None]
     about = [one for one in certain if ABOUT_IT.match(one) or echo(one) & asked.stems]
@@ -263,7 +263,7 @@ def _is_whole(text: str, amounts: int) -> bool:
     return amounts > 1 and (listed or read_span(text) is not None)
 
 
-def _formula(sentence: str, asked: Asked) -> tuple[str, ...]:
+def _formula(sentence: str, asked: QuestionForm) -> tuple[str, ...]:
     """Return the assignments or the formula with which a sentence ends."""
     plain = plain_statement(sentence)
     if plain is None:
@@ -298,13 +298,13 @@ def _amounts(text: str, sentences: Sequence[str], question: str) -> Sequence[Amo
     return [one for one in stated if one.text == narrowed[0].text] if len(narrowed) == 1 else stated
 
 
-def _of_amounts(amounts: Sequence[Amount], asked: Asked) -> tuple[Claim, ...]:
+def _of_amounts(amounts: Sequence[Amount], asked: QuestionForm) -> tuple[Claim, ...]:
     if len(amounts) > MOST_READINGS:
         return ()
     return tuple(claim for amount in amounts for claim in _of_amount(amount, asked))
 
 
-def _of_amount(amount: Amount, asked: Asked) -> list[Claim]:
+def _of_amount(amount: Amount, asked: QuestionForm) -> list[Claim]:
     """Return an amount with what it counts, without its unit where things are counted, and the year of a date."""
     counted = COUNTED.match(amount.noun)
     words = counted[0].split(" ") if counted is not None else []
@@ -332,7 +332,7 @@ def _of_amount(amount: Amount, asked: Asked) -> list[Claim]:
     return [fallen] if asked.kind else [claim, fallen]
 
 
-def _of_either(words: Words, amounts: Sequence[Amount], asked: Asked) -> tuple[Claim, ...]:
+def _of_either(words: StatedWords, amounts: Sequence[Amount], asked: QuestionForm) -> tuple[Claim, ...]:
     """Return the claim of a reply whose question does not tell whether an amount or a name is asked for."""
     value = next((form for form in words.forms if _is_whole(form, len(amounts))), None) if words.direct else None
     if value is not None:

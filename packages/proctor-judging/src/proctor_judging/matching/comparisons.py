@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from proctor.runtime.patterns import compile_later
-from proctor_judging.matching.asked import Asked
+from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.question_words import stem
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
 from proctor_judging.matching.text import negations
@@ -76,7 +76,7 @@ ASKS_WHETHER = compile_later(
 LONGEST = 300
 
 
-def read_comparison(sentences: Sequence[str], asked: Asked) -> str | None:
+def read_comparison(sentences: Sequence[str], asked: QuestionForm) -> str | None:
     """Return the thing that the last comparing sentence puts first in what the question asks; None if none compares.
 
     >>> from proctor_judging.matching.asked import read_asked
@@ -107,7 +107,7 @@ def _in_order(sentences: Sequence[str], wanted: str) -> str | None:
     return things[0 if _root(wanted) == _root(found["start"]) else -1]
 
 
-def _first(sentence: str, wanted: str, asked: Asked) -> str | None:
+def _first(sentence: str, wanted: str, asked: QuestionForm) -> str | None:
     fewer = LESS.match(wanted) is not None
     for pattern in (AS_AS, THAN):
         found = pattern.search(sentence)

@@ -12,7 +12,7 @@ from proctor.core.sentence import say
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.clock import Time, find_time, minutes_in_utc
 from proctor_judging.matching.numbers import read_number
-from proctor_judging.matching.verdict import Match, accept, differ, two_readings
+from proctor_judging.matching.verdict import AnswerMatch, accept, differ, two_readings
 
 RULE = "dates and times"
 LONGEST = 80
@@ -112,7 +112,7 @@ def read_moments(text: str) -> tuple[Moment, ...]:
     return tuple(msgspec.structs.replace(date, time=time) for date in _dates(rest) if date.day is not None)
 
 
-def dates(answer: str, target: str) -> Match | None:
+def dates(answer: str, target: str) -> AnswerMatch | None:
     """Compare two dates or times; they are equal only if every possible reading of them is."""
     expected = read_moments(target)
     made = read_moments(answer)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.amounts import SPAN
-from proctor_judging.matching.asked import Asked
+from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.question_words import HAN
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
 from proctor_judging.matching.text import negations
@@ -46,7 +46,7 @@ WITHOUT = compile_later(
 )
 
 
-def answering_clause(sentences: Sequence[str], asked: Asked) -> list[str]:
+def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
     """Return the clause that answers for an amount or a moment, where one does and the others do not; else the sentences unchanged.
 
     >>> from proctor_judging.matching.asked import read_asked
@@ -123,7 +123,7 @@ def _echoed(clauses: Sequence[str], question: str) -> str:
     return said[0] if len(rests) == len(said) == 1 else ""
 
 
-def weekday(sentences: Sequence[str], asked: Asked) -> str:
+def weekday(sentences: Sequence[str], asked: QuestionForm) -> str:
     """Return the day of the week that the clause of a reply names whose day the question asks for; '' if none or several do.
 
     >>> from proctor_judging.matching.asked import read_asked

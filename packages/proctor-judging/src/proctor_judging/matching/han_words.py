@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from proctor.runtime.patterns import compile_later
-from proctor_judging.matching.asked import Asked
+from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.question_words import HAN, table_lines
 from proctor_judging.matching.sentences import CONTRAST, GUESS, OTHERS_SAY, is_certain
@@ -62,7 +62,7 @@ LONGEST_HEAD = 4  # characters of the noun that the interrogative belongs to
 OWNED = compile_later(rf"([{HAN}]{{2,8}})的([{HAN}]{{2}})")
 
 
-def read_han_words(sentences: Sequence[str], asked: Asked) -> tuple[str, ...]:
+def read_han_words(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
     """Return the one name that the clauses of a reply state in answer to a Chinese question, and what is part of it; () for none or two.
 
     >>> from proctor_judging.matching.asked import read_asked

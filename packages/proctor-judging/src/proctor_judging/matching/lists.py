@@ -7,7 +7,7 @@ import msgspec
 
 from proctor.core.sentence import say
 from proctor.runtime.patterns import compile_later
-from proctor_judging.matching.verdict import AnswerOptions, Match, accept, differ, refuse, shown, too_large
+from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, differ, refuse, shown, too_large
 
 RULE = "lists"
 LONGEST = 5_000
@@ -26,10 +26,10 @@ BOTH = compile_later(r"both\s+(?=.*\band\b)", re.IGNORECASE)
 NAMED = compile_later(r"\s*([^\W\d_]\w{0,2})\s*=\s*([^=]+)")
 NUMERIC = compile_later(r"[\d∞]")
 OR = frozenset(["or", "或", "或者"])
-Same = Callable[[str, str], Match]
+Same = Callable[[str, str], AnswerMatch]
 
 
-class Items(msgspec.Struct, frozen=True):
+class ListItems(msgspec.Struct, frozen=True):
     """The elements of a list, what joined them, and what its form says of their order (None: nothing)."""
 
     elements: tuple[str, ...]
@@ -38,7 +38,7 @@ class Items(msgspec.Struct, frozen=True):
     bracket: str = ""
 
 
-def lists(answer: str, target: str, options: AnswerOptions, same: Same) -> Match | None:
+def lists(answer: str, target: str, options: AnswerOptions, same: Same) -> AnswerMatch | None:
     """Compare two lists element by element. Order counts if the options declare it or the target is written as steps;
     sets, equations and items joined by `and` or `or` are unordered; any other list in another order is ambiguous.
     """
@@ -70,7 +70,7 @@ def lists(answer: str, target: str, options: AnswerOptions, same: Same) -> Match
     return accept(RULE, say("All {count} elements are as expected.", count=len(expected.elements)))
 
 
-def read_items(text: str) -> Items | None:
+def read_items(text: str) -> ListItems | None:
     """Return the elements of a tidy text that is a list of two or more.
 
     >>> read_items("a, b and c").elements == read_items("a、b和c").elements == read_items("[a, b, c]").elements
@@ -91,21 +91,21 @@ def read_items(text: str) -> Items | None:
     if items is None or not 2 <= len(items.elements) <= MOST_ELEMENTS or not all(items.elements):
         return None
     elements = tuple(element.strip("\"'") if len(element) > 2 else element for element in items.elements)
-    return Items(elements, items.joined, items.ordered if ordered is None else ordered, bracket)
+    return ListItems(elements, items.joined, items.ordered if ordered is None else ordered, bracket)
 
 
-def _lines(text: str) -> Items | None:
+def _lines(text: str) -> ListItems | None:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) < 2:
         return None
     if all(NUMBERED.match(line) for line in lines):
-        return Items(tuple(NUMBERED.sub("", line, count=1) for line in lines), ordered=True)
-    return Items(tuple(BULLET.sub("", line, count=1).rstrip(",;，；") for line in lines))
+        return ListItems(tuple(NUMBERED.sub("", line, count=1) for line in lines), ordered=True)
+    return ListItems(tuple(BULLET.sub("", line, count=1).rstrip(",;，；") for line in lines))
 
 
-def _separated(text: str) -> Items | None:
+def _separated(text: str) -> ListItems | None:
     if len(parts := _split(text, ARROW)) > 1 and all(parts):
-        return Items(tuple(parts), ordered=True)
+        return ListItems(tuple(parts), ordered=True)
     if len(parts := _split(text, SEMICOLON)) == 1:
         parts = _split(text, EVERY_COMMA if " " not in text and text.count(",") > 1 else COMMA)
     joined = ","
@@ -123,7 +123,7 @@ def _separated(text: str) -> Items | None:
             parts.append(last)
     elements = [NUMBERED.sub("", part, count=1) for part in parts] if all(map(NUMBERED.match, parts)) else parts
     ordered = False if all("=" in part for part in parts) else True if elements is not parts else None
-    return Items(tuple(elements), joined, ordered) if len(parts) > 1 else None
+    return ListItems(tuple(elements), joined, ordered) if len(parts) > 1 else None
 
 
 def _split(text: str, separator: re.Pattern[str]) -> list[str]:
@@ -143,35 +143,35 @@ def _split(text: str, separator: re.Pattern[str]) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-def _solutions(items: Items) -> bool:
+def _solutions(items: ListItems) -> bool:
     """True if all are values of one variable, as in `x = 2 or x = 3`: the solutions of an equation, all of them."""
     named = [NAMED.fullmatch(element) for element in items.elements]
     return all(named) and len({found[1] for found in named if found is not None}) == 1
 
 
-def _coordinates(made: Items, expected: Items) -> tuple[Items, Items]:
+def _coordinates(made: ListItems, expected: ListItems) -> tuple[ListItems, ListItems]:
     """`y=3, x=2` beside `(2, 3)`: the values in the order of their names, which then counts."""
     named = [[NAMED.fullmatch(element) for element in items.elements] for items in (made, expected)]
     if all(named[0]) == all(named[1]):
         return made, expected
     pairs = sorted((found[1], found[2]) for found in named[not all(named[0])] if found is not None)
-    values = Items(tuple(value for _, value in pairs), ordered=True)
+    values = ListItems(tuple(value for _, value in pairs), ordered=True)
     return (values, expected) if all(named[0]) else (made, values)
 
 
-def _may_be_interval(made: Items, expected: Items) -> bool:
+def _may_be_interval(made: ListItems, expected: ListItems) -> bool:
     one_only = made.bracket != expected.bracket and "[" in (made.bracket, expected.bracket)
     both = (made.elements, expected.elements)
     return one_only and any(len(each) == 2 and all(map(NUMERIC.search, each)) for each in both)
 
 
-def _inferred(made: Items, expected: Items) -> bool | None:
+def _inferred(made: ListItems, expected: ListItems) -> bool | None:
     if made.ordered is not None or expected.ordered is not None:
         return bool(made.ordered) or bool(expected.ordered)
     return False if made.joined == expected.joined and expected.joined in ("and", "or") else None
 
 
-def _in_order(made: Sequence[str], expected: Sequence[str], same: Same) -> Match:
+def _in_order(made: Sequence[str], expected: Sequence[str], same: Same) -> AnswerMatch:
     for place, (one, other) in enumerate(zip(made, expected, strict=True), start=1):
         verdict = same(one, other)
         if not verdict.right:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from proctor.runtime.patterns import compile_later
-from proctor_judging.matching.asked import Asked
+from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.question_words import NOT_A_NAME, echo, stem
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
@@ -72,7 +72,7 @@ class _Name(msgspec.Struct, frozen=True):
     near: int  # words of its clause that the question holds
 
 
-def read_lone_name(sentences: Sequence[str], asked: Asked) -> str | None:
+def read_lone_name(sentences: Sequence[str], asked: QuestionForm) -> str | None:
     """Return the only name that sentences offer to a question that asks for one; None if there are several, or none.
 
     >>> from proctor_judging.matching.asked import read_asked
@@ -90,7 +90,7 @@ def read_lone_name(sentences: Sequence[str], asked: Asked) -> str | None:
     return _lone([one for one in acting if one.near == nearest]) if nearest else None
 
 
-def asks_name(asked: Asked) -> bool:
+def asks_name(asked: QuestionForm) -> bool:
     return asked.kind in ("words", "") and ASKS_NAME.search(asked.clause) is not None
 
 
@@ -100,7 +100,7 @@ def _lone(names: Sequence[_Name]) -> str | None:
     return longest if longest is not None and all(one.text in longest for one in names) else None
 
 
-def _names(sentence: str, asked: Asked) -> Iterable[_Name]:
+def _names(sentence: str, asked: QuestionForm) -> Iterable[_Name]:
     if PAST.search(sentence) and CLAUSE_END.search(sentence) is None:
         return
     start = 0
@@ -120,7 +120,7 @@ def _names(sentence: str, asked: Asked) -> Iterable[_Name]:
         start = end.end() if end is not None else start
 
 
-def _of_clause(clause: str, first: bool, asked: Asked) -> Iterable[_Name]:
+def _of_clause(clause: str, first: bool, asked: QuestionForm) -> Iterable[_Name]:
     near = len(asked.stems & echo(clause))
     said = asked.clause.casefold()
     place = ASKS_PLACE.search(asked.clause) is not None

@@ -12,7 +12,7 @@ from proctor_judging.matching.rational import OutOfReach, Undefined
 from proctor_judging.matching.syntax import read_tree
 from proctor_judging.matching.tree import CONSTANTS, Tree
 from proctor_judging.matching.values import NeedsExtra, real_value, same_sign
-from proctor_judging.matching.verdict import AnswerOptions, Match, accept, differ, refuse, too_large
+from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, differ, refuse, too_large
 
 RULE = "mathematics"
 NO_DIFFERENCE = compile_later(r"[\d.,]+(?:\s*-\s*[\d.,]+)+|\d+/\d+/\d+")  # a range, a score or a date
@@ -26,7 +26,7 @@ INFINITE = Tree("name", name="∞")
 STRUCTURES = ("set", "tuple", "union", "empty", "∈", "or")
 
 
-def mathematics(answer: str, target: str, options: AnswerOptions) -> Match | None:
+def mathematics(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | None:
     """Compare two mathematical expressions: equal for every value of their variables, or not.
 
     An equation and a bare value fit (`x = 3` and `3`); equations are equal when one is a multiple of the other.
@@ -41,7 +41,9 @@ def mathematics(answer: str, target: str, options: AnswerOptions) -> Match | Non
         if _same(made, expected) or _close(made, expected, options):
             return accept(RULE, say("Both are the same in mathematics."))
     except NeedsExtra:
-        return Match(right=False, rule=RULE, reason=MissingExtra("math", RULE).sentence, ambiguous=True, undecided=True)
+        return AnswerMatch(
+            right=False, rule=RULE, reason=MissingExtra("math", RULE).sentence, ambiguous=True, undecided=True
+        )
     except OutOfReach:
         return too_large(RULE, answer, target)
     return differ(RULE, answer, target)

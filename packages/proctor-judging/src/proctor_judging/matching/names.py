@@ -8,7 +8,7 @@ from importlib.resources import files
 from proctor.core.sentence import say
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.text import SHORT_LETTERS, negations
-from proctor_judging.matching.verdict import Match, accept
+from proctor_judging.matching.verdict import AnswerMatch, accept
 
 RULE = "names"
 LONGEST = 200
@@ -40,7 +40,7 @@ PERSON = compile_later(r"[A-Z](?:[^\W\d_]|['-])*\.?")
 INITIALS = compile_later(r"\b([a-z]) (?=[a-z]\b)")
 
 
-def names(answer: str, target: str) -> Match | None:
+def names(answer: str, target: str) -> AnswerMatch | None:
     """Compare two names in different forms, without guessing: neither `Smith` nor `J. Smith` equals `John Smith`."""
     if max(len(answer), len(target)) > LONGEST:
         return None

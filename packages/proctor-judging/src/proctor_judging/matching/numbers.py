@@ -10,7 +10,7 @@ from proctor.core.sentence import say
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.chinese import chinese_number
 from proctor_judging.matching.english import english_number
-from proctor_judging.matching.verdict import AnswerOptions, Match, accept, differ, refuse, two_readings
+from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, differ, refuse, two_readings
 
 RULE = "numeric"
 PER_CENT = ("%", "percent", "per cent", "百分比")
@@ -88,7 +88,7 @@ def read_number(text: str) -> Number | None:
     return Number(value, doubtful=number.doubtful)
 
 
-def numeric(answer: str, target: str, options: AnswerOptions) -> Match | None:
+def numeric(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | None:
     """Compare two numbers, exactly or within the tolerance. An ordinal never equals a cardinal."""
     expected = read_number(target) if options.unit not in PER_CENT else None
     made = read_number(answer) if expected is not None else None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from proctor.runtime.patterns import compile_later
-from proctor_judging.matching.asked import Asked
+from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.question_words import echo, stem
@@ -145,7 +145,7 @@ WORD = compile_later(r"[A-Za-z]+")
 LONGEST = 400
 
 
-def plain_prose(sentences: Sequence[str], asked: Asked) -> list[str]:
+def plain_prose(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
     """Return English sentences with their answers in plain order, without those that only say what is not meant.
 
     >>> from proctor_judging.matching.asked import read_asked
@@ -160,7 +160,7 @@ def plain_prose(sentences: Sequence[str], asked: Asked) -> list[str]:
     return [_plain(_on_subject(one, asked), asked) if len(one) <= LONGEST else one for one in kept]
 
 
-def _on_subject(sentence: str, asked: Asked) -> str:
+def _on_subject(sentence: str, asked: QuestionForm) -> str:
     """Return the one clause of coordinated ones that is about the question: of `Kim is 34, and her brother is 31` the first.
 
     A clause that says the opposite of the question is about something else.
@@ -183,7 +183,7 @@ def _on_subject(sentence: str, asked: Asked) -> str:
     return best[0] if len(best) == 1 and (asked.kind == "moment" or max(shared)) else sentence
 
 
-def _plain(sentence: str, asked: Asked) -> str:
+def _plain(sentence: str, asked: QuestionForm) -> str:
     sentence = ITALIC.sub(r"\1", NOT_MEANT.sub("", sentence))
     if (therefore := THEREFORE.search(sentence)) is not None:
         sentence = "So " + sentence[: therefore.end("is")] + sentence[therefore.end() :]
@@ -226,7 +226,7 @@ def _plain(sentence: str, asked: Asked) -> str:
     return sentence
 
 
-def _without_scene(sentence: str, asked: Asked) -> str:
+def _without_scene(sentence: str, asked: QuestionForm) -> str:
     """Return a sentence without the clause that only sets the scene for its main clause."""
     for pattern in (SCENE, PARTICIPLE):
         scene = pattern.match(sentence)
@@ -244,7 +244,7 @@ def _without_scene(sentence: str, asked: Asked) -> str:
     return sentence
 
 
-def _without_rival(sentence: str, asked: Asked) -> str:
+def _without_rival(sentence: str, asked: QuestionForm) -> str:
     """Return a sentence without what it sets aside; what it sets aside where the question is about that."""
     rival = RIVAL.search(sentence)
     if rival is None or not rival.start() or (ASKS_NEXT.search(asked.clause) and "followed" in rival[0]):
@@ -269,7 +269,7 @@ def _half(found: re.Match[str]) -> str:
     return f"{found['count'] if found['count'].isdigit() else 1}.5 {found['unit']}s"
 
 
-def _ratio(sentence: str, asked: Asked) -> str | None:
+def _ratio(sentence: str, asked: QuestionForm) -> str | None:
     """Return `It is 3:2` of `3 cats for every 2 dogs`, in the order of the question."""
     wanted, said = ASKS_RATIO.search(asked.clause), FOR_EVERY.match(sentence)
     if wanted is None or said is None:

@@ -9,7 +9,7 @@ import msgspec
 
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.numbers import Number, read_number
-from proctor_judging.matching.unit_table import Unit, read_unit
+from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 LONGEST = 120
 HEAD = compile_later(  # digits, a power of ten or a fraction, and a word of scale
@@ -57,7 +57,7 @@ class Quantity(msgspec.Struct, frozen=True):
     """An amount in base units, and the unit it was written in."""
 
     amount: Fraction
-    unit: Unit
+    unit: MeasureUnit
     doubtful: bool = False
     written: int = 0  # digits behind the decimal point, in the unit it was written in
 
@@ -103,7 +103,7 @@ def _money(text: str) -> Quantity | None:
     if number is None or number.ordinal or rest[0] in "+-" or rest[-1] == "%":
         return None
     value = number.value * (MONEY_SCALES[scale[2].lower()] if scale else 1) * (-1 if sign == "-" else 1)
-    unit = Unit(Fraction(1), (("¥", 1),)) if code == "¥" else read_unit(code)
+    unit = MeasureUnit(Fraction(1), (("¥", 1),)) if code == "¥" else read_unit(code)
     return None if unit is None else _quantity(Number(value, doubtful=number.doubtful), unit)
 
 
@@ -187,7 +187,7 @@ def _mixed(text: str) -> Quantity | None:
     return Quantity(total * sign, pieces[-1].unit, any(piece.doubtful for piece in pieces))
 
 
-def _piece_unit(name: str, before: list[Quantity]) -> Unit | None:
+def _piece_unit(name: str, before: list[Quantity]) -> MeasureUnit | None:
     if name in ("时", "点"):
         return read_unit("小时")
     if name == "分" and before:
@@ -197,7 +197,7 @@ def _piece_unit(name: str, before: list[Quantity]) -> Unit | None:
     return read_unit(name)
 
 
-def _quantity(number: Number, unit: Unit, written: int = 0) -> Quantity:
+def _quantity(number: Number, unit: MeasureUnit, written: int = 0) -> Quantity:
     return Quantity(number.value * unit.factor + unit.zero, unit, number.doubtful, written)
 
 

@@ -11,7 +11,7 @@ from proctor_judging.matching.dates import dates, read_moments
 from proctor_judging.matching.numbers import numeric, read_number
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.units import units
-from proctor_judging.matching.verdict import AnswerOptions, Match, accept, differ, refuse
+from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, differ, refuse
 
 RULE = "ranges"
 LONGEST = 160
@@ -35,7 +35,7 @@ SUFFIX = compile_later(r"[+-]?[\d,.]+(?:e[+-]?\d+)?\s*(\D.*)")
 PREFIX = compile_later(r"([^\d\s.+-]+\s?)[\d,.]+.*")
 
 
-class Span(msgspec.Struct, frozen=True):
+class RangeSpan(msgspec.Struct, frozen=True):
     """The two ends of a range as texts, and how they are related."""
 
     kind: str
@@ -43,7 +43,7 @@ class Span(msgspec.Struct, frozen=True):
     second: str
 
 
-def ranges(answer: str, target: str, options: AnswerOptions) -> Match | None:
+def ranges(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | None:
     """Compare two ranges, ratios, or values with an error: both ends have to be equal."""
     expected = read_span(target)
     made = read_span(answer) if expected is not None else None
@@ -64,7 +64,7 @@ def ranges(answer: str, target: str, options: AnswerOptions) -> Match | None:
     return accept(RULE, say("Both have the same two ends."))
 
 
-def _multiple(one: Span, other: Span) -> bool:
+def _multiple(one: RangeSpan, other: RangeSpan) -> bool:
     """3:2 is 6:4; 3:20 may be a time, and is only itself."""
     if any(re.fullmatch(r"\d\d", span.second) for span in (one, other)):
         return False
@@ -73,7 +73,7 @@ def _multiple(one: Span, other: Span) -> bool:
     return len(values) == len(ends) and values[0] * values[3] == values[1] * values[2]
 
 
-def read_span(text: str) -> Span | None:
+def read_span(text: str) -> RangeSpan | None:
     """Return the two ends of a range; a unit that is written once applies to both.
 
     >>> read_span("3-5 km"), read_span("between 3 and 5").second, read_span("well-known")
@@ -86,7 +86,7 @@ def read_span(text: str) -> Span | None:
             ends = [end.strip() for end in found.groups() if end is not None]
             first, second = _shared(ends[0], ends[1])
             if _is_end(first) and _is_end(second):
-                return Span(kind, first, second)
+                return RangeSpan(kind, first, second)
     return None
 
 
@@ -102,5 +102,5 @@ def _is_end(text: str) -> bool:
     return bool(text) and (read_number(text) is not None or read_quantity(text) is not None or bool(read_moments(text)))
 
 
-def _end(one: str, other: str, options: AnswerOptions) -> Match | None:
+def _end(one: str, other: str, options: AnswerOptions) -> AnswerMatch | None:
     return numeric(one, other, options) or units(one, other, options) or dates(one, other)

@@ -13,7 +13,7 @@ from proctor_judging.matching.claims import Claim, Claims, is_guess, read_claims
 from proctor_judging.matching.parts import has_words
 from proctor_judging.matching.sentences import QUESTION
 from proctor_judging.matching.truth import truth_of
-from proctor_judging.matching.verdict import AnswerOptions, Match, accept, refuse, shown
+from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
 
 FLOORS, DEGREES, DISCOUNTS = (
     re.compile(r"几[楼层]|哪一?[楼层]"),
@@ -26,7 +26,7 @@ LETTERS = re.compile(r"[^\W\d_]{2}")
 NOTHING = "-"  # as a reading: that the reply answers nothing
 
 
-def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> tuple[Claims, Match]:
+def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> tuple[Claims, AnswerMatch]:
     """Return what a reply claims, and the verdict on the first target that this matches; else on the first target.
 
     A verdict with `readings` is arguable: the reply is right in one of them only.
@@ -56,7 +56,7 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     return claims, (open_verdicts or verdicts)[0]
 
 
-def _part_of_claim(claims: Claims, targets: Sequence[str]) -> Match | None:
+def _part_of_claim(claims: Claims, targets: Sequence[str]) -> AnswerMatch | None:
     """Return the arguable verdict where the words of a target are a part of the claim, or the claim of a target; else None."""
     if len(claims.readings) != 1 or claims.readings[0].truth is not None:
         return None
@@ -65,7 +65,7 @@ def _part_of_claim(claims: Claims, targets: Sequence[str]) -> Match | None:
     return _arguable([read, held[0]]) if held else None
 
 
-def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
+def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:
     """Return the verdict on the claim that matches a target, arguable if it is one of several readings; None if none does."""
     plain = msgspec.structs.replace(options, semantic=None, judge=None)
     for claim in claims.readings:
@@ -80,7 +80,7 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
     return None
 
 
-def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: str) -> Match | None:
+def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: str) -> AnswerMatch | None:
     if claim.truth is not None:
         if _truth_of(target, question) is not claim.truth:
             return None
@@ -103,12 +103,12 @@ def _truth_of(target: str, question: str) -> bool | None:
     return True if asked.endswith(target + "吗") and asked[: -len(target) - 1][-1:] not in "不没" else None
 
 
-def _arguable(readings: Sequence[str]) -> Match:
+def _arguable(readings: Sequence[str]) -> AnswerMatch:
     reason = say("The reply can be read in several ways: {readings}.", readings=" / ".join(map(shown, readings)))
-    return Match(right=False, rule="sentences", reason=reason, ambiguous=True, readings=tuple(readings))
+    return AnswerMatch(right=False, rule="sentences", reason=reason, ambiguous=True, readings=tuple(readings))
 
 
-def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
+def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:
     """Return the refusal of a guess that would be right; None for any other reply."""
     surely = read_claims(reply, question, guesses=True)
     if _stated(surely, targets, options, question) is None:
@@ -117,7 +117,7 @@ def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, questio
     return refuse("sentences", reason, ambiguous=True)
 
 
-def match_asked(given: str, target: str, question: str, options: AnswerOptions) -> Match:
+def match_asked(given: str, target: str, question: str, options: AnswerOptions) -> AnswerMatch:
     """Match an answer with a target, where an amount needs no unit that the question names."""
     verdict = match(given, target, options=options)
     if not verdict.right and not question.isascii() and (same := _said_alike(given, target, question)):

@@ -9,7 +9,7 @@ from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.english import SCALES, SMALL, TENS
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.text import negations
-from proctor_judging.matching.verdict import AnswerOptions, Match, accept, refuse, shown
+from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
 
 RULE = "similarity"
 LONGEST = 4_000
@@ -25,7 +25,7 @@ HYPHEN = compile_later(r"(?<=[^\W_])-(?=[^\W\d_])|\s-+\s")
 OF = compile_later(r"(?<=[\u3400-\u9fff]{2})的(?=[\u3400-\u9fff])")
 
 
-def similarity(answer: str, target: str, options: AnswerOptions) -> Match:
+def similarity(answer: str, target: str, options: AnswerOptions) -> AnswerMatch:
     """Compare two texts by the share of words that agree in order; all must agree unless the options allow fewer."""
     if len(answer) > LONGEST or len(target) > LONGEST:
         return refuse(RULE, say("The texts differ, and are too long to be compared word by word."))
@@ -50,7 +50,7 @@ def similarity(answer: str, target: str, options: AnswerOptions) -> Match:
     )
 
 
-def blocker(answer: str, target: str) -> Match | None:
+def blocker(answer: str, target: str) -> AnswerMatch | None:
     """Return the refusal of texts that a similarity must not bring together: negations or numbers differ."""
     if len(negations(answer)) != len(negations(target)):
         return refuse(RULE, say("One of the texts negates what the other says."))

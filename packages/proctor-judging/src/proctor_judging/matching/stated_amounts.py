@@ -18,7 +18,7 @@ from proctor_judging.matching.amounts import (
     AmountSpan,
     amount_spans,
 )
-from proctor_judging.matching.asked import MEASURES, Asked
+from proctor_judging.matching.asked import MEASURES, QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.number_words import with_digits
@@ -46,7 +46,7 @@ CURRENCIES = tuple(
 )
 
 
-def stated_amounts(sentences: Sequence[str], asked: Asked, question: str) -> list[Amount] | None:
+def stated_amounts(sentences: Sequence[str], asked: QuestionForm, question: str) -> list[Amount] | None:
     """Return the amounts that may answer a question, in the last of the answering sentences that has any.
 
     One amount is the answer; several leave it open; None if a sentence with an amount takes it back, or is not sure.
@@ -75,7 +75,7 @@ def stated_amounts(sentences: Sequence[str], asked: Asked, question: str) -> lis
     return []
 
 
-def _answering_spans(plain: str, given: Collection[str], asked: Asked) -> list[AmountSpan]:
+def _answering_spans(plain: str, given: Collection[str], asked: QuestionForm) -> list[AmountSpan]:
     """Return the amounts in the complement of a statement, else in all of it, without those that only set the scene."""
     complement = list(COPULA.finditer(plain))
     after = plain[complement[-1].end() :] if complement else ""
@@ -97,7 +97,7 @@ def _answering_spans(plain: str, given: Collection[str], asked: Asked) -> list[A
     return []
 
 
-def _narrowed(spans: list[AmountSpan], sentence: str, given: Collection[str], asked: Asked) -> list[AmountSpan]:
+def _narrowed(spans: list[AmountSpan], sentence: str, given: Collection[str], asked: QuestionForm) -> list[AmountSpan]:
     """Return the amounts without those of the question, those of another kind, and those that count something else, while others are left."""
     for narrow in (
         lambda those: [one for one in those if one.text not in given],
@@ -115,13 +115,13 @@ def _narrowed(spans: list[AmountSpan], sentence: str, given: Collection[str], as
     return spans
 
 
-def _end_of_measure(sentence: str, asked: Asked) -> int:
+def _end_of_measure(sentence: str, asked: QuestionForm) -> int:
     """Return where the last measure that is asked for ends, as in `当x=2时取最小值-1`; 0 without one."""
     measures = [found for found in MEASURES.finditer(sentence) if found[0].casefold() in asked.clause.casefold()]
     return measures[-1].end() if measures else 0
 
 
-def _fitting(spans: list[AmountSpan], asked: Asked) -> list[AmountSpan]:
+def _fitting(spans: list[AmountSpan], asked: QuestionForm) -> list[AmountSpan]:
     """Return the amounts of the kind that is asked for; none if no kind is."""
     if asked.kind == "moment":
         wanted = next((form for pattern, form in MOMENTS if pattern.search(asked.clause)), None)
@@ -137,7 +137,7 @@ def _fitting(spans: list[AmountSpan], asked: Asked) -> list[AmountSpan]:
     return same_unit or same_kind or shares or [one for one in spans if not read_moments(tidy(one.text))]
 
 
-def _counted(spans: list[AmountSpan], sentence: str, asked: Asked) -> list[AmountSpan]:
+def _counted(spans: list[AmountSpan], sentence: str, asked: QuestionForm) -> list[AmountSpan]:
     """Return the amount whose counted noun the question names, of `3 gold and 2 silver medals`; none when none is nearer to it."""
     nouns = [END_OF_NOUN.split(sentence[one.end :].lstrip(), maxsplit=1)[0].strip(" .") for one in spans]
     near = [len(asked.stems & echo(noun)) for noun in nouns]

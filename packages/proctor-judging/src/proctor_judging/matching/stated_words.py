@@ -12,7 +12,7 @@ import msgspec
 
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.amounts import COMPARED, SPAN
-from proctor_judging.matching.asked import Asked
+from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.question_words import ECHO_WORD, EMPTY_WORDS, HAN, NOT_A_NAME, echo, stem
 from proctor_judging.matching.sentences import CLAUSE, COPULA, asked_clause, plain_statement
@@ -105,7 +105,7 @@ NAME = compile_later(
 )
 
 
-class Words(msgspec.Struct, frozen=True):
+class StatedWords(msgspec.Struct, frozen=True):
     """What a sentence states, and what remains of it when what is added is cut off: each form is a part of the one before it.
 
     `direct` is True if the form of the sentence says it: `is …`, `by …`.
@@ -115,11 +115,11 @@ class Words(msgspec.Struct, frozen=True):
     direct: bool = False
 
 
-def read_words(sentence: str, asked: Asked) -> Words:
+def read_words(sentence: str, asked: QuestionForm) -> StatedWords:
     """Return what a sentence states; nothing if it denies, doubts, or says something else than the question asks for."""
     plain = plain_statement(sentence)
     if plain is None or contradicts(plain := asked_clause(plain, asked.clause), asked.clause):
-        return Words()
+        return StatedWords()
     direct = list(_said_directly(sentence, plain, asked))
     chain: list[str] = []
     for candidate in (*direct, *_found_otherwise(sentence, plain, asked)):
@@ -130,7 +130,7 @@ def read_words(sentence: str, asked: Asked) -> Words:
             chain.append(text)
         elif text in chain[0] and chain[-1] in text:
             chain.insert(next(at for at, other in enumerate(chain) if other in text), text)
-    return Words(tuple(dict.fromkeys([*chain, *_explained(chain, sentence)])), bool(direct))
+    return StatedWords(tuple(dict.fromkeys([*chain, *_explained(chain, sentence)])), bool(direct))
 
 
 def _explained(chain: Sequence[str], sentence: str) -> Iterable[str]:
@@ -149,7 +149,7 @@ def _is_meant(text: str, sentence: str) -> bool:
     return not found or not (related or RELATES.match(after))
 
 
-def _said_directly(sentence: str, plain: str, asked: Asked) -> Iterable[str]:
+def _said_directly(sentence: str, plain: str, asked: QuestionForm) -> Iterable[str]:
     """Yield what the form of a sentence says: after a label, `because`, `by` or `is`."""
     if (label := LABELLED.match(plain)) is not None:
         yield from variants(plain[label.end() :])
@@ -183,7 +183,7 @@ def _said_directly(sentence: str, plain: str, asked: Asked) -> Iterable[str]:
             yield from variants(complement)
 
 
-def _found_otherwise(sentence: str, plain: str, asked: Asked) -> Iterable[str]:
+def _found_otherwise(sentence: str, plain: str, asked: QuestionForm) -> Iterable[str]:
     """Yield the only name of a sentence, what it quotes, what it adds to its question, its last place."""
     copulas = COPULA.search(plain) is not None
     if (asked.stems or not copulas) and len(named := _names_in(plain, asked)) == 1:
@@ -230,7 +230,7 @@ def variants(complement: str) -> Iterable[str]:
             break
 
 
-def _describes(complement: str, subject: str, asked: Asked, copula: str) -> bool:
+def _describes(complement: str, subject: str, asked: QuestionForm, copula: str) -> bool:
     """True if the words after `is` describe what is asked for, so that the subject is the answer."""
     if not subject or PRONOUN.fullmatch(subject):
         return False
@@ -252,7 +252,7 @@ def _describes(complement: str, subject: str, asked: Asked, copula: str) -> bool
     )
 
 
-def _names_in(sentence: str, asked: Asked) -> list[str]:
+def _names_in(sentence: str, asked: QuestionForm) -> list[str]:
     """Return the capitalised names of a sentence, but for those the question holds."""
     names = []
     question = asked.clause.casefold()
@@ -277,7 +277,7 @@ def _names_in(sentence: str, asked: Asked) -> list[str]:
     return (fresh or names) if not re.search(r"\bor\b", sentence) else []
 
 
-def _added(sentence: str, asked: Asked) -> list[str]:
+def _added(sentence: str, asked: QuestionForm) -> list[str]:
     """Return the stretches of a sentence that its question does not hold; small words part none."""
     words = list(ECHO_WORD.finditer(sentence))
     known = [stem(word[0]) in asked.stems for word in words]

@@ -13,7 +13,7 @@ from importlib.resources import files
 from proctor.core.sentence import say
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.unit_table import read_unit
-from proctor_judging.matching.verdict import Match, accept, refuse
+from proctor_judging.matching.verdict import AnswerMatch, accept, refuse
 
 RULE = "quasi exact"
 KEPT = 500  # characters of the texts whose form is remembered; targets come again with every attempt
@@ -90,7 +90,7 @@ def tidy(text: str) -> str:
     return _tidied(text) if len(text) > KEPT else _kept(text)
 
 
-def quasi_exact(answer: str, target: str) -> Match | None:
+def quasi_exact(answer: str, target: str) -> AnswerMatch | None:
     """Accept the same text in spite of case, quotes, light punctuation and a leading article.
 
     Case stays where it can mean something: next to digits and symbols, as in `5 mW`.

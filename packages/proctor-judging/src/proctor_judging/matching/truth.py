@@ -3,7 +3,7 @@
 import re
 
 from proctor.runtime.patterns import compile_later
-from proctor_judging.matching.asked import Asked
+from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.comparisons import truth_of_comparison
 from proctor_judging.matching.contradictions import contradicts, says_opposite
 from proctor_judging.matching.number_words import with_digits
@@ -68,7 +68,7 @@ CANNOT_TELL = compile_later(
 )
 
 
-def read_truth(sentences: list[str], asked: Asked) -> bool | None:
+def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
     """Return what the first or the last sentence says, yes or no; None if they do not say, or doubt it."""
     if asked.kind != "truth" and len(sentences) > 1:
         return None
@@ -89,7 +89,7 @@ def truth_of(text: str) -> bool | None:
     return True if word in YES else False if word in NO else None
 
 
-def _said(sentence: str, asked: Asked) -> bool | None:
+def _said(sentence: str, asked: QuestionForm) -> bool | None:
     if GUESS.search(sentence) or CANNOT_TELL.search(sentence):
         return None
     whole = sentence
@@ -156,7 +156,7 @@ def _of_predicate(clauses: list[str], question: str) -> bool | None:
     return None
 
 
-def _echoed(sentence: str, clauses: list[str], asked: Asked, whole: str) -> bool | None:
+def _echoed(sentence: str, clauses: list[str], asked: QuestionForm, whole: str) -> bool | None:
     """Return what a sentence says that repeats the words of the question, affirming or denying them."""
     clause_asked = LABEL_OF_TRUTH.sub("", asked.clause)
     best = max(clauses, key=lambda clause: (len(asked.stems & echo(clause)), -len(clause)))
@@ -190,7 +190,7 @@ def _echoed(sentence: str, clauses: list[str], asked: Asked, whole: str) -> bool
     return denied % 2 == 0 if best == sentence or denied % 2 or asked.stems <= said else None
 
 
-def _is_opposite(clause: str, question: str, asked: Asked) -> bool:
+def _is_opposite(clause: str, question: str, asked: QuestionForm) -> bool:
     """True if a clause says the opposite of the question of the same thing, which it names, or means by `it`."""
     about = ABOUT_IT.match(clause) is not None or bool(asked.stems & echo(clause))
     return about and " than " not in clause and _is_statement(clause) and says_opposite(clause, question)

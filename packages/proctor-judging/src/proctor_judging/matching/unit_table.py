@@ -49,7 +49,7 @@ DEGREES = compile_later(
 )
 
 
-class Unit(msgspec.Struct, frozen=True):
+class MeasureUnit(msgspec.Struct, frozen=True):
     """A factor to base units, their powers, and where zero lies (temperatures only)."""
 
     factor: Fraction
@@ -58,7 +58,7 @@ class Unit(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def read_unit(text: str) -> Unit | None:
+def read_unit(text: str) -> MeasureUnit | None:
     """Return the unit a text names, alone or compound; None when any part of it is unknown.
 
     >>> read_unit("km/h") == read_unit("kilometres per hour") == read_unit("公里每小时") == read_unit("千米/小时")
@@ -72,11 +72,11 @@ def read_unit(text: str) -> Unit | None:
     if (found := DEGREES.fullmatch(text)) is not None:
         zero, step = TEMPERATURES["celsius" if found[1] or found[3] else "fahrenheit"]
         if len(text) > 1:  # C and F alone are coulomb and farad
-            return Unit(step, (("K", 1),), zero)
+            return MeasureUnit(step, (("K", 1),), zero)
     return _named(text) or _compound(text)
 
 
-def _named(name: str) -> Unit | None:
+def _named(name: str) -> MeasureUnit | None:
     table = _table()
     unit = table.get(name)
     if unit is None and len(name) > 1:
@@ -96,7 +96,7 @@ def _caseless(name: str) -> str:
     return first + (rest if name[1:2] != "B" or rest[1:] not in ("", "ps", "/s", "it/s") else "B" + rest[1:])
 
 
-def _compound(text: str) -> Unit | None:
+def _compound(text: str) -> MeasureUnit | None:
     above, *below = PER.split(text)
     if len(below) > 2:
         return None
@@ -111,11 +111,11 @@ def _compound(text: str) -> Unit | None:
             factor *= unit.factor ** (sign * exponent)
             for base, power in unit.dimensions:
                 powers[base] = powers.get(base, 0) + sign * exponent * power
-    return Unit(factor, tuple(sorted((base, power) for base, power in powers.items() if power)))
+    return MeasureUnit(factor, tuple(sorted((base, power) for base, power in powers.items() if power)))
 
 
-def _product(text: str) -> list[tuple[Unit, int]] | None:
-    found: list[tuple[Unit, int]] = []
+def _product(text: str) -> list[tuple[MeasureUnit, int]] | None:
+    found: list[tuple[MeasureUnit, int]] = []
     at = 0
     while at < len(text):
         part = PART.match(text, at)
@@ -137,8 +137,8 @@ def _product(text: str) -> list[tuple[Unit, int]] | None:
 
 
 @cache
-def _table() -> Mapping[str, Unit]:
-    table: dict[str, Unit] = {}
+def _table() -> Mapping[str, MeasureUnit]:
+    table: dict[str, MeasureUnit] = {}
     for value, symbols, words, chinese, prefixes in _lines():
         unit = _value(value, table)
         for symbol in symbols:
@@ -159,9 +159,9 @@ def _table() -> Mapping[str, Unit]:
 
 
 @cache
-def _any_case() -> Mapping[str, Unit]:
+def _any_case() -> Mapping[str, MeasureUnit]:
     """Symbols of two letters and more that are the same unit in whatever case: `KM`, but not `MG`."""
-    units: dict[str, set[Unit]] = {}
+    units: dict[str, set[MeasureUnit]] = {}
     for name, unit in _table().items():
         if len(name) > 1 and name.isascii():
             units.setdefault(_caseless(name), set()).add(unit)
@@ -176,10 +176,10 @@ def _lines() -> Iterator[tuple[str, list[str], list[str], list[str], str]]:
             yield value, symbols.split(), words.split(), chinese.split(), prefixes
 
 
-def _value(text: str, table: dict[str, Unit]) -> Unit:
+def _value(text: str, table: dict[str, MeasureUnit]) -> MeasureUnit:
     found = FACTOR.fullmatch(text)
     if found is None:
-        return Unit(Fraction(1), ((text, 1),))
+        return MeasureUnit(Fraction(1), ((text, 1),))
     factor, powers = Fraction(found[1]) / Fraction(found[2] or 1), dict[str, int]()
     for sign, side in zip((1, -1), found[3].split("/"), strict=False):
         for name, exponent in re.findall(r"([^\s^]+)(?:\^(-?\d))?", side):
@@ -187,8 +187,8 @@ def _value(text: str, table: dict[str, Unit]) -> Unit:
             factor *= unit.factor**power
             for base, times in unit.dimensions:
                 powers[base] = powers.get(base, 0) + times * power
-    return Unit(factor, tuple(sorted((base, power) for base, power in powers.items() if power)))
+    return MeasureUnit(factor, tuple(sorted((base, power) for base, power in powers.items() if power)))
 
 
-def _scaled(unit: Unit, prefix: str) -> Unit:
-    return Unit(unit.factor * Fraction(10) ** PREFIXES[prefix][0], unit.dimensions)
+def _scaled(unit: MeasureUnit, prefix: str) -> MeasureUnit:
+    return MeasureUnit(unit.factor * Fraction(10) ** PREFIXES[prefix][0], unit.dimensions)

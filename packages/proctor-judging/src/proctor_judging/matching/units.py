@@ -7,7 +7,7 @@ from proctor.core.sentence import say
 from proctor_judging.matching.numbers import PER_CENT, close, read_number
 from proctor_judging.matching.quantities import Quantity, read_quantity, with_unit
 from proctor_judging.matching.unit_table import Dimensions, read_unit
-from proctor_judging.matching.verdict import AnswerOptions, Match, accept, differ, refuse, shown, two_readings
+from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, differ, refuse, shown, two_readings
 
 RULE = "units"
 ENOUGH_DIGITS = 4
@@ -18,7 +18,7 @@ MONEY: dict[tuple[Dimensions, str], Callable[[Quantity, str], bool]] = {
 }
 
 
-def units(answer: str, target: str, options: AnswerOptions) -> Match | None:
+def units(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | None:
     """Compare two quantities after conversion. A bare number takes the unit `options.unit`, and is refused without one.
 
     A rounded conversion is right if it has at least four digits.
@@ -48,7 +48,7 @@ def _bare(text: str, unit: str) -> Quantity | None:
     return None if number is None or number.ordinal else with_unit(number, unit)
 
 
-def _lone(made: Quantity | None, expected: Quantity | None, answer: str, target: str) -> Match | None:
+def _lone(made: Quantity | None, expected: Quantity | None, answer: str, target: str) -> AnswerMatch | None:
     if made is None and expected is None:
         return None
     bare = target if expected is None else answer
@@ -57,7 +57,7 @@ def _lone(made: Quantity | None, expected: Quantity | None, answer: str, target:
     return refuse(RULE, say("'{text}' has no unit, the other has one.", text=shown(bare)), ambiguous=True)
 
 
-def _percent(answer: str, target: str, options: AnswerOptions) -> Match | None:
+def _percent(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | None:
     """Bare numbers are per cent: `50` is `50%` and `1/2` of a whole is not."""
     numbers = [(text, read_number(text)) for text in (answer, target)]
     values = [
@@ -84,7 +84,7 @@ def _money(one: Quantity, other: Quantity, text: str) -> Quantity:
     return one
 
 
-def _other_kind(made: Quantity, expected: Quantity, answer: str, target: str) -> Match:
+def _other_kind(made: Quantity, expected: Quantity, answer: str, target: str) -> AnswerMatch:
     unclear = YEN_OR_YUAN in (made.unit.dimensions, expected.unit.dimensions)
     reason = say("The units of '{answer}' and '{target}' do not fit.", answer=shown(answer), target=shown(target))
     return refuse(RULE, reason, ambiguous=unclear)

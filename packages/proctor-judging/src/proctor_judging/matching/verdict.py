@@ -13,7 +13,7 @@ from proctor.core.sentence import Sentence, clip, say
 SHOWN = 120
 
 
-class Match(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerMatch(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an answer is right, the rule that decided, and why; ambiguous is never right.
 
     `undecided` says that the rule needs an extra that is not installed: neither right nor wrong.
@@ -28,7 +28,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     readings: tuple[str, ...] = ()
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerMatchOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of the matcher: of one sample in its `meta` (`{"unit": "km"}`), or of all samples in a table.
 
     Attributes:
@@ -69,16 +69,16 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         given |= {name: meta[name] for name in OPTIONS if meta.get(name) is not None}
         if not given:
             return self
-        checked = converted(given, Options, room)
+        checked = converted(given, AnswerMatchOptions, room)
         return msgspec.structs.replace(self, **{name: getattr(checked, name) for name in given})
 
 
 # names of columns, too
-OPTIONS = tuple(name for name in Options.__struct_fields__ if name not in ("sentences", "guesses"))
+OPTIONS = tuple(name for name in AnswerMatchOptions.__struct_fields__ if name not in ("sentences", "guesses"))
 
 
-class AnswerOptions(Options, frozen=True, kw_only=True):
-    """`Options`, and what to ask when no rule has decided.
+class AnswerOptions(AnswerMatchOptions, frozen=True, kw_only=True):
+    """`AnswerMatchOptions`, and what to ask when no rule has decided.
 
     Attributes:
         semantic: gives the similarity of two texts, 0 to 1; not asked when numbers or negations differ.
@@ -89,27 +89,27 @@ class AnswerOptions(Options, frozen=True, kw_only=True):
     judge: Callable[[str, str], bool | None] | None = None
 
 
-def accept(rule: str, reason: Sentence) -> Match:
+def accept(rule: str, reason: Sentence) -> AnswerMatch:
     """Return the answer is right."""
-    return Match(right=True, rule=rule, reason=reason)
+    return AnswerMatch(right=True, rule=rule, reason=reason)
 
 
-def refuse(rule: str, reason: Sentence, *, ambiguous: bool = False) -> Match:
+def refuse(rule: str, reason: Sentence, *, ambiguous: bool = False) -> AnswerMatch:
     """Return the answer is not right, or may mean something else."""
-    return Match(right=False, rule=rule, reason=reason, ambiguous=ambiguous)
+    return AnswerMatch(right=False, rule=rule, reason=reason, ambiguous=ambiguous)
 
 
-def differ(rule: str, answer: str, target: str) -> Match:
+def differ(rule: str, answer: str, target: str) -> AnswerMatch:
     """Return the usual refusal: both texts could be read, and differ."""
     return refuse(rule, say("'{answer}' is not '{target}'.", answer=shown(answer), target=shown(target)))
 
 
-def two_readings(rule: str, text: str) -> Match:
+def two_readings(rule: str, text: str) -> AnswerMatch:
     """Return the refusal of a text that may mean something else."""
     return refuse(rule, say("'{text}' can be read in more than one way.", text=shown(text)), ambiguous=True)
 
 
-def too_large(rule: str, answer: str, target: str) -> Match:
+def too_large(rule: str, answer: str, target: str) -> AnswerMatch:
     """Return the refusal of what cannot be compared with bounded work."""
     reason = say(
         "'{answer}' and '{target}' are too large to be compared within the limits.",

@@ -3,7 +3,7 @@
 from proctor.core.sentence import say
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.unit_table import read_unit
-from proctor_judging.matching.verdict import Match, accept, differ
+from proctor_judging.matching.verdict import AnswerMatch, accept, differ
 
 RULE = "versions"
 LONGEST = 60
@@ -23,7 +23,7 @@ SAME_LABEL = {
 CURRENCY = compile_later(r"[A-Z]{3}|US|RMB")
 
 
-def versions(answer: str, target: str) -> Match | None:
+def versions(answer: str, target: str) -> AnswerMatch | None:
     """Compare two version or section numbers, if at least one says what it numbers: the digits between the dots have to be equal."""
     if "." not in target or "." not in answer or max(len(answer), len(target)) > LONGEST:
         return None

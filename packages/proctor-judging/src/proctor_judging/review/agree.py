@@ -19,7 +19,7 @@ from proctor.core.task import Store
 from proctor.core.trial import Verdict
 from proctor.engine.judge_figures import CORRECTED, about, on_scale
 from proctor_judging.judges import calibrate
-from proctor_judging.judges.calibrate import Apart, Rated, Row, Scale
+from proctor_judging.judges.calibrate import AgreementRow, Apart, Rated, Scale
 from proctor_judging.judges.judgement_parsing import plain
 from proctor_judging.judges.ratings import AVERAGE
 from proctor_judging.judges.rubric import rubric
@@ -32,7 +32,7 @@ UNNAMED = "labels"  # who labelled without a name
 TEXTS = {"problem": "question", "answer": "answer", "solution": "solution"}  # of a label, by what a judge calls them
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class AgreedScorer(msgspec.Struct, frozen=True, kw_only=True):
     """A scorer of a run, compared with people.
 
     Labels of the web app are of samples that people chose to look at, not of samples that were drawn: by those no figure is
@@ -49,7 +49,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     judge: str
     labels: int
     judged: int
-    rows: tuple[Row, ...]
+    rows: tuple[AgreementRow, ...]
     raw: tuple[Estimate, ...] = ()
     corrected: tuple[Estimate, ...] = ()
     calibration: Sentence
@@ -63,9 +63,9 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
     scorers: tuple[str, ...] = ()
     items: int = 0
     scale: Scale = Scale()
-    between_people: tuple[Row, ...] = ()
-    between_scorers: tuple[Row, ...] = ()
-    held: tuple[Held, ...] = ()
+    between_people: tuple[AgreementRow, ...] = ()
+    between_scorers: tuple[AgreementRow, ...] = ()
+    held: tuple[AgreedScorer, ...] = ()
     raters_apart: tuple[Apart, ...] = ()
     items_apart: tuple[Apart, ...] = ()
 
@@ -252,7 +252,7 @@ def _people(files: Sequence[Path], known: Sequence[str]) -> tuple[list[Rated], l
     decided: dict[str, Rated] = {}
     digests: dict[str, str] = {}
 
-    def rated(item: str, entry: labels.Entry, rater: str) -> Rated:
+    def rated(item: str, entry: labels.LabelEntry, rater: str) -> Rated:
         points = {own_name.get(plain(name), name): float(score) for name, score in entry.scores.items()}
         return Rated(item=item, rater=rater, points=points, passed=entry.status == "approved")
 
@@ -299,7 +299,7 @@ def _held(
     clusters: Mapping[str, str],
     level: float,
     least: float,
-) -> Held:
+) -> AgreedScorer:
     items = {one.item for one in judged.rated}
     both = [one for one in together if one.item in items]
     rows = calibrate.agree([*both, *judged.rated], scale, clusters=clusters, level=level) if both else []
@@ -323,7 +323,7 @@ def _held(
     place = {name: number for number, name in enumerate(figures)}
     shown.sort(key=lambda one: place.get(one.name.removesuffix(CORRECTED), len(place)))
     raw_names = {one.name.removesuffix(CORRECTED) for one in shown}
-    return Held(
+    return AgreedScorer(
         run=judged.run.id,
         scorer=judged.scorer,
         judge=judged.about.model if judged.about else judged.scorer,
@@ -341,7 +341,7 @@ def _held(
     )
 
 
-def _keep(judged: _Judged, held: Held) -> None:
+def _keep(judged: _Judged, held: AgreedScorer) -> None:
     """Note with the run how its judge compares with people; its estimates say it from then on."""
     if judged.about is None or not held.rows:
         return

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 from proctor.core.run import Estimate
 from proctor.engine.judge_figures import CORRECTED
-from proctor.reports.pages import Section, section
-from proctor.reports.words import Words
-from proctor_judging.judges.calibrate import Row
-from proctor_judging.review.agree import Agreement, Held
+from proctor.reports.pages import SectionBlock, section
+from proctor.reports.words import ReportWords
+from proctor_judging.judges.calibrate import AgreementRow
+from proctor_judging.review.agree import AgreedScorer, Agreement
 
 MOST_SHOWN = 5
 
 
-def sections(found: Agreement, words: Words) -> list[Section]:
-    shown: list[Section] = []
+def sections(found: Agreement, words: ReportWords) -> list[SectionBlock]:
+    shown: list[SectionBlock] = []
     if found.between_people:
         heading = words.t("Between people: {names}", names=", ".join(found.people))
         shown.append(_rows(heading, found.between_people, words, _apart(found, words)))
@@ -26,7 +26,7 @@ def sections(found: Agreement, words: Words) -> list[Section]:
     return shown
 
 
-def sections_of_held(held: Held, words: Words) -> list[Section]:
+def sections_of_held(held: AgreedScorer, words: ReportWords) -> list[SectionBlock]:
     """Return how one judge compares with people, and its figures next to the corrected ones."""
     heading = words.t(
         "{judge} against people ({scorer}, run {run})", judge=held.judge, scorer=held.scorer, run=held.run
@@ -56,7 +56,7 @@ def sections_of_held(held: Held, words: Words) -> list[Section]:
     return shown
 
 
-def _rows(heading: str, rows: Sequence[Row], words: Words, remarks: Sequence[str] = ()) -> Section:
+def _rows(heading: str, rows: Sequence[AgreementRow], words: ReportWords, remarks: Sequence[str] = ()) -> SectionBlock:
     columns = [
         words.t("Dimension"),
         words.t("Items"),
@@ -99,7 +99,7 @@ def _number(one: Estimate | None) -> str:
     return shown[0] if one.low is None else f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
-def _apart(found: Agreement, words: Words) -> list[str]:
+def _apart(found: Agreement, words: ReportWords) -> list[str]:
     remarks = []
     if len(found.raters_apart) > 2:
         far = found.raters_apart[0]

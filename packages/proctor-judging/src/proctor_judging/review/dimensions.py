@@ -23,7 +23,7 @@ ASKS = {
 }
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewWords(msgspec.Struct, frozen=True, kw_only=True):
     """The name and the question of a dimension, and the meaning of points, in one language."""
 
     title: str
@@ -31,30 +31,30 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     anchors: Mapping[str, str] = {}
 
 
-class Dimension(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewDimension(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to score, from low to high."""
 
     name: str
     low: float = 1
     high: float = 5
     step: float = 1
-    words_by_lang: Mapping[str, Words] = {}
+    words_by_lang: Mapping[str, ReviewWords] = {}
 
-    def words(self, lang: str) -> Words:
+    def words(self, lang: str) -> ReviewWords:
         """Return the words of a dimension in a language, from its rubric or the catalogue."""
         if (found := self.words_by_lang.get(lang)) is not None:
             return found
         title = TITLES.get(self.name)
-        return Words(
+        return ReviewWords(
             title=speak(title, lang) if title else self.name.replace("_", " ").capitalize(),
             asks=speak(ASKS[self.name], lang) if self.name in ASKS else "",
         )
 
 
-DEFAULT = tuple(Dimension(name=name) for name in DIMENSIONS)
+DEFAULT = tuple(ReviewDimension(name=name) for name in DIMENSIONS)
 
 
-def of_rubric(name: str) -> tuple[Dimension, ...]:
+def of_rubric(name: str) -> tuple[ReviewDimension, ...]:
     """Return the dimensions of a rubric: one that comes with Proctor, or a file.
 
     Raises:
@@ -65,13 +65,15 @@ def of_rubric(name: str) -> tuple[Dimension, ...]:
     found = rubric(name)
     whole = found.low == int(found.low) and found.high == int(found.high) and found.high - found.low > 1
     return tuple(
-        Dimension(
+        ReviewDimension(
             name=one.name,
             low=int(found.low) if whole else found.low,
             high=int(found.high) if whole else found.high,
             step=1 if whole else (found.high - found.low) / FINE_STEPS,
             words_by_lang={
-                lang: Words(title=words.title or one.name.replace("_", " "), asks=words.text, anchors=words.anchors)
+                lang: ReviewWords(
+                    title=words.title or one.name.replace("_", " "), asks=words.text, anchors=words.anchors
+                )
                 for lang, words in (("en", one.words("en")), ("zh", one.words("zh")))
             },
         )

@@ -10,7 +10,7 @@ from proctor.core.digest import digest
 from proctor.core.sentence import Sentence, say
 from proctor.datasets.columns import ITEM_NAMES
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import Row, filled_column, items_in
+from proctor.datasets.rows import DataRow, filled_column, items_in
 
 COLUMNS: Mapping[str, Sequence[str]] = {
     "id": ITEM_NAMES["id"],
@@ -22,7 +22,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 FIELDS = {"problem": say("Problem"), "answer": say("Answer"), "solution": say("Solution")}  # what is judged
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewItem(msgspec.Struct, frozen=True, kw_only=True):
     """One item: its number in the file from 1, the texts to judge, and the other columns; '' for a missing field."""
 
     number: int
@@ -40,7 +40,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(name for name in FIELDS if not getattr(self, name))
 
 
-def items(path: Path) -> list[Item]:
+def items(path: Path) -> list[ReviewItem]:
     """Return every item of a data file; one without an id is called by its number, `item-3`.
 
     Raises:
@@ -54,7 +54,7 @@ def text_digest(texts: Mapping[str, str]) -> str:
     return digest(texts)[:16]
 
 
-def notes(found: Sequence[Item]) -> list[Sentence]:
+def notes(found: Sequence[ReviewItem]) -> list[Sentence]:
     """Return what a reviewer should know of the data before they begin."""
     lacking = {name: [item.id[:40] for item in found if name in item.lacks] for name in FIELDS}
     return [
@@ -70,7 +70,7 @@ def notes(found: Sequence[Item]) -> list[Sentence]:
     ]
 
 
-def _item(row: Row) -> Item:
+def _item(row: DataRow) -> ReviewItem:
     rest = dict(row.cells)
     texts = {
         name: _text(rest.pop(column))
@@ -79,7 +79,7 @@ def _item(row: Row) -> Item:
     }
     judged = {name: texts.get(name, "") for name in FIELDS}
     more = {name: _text(value) for name, value in rest.items() if not is_empty(value)}
-    return Item(
+    return ReviewItem(
         number=row.number,
         id=texts.get("id") or f"item-{row.number}",
         topic=texts.get("topic", ""),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from proctor.core.errors import BadInput
-from proctor_judging.review.dimensions import Dimension
+from proctor_judging.review.dimensions import ReviewDimension
 from proctor_judging.review.labels import STATUSES, Status
 
 COMMENT_CHARACTERS = 10_000
@@ -24,7 +24,7 @@ def name_of(text: str) -> str:
     return name
 
 
-def checked_scores(given: Mapping[str, float], dimensions: Sequence[Dimension]) -> dict[str, float]:
+def checked_scores(given: Mapping[str, float], dimensions: Sequence[ReviewDimension]) -> dict[str, float]:
     """Return the score of every dimension.
 
     Raises:

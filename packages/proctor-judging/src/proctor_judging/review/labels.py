@@ -28,7 +28,7 @@ DIMENSIONS = ("correctness", "clarity", "difficulty_match", "completeness")
 MOST_BYTES = 200_000_000
 
 
-class Label(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewLabel(msgspec.Struct, frozen=True, kw_only=True):
     """The label of one person for one item; `when` is ISO time, `reviewer` '' in a file that names nobody."""
 
     item: str
@@ -39,7 +39,7 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
     when: str = ""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LabelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A label as the file keeps it.
 
     `number` counts the labels of the file, `item_digest` tells which text was judged, `decides` is set where an
@@ -65,7 +65,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return sum(self.scores.values()) / len(self.scores) if self.scores else 0.0
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class LabelRecord(msgspec.Struct, frozen=True, kw_only=True):
     """An item of the file: the joint verdict as the source has it, and every label, oldest first."""
 
     problem_id: str | int = ""
@@ -74,37 +74,37 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     comments: str | None = ""
     verified_at: str = ""
-    reviews: tuple[Entry, ...] = ()
+    reviews: tuple[LabelEntry, ...] = ()
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[LabelEntry, ...]:
         """Every label; a record without any, as older files have it, is one of an unnamed reviewer."""
         return self.reviews or (
-            Entry(scores=self.scores, status=self.status, comments=self.comments, verified_at=self.verified_at),
+            LabelEntry(scores=self.scores, status=self.status, comments=self.comments, verified_at=self.verified_at),
         )
 
     @property
-    def current(self) -> list[Entry]:
+    def current(self) -> list[LabelEntry]:
         """The newest label of each reviewer, of the text that was judged last."""
         judged = self.entries[-1].item_digest
         newest = {one.reviewer: one for one in self.entries if not one.decides and one.item_digest == judged}
         return [*newest.values()]
 
     @property
-    def decision(self) -> Entry | None:
+    def decision(self) -> LabelEntry | None:
         """Return the adjudicator's decision; None if a label is newer."""
         return self.entries[-1] if self.entries[-1].decides else None
 
     @property
-    def verdict(self) -> Entry:
+    def verdict(self) -> LabelEntry:
         """The adjudicator's decision, else the joint verdict of the reviewers."""
         return self.decision or joint(self.current)
 
 
-def record(item: str, entries: Sequence[Entry]) -> Record:
+def record(item: str, entries: Sequence[LabelEntry]) -> LabelRecord:
     """Return the record of an item with these labels."""
-    verdict = Record(scores={}, status="rejected", reviews=tuple(entries)).verdict
-    return Record(
+    verdict = LabelRecord(scores={}, status="rejected", reviews=tuple(entries)).verdict
+    return LabelRecord(
         problem_id=item,
         scores=verdict.scores,
         total_score=verdict.total,
@@ -125,7 +125,7 @@ def file_of(data: str | Path) -> Path:
     return path.with_name(f"{path.stem}_verifications.json")
 
 
-def read(path: str | Path) -> list[Label]:
+def read(path: str | Path) -> list[ReviewLabel]:
     """Return the newest label of every reviewer for every item, in the order of the file.
 
     Raises:
@@ -134,12 +134,12 @@ def read(path: str | Path) -> list[Label]:
     return [_label(item, entry) for item, one in records(Path(path)).items() for entry in one.current]
 
 
-def verdicts(path: str | Path) -> list[Label]:
+def verdicts(path: str | Path) -> list[ReviewLabel]:
     """Return one label for each item: the adjudicator's decision, else the joint verdict of its reviewers (see `joint`)."""
     return [_label(item, one.verdict) for item, one in records(Path(path)).items()]
 
 
-def records(path: Path) -> dict[str, Record]:
+def records(path: Path) -> dict[str, LabelRecord]:
     """Return a verification file, item id to record.
 
     Raises:
@@ -160,10 +160,10 @@ def data_of(path: Path) -> bytes:
         return path.read_bytes().removeprefix(codecs.BOM_UTF8)
 
 
-def decoded(data: bytes, path: Path) -> dict[str, Record]:
+def decoded(data: bytes, path: Path) -> dict[str, LabelRecord]:
     """Return the records in the bytes of a verification file; `path` is for the message."""
     try:
-        return msgspec.json.decode(data, type=dict[str, Record])
+        return msgspec.json.decode(data, type=dict[str, LabelRecord])
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadInput(
             "{path} is no verification file: {error}. It holds item ids, each with scores and a status ({statuses}). Move it away to start again.",
@@ -173,7 +173,7 @@ def decoded(data: bytes, path: Path) -> dict[str, Record]:
         ) from None
 
 
-def joint(entries: Sequence[Entry]) -> Entry:
+def joint(entries: Sequence[LabelEntry]) -> LabelEntry:
     """Return what several reviewers say together: mean scores, the status they agree on, else `needs_revision`.
 
     >>> one = Entry(reviewer="ann", scores={"clarity": 5}, status="approved")
@@ -189,7 +189,7 @@ def joint(entries: Sequence[Entry]) -> Entry:
         for name, score in entry.scores.items():
             given.setdefault(name, []).append(score)
     statuses = {entry.status for entry in entries}
-    return Entry(
+    return LabelEntry(
         reviewer=", ".join(entry.reviewer for entry in entries),
         scores={name: sum(scores) / len(scores) for name, scores in given.items()},
         status=statuses.pop() if len(statuses) == 1 else "needs_revision",
@@ -198,7 +198,7 @@ def joint(entries: Sequence[Entry]) -> Entry:
     )
 
 
-def differ(entries: Iterable[Entry], distance: float) -> tuple[str, ...]:
+def differ(entries: Iterable[LabelEntry], distance: float) -> tuple[str, ...]:
     """Return what reviewers disagree on: 'status', and every dimension whose scores are more than `distance` apart.
 
     >>> differ([Entry(scores={"a": 5, "b": 1}, status="approved"), Entry(scores={"a": 4, "b": 3}, status="approved")], 1)
@@ -214,7 +214,7 @@ def differ(entries: Iterable[Entry], distance: float) -> tuple[str, ...]:
 
 
 def fitting(
-    found: Mapping[str, Record], digest_by_item: Mapping[str, str], *, file: Path, data: Path, changed: bool
+    found: Mapping[str, LabelRecord], digest_by_item: Mapping[str, str], *, file: Path, data: Path, changed: bool
 ) -> list[Sentence]:
     """Return notes on labels for data with these items; with `changed`, all of their texts may have changed.
 
@@ -256,8 +256,8 @@ def fitting(
     return told
 
 
-def _label(item: str, entry: Entry) -> Label:
-    return Label(
+def _label(item: str, entry: LabelEntry) -> ReviewLabel:
+    return ReviewLabel(
         item=item,
         reviewer=entry.reviewer,
         scores=entry.scores,

@@ -8,17 +8,17 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.validation import in_words
-from proctor_judging.review.labels import Entry
+from proctor_judging.review.labels import LabelEntry
 
 
 class Withdrawn(msgspec.Struct, frozen=True, kw_only=True):
     """A label that was taken back."""
 
     item: str
-    entry: Entry
+    entry: LabelEntry
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The reviewers of every item; without `assigned` everybody reviews everything.
 
     `each` is how many review an item, 0 for all.
@@ -41,14 +41,14 @@ def file_of(data: Path) -> Path:
     return data.with_name(f"{data.stem}_review.json")
 
 
-def read(path: Path) -> Plan:
+def read(path: Path) -> ReviewPlan:
     """Return the plan in a file.
 
     Raises:
         BadInput: the file cannot be read.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Plan)
+        return msgspec.json.decode(path.read_bytes(), type=ReviewPlan)
     except (OSError, msgspec.DecodeError, UnicodeError) as error:
         raise BadInput(
             "{path} is no plan of a review: {error}. Move it away to start again.", path=path, error=in_words(error)

@@ -16,25 +16,25 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.runtime.files import locked, write_whole
 from proctor_judging.review import labels, plan
-from proctor_judging.review.dimensions import DEFAULT, Dimension
-from proctor_judging.review.items import Item, items, notes
+from proctor_judging.review.dimensions import DEFAULT, ReviewDimension
+from proctor_judging.review.items import ReviewItem, items, notes
 from proctor_judging.review.label_checks import checked_comment, checked_scores, checked_status, name_of
-from proctor_judging.review.labels import STATUSES, Entry, Record, Status
-from proctor_judging.review.plan import Plan, Withdrawn
+from proctor_judging.review.labels import STATUSES, LabelEntry, LabelRecord, Status
+from proctor_judging.review.plan import ReviewPlan, Withdrawn
 
 T = TypeVar("T")
 State = Literal["todo", "changed", "approved", "rejected", "needs_revision"]
 
 
-class Conflict(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewConflict(msgspec.Struct, frozen=True, kw_only=True):
     """An item whose reviewers disagree: on 'status', or on dimensions."""
 
-    item: Item
-    entries: tuple[Entry, ...]
+    item: ReviewItem
+    entries: tuple[LabelEntry, ...]
     on: tuple[str, ...]
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewProgress(msgspec.Struct, frozen=True, kw_only=True):
     """The progress of a review; `mean` is that of the verdicts, None without any."""
 
     total: int
@@ -54,7 +54,7 @@ class Review:
         reviewers: Sequence[str] = (),
         each: int | None = None,
         seed: int = 0,
-        dimensions: Sequence[Dimension] = DEFAULT,
+        dimensions: Sequence[ReviewDimension] = DEFAULT,
         distance: float = 1.0,
         changed: bool = False,
         adjudicator: str | None = None,
@@ -77,8 +77,8 @@ class Review:
         """
         self.data = Path(data).expanduser()
         self.file = labels.file_of(self.data)
-        self._records = _Watched[dict[str, Record]](self.file, labels.records, {})
-        self._plan = _Watched(plan.file_of(self.data), plan.read, Plan())
+        self._records = _Watched[dict[str, LabelRecord]](self.file, labels.records, {})
+        self._plan = _Watched(plan.file_of(self.data), plan.read, ReviewPlan())
         self.items = items(self.data)
         self.dimensions = tuple(dimensions)
         self.distance = distance
@@ -105,12 +105,12 @@ class Review:
 
     # What there is to do
 
-    def queue(self, reviewer: str) -> list[Item]:
+    def queue(self, reviewer: str) -> list[ReviewItem]:
         """Return the items this reviewer is to review, in the order of the file."""
         plan = self.plan
         return [item for item in self.items if plan.asks(item.id, reviewer)]
 
-    def own(self, item: Item, reviewer: str) -> Entry | None:
+    def own(self, item: ReviewItem, reviewer: str) -> LabelEntry | None:
         """Return the newest label of a reviewer for an item."""
         return _own(self.records().get(item.id), reviewer)
 
@@ -119,13 +119,13 @@ class Review:
         records = self.records()
         return {item.number: _state(item, _own(records.get(item.id), reviewer)) for item in self.queue(reviewer)}
 
-    def conflicts(self) -> list[Conflict]:
+    def conflicts(self) -> list[ReviewConflict]:
         """Return where reviewers disagree and no adjudicator has decided."""
         found = []
         for item, record in self._judged():
             on = labels.differ(record.current, self.distance)
             if on and record.decision is None:
-                found.append(Conflict(item=item, entries=tuple(record.current), on=on))
+                found.append(ReviewConflict(item=item, entries=tuple(record.current), on=on))
         return found
 
     # What is said
@@ -139,13 +139,13 @@ class Review:
         comments: str = "",
         *,
         decides: bool = False,
-    ) -> Entry:
+    ) -> LabelEntry:
         """Keep a label; it is on disk when this returns. With `decides` it is an adjudicator's word on a conflict.
 
         Raises:
             BadInput: no such item, a score is missing or out of range, no status, or the file cannot be written.
         """
-        entry = Entry(
+        entry = LabelEntry(
             reviewer=name_of(reviewer),
             scores=checked_scores(scores, self.dimensions),
             status=checked_status(status),
@@ -155,7 +155,7 @@ class Review:
             decides=decides,
         )
 
-        def add(records: dict[str, Record]) -> Entry:
+        def add(records: dict[str, LabelRecord]) -> LabelEntry:
             entries = records[item].entries if item in records else ()
             kept = replace(
                 entry, number=1 + max((one.number for record in records.values() for one in record.entries), default=0)
@@ -171,7 +171,7 @@ class Review:
         The reviewer's previous label of the item counts again; the label itself is kept in the file of the plan.
         """
 
-        def take_back(records: dict[str, Record]) -> Withdrawn | None:
+        def take_back(records: dict[str, LabelRecord]) -> Withdrawn | None:
             mine = [
                 (entry.number, item)
                 for item, record in records.items()
@@ -197,7 +197,7 @@ class Review:
 
     # How far it is
 
-    def progress(self, reviewer: str | None = None) -> Progress:
+    def progress(self, reviewer: str | None = None) -> ReviewProgress:
         """Return how far a reviewer is with their items; with None, the verdicts of all."""
         if reviewer is None:
             total = len(self.items)
@@ -208,7 +208,7 @@ class Review:
             records = self.records()
             said = [(item, _own(records.get(item.id), reviewer)) for item in queue]
             entries = [one for item, one in said if one is not None and _state(item, one) in STATUSES]
-        return Progress(
+        return ReviewProgress(
             total=total,
             done=len(entries),
             by_status={status: sum(one.status == status for one in entries) for status in STATUSES},
@@ -239,16 +239,16 @@ class Review:
             found[name] = krippendorff_alpha(rated, scale="ordinal")
         return found
 
-    def records(self) -> dict[str, Record]:
+    def records(self) -> dict[str, LabelRecord]:
         """Return the current verification file, whichever process wrote it."""
         return self._records.now()
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> ReviewPlan:
         """Return the current plan: who reviews which items."""
         return self._plan.now()
 
-    def item(self, item: str) -> Item:
+    def item(self, item: str) -> ReviewItem:
         """Return the item of that id.
 
         Raises:
@@ -259,13 +259,13 @@ class Review:
         except KeyError:
             raise BadInput("{path} has no item '{id}'.", path=self.data, id=item[:80]) from None
 
-    def _judged(self) -> list[tuple[Item, Record]]:
+    def _judged(self) -> list[tuple[ReviewItem, LabelRecord]]:
         """Return the items with labels of their present text."""
         records = self.records()
         pairs = [(item, records[item.id]) for item in self.items if item.id in records]
         return [(item, record) for item, record in pairs if record.entries[-1].item_digest in ("", item.digest)]
 
-    def _change(self, change: Callable[[dict[str, Record]], T]) -> T:
+    def _change(self, change: Callable[[dict[str, LabelRecord]], T]) -> T:
         """Change the records while nobody else does; those that stay keep every byte, and so what others put in them."""
         with locked(self.file):
             data = labels.data_of(self.file) if self.file.exists() else b"{}"
@@ -286,7 +286,7 @@ class Review:
             if (agreed := self._other_plan(named, each, seed, decides)) is not None:
                 self._write(agreed)
 
-    def _other_plan(self, named: Sequence[str], each: int | None, seed: int, decides: str | None) -> Plan | None:
+    def _other_plan(self, named: Sequence[str], each: int | None, seed: int, decides: str | None) -> ReviewPlan | None:
         """Return the plan for these people and numbers; None when it is the one that was written."""
         found = replace(self.plan, adjudicator=decides or self.plan.adjudicator)
         every = found.each if each is None else each
@@ -303,7 +303,7 @@ class Review:
         assigned = plan.assign([*self._by_id], people, every, draw, kept) if every else {}
         return replace(found, reviewers=people, each=every, seed=draw, assigned=assigned)
 
-    def _write(self, new: Plan) -> None:
+    def _write(self, new: ReviewPlan) -> None:
         write_whole(self._plan.path, msgspec.json.format(msgspec.json.encode(new), indent=2) + b"\n", durable=True)
 
 
@@ -328,12 +328,12 @@ class _Watched(Generic[T]):
         return self._seen[1]
 
 
-def _own(record: Record | None, reviewer: str) -> Entry | None:
+def _own(record: LabelRecord | None, reviewer: str) -> LabelEntry | None:
     entries = record.entries if record is not None else ()
     return next((one for one in reversed(entries) if one.reviewer == reviewer and not one.decides), None)
 
 
-def _state(item: Item, entry: Entry | None) -> State:
+def _state(item: ReviewItem, entry: LabelEntry | None) -> State:
     if entry is None:
         return "todo"
     return "changed" if entry.item_digest not in ("", item.digest) else entry.status

@@ -17,12 +17,12 @@ from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import read_claims
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.replies import best_match
-from proctor_judging.matching.verdict import AnswerOptions, Match, Options
+from proctor_judging.matching.verdict import AnswerMatch, AnswerMatchOptions, AnswerOptions
 
 __all__ = [
+    "AnswerMatch",
+    "AnswerMatchOptions",
     "AnswerOptions",
-    "Match",
-    "Options",
     "answer",
     "final_answer",
     "match",
@@ -83,7 +83,7 @@ def _judged(sample: Sample, trajectory: Trajectory, options: AnswerOptions) -> S
     return Score(points=verdict.right, answer=claims.given, reason=verdict.reason, details=details)
 
 
-def undecided(verdict: Match) -> Unscored:
+def undecided(verdict: AnswerMatch) -> Unscored:
     """Return the result for a reply that a missing extra leaves undecided."""
     return Unscored(why="scorer_failed", reason=verdict.reason, details={"rule": verdict.rule})
 
@@ -95,4 +95,4 @@ def _likeness(answer: str, target: str) -> float:
     return float(rows[0] @ rows[1])
 
 
-PART = ScorerPart(scorer=answer, others=(semantic,), options=Options)
+PART = ScorerPart(scorer=answer, others=(semantic,), options=AnswerMatchOptions)

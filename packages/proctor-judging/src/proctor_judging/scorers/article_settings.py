@@ -33,7 +33,7 @@ class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     pass
 
 
-class Common(_Strict, frozen=True, kw_only=True):
+class CommonSettings(_Strict, frozen=True, kw_only=True):
     """For all kinds of questions."""
 
     answer_position: Position | None = None
@@ -63,21 +63,21 @@ class Blanks(_Strict, frozen=True, kw_only=True):
     ignore_punctuation: bool = False
 
 
-class Open(_Strict, frozen=True, kw_only=True):
+class OpenSettings(_Strict, frozen=True, kw_only=True):
     """The kind of ROUGE, and the similarity below which the score is 0."""
 
     rouge_type: Literal["rouge-1", "rouge-2", "rouge-l"] = "rouge-l"
     min_similarity: float = 0.0
 
 
-class Settings(_Strict, frozen=True, kw_only=True):
+class ArticleSettings(_Strict, frozen=True, kw_only=True):
     """All settings of the file."""
 
-    evaluation_settings: Common = Common()
+    evaluation_settings: CommonSettings = CommonSettings()
     single_choice: Single = Single()
     multiple_choice: Multiple = Multiple()
     fill_blank: Blanks = Blanks()
-    open_ended: Open = Open()
+    open_ended: OpenSettings = OpenSettings()
 
 
 def read_scorer(values: Mapping[str, Any]) -> Scorer:
@@ -89,7 +89,7 @@ def read_scorer(values: Mapping[str, Any]) -> Scorer:
     return scorer(settings(values))
 
 
-def scorer(settings: Settings) -> Scorer:
+def scorer(settings: ArticleSettings) -> Scorer:
     """Return a scorer by type under these settings."""
     common, fill_in = settings.evaluation_settings, settings.fill_blank
     partial = {
@@ -160,16 +160,16 @@ def _whole(scorer: Scorer) -> Scorer:
     return whole
 
 
-def settings(values: Mapping[str, Any]) -> Settings:
+def settings(values: Mapping[str, Any]) -> ArticleSettings:
     """Return the settings that a file holds.
 
     Raises:
         BadInput: an unknown key (the nearest one is named), or a value of the wrong type.
     """
-    sections = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+    sections = {field.name: field.type for field in msgspec.structs.fields(ArticleSettings)}
     for name, value in values.items():
         if name not in sections:
             raise unknown_option("by_type", str(name), [*sections, "scorers"])
         if not isinstance(value, Mapping):
             raise BadInput("{where}: expected settings with names and values.", where=name)
-    return Settings(**{name: converted(value, sections[name], name) for name, value in values.items()})
+    return ArticleSettings(**{name: converted(value, sections[name], name) for name, value in values.items()})

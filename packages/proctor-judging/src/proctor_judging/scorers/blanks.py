@@ -1,7 +1,7 @@
 """Fill in the blanks: each right one is a point, with alternatives, groups in any order, and numbers by value.
 
 The target is a text with a line for each blank, or a list; a blank that is a list has alternatives. In a text they are
-parted by `或`, unless that is part of a word (`或者`). `meta["blanks"]` may hold options, see `Options`.
+parted by `或`, unless that is part of a word (`或者`). `meta["blanks"]` may hold options, see `BlanksOptions`.
 """
 
 import re
@@ -97,7 +97,7 @@ _AROUND = " \t.。,;:!\"'`*"
 _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BlanksOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options in `meta["blanks"]`.
 
     Attributes:
@@ -123,7 +123,7 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     >>> blanks(sample, Trajectory.of("答案：0.5；京")).points
     2
     """
-    options = converted(sample.meta.get("blanks") or {}, Options, "blanks")
+    options = converted(sample.meta.get("blanks") or {}, BlanksOptions, "blanks")
     expected = _expected(sample.target, options)
     if not any(expected):
         return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
@@ -167,7 +167,7 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     return BlankClaims(tuple(answers), tuple(without_context(answers, question)))
 
 
-def _said(reply: str, alternatives: Sequence[str], question: str, options: Options) -> bool:
+def _said(reply: str, alternatives: Sequence[str], question: str, options: BlanksOptions) -> bool:
     """True if a sentence gives one of the alternatives as its answer, or as the words that fit the only blank."""
     text = without_thoughts(reply)[-MOST_CHARACTERS:]
     if (found := _FILLED.search(text[-LONGEST_VALUE * 2 :])) is not None and not negations(
@@ -180,7 +180,7 @@ def _said(reply: str, alternatives: Sequence[str], question: str, options: Optio
     return claimed(text, question, fits=fits) is not None
 
 
-def _expected(target: object, options: Options) -> list[list[str]]:
+def _expected(target: object, options: BlanksOptions) -> list[list[str]]:
     """Return the alternatives of each blank."""
     if isinstance(target, list | tuple):
         return [[str(one) for one in blank] if isinstance(blank, list | tuple) else [str(blank)] for blank in target]
@@ -197,7 +197,7 @@ def _alternatives(line: str, separator: str) -> list[str]:
     return [line, *parts] if len(parts) > 1 and all(parts) else [line]
 
 
-def _right(made: Sequence[str], expected: Sequence[Sequence[str]], options: Options) -> list[bool]:
+def _right(made: Sequence[str], expected: Sequence[Sequence[str]], options: BlanksOptions) -> list[bool]:
     groups = (
         options.any_order
         if isinstance(options.any_order, tuple)
@@ -230,7 +230,7 @@ def _matched(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
     return answer_of
 
 
-def _fits(answer: str, alternatives: Sequence[str], options: Options) -> bool:
+def _fits(answer: str, alternatives: Sequence[str], options: BlanksOptions) -> bool:
     made = _plain(answer, options)
     if not made:
         return False
@@ -265,7 +265,7 @@ def _similar(made: str, expected: str, least: float) -> bool:
     return rouge_l(made, expected).f >= least
 
 
-def _plain(text: str, options: Options) -> str:
+def _plain(text: str, options: BlanksOptions) -> str:
     if len(text) > MOST_CHARACTERS:
         return text if options.case_sensitive else text.casefold()
     plain = _SCRIPT.sub(_level, simplified(half_width(text)).translate(_SIGNS)).strip(_AROUND)
@@ -304,4 +304,4 @@ def _value(text: str) -> Fraction | None:
     return value / 100 if percent else value
 
 
-PART = ScorerPart(scorer=blanks, options=Options)
+PART = ScorerPart(scorer=blanks, options=BlanksOptions)

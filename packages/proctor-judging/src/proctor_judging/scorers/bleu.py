@@ -16,7 +16,7 @@ from proctor_judging.scorers import _bleu
 Tokenize = Literal["auto", "13a", "zh", "char", "intl", "none"]
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class BleuOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The tokenizer (`auto` chooses by the script of the target), and whether case matters."""
 
     tokenize: Tokenize = "auto"
@@ -29,12 +29,12 @@ def bleu(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     >>> bleu(Sample.ask("a", "?", target="今天天气很好"), Trajectory.of("今天天气很好")).points
     1.0
     """
-    return _bleu.score(sample, trajectory, _metric, Options())
+    return _bleu.score(sample, trajectory, _metric, BleuOptions())
 
 
-def _metric(options: Options, targets: str) -> Any:
+def _metric(options: BleuOptions, targets: str) -> Any:
     how = _bleu.tokenizer_for(targets) if options.tokenize == "auto" else options.tokenize
     return _bleu.package().BLEU(effective_order=True, tokenize=how, lowercase=options.lowercase)
 
 
-PART = _bleu.part(bleu, Options, _metric, "bleu")
+PART = _bleu.part(bleu, BleuOptions, _metric, "bleu")

@@ -50,7 +50,7 @@ SCORER_BY_TYPE = {name: scorer for scorer, kinds in USUAL.items() for name in ki
 Result = Score | Unscored | Awaitable[Score | Unscored]
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class ByTypeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Scorers by question type, which replace the usual ones; `default` is for samples without a known type."""
 
     types: Mapping[str, Any] = {}
@@ -67,12 +67,12 @@ def by_type(sample: Sample, trajectory: Trajectory) -> Result:
 
 
 def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
-    """Make a scorer with `Options`.
+    """Make a scorer with `ByTypeOptions`.
 
     Raises:
         BadInput: an unknown scorer.
     """
-    given = converted(options, Options, "by_type").types
+    given = converted(options, ByTypeOptions, "by_type").types
     scorers = {_plain(kind): find(one) if isinstance(one, str) else one for kind, one in given.items()}
 
     def scorer_of(kind: str) -> Scorer | None:
@@ -118,4 +118,4 @@ def _plain(kind: str) -> str:
     return kind.strip().casefold().replace(" ", "_").replace("-", "_").removesuffix("题")
 
 
-PART = ScorerPart(scorer=by_type, combine=make, options=Options)
+PART = ScorerPart(scorer=by_type, combine=make, options=ByTypeOptions)

@@ -1,6 +1,6 @@
 """Compare the options an agent chose with the right ones: `AC`, `A、C`, "The answer is AC", `选B`, `\\boxed{B}`.
 
-The target is the letters (`B`, `AC`, `A,C`, or a list). `meta["choice"]` may hold options, see `Options`.
+The target is the letters (`B`, `AC`, `A,C`, or a list). `meta["choice"]` may hold options, see `ChoiceOptions`.
 """
 
 import re
@@ -31,7 +31,7 @@ ALL_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LONGEST_REPLY = 20_000  # characters in which the texts of options are looked for
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ChoiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options in `meta["choice"]`.
 
     Attributes:
@@ -46,7 +46,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class _Compared(msgspec.Struct, frozen=True):
-    options: Options
+    options: ChoiceOptions
     right: str
     chosen: str
     readings: tuple[str, ...]
@@ -90,7 +90,7 @@ def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
-    options = converted(sample.meta.get("choice") or {}, Options, "choice")
+    options = converted(sample.meta.get("choice") or {}, ChoiceOptions, "choice")
     target = sample.target
     text = ",".join(map(str, target)) if isinstance(target, list | tuple) else str(target if target is not None else "")
     right = _letters_of(text)
@@ -241,4 +241,4 @@ def _score(found: _Compared, points: float, out_of: int) -> Score:
     return Score(points=points, out_of=out_of, answer=found.chosen, reason=reason, details=details)
 
 
-PART = ScorerPart(scorer=choice, others=(partial,), options=Options)
+PART = ScorerPart(scorer=choice, others=(partial,), options=ChoiceOptions)

@@ -10,7 +10,7 @@ from proctor.core.trajectory import Trajectory
 from proctor_judging.scorers import _bleu
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class ChrfOptions(msgspec.Struct, frozen=True, kw_only=True):
     """`word_order` 2 makes chrF++; `lowercase` ignores case."""
 
     word_order: int = 0
@@ -23,11 +23,11 @@ def chrf(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     >>> chrf(Sample.ask("a", "?", target="Paris"), Trajectory.of("Paris")).points
     1.0
     """
-    return _bleu.score(sample, trajectory, _metric, Options())
+    return _bleu.score(sample, trajectory, _metric, ChrfOptions())
 
 
-def _metric(options: Options, _targets: str) -> Any:
+def _metric(options: ChrfOptions, _targets: str) -> Any:
     return _bleu.package().CHRF(word_order=options.word_order, lowercase=options.lowercase)
 
 
-PART = _bleu.part(chrf, Options, _metric, "chrf")
+PART = _bleu.part(chrf, ChrfOptions, _metric, "chrf")

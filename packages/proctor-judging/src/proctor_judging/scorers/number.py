@@ -21,10 +21,10 @@ from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.replies import match_asked
 from proctor_judging.matching.syntax import read_tree
 from proctor_judging.matching.text import tidy
-from proctor_judging.matching.verdict import AnswerOptions, Match, Options
+from proctor_judging.matching.verdict import AnswerMatch, AnswerMatchOptions, AnswerOptions
 from proctor_judging.scorers.answer import VERSION, undecided
 
-__all__ = ["Options", "number", "read_claims"]
+__all__ = ["AnswerMatchOptions", "number", "read_claims"]
 NUMERIC_RULES = ("quasi exact", "numeric", "units", "mathematics")
 LONGEST = 2_000
 FACTORIAL = re.compile(r"!|\\boxed|factorial|阶乘", re.IGNORECASE)
@@ -101,12 +101,12 @@ def read_claims(reply: str, question: str = "") -> NumberClaims:
     return NumberClaims(given, read_amounts(given, question))
 
 
-def _best(amount: Amount, targets: Sequence[str], question: str, options: AnswerOptions, *, alone: bool) -> Match:
+def _best(amount: Amount, targets: Sequence[str], question: str, options: AnswerOptions, *, alone: bool) -> AnswerMatch:
     verdicts = [_compared(amount, target, question, options, alone=alone) for target in targets]
     return next((one for one in verdicts if one.right or one.undecided), verdicts[0])
 
 
-def _compared(amount: Amount, target: str, question: str, options: AnswerOptions, *, alone: bool) -> Match:
+def _compared(amount: Amount, target: str, question: str, options: AnswerOptions, *, alone: bool) -> AnswerMatch:
     """Return the verdict on an amount; within a sentence its unit is what was counted when neither target nor question name one."""
     noun = counted_noun(target)
     counts = noun and amount.noun.casefold().startswith((noun[:-1] or noun).casefold())
@@ -165,4 +165,4 @@ def _is_expression(text: str) -> bool:
     return tree is not None and not tree.variables() and all(node.op not in SEVERAL for node in tree.nodes())
 
 
-PART = ScorerPart(scorer=number, options=Options)
+PART = ScorerPart(scorer=number, options=AnswerMatchOptions)

@@ -1,6 +1,6 @@
 """Score an answer in free text by how close it is to the references, once its lead-in is taken away.
 
-The target is a reference, or a list of them. `meta["open"]` may hold options, see `Options`.
+The target is a reference, or a list of them. `meta["open"]` may hold options, see `OpenOptions`.
 """
 
 import re
@@ -30,7 +30,7 @@ _SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
 }
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OpenOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options in `meta["open"]`: the measure, and the similarity below which the score is 0."""
 
     measure: Literal["rouge-1", "rouge-2", "rouge-l"] = "rouge-l"
@@ -44,7 +44,7 @@ def open(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     >>> open(Sample.ask("q", "?", target="the cat sat"), Trajectory.of("Answer: the cat sat")).points
     1.0
     """
-    options = converted(sample.meta.get("open") or {}, Options, "open")
+    options = converted(sample.meta.get("open") or {}, OpenOptions, "open")
     text = without_thoughts(trajectory.answer)
     lead_in = _LEAD_IN.match(text)
     answer = text[lead_in.end() :] if lead_in else text
@@ -57,4 +57,4 @@ def open(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return score
 
 
-PART = ScorerPart(scorer=open, options=Options)
+PART = ScorerPart(scorer=open, options=OpenOptions)

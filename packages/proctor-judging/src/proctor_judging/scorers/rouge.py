@@ -34,7 +34,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"  # Thai, Lao,
 _TOKEN = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class RougeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The measure, and the package whose figures to reproduce.
 
     package: `rouge-score` 0.1.2 (without a stemmer), `rouge` 1.0.1 or `rouge-chinese` 1.0.3 (after jieba); else our
@@ -76,12 +76,12 @@ def two(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def make(options: Mapping[str, object]) -> Scorer:
-    """Make a scorer with `Options`.
+    """Make a scorer with `RougeOptions`.
 
     Raises:
         BadInput: an unknown option or value.
     """
-    chosen = converted(options, Options, "rouge")
+    chosen = converted(options, RougeOptions, "rouge")
     if chosen.package is None:
         return {"rouge-1": one, "rouge-2": two, "rouge-l": rouge}[chosen.measure]
     package = chosen.package
@@ -169,4 +169,4 @@ def _tokens(text: str) -> list[str]:
     return found or [character for character in text if not character.isspace()]
 
 
-PART = ScorerPart(scorer=rouge, others=(one, two), make=make, options=Options)
+PART = ScorerPart(scorer=rouge, others=(one, two), make=make, options=RougeOptions)

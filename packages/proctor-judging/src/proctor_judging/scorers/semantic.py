@@ -26,7 +26,7 @@ from proctor_judging.matching.sentence_encoder import embedded
 CHARACTERS = 2_000
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class SemanticOptions(msgspec.Struct, frozen=True, kw_only=True):
     """With a threshold the answer is right or wrong; without, the points are the similarity itself.
 
     Attributes:
@@ -48,16 +48,16 @@ def semantic(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     >>> semantic(sample, Trajectory.of("It is a beautiful day.")).points > 0.5
     True
     """
-    return _score(sample, trajectory, Options())
+    return _score(sample, trajectory, SemanticOptions())
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """Make a scorer with `Options`.
+    """Make a scorer with `SemanticOptions`.
 
     Raises:
         MissingExtra: the extra `semantic` is not installed.
     """
-    chosen = converted(options, Options, "semantic")
+    chosen = converted(options, SemanticOptions, "semantic")
     if chosen.threshold is not None and not 0 < chosen.threshold <= 1:
         raise BadInput(
             "{what}: '{name}' is a share from 0 to 1, not {value}.",
@@ -78,7 +78,7 @@ def make(options: Mapping[str, Any]) -> Scorer:
     return semantic
 
 
-def _asking(options: Options, embedder: Embedder) -> Scorer:
+def _asking(options: SemanticOptions, embedder: Embedder) -> Scorer:
     """Return the scorer that asks a server for the vectors, and compares them as the other does."""
 
     @scorer(name="semantic", version=digest(options))
@@ -92,7 +92,7 @@ def _asking(options: Options, embedder: Embedder) -> Scorer:
     return semantic
 
 
-def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
+def _score(sample: Sample, trajectory: Trajectory, options: SemanticOptions) -> Score | Unscored:
     texts = _texts(sample, trajectory)
     if not isinstance(texts, list):
         return texts
@@ -111,7 +111,7 @@ def _texts(sample: Sample, trajectory: Trajectory) -> list[str] | Score | Unscor
     return [answer, *targets]
 
 
-def _compared(answer: str, similarities: Sequence[float], options: Options) -> Score:
+def _compared(answer: str, similarities: Sequence[float], options: SemanticOptions) -> Score:
     similarity = round(min(max(*similarities, 0.0), 1.0), 6)
     details = {"similarity": similarity, "threshold": options.threshold}
     if options.threshold is None:
@@ -128,4 +128,4 @@ def _compared(answer: str, similarities: Sequence[float], options: Options) -> S
     return Score(points=similarity >= options.threshold, answer=answer, reason=reason, details=details)
 
 
-PART = ScorerPart(scorer=semantic, make=make, options=Options)
+PART = ScorerPart(scorer=semantic, make=make, options=SemanticOptions)

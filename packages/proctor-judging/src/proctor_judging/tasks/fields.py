@@ -12,7 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Limits
 from proctor.datasets.columns import ITEM_NAMES, assign_columns, show_mapping
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import Row, items_in, rows
+from proctor.datasets.rows import DataRow, items_in, rows
 
 ROLES = {role: ITEM_NAMES[role] for role in ("id", "question", "reference", "answer", "solution", "cluster")}
 ROLES["answer"] = (*ITEM_NAMES["answer"], *ITEM_NAMES["document"])
@@ -21,7 +21,7 @@ JUDGED = ("question", "answer", "solution")
 TITLES = {"answer": "Answer", "solution": "Solution"}
 
 
-class Fields(msgspec.Struct, frozen=True, kw_only=True):
+class ItemFields(msgspec.Struct, frozen=True, kw_only=True):
     """The columns of a file by their role."""
 
     roles: Mapping[str, str]
@@ -29,7 +29,7 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True):
     unused: tuple[str, ...] = ()
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class JudgedItem(msgspec.Struct, frozen=True, kw_only=True):
     """One item: its texts by role, the tags to report by, and whether the file names it."""
 
     id: str
@@ -52,15 +52,15 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         return "\n\n".join(f"{TITLES[role]}: {text}" if role in TITLES else text for role, text in told)
 
 
-class Items(msgspec.Struct, frozen=True, kw_only=True):
+class ItemsFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file of items whose rows have all been checked; each iteration reads the items again."""
 
     path: Path
-    fields: Fields
+    fields: ItemFields
     count: int
     digest: str
 
-    def read(self) -> Iterator[Item]:
+    def read(self) -> Iterator[JudgedItem]:
         return (_item(row, self.fields) for row in rows(self.path))
 
     @property
@@ -69,7 +69,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
         return [role for role in JUDGED if role in self.fields.roles]
 
 
-def items_of(path: str | Path, columns: Mapping[str, str] | None = None) -> Items:
+def items_of(path: str | Path, columns: Mapping[str, str] | None = None) -> ItemsFile:
     """Read the items of a file through, and check each: JSON, JSON lines, CSV, TSV, YAML or Parquet.
 
     Raises:
@@ -83,16 +83,16 @@ def items_of(path: str | Path, columns: Mapping[str, str] | None = None) -> Item
 
 
 @lru_cache(maxsize=8)
-def _checked(path: Path, columns: tuple[tuple[str, str], ...], changed: int, size: int) -> Items:  # noqa: ARG001 - they tell one state of a file from another
+def _checked(path: Path, columns: tuple[tuple[str, str], ...], changed: int, size: int) -> ItemsFile:  # noqa: ARG001 - they tell one state of a file from another
     names = list(dict.fromkeys(name for row in rows(path) for name in row.cells))
     if not names:
         raise BadInput("{path} holds no items.", path=path)
     fields = _understood(names, dict(columns), path)
     count = sum(1 for _ in items_in(path, lambda row: _item(row, fields), lambda item: item.id))
-    return Items(path=path, fields=fields, count=count, digest=digest_file(path))
+    return ItemsFile(path=path, fields=fields, count=count, digest=digest_file(path))
 
 
-def _understood(names: list[str], mapped: Mapping[str, str], path: Path) -> Fields:
+def _understood(names: list[str], mapped: Mapping[str, str], path: Path) -> ItemFields:
     roles, tags, _ = assign_columns(names, mapped, path.name, ROLES, many=("tag",))
     if not any(role in roles for role in JUDGED):
         raise BadInput(
@@ -102,10 +102,10 @@ def _understood(names: list[str], mapped: Mapping[str, str], path: Path) -> Fiel
             map=show_mapping(names, ["answer"]),
         )
     used = {*mapped, *roles.values(), *tags.values()}
-    return Fields(roles=roles, tags=tags, unused=tuple(name for name in names if name not in used))
+    return ItemFields(roles=roles, tags=tags, unused=tuple(name for name in names if name not in used))
 
 
-def _item(row: Row, fields: Fields) -> Item:
+def _item(row: DataRow, fields: ItemFields) -> JudgedItem:
     roles = fields.roles
     texts = {role: _text(row, roles[role]) for role in ("question", "reference", "answer", "solution") if role in roles}
     for role in ("question", "answer"):
@@ -128,10 +128,10 @@ def _item(row: Row, fields: Fields) -> Item:
         raise BadInput("{where}: the column '{column}' is empty.", where=row.where, column=roles["id"])
     cluster = _text(row, roles["cluster"]) if "cluster" in roles else ""
     tags = {tag: _text(row, name)[:100] for tag, name in fields.tags.items() if _text(row, name)}
-    return Item(id=name, texts=texts, cluster=cluster or None, tags=tags, is_named=named)
+    return JudgedItem(id=name, texts=texts, cluster=cluster or None, tags=tags, is_named=named)
 
 
-def _text(row: Row, column: str) -> str:
+def _text(row: DataRow, column: str) -> str:
     """Return a cell as text; lists and objects as JSON."""
     value: Any = row.cells.get(column)
     if is_empty(value):

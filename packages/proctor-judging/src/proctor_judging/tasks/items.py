@@ -8,7 +8,7 @@ from proctor.core.errors import BadInput
 from proctor.core.parts import TaskKindPart
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.task import Task
-from proctor_judging.tasks.fields import Item, Items, items_of
+from proctor_judging.tasks.fields import ItemsFile, JudgedItem, items_of
 
 EXAMPLES = 2
 
@@ -47,7 +47,7 @@ def task(
     )
 
 
-def sample(item: Item, **meta: object) -> Sample:
+def sample(item: JudgedItem, **meta: object) -> Sample:
     """Make a sample of an item, with its texts in `meta` for judges and for the agent `recorded:`."""
     asked = item.texts.get("question") or item.text()
     return Sample(
@@ -59,14 +59,14 @@ def sample(item: Item, **meta: object) -> Sample:
     )
 
 
-def same_texts(one: Items, other: Items) -> bool:
+def same_texts(one: ItemsFile, other: ItemsFile) -> bool:
     """True if two files hold the same items, in any order and under any ids."""
     if one.digest == other.digest:
         return True
     return one.count == other.count and {item.text() for item in one.read()} == {item.text() for item in other.read()}
 
 
-def _references(path: str | None, items: Items, count: int) -> list[str]:
+def _references(path: str | None, items: ItemsFile, count: int) -> list[str]:
     if path is None:
         return []
     if count < 1:
@@ -77,7 +77,7 @@ def _references(path: str | None, items: Items, count: int) -> list[str]:
     return [item.text() for item in found.read()]
 
 
-def _samples(items: Items, shown: list[str], examples: int, seed: int) -> Iterator[Sample]:
+def _samples(items: ItemsFile, shown: list[str], examples: int, seed: int) -> Iterator[Sample]:
     for item in items.read():
         drawn = random.Random(f"{seed}:{item.id}").sample(shown, min(examples, len(shown)))  # noqa: S311 - the same again
         yield sample(item, **({"examples": drawn} if drawn else {}))

@@ -24,8 +24,8 @@ from proctor.core.sentence import say
 from proctor.core.task import Judged, Task
 from proctor.core.trial import IN_THE_MEAN
 from proctor.datasets.formats import READERS
-from proctor.stats.ranking import Battle, bradley_terry
-from proctor_judging.tasks.fields import JUDGED, Item, Items, items_of
+from proctor.stats.ranking import RankedBattle, bradley_terry
+from proctor_judging.tasks.fields import JUDGED, ItemsFile, JudgedItem, items_of
 from proctor_judging.tasks.items import same_texts, sample
 
 Pairing = Literal["auto", "id", "random"]
@@ -44,8 +44,8 @@ class Set(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     digest: str
     roles: tuple[str, ...]
-    read: Callable[[], Iterator[Item]]
-    file: Items | None = None
+    read: Callable[[], Iterator[JudgedItem]]
+    file: ItemsFile | None = None
 
 
 def task(
@@ -99,10 +99,10 @@ def summary(
     return partial(_strengths, control, seed) if len(sets) > 2 or control != "none" else None
 
 
-def battles_of(judged: Judged, control: Control = "none") -> list[Battle]:
+def battles_of(judged: Judged, control: Control = "none") -> list[RankedBattle]:
     """Return every comparison of a run, with its style where that is controlled for."""
     return [
-        Battle(
+        RankedBattle(
             item=sample.cluster or sample.id,
             first=sample.meta["systems"][0],
             second=sample.meta["systems"][1],
@@ -155,14 +155,14 @@ def _run(run_id: str, store: str | None) -> Set:
 
     opened = open_store(store_url(store, settings()))
     opened.run(run_id)
-    found: dict[str, Item] = {}
+    found: dict[str, JudgedItem] = {}
     for trial in opened.trials(run_id):
         if trial.outcome in IN_THE_MEAN and trial.sample_id not in found:
             answer = trial.trajectory.answer if trial.outcome == "scored" else ""
             asked = opened.sample(run_id, trial.sample_id)
             texts = {"question": asked.question if asked is not None else "", "answer": answer}
             tags = asked.tags if asked is not None else {}
-            found[trial.sample_id] = Item(
+            found[trial.sample_id] = JudgedItem(
                 id=trial.sample_id, texts={role: text for role, text in texts.items() if text}, tags=tags
             )
     opened.close()
@@ -229,7 +229,7 @@ def _drawn(found: Sequence[Set], roles: Sequence[str], count: int, seed: int) ->
         yield _pair(item, drawn, roles, (one.name, other.name))
 
 
-def _pair(item: Item, rivals: Sequence[Item], roles: Sequence[str], systems: tuple[str, str]) -> Sample:
+def _pair(item: JudgedItem, rivals: Sequence[JudgedItem], roles: Sequence[str], systems: tuple[str, str]) -> Sample:
     """Return an item with its rivals; a question that both answer is context, and not compared."""
     asked = item.texts.get("question", "")
     is_answer = "answer" in roles and bool(asked) and all(one.texts.get("question") == asked for one in rivals)

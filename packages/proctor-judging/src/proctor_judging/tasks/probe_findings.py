@@ -21,7 +21,7 @@ from proctor.core.trial import Verdict
 from proctor.stats.distributions import t_cdf, t_quantile
 from proctor.stats.estimate import estimate
 from proctor.stats.multiple import holm
-from proctor.stats.paired import Pair, compare, sign_flips
+from proctor.stats.paired import PairedSample, compare, sign_flips
 from proctor_judging.tasks.probes import KINDS, PROBES
 
 Judgement = Literal["fine", "biased", "unclear", "not_applicable"]
@@ -51,7 +51,7 @@ NO_ITEMS: Mapping[str, Sentence] = {
 }
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class ProbeFinding(msgspec.Struct, frozen=True, kw_only=True):
     """One probe, in pairs or by points.
 
     Attributes:
@@ -87,7 +87,7 @@ def findings(
     kinds: Iterable[str] = (),
     margin: float = MARGIN,
     level: float = 0.95,
-) -> list[Finding]:
+) -> list[ProbeFinding]:
     """Return what was found, in the order of the probes; one that no item was fit for is not applicable.
 
     Of injection only what is gained counts: a judge may well hold it against an answer.
@@ -111,7 +111,7 @@ def findings(
     )
 
 
-def _corrected(found: Sequence[Finding], margin: float, level: float) -> list[Finding]:
+def _corrected(found: Sequence[ProbeFinding], margin: float, level: float) -> list[ProbeFinding]:
     """Return the findings, of which those are accusations that outlast Holm's correction over all that apply."""
     tested = [one for one in found if one.verdict != "not_applicable"]
     adjusted = holm([1.0 if one.p_value is None else one.p_value for one in tested])
@@ -122,11 +122,13 @@ def _corrected(found: Sequence[Finding], margin: float, level: float) -> list[Fi
 
 def _finding(
     probe: str, kind: str, scores: list[tuple[str, Score]], planned: int, margin: float, level: float
-) -> Finding:
+) -> ProbeFinding:
     reading = READINGS[probe, kind]
     if not planned:
         why = NO_ITEMS.get(probe, reading)
-        return Finding(probe=probe, judged=kind, verdict="not_applicable", words=say("not applicable"), reading=why)
+        return ProbeFinding(
+            probe=probe, judged=kind, verdict="not_applicable", words=say("not applicable"), reading=why
+        )
     found = _stability(scores, level) if probe == "stability" else _effect(scores, level)
     verdict = _verdict(probe, found, margin)
     same = estimate(
@@ -138,7 +140,7 @@ def _finding(
         ),
         level=level,
     )
-    return Finding(
+    return ProbeFinding(
         probe=probe,
         judged=kind,
         value=found.value,
@@ -163,7 +165,7 @@ def _effect(scores: list[tuple[str, Score]], level: float) -> Estimate:
         return Estimate(name="", value=None)
     found = compare(
         [
-            Pair(cluster=cluster, first=shares[0], second=shares[1])
+            PairedSample(cluster=cluster, first=shares[0], second=shares[1])
             for cluster, score in scores
             if (shares := _shares(score))
         ],

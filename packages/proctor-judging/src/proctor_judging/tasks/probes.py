@@ -21,7 +21,7 @@ from proctor.core.errors import BadInput
 from proctor.core.parts import TaskKindPart
 from proctor.core.sample import Sample
 from proctor.core.task import Task
-from proctor.datasets.rows import Row, items_in
+from proctor.datasets.rows import DataRow, items_in
 from proctor.registry import unknown
 from proctor_judging.tasks import probe_variants
 
@@ -33,7 +33,7 @@ BUNDLED = "probe_items.toml"
 HUMAN = {"own": 1.0, "tie": 0.0, "other": -1.0}
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProbeItem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One question with its answers."""
 
     id: str | int
@@ -83,27 +83,27 @@ def task(path: str = "", *, probes: Sequence[str] = (), kinds: Sequence[str] = (
 
 
 @cache
-def bundled() -> Sequence[Item]:
+def bundled() -> Sequence[ProbeItem]:
     """Return the items that come with Proctor, half of them in Chinese."""
     text = files("proctor_judging.tasks").joinpath(BUNDLED).read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text)["items"], list[Item])
+    return msgspec.convert(tomllib.loads(text)["items"], list[ProbeItem])
 
 
-def own_items(path: Path) -> Sequence[Item]:
+def own_items(path: Path) -> Sequence[ProbeItem]:
     """Return the items of a file: JSON lines, JSON, CSV, TSV, YAML or Parquet.
 
     Raises:
         BadInput: no such file, a column that is not known, or an id that is used twice; names file and row.
     """
 
-    def make(row: Row) -> Item:
+    def make(row: DataRow) -> ProbeItem:
         cells = {name: value for name, value in row.cells.items() if value is not None}
-        return converted({"id": row.number, **cells}, Item, str(row.where))
+        return converted({"id": row.number, **cells}, ProbeItem, str(row.where))
 
     return list(items_in(path, make, lambda item: str(item.id)))
 
 
-def _samples(item: Item) -> Iterator[Sample]:
+def _samples(item: ProbeItem) -> Iterator[Sample]:
     answer, other, lang = item.answer, item.other, item.lang
     if answer.strip():
         if other.strip():
@@ -126,7 +126,7 @@ def _samples(item: Item) -> Iterator[Sample]:
             yield _sample(item, "self", "points", changed=item.own, plain=other)
 
 
-def _sample(item: Item, probe: ProbeName, kind: Kind, order: str = "", *, changed: str, plain: str) -> Sample:
+def _sample(item: ProbeItem, probe: ProbeName, kind: Kind, order: str = "", *, changed: str, plain: str) -> Sample:
     meta = {"changed": changed, "plain": plain, "human": HUMAN.get(item.human, 0.0) if probe == "self" else 0.0}
     tags = {"probe": probe, "judged": kind, "language": order or item.lang}
     name = "/".join(one for one in (str(item.id), probe, kind, order) if one)

@@ -11,7 +11,7 @@ from proctor.api.prepare import open_existing
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
-from proctor_judging.tasks.probe_findings import MARGIN, Finding, findings
+from proctor_judging.tasks.probe_findings import MARGIN, ProbeFinding, findings
 
 AGENT = "baseline:null"  # the answers to judge are in the samples
 TASK = "judge-probes"
@@ -23,7 +23,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
     judge: str
     rubric: str
     run: Run
-    findings: Sequence[Finding]
+    findings: Sequence[ProbeFinding]
 
     @property
     def is_biased(self) -> bool:

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
 from proctor.core.sentence import Sentence, say
-from proctor.reports.word_diff import Piece, diff_words
+from proctor.reports.word_diff import WordDiffPiece, diff_words
 from proctor_adapters.evalsets.noun import as_json
 from proctor_adapters.evalsets.outcomes import Call, CaseOutcome, TurnOutcome, outcome_of
 from proctor_adapters.evalsets.schema import PERSONAS, EvalCase
@@ -65,8 +65,8 @@ class Shown(NamedTuple):
     """What an actual turn is shown with: the response and the expected one, split where they differ."""
 
     turn: TurnOutcome
-    expected: Sequence[Piece]
-    actual: Sequence[Piece]
+    expected: Sequence[WordDiffPiece]
+    actual: Sequence[WordDiffPiece]
     calls: Sequence[tuple[str, bool]]  # each as text, and if it is the one expected at its index
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from proctor.core.sentence import Sentence, say
-from proctor.runtime.program import LineTooLong, Program
+from proctor.runtime.program import LineTooLong, RunningProgram
 from proctor_web.chats.wire import REPORTS, Command, Load, Ready, Report, Send, Unusable, line_of
 
 MOST_LINE_BYTES = 16_000_000
@@ -35,7 +35,7 @@ class AgentProcess:
         self.is_ready = False
         self._hear = hear
         self._ended = ended
-        self._program: Program | None = None
+        self._program: RunningProgram | None = None
         self._waiting: list[Command] = []
         self._life = asyncio.create_task(self._live(Load(agent=agent, options=options)))
 
@@ -77,7 +77,9 @@ class AgentProcess:
     async def _live(self, load: Load) -> None:
         """Start the process and hear it until it ends."""
         try:
-            self._program = program = await Program.start(CHILD, line_bytes=MOST_LINE_BYTES, tail_bytes=PRINTED_BYTES)
+            self._program = program = await RunningProgram.start(
+                CHILD, line_bytes=MOST_LINE_BYTES, tail_bytes=PRINTED_BYTES
+            )
         except OSError as error:
             self.fault = say("This machine cannot start a process: {error}.", error=error.strerror or error)
             self._ended(self)
@@ -92,7 +94,7 @@ class AgentProcess:
             self.fault = self.fault or say("The agent's process ended ({how}).", how=_how_it_ended(program.code))
             self._ended(self)
 
-    async def _listen(self, program: Program) -> None:
+    async def _listen(self, program: RunningProgram) -> None:
         while True:
             try:
                 line = await program.read()

@@ -10,9 +10,9 @@ from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.runtime.visible import one_line, visible
-from proctor_judging.review.items import FIELDS, Item
-from proctor_judging.review.labels import STATUS_NAMES, STATUSES, Entry, Status
-from proctor_judging.review.queue import Conflict, Progress, Review
+from proctor_judging.review.items import FIELDS, ReviewItem
+from proctor_judging.review.labels import STATUS_NAMES, STATUSES, LabelEntry, Status
+from proctor_judging.review.queue import Review, ReviewConflict, ReviewProgress
 
 WIDTH = 100
 STATUS_BY_LETTER: dict[str, Status] = {"a": "approved", "r": "rejected", "v": "needs_revision"}
@@ -59,7 +59,7 @@ def walk(review: Review, reviewer: str) -> None:
     output.line(t("Everything is reviewed."))
 
 
-def show_statistics(review: Review, conflicts: Sequence[Conflict]) -> None:
+def show_statistics(review: Review, conflicts: Sequence[ReviewConflict]) -> None:
     """Show the progress of the review, in all and by reviewer, how reviewers agree, and their conflicts."""
     columns = (t("Reviewer"), t("Reviewed"), *(t(name) for name in STATUS_NAMES.values()), t("Mean"))
     rows = [(visible(name) or t("(no name)"), *_numbers(review.progress(name))) for name in review.people()]
@@ -82,7 +82,7 @@ def show_statistics(review: Review, conflicts: Sequence[Conflict]) -> None:
         output.tell(note)
 
 
-def _show(item: Item, entry: Entry | None, at: int, total: int) -> None:
+def _show(item: ReviewItem, entry: LabelEntry | None, at: int, total: int) -> None:
     output.line(f"\n── {at + 1} / {total} · {one_line(item.id, 60)} · {one_line(item.topic, 40)}")
     for name, title in FIELDS.items():
         text = visible(getattr(item, name)) or t("(not in the data)")
@@ -110,7 +110,7 @@ def _read(review: Review, said: str) -> tuple[dict[str, float], str, str]:
     return scores, status, words[count + 1] if len(words) > count + 1 else ""
 
 
-def _next_todo(review: Review, reviewer: str, queue: Sequence[Item], at: int) -> int | None:
+def _next_todo(review: Review, reviewer: str, queue: Sequence[ReviewItem], at: int) -> int | None:
     """Return the position of the next item to do, from the beginning again at the end; None if there is none."""
     states = review.states(reviewer)
     todo = [place for place, item in enumerate(queue) if states[item.number] not in STATUSES]
@@ -126,7 +126,7 @@ def _help(review: Review) -> str:
     )
 
 
-def _numbers(progress: Progress) -> list[str]:
+def _numbers(progress: ReviewProgress) -> list[str]:
     mean = "–" if progress.mean is None else f"{progress.mean:.2f}"
     return [f"{progress.done} / {progress.total}", *(str(progress.by_status[status]) for status in STATUSES), mean]
 

@@ -22,7 +22,7 @@ def command(store: str | None, name: str, run: str, most: int, as_json: bool) ->
     with needs("web", "proctor team audit"):
         from proctor_web.users.database import open_database
         from proctor_web.users.ledger import Ledger
-    from proctor.reports.words import Words
+    from proctor.reports.words import ReportWords
     from proctor.stores import default_path
     from proctor.stores.blobs import clean
 
@@ -32,7 +32,7 @@ def command(store: str | None, name: str, run: str, most: int, as_json: bool) ->
     if as_json:
         output.print_json({"entries": [msgspec.to_builtins(one) for one in found]})
         return
-    words = Words(lang())
+    words = ReportWords(lang())
     for one in found:
         output.line(
             f"{words.when(one.at)}  {one.name or '-'} ({one.role}, {one.via}, {one.address or '-'})  {one.what}  {one.run or '-'}  {one.status or '-'}"

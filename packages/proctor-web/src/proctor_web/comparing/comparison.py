@@ -10,8 +10,8 @@ import msgspec
 from proctor.api.anytime import decision_between
 from proctor.core.errors import BadInput
 from proctor.core.trajectory import Usage
-from proctor.reports.compare import Comparison, compare_several, scorers_in_common
-from proctor.reports.verdicts import Row, gate
+from proctor.reports.compare import RunComparison, compare_several, scorers_in_common
+from proctor.reports.verdicts import MetricRow, gate
 from proctor.stats import power
 from proctor.stats.paired import Decision
 from proctor_web.comparing.background import Background
@@ -56,7 +56,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
     runs: tuple[str, ...]
     scorer: str
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[RunComparison, ...]
     needed: tuple[tuple[power.Needed, ...], ...]
     decisions: tuple[Decision, ...]
     usage: tuple[Usage, ...]
@@ -70,14 +70,14 @@ class PairRow(msgspec.Struct, frozen=True, kw_only=True):
 
     first: int
     second: int
-    row: Row
+    row: MetricRow
 
 
 class Kept(msgspec.Struct, frozen=True):
     """What takes long to compute of some runs, whatever is asked about it."""
 
     scorer: str
-    comparisons: Sequence[Comparison]
+    comparisons: Sequence[RunComparison]
     columns: Columns
     overlaps: Sequence[Overlap]
     usage: Sequence[Usage]

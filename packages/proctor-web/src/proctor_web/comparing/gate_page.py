@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from proctor.reports.pages import Page, markdown
-from proctor.reports.words import Words
+from proctor.reports.pages import ReportPage, markdown
+from proctor.reports.words import ReportWords
 from proctor_ci import pages
 from proctor_ci.gate import Decision, Gate, Ruling
 from proctor_ci.pull_request import defuse
@@ -39,14 +39,14 @@ class GatePage(msgspec.Struct, frozen=True, kw_only=True):
     meaning: str
     lines: tuple[RuleLine, ...]
     reach: int
-    page: Page
+    page: ReportPage
     explained: tuple[str, ...]
     comment: str
 
 
 def lay_out(gate: Gate, lang: str, link: str) -> GatePage:
     """Return the page of a decision, with a comment in Markdown that leads to `link`."""
-    words = Words(lang)
+    words = ReportWords(lang)
     t = words.t
     shown = pages.page(gate, lang)
     distances = [_distances(ruling) for ruling in gate.rulings]

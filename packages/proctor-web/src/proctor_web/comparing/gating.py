@@ -11,7 +11,7 @@ from proctor.api.run import Run
 from proctor.core.sentence import Sentence
 from proctor.reports.changes import Change
 from proctor_ci.gate import Decision, Gate, Ruling, gate
-from proctor_ci.policy import FILE, Policy, default_policy, read_policy
+from proctor_ci.policy import FILE, GatePolicy, default_policy, read_policy
 from proctor_web.comparing.background import Background
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, Workspace
@@ -70,7 +70,7 @@ def decide_soon(workspace: Workspace, given: GateGiven, *, seconds: float | None
     return workspace.kept(Background).result(key, runs, make, version=policy.digest, seconds=seconds)
 
 
-def policy_of(run: Found) -> Policy:
+def policy_of(run: Found) -> GatePolicy:
     """Return the policy next to the store of a run, by the name of its file alone; the default one if there is none.
 
     Raises:
@@ -90,7 +90,7 @@ def _baseline(workspace: Workspace, run: Found, name: str) -> Found:
     return Found(run.store, run.store.run(named[name]), named[name])
 
 
-def _decide(runs: list[Found], *, policy: Policy, accept: bool) -> Gate:
+def _decide(runs: list[Found], *, policy: GatePolicy, accept: bool) -> Gate:
     run, *rest = [Run(one.record, one.store) for one in runs]
     return gate(
         run,

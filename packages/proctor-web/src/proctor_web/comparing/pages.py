@@ -17,10 +17,10 @@ from proctor.reports import versus
 from proctor.reports.both import pair_samples
 from proctor.reports.build import HIDDEN, is_private
 from proctor.reports.changes import SEPARATOR
-from proctor.reports.compare import Comparison, scorers_in_common
+from proctor.reports.compare import RunComparison, scorers_in_common
 from proctor.reports.pairs import value_text
-from proctor.reports.verdicts import Row
-from proctor.reports.words import Words
+from proctor.reports.verdicts import MetricRow
+from proctor.reports.words import ReportWords
 from proctor.stats.paired import Decision
 from proctor_ci import delta_pages, trend_pages
 from proctor_ci.trends import TrendGiven, named_baselines
@@ -114,7 +114,7 @@ class _Pages:
     def _compared(
         self, request: Request, runs: Sequence[Found], found: comparison.Kept, given: comparison.CompareGiven
     ) -> Response:
-        words = Words(request.state.lang)
+        words = ReportWords(request.state.lang)
         compared = comparison.describe(runs, found, given)
         asked = read(request, samples.SamplesGiven)
         of = comparison.position(asked.of, runs)
@@ -264,7 +264,7 @@ class _Pages:
         board = leaderboard.rank_agents_soon(self._workspace, given, seconds=SECONDS)
         if board is None:
             return page(request, "comparing/waiting.html.jinja", title=say("Leaderboard"))
-        words = Words(request.state.lang)
+        words = ReportWords(request.state.lang)
         return page(
             request,
             "comparing/leaderboard.html.jinja",
@@ -283,7 +283,7 @@ class _Pages:
         trend = trends.follow_task_soon(self._workspace, given, seconds=SECONDS)
         if trend is None:
             return page(request, "comparing/waiting.html.jinja", title=say("Trends"))
-        words = Words(request.state.lang)
+        words = ReportWords(request.state.lang)
         plain = [(point.run, f"{words.when(point.created)} · {point.run_id}") for point in reversed(trend.points)]
         return page(
             request,
@@ -337,7 +337,7 @@ def _fields(request: Request, *, without: Sequence[str]) -> list[tuple[str, str]
     return [(key, value) for key, value in request.query_params.multi_items() if key not in {*without, *OF_THE_MOMENT}]
 
 
-def _decision(decision: Decision, letter: str, margin: float, words: Words) -> str:
+def _decision(decision: Decision, letter: str, margin: float, words: ReportWords) -> str:
     points = f"{margin:g}"
     match decision:
         case "go":
@@ -376,7 +376,7 @@ def _differences(pairs: Sequence[comparison.PairRow], count: int) -> list[list[C
     return table
 
 
-def _distinguished(pairs: Sequence[comparison.PairRow], letters: str, words: Words) -> Iterator[str]:
+def _distinguished(pairs: Sequence[comparison.PairRow], letters: str, words: ReportWords) -> Iterator[str]:
     for pair in pairs:
         better, worse = letters[pair.second], letters[pair.first]
         if pair.row.outcome == "worse":
@@ -393,10 +393,10 @@ def _kappa(estimate: Estimate) -> str:
     return f"{estimate.value:z.2f}{between}"
 
 
-def _slices(comparisons: Sequence[Comparison]) -> dict[str, list[Row | None]]:
+def _slices(comparisons: Sequence[RunComparison]) -> dict[str, list[MetricRow | None]]:
     """Return the rows of each slice by the main metric, one for each comparison."""
     main = comparisons[0].rows[0].metric
-    found: dict[str, list[Row | None]] = {}
+    found: dict[str, list[MetricRow | None]] = {}
     for at, one in enumerate(comparisons):
         for row in one.rows[1:]:
             if row.slice and row.metric == main:
@@ -420,7 +420,7 @@ def _shown_options(rank: leaderboard.Rank) -> dict[str, str]:
     return {name: HIDDEN if is_private(name) else value_text(value) for name, value in rank.options.items()}
 
 
-def _about_board(board: leaderboard.Leaderboard, words: Words) -> Iterator[str]:
+def _about_board(board: leaderboard.Leaderboard, words: ReportWords) -> Iterator[str]:
     if board.tested:
         yield words.t(
             "A rank is a range: at 95% an agent is no better and no worse than it says. Each two agents are tested on the samples that both scored, and all tests ({count}) are corrected by Holm together; agents with overlapping ranges cannot be separated.",

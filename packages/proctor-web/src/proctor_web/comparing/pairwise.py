@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from proctor.reports.matching import earned_by_sample, match_samples, metric_of, untested_row
-from proctor.reports.verdicts import Row, Untested, decide_each
+from proctor.reports.verdicts import MetricRow, Untested, decide_each
 from proctor_ci.trends import ALPHA
 from proctor_web.workspace import Found
 
 
-def compare_each_two(runs: Sequence[Found], scorer: str) -> Mapping[tuple[int, int], Row]:
+def compare_each_two(runs: Sequence[Found], scorer: str) -> Mapping[tuple[int, int], MetricRow]:
     """Return the difference of each two runs, by their positions; all tests are corrected by Holm together.
 
     Two runs without a scored sample in common are left out.

@@ -9,8 +9,8 @@ from proctor.core.score import Score
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Outcome, Value
 from proctor.reports.both import attempt_to_show, expected_text, made_text
-from proctor.reports.story import Finding, Story, story
-from proctor.reports.word_diff import Piece, diff_words
+from proctor.reports.story import Story, StoryFinding, story
+from proctor.reports.word_diff import WordDiffPiece, diff_words
 from proctor.runtime.visible import one_line
 from proctor_web.comparing.columns import FLAGS, GROUPS, Columns, groups_of
 from proctor_web.comparing.comparison import find_runs, kept, position
@@ -73,8 +73,8 @@ class SampleSide(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome | None = None
     attempt: int = 0
     attempts: int = 0
-    pieces: tuple[Piece, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    pieces: tuple[WordDiffPiece, ...] = ()
+    findings: tuple[StoryFinding, ...] = ()
     reason: str | Sentence = ""
     seconds: float = 0.0
 
@@ -199,7 +199,9 @@ def _tell(run: Found, sample_id: str, scorer: str, *, best: bool) -> tuple[Story
     return story(trial, run.store.sample(run.record.id, sample_id), own, characters=TEXT), len(trials)
 
 
-def _side(run: Found, value: float | None, one: Story | None, attempts: int, pieces: Sequence[Piece]) -> SampleSide:
+def _side(
+    run: Found, value: float | None, one: Story | None, attempts: int, pieces: Sequence[WordDiffPiece]
+) -> SampleSide:
     if one is None:
         return SampleSide(run=run.reference, value=value)
     return SampleSide(

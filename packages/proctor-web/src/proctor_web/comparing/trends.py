@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from proctor_ci.trends import Chosen, Trend, TrendGiven, choose, follow
+from proctor_ci.trends import Trend, TrendGiven, TrendRuns, choose, follow
 from proctor_web.comparing.background import Background
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, Workspace
@@ -29,7 +29,7 @@ def follow_task_soon(workspace: Workspace, given: TrendGiven, *, seconds: float 
 
 def _follow(trend: Trend, runs: Sequence[Found]) -> Trend:
     """Fill a trend with its runs; a baseline comes last, after them."""
-    return follow(Chosen(trend, runs[:-1], runs[-1]) if trend.baseline else Chosen(trend, runs, None))
+    return follow(TrendRuns(trend, runs[:-1], runs[-1]) if trend.baseline else TrendRuns(trend, runs, None))
 
 
 OPERATIONS = (Operation("GET", "/trends", follow_task),)

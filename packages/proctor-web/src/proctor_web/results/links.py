@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
-from proctor.reports.render import Line, Links
+from proctor.reports.render import EstimateLine, Links
 from proctor_web.samples.addresses import list_address, sample_address
 from proctor_web.samples.listing import NO_CLASS
 
@@ -40,7 +40,7 @@ class RunLinks(Links):
     def sample(self, sample_id: str, attempt: int) -> str:
         return sample_address(self.reference, sample_id, attempt)
 
-    def shown(self, key: str, rows: Sequence[Line]) -> Sequence[Line]:
+    def shown(self, key: str, rows: Sequence[EstimateLine]) -> Sequence[EstimateLine]:
         """Return the rows of a section of estimates that the page shows: the first ones, or all if the section is open."""
         return rows if len(rows) <= ROWS + 1 or key == self.opened else rows[:ROWS]
 

@@ -18,7 +18,7 @@ from proctor.core.version import __version__
 from proctor.i18n import speak
 from proctor.reports.build import NOT_ENDED
 from proctor.reports.render import run_values
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor_web.app import page
 from proctor_web.auth import session_of
 from proctor_web.failures import API
@@ -64,7 +64,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
             if panel.progress.is_under_way:
                 age = time.time() - gathered.at
                 report = replace(report, notes=tuple(one for one in report.notes if not _is_not_ended(one)))
-            values = run_values(report, Words(request.state.lang), links)
+            values = run_values(report, ReportWords(request.state.lang), links)
         return page(
             request,
             "results/run.html.jinja",
@@ -105,7 +105,7 @@ async def save_page(request: Request) -> Response:
     if shown.status != 200 or shown.content_type != "text/html":
         raise BadInput("'{view}' is no page of this server.", view=view)
     lang = request.state.lang
-    when = Words(lang).when(time.time())
+    when = ReportWords(lang).when(time.time())
     footer = speak(
         "Saved with Proctor {version} on {when} from {view}.", lang, version=__version__, when=when, view=view
     )

@@ -7,7 +7,7 @@ import msgspec
 
 from proctor.api import Run
 from proctor.core.run import Estimate
-from proctor.reports.build import Report, build
+from proctor.reports.build import ReportData, build
 from proctor_web.operations import Operation
 from proctor_web.samples.side import Side
 from proctor_web.workspace import Found, Workspace
@@ -27,7 +27,7 @@ class RunGiven(msgspec.Struct, frozen=True, kw_only=True):
 class Gathered(msgspec.Struct, frozen=True, kw_only=True):
     """A report, when it was gathered, and how long that took."""
 
-    report: Report
+    report: ReportData
     at: float
     seconds: float
 
@@ -42,7 +42,7 @@ class Latest:
         self.by_run.clear()
 
 
-def get_report(workspace: Workspace, given: RunGiven) -> Report:
+def get_report(workspace: Workspace, given: RunGiven) -> ReportData:
     """Return all that a page about a run shows: estimates, outcomes, errors, distributions, first failures, what was run."""
     found = workspace.find_run(given.run)
     return workspace.kept(Side).cached(found, NAME, Gathered, lambda: _gather(found)).report

@@ -15,8 +15,8 @@ from starlette.routing import Route
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import speak
-from proctor_judging.review.items import FIELDS, Item
-from proctor_judging.review.labels import STATUS_NAMES, STATUSES, Entry
+from proctor_judging.review.items import FIELDS, ReviewItem
+from proctor_judging.review.labels import STATUS_NAMES, STATUSES, LabelEntry
 from proctor_judging.review.queue import Review, State
 from proctor_web.app import page
 from proctor_web.auth import Access, form, session_of
@@ -168,7 +168,7 @@ class Pages:
         return self._page(request, "link.html.jinja", address=address)
 
     def _label(
-        self, request: Request, item: Item, given: Mapping[str, str], *, decides: bool = False
+        self, request: Request, item: ReviewItem, given: Mapping[str, str], *, decides: bool = False
     ) -> Sentence | None:
         """Keep what a form says; what is wrong with it, None when it was kept."""
         scores: dict[str, float] = {}
@@ -190,7 +190,7 @@ class Pages:
         return None
 
     def _item(
-        self, request: Request, item: Item, place: Place, given: Mapping[str, str], wrong: Sentence | None = None
+        self, request: Request, item: ReviewItem, place: Place, given: Mapping[str, str], wrong: Sentence | None = None
     ) -> Response:
         shown = {name: getattr(item, name) for name in FIELDS}
         return self._page(
@@ -208,7 +208,7 @@ class Pages:
     def _conflict(self, request: Request, given: Mapping[str, str], wrong: Sentence | None = None) -> Response:
         item = self._item_of(request)
         record = self._review.records().get(item.id)
-        entries: Sequence[Entry] = record.current if record is not None else ()
+        entries: Sequence[LabelEntry] = record.current if record is not None else ()
         return self._page(
             request,
             "conflict.html.jinja",
@@ -245,7 +245,7 @@ class Pages:
     def _go(self, path: str) -> Response:
         return RedirectResponse(f"{self._base}{path}", 303)
 
-    def _place(self, request: Request) -> tuple[Item, Place]:
+    def _place(self, request: Request) -> tuple[ReviewItem, Place]:
         """Return the item of the address and its position for this reviewer."""
         states = self._review.states(session_of(request).person.name)
         item = self._item_of(request)
@@ -263,7 +263,7 @@ class Pages:
             after=next((number for number in todo if number > here), next((one for one in todo if one != here), None)),
         )
 
-    def _item_of(self, request: Request) -> Item:
+    def _item_of(self, request: Request) -> ReviewItem:
         number: int = request.path_params["number"]
         if not 1 <= number <= len(self._review.items):
             raise HTTPException(404)
@@ -275,7 +275,7 @@ class Pages:
             raise HTTPException(404)
 
 
-def _form_fields(entry: Entry | None) -> dict[str, str]:
+def _form_fields(entry: LabelEntry | None) -> dict[str, str]:
     """Return the fields of a form as a label fills them."""
     if entry is None:
         return {}
@@ -290,7 +290,7 @@ def _matches(state: State, show: str) -> bool:
     return show in ("all", state) or (show == "todo" and state == "changed")
 
 
-def _contains(item: Item, words: str) -> bool:
+def _contains(item: ReviewItem, words: str) -> bool:
     text = f"{item.number} {item.id} {item.topic} {item.problem}".casefold()
     return all(word in text for word in words.casefold().split())
 

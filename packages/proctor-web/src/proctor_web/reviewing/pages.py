@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 
 from proctor.core.errors import BadInput
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor_judging.judges import rubric_file
 from proctor_judging.review.agree_page import sections
 from proctor_judging.review.queue import Review
@@ -99,7 +99,7 @@ class ReviewingPages:
     def queue(self, request: Request) -> Response:
         """Show how far a queue is, and how people and judges agree."""
         state = show_queue(self._workspace, QueueNamed(queue=request.path_params["queue"]))
-        words = Words(request.state.lang)
+        words = ReportWords(request.state.lang)
         return page(
             request,
             "reviewing/queue.html.jinja",

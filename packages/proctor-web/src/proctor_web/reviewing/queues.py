@@ -28,8 +28,8 @@ from proctor.runtime.folders import data_folder
 from proctor_judging.judges import rubric_file
 from proctor_judging.review import labels
 from proctor_judging.review.agree import TEXTS, Agreement, agree
-from proctor_judging.review.dimensions import Dimension, of_rubric
-from proctor_judging.review.queue import Progress, Review
+from proctor_judging.review.dimensions import ReviewDimension, of_rubric
+from proctor_judging.review.queue import Review, ReviewProgress
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, NotFound, Workspace
 
@@ -39,7 +39,7 @@ MOST_ITEMS = 2_000
 MOST_RUNS = 6
 LOOKED_AT = 200_000  # trials of a run that items are drawn from
 CHARACTERS = 20_000
-RIGHT = (Dimension(name="correctness"),)  # where no judge says what else to score
+RIGHT = (ReviewDimension(name="correctness"),)  # where no judge says what else to score
 
 
 class NewQueue(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,8 +104,8 @@ class QueueState(msgspec.Struct, frozen=True, kw_only=True):
     """How far a queue is, by reviewer, and for each of its runs how people and judges agree."""
 
     row: QueueRow
-    progress: Progress
-    by_reviewer: Mapping[str, Progress]
+    progress: ReviewProgress
+    by_reviewer: Mapping[str, ReviewProgress]
     agreement: Mapping[str, RunAgreement]
 
 

@@ -7,8 +7,8 @@ import msgspec
 from proctor.core.sample import ToolCall
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
-from proctor.reports.pairs import Pair
-from proctor.reports.story import Finding
+from proctor.reports.pairs import CallRows
+from proctor.reports.story import StoryFinding
 from proctor_web.samples.conversation import Conversation
 
 MOST_NOTES = 200
@@ -24,7 +24,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def notes_on(
-    conversation: Conversation, trajectory: Trajectory, pairs: Sequence[Pair], findings: Sequence[Finding]
+    conversation: Conversation, trajectory: Trajectory, pairs: Sequence[CallRows], findings: Sequence[StoryFinding]
 ) -> tuple[Note, ...]:
     """Return the notes on the entries of a conversation."""
     steps = sorted(trajectory.steps, key=lambda step: step.turn)  # stable, and as the entries are numbered
@@ -37,7 +37,7 @@ def notes_on(
     return tuple(notes[:MOST_NOTES])
 
 
-def _on_calls(pairs: Sequence[Pair], calls: list[tuple[int, str]], last: int | None) -> Iterator[Note]:
+def _on_calls(pairs: Sequence[CallRows], calls: list[tuple[int, str]], last: int | None) -> Iterator[Note]:
     """Yield what is wrong with each call; each pair takes the first call of its name that no other one took."""
     for pair in pairs:
         number = last
@@ -64,7 +64,7 @@ def _on_calls(pairs: Sequence[Pair], calls: list[tuple[int, str]], last: int | N
             yield Note(number=number, text=say("no such call is expected"))
 
 
-def _on_the_end(findings: Sequence[Finding], last: int) -> Iterator[Note]:
+def _on_the_end(findings: Sequence[StoryFinding], last: int) -> Iterator[Note]:
     for found in findings:
         if found.value is not None:
             yield Note(number=last, text=found.reason, scorer=found.scorer, is_good=found.passed)

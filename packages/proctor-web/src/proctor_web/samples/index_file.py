@@ -22,7 +22,7 @@ from proctor.core.trial import IN_THE_MEAN, StoredTrial
 from proctor.core.version import SAMPLE_INDEX
 from proctor.i18n import speak
 from proctor.reports.pairs import value_text
-from proctor.reports.story import Finding, answers_in_line, error_of, finding
+from proctor.reports.story import StoryFinding, answers_in_line, error_of, finding
 from proctor_web.samples.tokens import tokens
 
 FORMAT = str(SAMPLE_INDEX)
@@ -90,7 +90,7 @@ def place(id: int) -> tuple[int, int]:
     return (id & ((1 << GROUP_SHIFT) - 1)) >> ATTEMPT_BITS, id & ((1 << ATTEMPT_BITS) - 1)
 
 
-def state_of(outcome: str, findings: Sequence[Finding]) -> State:
+def state_of(outcome: str, findings: Sequence[StoryFinding]) -> State:
     """Return how a trial ended, as reports count it."""
     if outcome not in IN_THE_MEAN:
         return "lost"

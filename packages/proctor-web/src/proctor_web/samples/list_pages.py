@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import OUTCOMES
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor_web.app import page
 from proctor_web.operations import convert, read_filter
 from proctor_web.samples.addresses import links_of, list_address
@@ -105,7 +105,7 @@ class SampleList:
             return RedirectResponse(_address(given), 303)
         found = self._workspace.find_run(given.run)
         listed = list_samples(self._workspace, given)
-        words = Words(request.state.lang)
+        words = ReportWords(request.state.lang)
         growing = found.record.state == "running"
         kept = parse_qs(query_of(given, after=None))
         response = page(
@@ -162,7 +162,7 @@ def _address(given: SampleFilter, **changed: object) -> str:
     return list_address(given.run, parse_qs(query_of(given, **changed)))
 
 
-def _chips(given: SampleFilter, words: Words) -> Iterator[Chip]:
+def _chips(given: SampleFilter, words: ReportWords) -> Iterator[Chip]:
     """Yield the filters that hold, each in words."""
     t = words.t
 
@@ -192,12 +192,12 @@ def _chips(given: SampleFilter, words: Words) -> Iterator[Chip]:
         yield chip(t("id: {text}", text=given.id), id=None)
 
 
-def error_words(name: str, words: Words) -> str:
+def error_words(name: str, words: ReportWords) -> str:
     """Return the words for a class of errors; of a trial that failed otherwise, it is how the trial ended."""
     return words.outcome(name) if name in OUTCOMES else words.error(name)
 
 
-def _bounds(given: SampleFilter, words: Words) -> str:
+def _bounds(given: SampleFilter, words: ReportWords) -> str:
     low, high = given.min_value or 0.0, 1.0 if given.max_value is None else given.max_value
     return words.t(
         "{scorer}: {low} to {high} of the points",

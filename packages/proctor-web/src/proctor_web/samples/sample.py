@@ -13,10 +13,10 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Stop, Usage
-from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
+from proctor.core.trial import FailedRequest, Outcome, Trial, TrialFailure, Verdict
 from proctor.engine.judge_figures import about
-from proctor.reports.pairs import Pair
-from proctor.reports.story import Finding, cut, finding, sides
+from proctor.reports.pairs import CallRows
+from proctor.reports.story import StoryFinding, cut, finding, sides
 from proctor.stores.blobs import encode
 from proctor_web.operations import Operation
 from proctor_web.samples.conversation import PAGE, Conversation, Entry, Match
@@ -53,7 +53,7 @@ class SampleSearch(SampleAttempt, frozen=True, kw_only=True):
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict of a scorer: `judge` is the model it asked, `details` what else it noted, as JSON; `labels` what people say instead."""
 
-    finding: Finding
+    finding: StoryFinding
     judge: str = ""
     usage: Usage | None = None
     seconds: float = 0.0
@@ -101,15 +101,15 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
     attempts: tuple[AttemptValue, ...]
     outcome: Outcome
     stop: Stop
-    failure: Failure | None = None
+    failure: TrialFailure | None = None
     started: float = 0.0
     seconds: float = 0.0
     usage: Usage = Usage()
-    retries: tuple[Call, ...] = ()
+    retries: tuple[FailedRequest, ...] = ()
     tags: Mapping[str, str] = {}
     cluster: str = ""
     judged: tuple[Judged, ...] = ()
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[CallRows, ...] = ()
     expected: str = ""
     made: str = ""
     entries: tuple[Entry, ...] = ()

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
-from proctor.reports.word_diff import Piece, diff_words
+from proctor.reports.word_diff import WordDiffPiece, diff_words
 from proctor.stores.blobs import encode
 from proctor_web.app import page
 from proctor_web.auth import form, session_of
@@ -253,7 +253,7 @@ class SamplePages:
         }
 
 
-def _compared(expected: str, made: str) -> tuple[Sequence[Piece], Sequence[Piece]] | None:
+def _compared(expected: str, made: str) -> tuple[Sequence[WordDiffPiece], Sequence[WordDiffPiece]] | None:
     """Return both texts split where they differ; None where they have too little in common for that to help."""
     if not expected or not made:
         return None

@@ -17,8 +17,8 @@ import msgspec
 
 from proctor.core.errors import BadInput, ProctorError, needs
 from proctor.transport.client import Client
-from proctor.transport.retry import Policy
-from proctor.transport.target import Target
+from proctor.transport.retry import RetryPolicy
+from proctor.transport.target import RequestTarget
 
 if TYPE_CHECKING:
     from joserfc.jwk import Key, KeySet
@@ -36,7 +36,7 @@ MOST_CHARACTERS = 200  # of a name, of a group
 # errors that the user ends with, there: RFC 6749, 4.1.2.1, and OpenID Connect Core 1.0, 3.1.2.6
 OF_USERS = ("access_denied", "account_selection_required", "consent_required", "interaction_required", "login_required")
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-_AGAIN, _ONCE = Policy(attempts=2, attempts_at_first=2), Policy(attempts=1, attempts_at_first=1)
+_AGAIN, _ONCE = RetryPolicy(attempts=2, attempts_at_first=2), RetryPolicy(attempts=1, attempts_at_first=1)
 
 
 class LoginFailed(BadInput):
@@ -275,7 +275,7 @@ class Provider:
     ) -> Mapping[str, Any]:
         policy = _AGAIN if body is None else _ONCE
         try:
-            target = Target(url, method=method, headers=headers, seconds=REQUEST_SECONDS, connect_seconds=REQUEST_SECONDS, policy=policy)  # fmt: skip
+            target = RequestTarget(url, method=method, headers=headers, seconds=REQUEST_SECONDS, connect_seconds=REQUEST_SECONDS, policy=policy)  # fmt: skip
             async with Client(concurrency=1, most_reply_bytes=MOST_REPLY_BYTES) as client:
                 return await client.post(target, body, msgspec.json.Decoder(dict[str, Any]).decode)
         except ProctorError as error:

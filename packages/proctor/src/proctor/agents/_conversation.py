@@ -40,7 +40,7 @@ class Clock:
         ]
 
 
-class Conversation:
+class AgentConversation:
     """Asks with all messages so far, lets the environment answer tool calls, and asks again until none is made.
 
     Without an environment calls are what the agent answers: nobody could answer them.
@@ -131,7 +131,7 @@ class Conversation:
         return True
 
 
-class Recorded:
+class RecordedConversation:
     """Replays a recorded trajectory turn by turn, whatever the messages of the turns are.
 
     Attributes:

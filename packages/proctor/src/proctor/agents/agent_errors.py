@@ -26,9 +26,9 @@ from itertools import dropwhile
 from types import FrameType
 from typing import Literal, NamedTuple
 
-from proctor.core.errors import AgentFailed, ProctorError, ProviderFailed, Refused, Undecided
+from proctor.core.errors import AgentFailed, EndpointRefused, ProctorError, ProviderFailed, Undecided
 from proctor.core.sentence import say
-from proctor.transport.faults import Fault, NotAccepted, shown, stop_of
+from proctor.transport.faults import NotAccepted, RequestFault, shown, stop_of
 from proctor.transport.redact import quoted
 
 CLIENTS = (
@@ -178,7 +178,7 @@ def _model_error(one: _Failed) -> ProctorError | None:
     """Return what an error of a model's client means; None for one that is no failed request."""
     status, text = one.status, shown(one.text).rstrip(".") or "-"
     if status in REFUSES or ("OpenAIError" in one.names and not status and "api_key" in one.text):
-        return Refused(
+        return EndpointRefused(
             "The provider of the agent's model refuses the key, the model or the address ({type}): {text}. Check what the agent is configured with.",
             status=status,
             type=one.names[0],
@@ -200,7 +200,9 @@ def _not_accepted(one: _Failed) -> NotAccepted:
     text = shown(one.text).rstrip(".") or "-"
     said = say("The provider of the agent's model does not accept the request ({type}): {text}", type=one.names[0], text=text)  # fmt: skip
     words = f"{' '.join(one.names)} {one.body}"  # a library may have a class of its own for it
-    return NotAccepted(said, Fault(f"http_{one.status or 400}", text, status=one.status, again=False, code=words))
+    return NotAccepted(
+        said, RequestFault(f"http_{one.status or 400}", text, status=one.status, again=False, code=words)
+    )
 
 
 def _kind(one: _Failed) -> str:

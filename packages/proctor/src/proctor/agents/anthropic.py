@@ -3,4 +3,4 @@
 from proctor.agents.openai import part_of
 from proctor.models import anthropic
 
-PART = part_of("anthropic", anthropic.make, anthropic.Options)
+PART = part_of("anthropic", anthropic.make, anthropic.AnthropicOptions)

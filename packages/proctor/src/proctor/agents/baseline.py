@@ -16,7 +16,7 @@ from typing import Any, Literal, Self, get_args
 import msgspec
 
 from proctor import registry
-from proctor.agents._conversation import Performed, Recorded
+from proctor.agents._conversation import Performed, RecordedConversation
 from proctor.chat.message_text import as_json, text_of
 from proctor.chat.tool_schema import bounded
 from proctor.config import converted
@@ -34,7 +34,7 @@ LARGEST = 100
 _OPTION = re.compile(r"(?<![A-Za-z0-9])[(\[【]?([A-Z])[)\]】.、:]")
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class BaselineOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of `baseline:` agents.
 
     Attributes:
@@ -52,15 +52,15 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
     """
     if argument not in KINDS:
         raise registry.unknown("agent", f"baseline:{argument}", [f"baseline:{kind}" for kind in KINDS], paths=False)
-    return Baseline(argument, converted(options, Options, f"baseline:{argument}"))
+    return BaselineAgent(argument, converted(options, BaselineOptions, f"baseline:{argument}"))
 
 
-class Baseline:
+class BaselineAgent:
     """One of the four; `with_oracle` tells it the right answers of a task whose targets are no text."""
 
     reports_cost = True  # it costs nothing
 
-    def __init__(self, kind: Kind, options: Options = Options()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, kind: Kind, options: BaselineOptions = BaselineOptions()) -> None:  # noqa: B008 (frozen)
         self.name = f"baseline:{kind}"
         self.tools: ToolStyle = "text" if kind == "oracle" else "native"  # a right answer is given in words first
         self.oracle: Oracle | Agent | None = None
@@ -83,7 +83,7 @@ class Baseline:
                     return
                 known = _target(sample) if self.oracle is None else self.oracle(sample)
                 has_results = any(step.message.role == "tool" for step in known.steps)
-                recorded = Recorded(known)
+                recorded = RecordedConversation(known)
                 yield recorded if environment is None or has_results else Performed(recorded, environment)
             case "random":
                 drawing = _Drawing(sample, random.Random(f"{self._seed} {sample.id}"), environment is not None)  # noqa: S311 (no secret)
@@ -180,4 +180,4 @@ def _target(sample: Sample) -> Trajectory:
     return Trajectory.of(target if isinstance(target, str) else as_json(target))
 
 
-PART = AgentPart(make=make, options=Options)
+PART = AgentPart(make=make, options=BaselineOptions)

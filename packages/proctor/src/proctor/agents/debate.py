@@ -17,7 +17,7 @@ from proctor.core.task import Environment, Model, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.core.validation import in_words
 from proctor.models.debate import SUMMARIZER, Assignment, Referee, Speech, debate, summary_request
-from proctor.models.named import Opened, model
+from proctor.models.named import OpenedModels, model
 
 
 def make(argument: str, options: Mapping[str, Any]) -> "DebateAgent":
@@ -34,7 +34,7 @@ def make(argument: str, options: Mapping[str, Any]) -> "DebateAgent":
     )
 
 
-class DebateAgent(Opened):
+class DebateAgent(OpenedModels):
     """Referees that debate; use it in `async with`, so that servers of their models stop with the run."""
 
     tools: ToolStyle = "text"

@@ -19,7 +19,7 @@ from types import GeneratorType
 from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 from proctor import registry
-from proctor.agents._conversation import Clock, Conversation
+from proctor.agents._conversation import AgentConversation, Clock
 from proctor.agents.acting_functions import ActingSession
 from proctor.agents.agent_errors import map_agent_errors
 from proctor.agents.environment_tools import refuse_tools
@@ -152,7 +152,7 @@ class FunctionAgent:
             return ActingSession(call, ask, environment, is_async=is_async)
         if self._takes == "text":
             return _TextSession(call, self.name, environment)
-        return Conversation(partial(self._ask, call), environment)
+        return AgentConversation(partial(self._ask, call), environment)
 
     async def _ask(
         self, call: Call, messages: Sequence[Message], tools: Sequence[Tool], *more: object

@@ -3,4 +3,4 @@
 from proctor.agents.openai import part_of
 from proctor.models import gemini
 
-PART = part_of("gemini", gemini.make, gemini.Options)
+PART = part_of("gemini", gemini.make, gemini.GeminiOptions)

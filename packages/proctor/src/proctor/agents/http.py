@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from proctor.agents._conversation import Conversation, newest
+from proctor.agents._conversation import AgentConversation, newest
 from proctor.agents.environment_tools import refuse_tools
 from proctor.chat.agent_replies import call_of
 from proctor.chat.messages import to_messages, to_tools
@@ -28,10 +28,10 @@ from proctor.core.trajectory import Step, Usage
 from proctor.core.validation import in_words
 from proctor.models.addresses import Positive, fill_variables, header_value, policy_of
 from proctor.transport.client import Client, current
-from proctor.transport.faults import Fault, NotAccepted, shown
-from proctor.transport.pace import CEILING, Bounds
+from proctor.transport.faults import NotAccepted, RequestFault, shown
+from proctor.transport.pace import CEILING, PaceBounds
 from proctor.transport.repair import strict
-from proctor.transport.target import Target
+from proctor.transport.target import RequestTarget
 
 ANSWERS = ("answer", "output", "text", "response", "content")
 OWN_FAULTS = ("http_500", "http_501")  # what a service answers whose code raised; 502 to 504 come from in front of it
@@ -41,7 +41,7 @@ _STEP = re.compile(r"\[(\d+)\]|\[['\"]([^'\"\]]+)['\"]\]|\.?([^.\[\]]+)")
 _encoder = msgspec.json.Encoder()
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HttpAgentOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options of an agent that is reached over HTTP.
 
     Attributes:
@@ -73,7 +73,7 @@ def make(argument: str, options: Mapping[str, object]) -> "HttpAgent":
     """Return the agent `http:URL`; `http://host/…` and `https://host/…` are written after the colon in full."""
     if argument.startswith("//"):  # http://host/path was given as it is
         argument = f"http:{argument}"
-    return HttpAgent(argument, converted(options, Options, "http"))
+    return HttpAgent(argument, converted(options, HttpAgentOptions, "http"))
 
 
 class HttpAgent:
@@ -81,7 +81,7 @@ class HttpAgent:
 
     tools: Literal["text", "native"] = "text"
 
-    def __init__(self, url: str, options: Options = Options()) -> None:  # noqa: B008 - frozen
+    def __init__(self, url: str, options: HttpAgentOptions = HttpAgentOptions()) -> None:  # noqa: B008 - frozen
         self.url = url
         self.options = options
         place = urlsplit(url)
@@ -92,7 +92,7 @@ class HttpAgent:
         if options.calls is not None or "{tools}" in str(self.template):
             self.tools = "native"
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        self.target = Target(
+        self.target = RequestTarget(
             _fill_url(url, {}),
             method=options.method,
             headers=headers | {name: header_value(name, value) for name, value in options.headers.items()},
@@ -100,7 +100,7 @@ class HttpAgent:
             first_byte_seconds=options.first_byte_timeout,
             connect_seconds=options.connect_timeout,
             certificate=options.client_certificate,
-            bounds=Bounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
+            bounds=PaceBounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
             advice=say("Check the address, and the key that the option 'headers' names with env:NAME."),
             policy=policy_of(options.retries, options.retry_seconds),
         )
@@ -112,7 +112,7 @@ class HttpAgent:
         session = HttpSession(self, environment)
         if environment is None or self.options.calls is None:
             return nullcontext(session)
-        return nullcontext(Conversation(session.ask, environment))
+        return nullcontext(AgentConversation(session.ask, environment))
 
 
 class HttpSession:
@@ -174,7 +174,7 @@ class HttpSession:
         return _message(reply, *agent.paths, number)
 
 
-def _template(options: Options) -> object:
+def _template(options: HttpAgentOptions) -> object:
     template = options.body
     if isinstance(template, str):  # as the command line gives it
         try:
@@ -226,7 +226,7 @@ def _encode(body: object) -> bytes:
 def _decode(data: bytes) -> Any:
     reply = msgspec.json.decode(data)
     if isinstance(reply, dict) and reply.get("error") and not any(name in reply for name in ANSWERS):
-        raise Fault("no_reply", shown(str(reply["error"])))
+        raise RequestFault("no_reply", shown(str(reply["error"])))
     return reply
 
 
@@ -303,4 +303,4 @@ def _usual_answer(reply: object) -> object:
     return next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)
 
 
-PART = AgentPart(make=make, options=Options)
+PART = AgentPart(make=make, options=HttpAgentOptions)

@@ -3,4 +3,4 @@
 from proctor.agents.openai import part_of
 from proctor.models import litellm
 
-PART = part_of("litellm", litellm.make, litellm.Options)
+PART = part_of("litellm", litellm.make, litellm.LitellmOptions)

@@ -9,17 +9,17 @@ from proctor.agents.openai import ChatAgent
 from proctor.config import converted
 from proctor.core.parts import AgentPart
 from proctor.core.task import Agent
-from proctor.models.local import LocalModel, Options
+from proctor.models.local import LocalModel, LocalModelOptions
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """Return the agent `local:MODEL` with the options of `proctor.models.local.Options`; nothing is started yet.
+    """Return the agent `local:MODEL` with the options of `proctor.models.local.LocalModelOptions`; nothing is started yet.
 
     Raises:
         BadInput: no such model or file, no GGUF, an unknown option; `MissingExtra` without xllamacpp.
     """
-    model = LocalModel(argument, converted(options, Options, f"local:{argument}"))
+    model = LocalModel(argument, converted(options, LocalModelOptions, f"local:{argument}"))
     return ChatAgent(model, name=f"local:{model.name}")
 
 
-PART = AgentPart(make=make, options=Options)
+PART = AgentPart(make=make, options=LocalModelOptions)

@@ -2,6 +2,6 @@
 
 from proctor.agents.openai import part_of
 from proctor.models import ollama
-from proctor.models.openai import Options
+from proctor.models.openai import OpenAIOptions
 
-PART = part_of("ollama", ollama.make, Options)
+PART = part_of("ollama", ollama.make, OpenAIOptions)

@@ -9,16 +9,16 @@ from typing import Protocol
 
 import msgspec
 
-from proctor.agents._conversation import Conversation
+from proctor.agents._conversation import AgentConversation
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
-from proctor.models.named import Opened
-from proctor.models.openai import ChatModel, Options, options_of
+from proctor.models.named import OpenedModels
+from proctor.models.openai import ChatModel, OpenAIOptions, options_of
 
 
-class Model(Protocol):
+class AgentModel(Protocol):
     """The part of a chat model that an agent uses."""
 
     name: str
@@ -28,7 +28,7 @@ class Model(Protocol):
 
 
 def make(argument: str, options: Mapping[str, object]) -> "ChatAgent":
-    """Return the agent `openai:MODEL` with the options of `proctor.models.openai.Options`."""
+    """Return the agent `openai:MODEL` with the options of `proctor.models.openai.OpenAIOptions`."""
     return agent_of("openai", ChatModel(argument, options_of(options)))
 
 
@@ -49,7 +49,7 @@ def part_of(
     return AgentPart(make=lambda argument, values: agent_of(kind, make(argument, values)), options=options)
 
 
-class ModelConversation(Conversation):
+class ModelConversation(AgentConversation):
     """A conversation with a chat model, which knows nothing but the messages it is sent."""
 
     def resume(self, messages: Sequence[Message]) -> None:
@@ -57,7 +57,7 @@ class ModelConversation(Conversation):
         self._messages = [*messages]
 
 
-class ChatAgent(Opened):
+class ChatAgent(OpenedModels):
     """A chat model as an agent; use it in `async with`, so that a server started for the model stops with the run.
 
     Args:
@@ -70,7 +70,7 @@ class ChatAgent(Opened):
     """
 
     def __init__(
-        self, model: Model, *, name: str | None = None, tools: ToolStyle = "native", max_steps: int | None = None
+        self, model: AgentModel, *, name: str | None = None, tools: ToolStyle = "native", max_steps: int | None = None
     ) -> None:
         super().__init__([model])
         self.name = name or model.name
@@ -89,7 +89,7 @@ class ChatAgent(Opened):
 
 
 def conversation_with(
-    model: Model, tools: ToolStyle, environment: Environment | None, max_steps: int | None = None
+    model: AgentModel, tools: ToolStyle, environment: Environment | None, max_steps: int | None = None
 ) -> ModelConversation:
     """Return a conversation with a chat model; the style "text" describes its tools in words."""
 
@@ -99,4 +99,4 @@ def conversation_with(
     return ModelConversation(ask, environment, max_steps=max_steps, prompted=tools == "text")
 
 
-PART = AgentPart(make=make, options=Options)
+PART = AgentPart(make=make, options=OpenAIOptions)

@@ -19,7 +19,7 @@ from typing import Self
 
 import msgspec
 
-from proctor.agents._conversation import Clock, Conversation, newest
+from proctor.agents._conversation import AgentConversation, Clock, newest
 from proctor.agents.agent_errors import error_in_words
 from proctor.chat.agent_replies import clean, steps_of
 from proctor.chat.message_text import text_of
@@ -32,7 +32,7 @@ from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.runtime.concurrent import run_to_the_end
-from proctor.runtime.program import LineTooLong, Program
+from proctor.runtime.program import LineTooLong, RunningProgram
 from proctor.runtime.visible import visible
 from proctor.transport.redact import redact
 
@@ -40,7 +40,7 @@ LINE_BYTES = Limits().reply_bytes * 4
 SHOWN = 200
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessAgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of `process:` agents.
 
     Attributes:
@@ -59,7 +59,7 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
         BadInput: no such command, or an unknown option.
     """
     name = f"process:{argument}"
-    chosen = converted(options, Options, name)
+    chosen = converted(options, ProcessAgentOptions, name)
     try:
         command = shlex.split(argument)
     except ValueError as error:
@@ -74,12 +74,12 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 class ProcessAgent:
     """Starts the program for a sample, or takes one that is waiting."""
 
-    def __init__(self, command: Sequence[str], *, name: str, options: Options) -> None:
+    def __init__(self, command: Sequence[str], *, name: str, options: ProcessAgentOptions) -> None:
         self.name = name
         self.tools: ToolStyle = options.tools
         self._command = command
         self._reuse = options.reuse
-        self._waiting: list[Program] = []
+        self._waiting: list[RunningProgram] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -92,7 +92,7 @@ class ProcessAgent:
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
         program = self._waiting.pop() if self._waiting else await _start(self._command)
         try:
-            yield Conversation(partial(_ask, program, sample.id), environment)
+            yield AgentConversation(partial(_ask, program, sample.id), environment)
         except BaseException:
             await program.end(at_once=True)
             raise
@@ -102,9 +102,9 @@ class ProcessAgent:
             await program.end()
 
 
-async def _start(command: Sequence[str]) -> Program:
+async def _start(command: Sequence[str]) -> RunningProgram:
     try:
-        return await Program.start(command, line_bytes=LINE_BYTES)
+        return await RunningProgram.start(command, line_bytes=LINE_BYTES)
     except OSError as error:
         if error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM):
             raise EnvironmentFailed(
@@ -120,7 +120,9 @@ async def _start(command: Sequence[str]) -> Program:
         ) from error
 
 
-async def _ask(program: Program, sample_id: str, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
+async def _ask(
+    program: RunningProgram, sample_id: str, messages: Sequence[Message], tools: Sequence[Tool]
+) -> Sequence[Step]:
     """Return the steps the program answers with.
 
     Raises:
@@ -145,7 +147,7 @@ async def _ask(program: Program, sample_id: str, messages: Sequence[Message], to
     return clock.timed(_steps(line))
 
 
-async def _ended(program: Program) -> ProctorError:
+async def _ended(program: RunningProgram) -> ProctorError:
     ended = await program.ends()
     said = _plain(program.said) or "-"
     known = error_in_words(program.said)
@@ -193,4 +195,4 @@ def _plain(text: str) -> str:
     return visible(redact(text))
 
 
-PART = AgentPart(make=make, options=Options)
+PART = AgentPart(make=make, options=ProcessAgentOptions)

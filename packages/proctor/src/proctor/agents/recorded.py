@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from proctor.agents._conversation import Recorded
+from proctor.agents._conversation import RecordedConversation
 from proctor.config import unknown_option
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.parts import AgentPart
@@ -39,7 +39,7 @@ class RecordedAgent:
         text = sample.known.recorded
         if text is None:
             raise AgentFailed("There is no recorded reply for '{id}'.", kind="no_reply", id=sample.id)
-        return nullcontext(Recorded(Trajectory.of(text)))
+        return nullcontext(RecordedConversation(Trajectory.of(text)))
 
 
 PART = AgentPart(make=make, is_internal=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.agents._conversation import Recorded
+from proctor.agents._conversation import RecordedConversation
 from proctor.chat.agent_replies import call_of, steps_of
 from proctor.config import unknown_option
 from proctor.core.errors import AgentFailed, BadInput
@@ -69,7 +69,7 @@ class Replay:
         if sample.id not in self._recorded:
             raise AgentFailed("There is no recorded reply for '{id}'.", kind="no_reply", id=sample.id)
         attempts = self._recorded[sample.id]
-        yield Recorded(attempts[next(self._played[sample.id]) % len(attempts)])
+        yield RecordedConversation(attempts[next(self._played[sample.id]) % len(attempts)])
 
 
 def _records(path: Path) -> Iterator[tuple[Sentence, Any]]:

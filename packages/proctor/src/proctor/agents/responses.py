@@ -3,4 +3,4 @@
 from proctor.agents.openai import part_of
 from proctor.models import responses
 
-PART = part_of("responses", responses.make, responses.Options)
+PART = part_of("responses", responses.make, responses.ResponsesOptions)

@@ -2,6 +2,6 @@
 
 from proctor.agents.openai import part_of
 from proctor.models import vllm
-from proctor.models.openai import Options
+from proctor.models.openai import OpenAIOptions
 
-PART = part_of("vllm", vllm.make, Options)
+PART = part_of("vllm", vllm.make, OpenAIOptions)

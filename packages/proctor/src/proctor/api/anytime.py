@@ -33,17 +33,19 @@ def anytime(record: RunRecord, store: Store, found: Sequence[Estimate], *, score
     if record.spec.until is None:
         return list(found)
     scorer = record.scorers[0] if scorer is None and len(record.scorers) == 1 else scorer
-    seen: dict[str, Seen] = {}
+    seen: dict[str, SeenSteps] = {}
     return [_anytime(one, scorer, record, store, seen) for one in found]
 
 
-def _anytime(one: Estimate, scorer: str | None, record: RunRecord, store: Store, seen: "dict[str, Seen]") -> Estimate:
+def _anytime(
+    one: Estimate, scorer: str | None, record: RunRecord, store: Store, seen: "dict[str, SeenSteps]"
+) -> Estimate:
     named, _, metric = one.name.rpartition(".")
     scorer = scorer or named
     held = None
     if scorer in record.scorers and metric in kinds(record, scorer) and one.value is not None:
         if scorer not in seen:
-            seen[scorer] = Seen(record, store, scorer)
+            seen[scorer] = SeenSteps(record, store, scorer)
         held = seen[scorer].bounds(one.slice, (1 - one.level) / 2)
     plain = replace(one, standard_error=None, degrees=None, error_from_samples=None, error_from_attempts=None)
     if held is None or one.value is None:
@@ -69,7 +71,7 @@ def _anytime(one: Estimate, scorer: str | None, record: RunRecord, store: Store,
     )
 
 
-class Seen:
+class SeenSteps:
     """What a run shows of a scorer: its steps, as far as they are complete, for each slice."""
 
     def __init__(self, record: RunRecord, store: Store, scorer: str) -> None:
@@ -125,7 +127,7 @@ class Seen:
         return Interval(low=low, high=bounds(highs, error, heaviest=asked.heaviest).high)
 
 
-class Decided(msgspec.Struct, frozen=True, kw_only=True):
+class DecidedInterval(msgspec.Struct, frozen=True, kw_only=True):
     """The interval by which a run was decided, each end of which is wrong with a chance of at most `error`."""
 
     bounds: Interval
@@ -141,7 +143,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def decision_of(run: Stored, against: Stored | None, scorer: str) -> Decided | None:
+def decision_of(run: Stored, against: Stored | None, scorer: str) -> DecidedInterval | None:
     """Return how a run was decided, by itself or against another one; None if it was not, or went on since."""
     record, store = run
     if record.spec.until is None or record.looked is None:
@@ -153,10 +155,10 @@ def decision_of(run: Stored, against: Stored | None, scorer: str) -> Decided | N
     )
     if found is None or ended > record.planned - record.looked.saved:  # more than what was under way then
         return None
-    return Decided(bounds=found, method=record.looked.method, error=error)
+    return DecidedInterval(bounds=found, method=record.looked.method, error=error)
 
 
-def decision_between(first: Stored, second: Stored, scorer: str) -> Decided | None:
+def decision_between(first: Stored, second: Stored, scorer: str) -> DecidedInterval | None:
     """Return how the second of two runs was decided against the first, or the first against the second."""
     found = decision_of(second, first, scorer)
     if found is not None or (turned := decision_of(first, second, scorer)) is None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from proctor import registry
 from proctor.core.errors import BadInput
-from proctor.core.judge import Figure
+from proctor.core.judge import JudgedFigure
 from proctor.core.main_number import main_names, scorer_meant
 from proctor.core.near import near
 from proctor.core.run import RunRecord
@@ -80,9 +80,9 @@ def check_share(metric: str, bound: float) -> None:
         raise BadInput("a threshold of '{metric}' is a share from 0 to 1, not {bound}.", metric=metric, bound=bound)
 
 
-def _figures(record: RunRecord) -> dict[str, Figure]:
+def _figures(record: RunRecord) -> dict[str, JudgedFigure]:
     """Return the numbers that judges will give, by name."""
-    found: dict[str, Figure] = {}
+    found: dict[str, JudgedFigure] = {}
     for scorer in record.scorers:
         judge = about(record, scorer)
         prefix = f"{scorer}." if len(record.scorers) > 1 else ""

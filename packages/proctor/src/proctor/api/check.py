@@ -37,7 +37,7 @@ class Trialled(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool | None
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class ThresholdCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The thresholds a run was compared with, and the result.
 
     trials: every trial. rate: the share that passed. faults: a sentence for each unmet threshold.
@@ -74,7 +74,7 @@ def decide(one: Estimate, least: float, *, by: By = "interval") -> Decision:
 
 def check(
     run: Run, *, thresholds: Thresholds | None = None, pass_rate: float | None = None, by: By = "interval"
-) -> Check:
+) -> ThresholdCheck:
     """Compare a run with thresholds.
 
     A trial passes if it passes every scorer: by the threshold given for that scorer here, else by its own verdict
@@ -99,7 +99,7 @@ def check(
     trials = tuple(_trials(run, by_scorer))
     rate = _rate(run, trials)
     told = [*_decisions(trials, rate, least, numbers, wanted, by)]
-    return Check(
+    return ThresholdCheck(
         trials=trials,
         rate=rate,
         numbers=numbers,

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from proctor.reports.figures import Figure
 
 
-class Comparison(compare.Comparison, frozen=True, kw_only=True):
-    __doc__ = compare.Comparison.__doc__
+class Comparison(compare.RunComparison, frozen=True, kw_only=True):
+    __doc__ = compare.RunComparison.__doc__
 
     def plot(self, *, lang: str | None = None) -> "Figure":
         """Return a figure of matplotlib with the paired differences and their intervals; needs the extra `plots`."""

@@ -14,7 +14,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.trial import IN_THE_MEAN, Trial
 from proctor.exports.summary import Summary
 from proctor.i18n import language
-from proctor.reports.compare import Comparison
+from proctor.reports.compare import RunComparison
 from proctor.runtime.files import write_whole
 
 
@@ -91,7 +91,7 @@ def official(run: Run, format: str, out: str | None, model: str | None) -> Itera
         yield category, "-" if ours is None else f"{ours:.4f}", f"{number:.4f}"
 
 
-def write_comparison(comparison: Comparison, path: Path, lang: str, runs: tuple[Run, Run] | None = None) -> Path:
+def write_comparison(comparison: RunComparison, path: Path, lang: str, runs: tuple[Run, Run] | None = None) -> Path:
     """Write a comparison as a page, with the samples of the runs; the suffix says which kind: .html, .md or .json.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast, get_args
 from msgspec.structs import asdict, replace
 
 from proctor.api.resolve import TaskLike
-from proctor.config import Settings, converted, judge_name, settings, unknown_option
+from proctor.config import ProjectSettings, converted, judge_name, settings, unknown_option
 from proctor.core.errors import BadInput
 from proctor.core.run import Blamed, Budget, Limits, Order, Perturb, RunRecord, RunSpec, Selection, Target
 from proctor.core.run_fields import OnAgentError, RunFields, check_bounds, described_fields
@@ -80,7 +80,7 @@ class RunOptions(RunFields, frozen=True, kw_only=True):
         )
 
     @classmethod
-    def usual(cls, found: Settings) -> Self:
+    def usual(cls, found: ProjectSettings) -> Self:
         """Return the options in the settings of the project."""
         same = {name: getattr(found, name) for name in found.__struct_fields__ if name in cls.__struct_fields__}
         return cls(**{**same, "store": None, "judge": None}, options=found.task_options)

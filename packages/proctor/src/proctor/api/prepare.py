@@ -36,7 +36,7 @@ from proctor.core.version import __version__
 from proctor.engine import ray_cluster
 from proctor.engine.job import Job
 from proctor.engine.scoring import BoundScorer
-from proctor.engine.selection import Chosen, choose
+from proctor.engine.selection import ChosenSamples, choose
 from proctor.stores.copy import check_whole
 
 WORKER = (sys.executable, "-m", f"{__package__}.worker")
@@ -125,7 +125,7 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
         seed=options.seed or 0,
         talked_with=options.replies is None,
     )
-    agent = options.agent if options.replies is None else resolve.Recorded(Path(options.replies))
+    agent = options.agent if options.replies is None else resolve.RecordedReplies(Path(options.replies))
     made_agent, named_agent = resolve.agent(agent, options.agent_options or {})
     choice = AgentChoice(name=agent if isinstance(agent, str) else None, options=options.agent_options or {})
     made_task, named_environment = resolve.environment(
@@ -231,7 +231,7 @@ def _record(parts: _Parts, options: RunOptions, strata: Strata | None) -> RunRec
     )
 
 
-def _job(parts: _Parts, options: RunOptions, record: RunRecord, samples: Chosen) -> Job:
+def _job(parts: _Parts, options: RunOptions, record: RunRecord, samples: ChosenSamples) -> Job:
     spec, task = parts.spec, parts.task
     job = Job(
         record=record,

@@ -30,7 +30,7 @@ from proctor.engine.acting import entered
 from proctor.engine.judge_figures import about
 from proctor.engine.scoring import BoundScorer
 from proctor.models.judge_requests import JudgeRequest, rehearsing
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.stores.reading import trial_of, verdicts_of
 
 COUNTED = 1_000  # samples whose requests are counted; those of more are estimated from them
@@ -71,7 +71,7 @@ def tools_of(make: object, sample: Sample) -> list[Tool]:
     """
 
     async def look(_: asyncio.Event) -> list[Tool]:
-        async with Opened((make,)), entered(cast(MakeEnvironment, make), sample) as environment:
+        async with OpenedModels((make,)), entered(cast(MakeEnvironment, make), sample) as environment:
             return [*environment.tools] if environment is not None else []
 
     try:

@@ -174,7 +174,7 @@ def environment(
 
 def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named]:
     """Make the agent from a name (`openai:gpt-x`), a path (`./agent.py:answer`), a function or an object."""
-    if isinstance(given, Recorded):
+    if isinstance(given, RecordedReplies):
         return given, Named(name=given.name, source=given.source, files=files_of(given.name))
     if not isinstance(given, str):
         if options:
@@ -209,7 +209,7 @@ def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named
     raise registry.unknown("agent", given, sorted(known), meant=agents_meant(given, known))
 
 
-class Recorded:
+class RecordedReplies:
     """Represents the agent whose replies were recorded elsewhere; it is never called."""
 
     tools: ToolStyle = "text"
@@ -290,7 +290,7 @@ def with_oracle(agent: Agent, task: Task) -> Agent:
 
 def played(agent: Agent, task: Task, choice: AgentChoice) -> Agent:
     """Return what plays the samples of a task: the agent, or what the task puts between itself and the agent."""
-    if task.host is None or isinstance(agent, Recorded):
+    if task.host is None or isinstance(agent, RecordedReplies):
         return with_oracle(agent, task)
     return task.host(with_oracle(agent, task), choice)
 

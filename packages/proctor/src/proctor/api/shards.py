@@ -87,7 +87,7 @@ async def merge_shards(shards: Mapping[int, StoredShard], target: Store) -> RunR
     return record
 
 
-class _Found(NamedTuple):
+class _FoundShard(NamedTuple):
     shard: StoredShard
     url: str
     done: int
@@ -98,10 +98,10 @@ class _Found(NamedTuple):
         return self.shard.record
 
 
-def _find(stores: Sequence[Store | str], run_id: str | None) -> list[_Found]:
+def _find(stores: Sequence[Store | str], run_id: str | None) -> list[_FoundShard]:
     if not stores:
         raise BadInput("Name the stores of the shards to merge.")
-    found: list[_Found] = []
+    found: list[_FoundShard] = []
     empty = ""
     for source in stores:
         with opened(source) as store:
@@ -116,16 +116,16 @@ def _find(stores: Sequence[Store | str], run_id: str | None) -> list[_Found]:
     return found
 
 
-def _look_at(shard: StoredShard, store: Store) -> _Found:
+def _look_at(shard: StoredShard, store: Store) -> _FoundShard:
     record = shard.record
     is_over = record.state != "copying" and (record.state == "inconclusive" or has_ended(record, store))
-    return _Found(shard, store.url, sum(store.outcomes(record.id).values()), is_over)
+    return _FoundShard(shard, store.url, sum(store.outcomes(record.id).values()), is_over)
 
 
-def _check(found: Sequence[_Found]) -> dict[int, StoredShard]:
+def _check(found: Sequence[_FoundShard]) -> dict[int, StoredShard]:
     first = found[0].record
     assert first.spec.shard is not None
-    of, shards = first.spec.shard.of, dict[int, _Found]()
+    of, shards = first.spec.shard.of, dict[int, _FoundShard]()
     for one in found:
         record, shard = one.record, one.record.spec.shard
         shard = shard_of(str(shard))  # a store may be anybody's

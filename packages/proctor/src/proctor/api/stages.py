@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from proctor.api.options import RunOptions
 from proctor.config import settings, store_url
 from proctor.core.errors import BadInput
-from proctor.core.run import RunRecord, Stage, Strata
+from proctor.core.run import RunRecord, RunStage, Strata
 from proctor.core.sentence import say
 from proctor.core.tally import PREPARATION
 from proctor.core.task import Store, Task
@@ -74,7 +74,7 @@ def plan_stage(record: RunRecord, store: Store, task: Task, options: RunOptions)
     cells = store.strata(record.id, record.scorers[0], known.by).get("", {})
     counts = allocate(known.sizes, drawn, cells, options.more or 0)
     ids = draw_more(task, record.spec.selection, record.spec.seed, planned.keys(), counts, known.by)
-    first = known.stages or (Stage(counts=dict(drawn)),)
+    first = known.stages or (RunStage(counts=dict(drawn)),)
     is_announced = not known.stages and known.announced == options.more
     warnings = record.warnings
     gained = narrowing(known.sizes, drawn, cells, counts)
@@ -85,7 +85,7 @@ def plan_stage(record: RunRecord, store: Store, task: Task, options: RunOptions)
                 share=f"{max(gained, 0.0):.0%}",
             ),
         )
-    stages = (*first, Stage(counts=counts, ids=tuple(ids), after_end=not is_announced))
+    stages = (*first, RunStage(counts=counts, ids=tuple(ids), after_end=not is_announced))
     return replace(record, strata=replace(known, stages=stages), state="running", note=None, warnings=warnings)
 
 

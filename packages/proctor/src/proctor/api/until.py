@@ -20,7 +20,7 @@ from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.looking import Between, Decider, Key, Steps, earned
 from proctor.registry import unknown
-from proctor.stats.looks import Question
+from proctor.stats.looks import LooksQuestion
 
 Kind = Literal["at_least", "at_most", "not_worse_by", "better_by"]
 END = "end"
@@ -46,7 +46,7 @@ _SPELLINGS = (  # what people write, and how it is written here
 )
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class UntilRule(msgspec.Struct, frozen=True, kw_only=True):
     """A rule that a run is to decide."""
 
     metric: str
@@ -72,7 +72,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         return -self.bound if self.kind == "not_worse_by" else self.bound
 
 
-def read_rule(text: str) -> Rule:
+def read_rule(text: str) -> UntilRule:
     """Read a rule.
 
     >>> str(read_rule("accuracy>=0.85")), read_rule("exact not worse by 0.05").limit
@@ -198,7 +198,7 @@ class Looking:
 
 def question(
     limit: float, error: float, record: RunRecord, sizes: Sequence[int], *, higher: bool = True, paired: bool = False
-) -> Question:
+) -> LooksQuestion:
     """Return the question about the mean of a run, or about the difference of two, over steps of these sizes.
 
     A suite can be the target only if all of it is planned; else what was drawn is about samples like these.
@@ -207,7 +207,7 @@ def question(
     heaviest = max(sizes)
     strata = record.strata
     is_whole = strata is not None and record.planned == strata.total * record.spec.attempts
-    return Question(
+    return LooksQuestion(
         limit=limit,
         higher=higher,
         low=-1.0 if paired else 0.0,
@@ -278,7 +278,7 @@ def _same_scorer(name: str, old: RunRecord) -> str:
     return name
 
 
-def _parse(text: str) -> Rule | None:
+def _parse(text: str) -> UntilRule | None:
     text = " ".join(text.split())
     if found := _THRESHOLD.fullmatch(text):
         kind: Kind = "at_least" if found["side"] == ">=" else "at_most"
@@ -290,8 +290,8 @@ def _parse(text: str) -> Rule | None:
     return None
 
 
-def _within(metric: str, kind: Kind, bound: float, low: float, high: float) -> Rule | None:
-    return Rule(metric=metric, kind=kind, bound=bound) if low <= bound <= high else None
+def _within(metric: str, kind: Kind, bound: float, low: float, high: float) -> UntilRule | None:
+    return UntilRule(metric=metric, kind=kind, bound=bound) if low <= bound <= high else None
 
 
 def _respelt(text: str) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from proctor.api import resolve
 from proctor.api.loop import fast_loop
-from proctor.core.errors import BudgetSpent, ProctorError, Refused
+from proctor.core.errors import BudgetSpent, EndpointRefused, ProctorError
 from proctor.core.judge import JudgeChoice
 from proctor.core.sentence import Sentence
 from proctor.core.task import AgentChoice
@@ -21,9 +21,9 @@ from proctor.engine import wire
 from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.runtime.garbage import gc_relaxed
-from proctor.transport.pace import Bounds
+from proctor.transport.pace import PaceBounds
 from proctor.transport.permits import RemoteClient
 from proctor.transport.retry import Wait
 
@@ -79,7 +79,7 @@ class ToParent:
         if data is None or len(data) <= wire.MOST_KEPT_BYTES:
             self.send(wire.Keep(key=key, data=data))
 
-    async def ask(self, origin: str, bounds: Bounds | None) -> None:
+    async def ask(self, origin: str, bounds: PaceBounds | None) -> None:
         """Wait for a slot at an endpoint."""
         self._count += 1
         number = self._count
@@ -144,14 +144,14 @@ async def _serve(connection: socket.socket) -> None:
 
 
 async def _work_off(messages: AsyncIterator[wire.FromParent], line: ToParent, work: Work) -> None:
-    async with RemoteClient(line), Opened(work.opened), asyncio.TaskGroup() as group:
-        line.send(wire.Ready(clock=time.time()))
+    async with RemoteClient(line), OpenedModels(work.opened), asyncio.TaskGroup() as group:
+        line.send(wire.WorkerReady(clock=time.time()))
         tasks = set()
         async for message in messages:
             match message:
                 case wire.Granted(number=number, spent=spent):
                     line.granted(number, spent)
-                case wire.Found(number=number, data=data):
+                case wire.FoundReply(number=number, data=data):
                     line.found(number, data)
                 case wire.Do():
                     task = group.create_task(_do(work, message, line))
@@ -189,7 +189,9 @@ async def _do(work: Work, asked: wire.Do, line: ToParent) -> None:
     try:
         trial, verdicts = await run_trial(work, asked.sample, asked.attempt)
     except ProctorError as error:
-        line.send(wire.Stuck(sentence=_sentence(error), number=asked.number, is_refused=isinstance(error, Refused)))
+        line.send(
+            wire.Stuck(sentence=_sentence(error), number=asked.number, is_refused=isinstance(error, EndpointRefused))
+        )
     else:
         line.send(wire.Done(number=asked.number, trial=trial, verdicts=tuple(verdicts)))
         line.flush()  # what has ended is not repeated when this process dies

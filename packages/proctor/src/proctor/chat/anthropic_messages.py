@@ -16,7 +16,7 @@ from proctor.chat.messages import bytes_of
 from proctor.chat.streaming import Ear
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Stop, Usage
-from proctor.transport.faults import Fault, fault_of_status
+from proctor.transport.faults import RequestFault, fault_of_status
 
 API = "anthropic"
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
@@ -39,7 +39,7 @@ STATUS_BY_ERROR = {
 }
 
 
-class Block(msgspec.Struct, gc=False):
+class ContentBlock(msgspec.Struct, gc=False):
     """A block of content, or what an event adds to one."""
 
     type: str = ""
@@ -53,7 +53,7 @@ class Block(msgspec.Struct, gc=False):
     partial_json: str | None = None
 
 
-class OutputDetails(msgspec.Struct, gc=False):
+class AnthropicOutputDetails(msgspec.Struct, gc=False):
     thinking_tokens: int | float | None = None
 
 
@@ -61,7 +61,7 @@ class CacheCreation(msgspec.Struct, gc=False):
     ephemeral_1h_input_tokens: int | float | None = None
 
 
-class Tokens(msgspec.Struct, gc=False):
+class AnthropicTokens(msgspec.Struct, gc=False):
     """The tokens of a request; `input_tokens` are those that were neither written to the prompt cache nor read from it."""
 
     input_tokens: int | float | None = None
@@ -69,37 +69,37 @@ class Tokens(msgspec.Struct, gc=False):
     cache_creation: CacheCreation | None = None
     cache_read_input_tokens: int | float | None = None
     output_tokens: int | float | None = None
-    output_tokens_details: OutputDetails | None = None
+    output_tokens_details: AnthropicOutputDetails | None = None
 
 
 class StopDetails(msgspec.Struct, gc=False):
     explanation: str | None = None
 
 
-class Reply(msgspec.Struct, gc=False):
+class AnthropicReply(msgspec.Struct, gc=False):
     """A message, or what an event changes in one."""
 
-    content: list[Block] | None = None
+    content: list[ContentBlock] | None = None
     stop_reason: str | None = None
     stop_details: StopDetails | None = None
-    usage: Tokens | None = None
+    usage: AnthropicTokens | None = None
     error: Any = None
 
 
-class Event(msgspec.Struct, gc=False):
+class AnthropicEvent(msgspec.Struct, gc=False):
     type: str = ""
     index: int = 0
-    message: Reply | None = None
-    content_block: Block | None = None
+    message: AnthropicReply | None = None
+    content_block: ContentBlock | None = None
     delta: msgspec.Raw = msgspec.Raw()
-    usage: Tokens | None = None
+    usage: AnthropicTokens | None = None
     error: Any = None
 
 
-_reply = msgspec.json.Decoder(Reply)
-_event = msgspec.json.Decoder(Event)
-_block = msgspec.json.Decoder(Block)
-_change = msgspec.json.Decoder(Reply)
+_reply = msgspec.json.Decoder(AnthropicReply)
+_event = msgspec.json.Decoder(AnthropicEvent)
+_block = msgspec.json.Decoder(ContentBlock)
+_change = msgspec.json.Decoder(AnthropicReply)
 
 
 def to_body(fixed: Json, request: Request) -> Json:
@@ -151,7 +151,7 @@ def read(data: bytes) -> ModelReply:
     return to_reply(_reply.decode(data))
 
 
-def to_reply(reply: Reply) -> ModelReply:
+def to_reply(reply: AnthropicReply) -> ModelReply:
     """Return what a message says; the reason of a refusal where it says nothing else.
 
     Raises:
@@ -160,7 +160,7 @@ def to_reply(reply: Reply) -> ModelReply:
     if reply.error:
         raise _fault(reply.error)
     if reply.content is None:
-        raise Fault("no_reply", "a reply without content")
+        raise RequestFault("no_reply", "a reply without content")
     parts = tuple(part for block in reply.content if (part := _part(block)) is not None)
     stop = _STOPS.get(reply.stop_reason) or stop_of(parts)
     if stop == "refused" and stop_of(parts) == "empty" and reply.stop_details and reply.stop_details.explanation:
@@ -168,7 +168,7 @@ def to_reply(reply: Reply) -> ModelReply:
     return ModelReply(parts=parts, usage=to_usage(reply.usage), stop=stop)
 
 
-def to_usage(tokens: Tokens | None) -> Usage:
+def to_usage(tokens: AnthropicTokens | None) -> Usage:
     """Return the tokens of a request; what the prompt cache held, or was given, counts as input too."""
     if tokens is None:
         return Usage(requests=1)
@@ -191,10 +191,10 @@ class MessageStream:
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
         self._ear = Ear(secrets)
-        self._blocks: dict[int, Block] = {}
+        self._blocks: dict[int, ContentBlock] = {}
         self._pieces: dict[int, list[str]] = {}
-        self._reply = Reply()
-        self._tokens = Tokens()
+        self._reply = AnthropicReply()
+        self._tokens = AnthropicTokens()
         self._whole: ModelReply | None = None
         self._is_over = False
 
@@ -230,7 +230,7 @@ class MessageStream:
         if self._whole is not None:
             return TimedReply(self._whole)
         if not self._is_over and self._reply.stop_reason is None:
-            raise Fault("truncated", "the stream ended before the model did")
+            raise RequestFault("truncated", "the stream ended before the model did")
         self._ear.end()
         for index, block in self._blocks.items():
             text = self._ear.joined(self._pieces.get(index, ()))
@@ -245,7 +245,7 @@ class MessageStream:
         self._reply.usage = self._tokens
         return TimedReply(to_reply(self._reply), self._ear.first_token_seconds)
 
-    def _take(self, index: int, piece: Block) -> None:
+    def _take(self, index: int, piece: ContentBlock) -> None:
         if piece.signature and (block := self._blocks.get(index)) is not None:
             block.signature = piece.signature
         said = piece.text or piece.thinking or piece.partial_json
@@ -256,19 +256,19 @@ class MessageStream:
         if piece.partial_json is None and said:
             self._ear.tell(said, is_thought=piece.thinking is not None)
 
-    def _count(self, tokens: Tokens | None) -> None:
+    def _count(self, tokens: AnthropicTokens | None) -> None:
         """Keep the newest counts: each is the sum until then."""
-        for field in Tokens.__struct_fields__ if tokens is not None else ():
+        for field in AnthropicTokens.__struct_fields__ if tokens is not None else ():
             if (value := getattr(tokens, field)) is not None:
                 setattr(self._tokens, field, value)
 
 
-def _fault(error: object) -> Fault:
+def _fault(error: object) -> RequestFault:
     kind = error.get("type") if isinstance(error, dict) else None
     return fault_of_status(STATUS_BY_ERROR.get(str(kind), 400), {}, msgspec.json.encode({"error": error}))
 
 
-def _part(block: Block) -> Part | None:
+def _part(block: ContentBlock) -> Part | None:
     match block.type:
         case "text" if block.text is not None:
             return Text(text=block.text)

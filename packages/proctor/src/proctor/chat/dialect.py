@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Part, Reasoning, Text, Tool, ToolCall
 from proctor.core.trajectory import Stop, Usage
 from proctor.transport.client import Fold
-from proctor.transport.target import Target
+from proctor.transport.target import RequestTarget
 
 Json = dict[str, Any]
 MOST_TOKENS = 10**9
@@ -87,7 +87,7 @@ class Dialect(Protocol):
         """Return what makes a reply of the events of a stream."""
         ...
 
-    def batches(self, target: Target) -> Any:
+    def batches(self, target: RequestTarget) -> Any:
         """Return what sends batches (`models.batch_apis.BatchApi`); None where single requests are sent."""
         return None
 

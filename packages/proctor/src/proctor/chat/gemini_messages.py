@@ -16,7 +16,7 @@ from proctor.chat.messages import bytes_of
 from proctor.chat.streaming import Ear
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Stop, Usage
-from proctor.transport.faults import Fault, fault_of_status
+from proctor.transport.faults import RequestFault, fault_of_status
 
 API = "gemini"
 _TAKEN = ("image/", "audio/", "video/", "text/", "application/pdf")
@@ -32,25 +32,25 @@ _STOPS: Mapping[str | None, Stop] = {
 }
 
 
-class Call(msgspec.Struct, gc=False):
+class GeminiCall(msgspec.Struct, gc=False):
     name: str | None = None
     args: Any = None
     id: str | None = None
 
 
-class PartReply(msgspec.Struct, gc=False, rename="camel"):
+class GeminiPart(msgspec.Struct, gc=False, rename="camel"):
     text: str | None = None
     thought: bool | None = None
     thought_signature: str | None = None
-    function_call: Call | None = None
+    function_call: GeminiCall | None = None
 
 
-class Content(msgspec.Struct, gc=False):
-    parts: list[PartReply] | None = None
+class GeminiContent(msgspec.Struct, gc=False):
+    parts: list[GeminiPart] | None = None
 
 
 class Candidate(msgspec.Struct, gc=False, rename="camel"):
-    content: Content | None = None
+    content: GeminiContent | None = None
     finish_reason: str | None = None
 
 
@@ -58,7 +58,7 @@ class Feedback(msgspec.Struct, gc=False, rename="camel"):
     block_reason: str | None = None
 
 
-class Tokens(msgspec.Struct, gc=False, rename="camel"):
+class GeminiTokens(msgspec.Struct, gc=False, rename="camel"):
     """The tokens of a request; thoughts are not among those of the candidates."""
 
     prompt_token_count: int | float | None = None
@@ -68,16 +68,16 @@ class Tokens(msgspec.Struct, gc=False, rename="camel"):
     thoughts_token_count: int | float | None = None
 
 
-class Reply(msgspec.Struct, gc=False, rename="camel"):
+class GeminiReply(msgspec.Struct, gc=False, rename="camel"):
     """A reply, or one event of a stream."""
 
     candidates: list[Candidate] | None = None
     prompt_feedback: Feedback | None = None
-    usage_metadata: Tokens | None = None
+    usage_metadata: GeminiTokens | None = None
     error: Any = None
 
 
-_reply = msgspec.json.Decoder(Reply)
+_reply = msgspec.json.Decoder(GeminiReply)
 
 
 def to_body(fixed: Json, request: Request) -> Json:
@@ -123,7 +123,7 @@ def read(data: bytes) -> ModelReply:
     return to_reply(_reply.decode(data))
 
 
-def to_reply(reply: Reply) -> ModelReply:
+def to_reply(reply: GeminiReply) -> ModelReply:
     """Return what the first candidate says; a prompt that was blocked has none, and is filtered.
 
     Raises:
@@ -134,14 +134,14 @@ def to_reply(reply: Reply) -> ModelReply:
     if not reply.candidates:
         if reply.prompt_feedback is not None and reply.prompt_feedback.block_reason:
             return ModelReply(usage=usage, stop="filtered")
-        raise Fault("no_reply", "a reply without candidates")
+        raise RequestFault("no_reply", "a reply without candidates")
     candidate = reply.candidates[0]
     content = candidate.content.parts if candidate.content is not None else None
     parts = tuple(part for one in content or () for part in _read_part(one))
     return ModelReply(parts=parts, usage=usage, stop=_STOPS.get(candidate.finish_reason) or stop_of(parts))
 
 
-def to_usage(tokens: Tokens | None) -> Usage:
+def to_usage(tokens: GeminiTokens | None) -> Usage:
     if tokens is None:
         return Usage(requests=1)
     thought = count_of(tokens.thoughts_token_count)
@@ -159,9 +159,9 @@ class ContentStream:
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
         self._ear = Ear(secrets)
-        self._parts: list[PartReply] = []
+        self._parts: list[GeminiPart] = []
         self._texts: list[list[str]] = []
-        self._whole = Reply()
+        self._whole = GeminiReply()
         self._reason: str | None = None
 
     def add(self, data: bytes) -> bool:
@@ -192,14 +192,14 @@ class ContentStream:
             return TimedReply(to_reply(self._whole))
         if self._whole.candidates:
             if self._reason is None:
-                raise Fault("truncated", "the stream ended before the model did")
+                raise RequestFault("truncated", "the stream ended before the model did")
             self._ear.end()
             for part, texts in zip(self._parts, self._texts, strict=True):
                 part.text = self._ear.joined(texts) if texts else part.text
-            self._whole.candidates = [Candidate(content=Content(parts=self._parts), finish_reason=self._reason)]
+            self._whole.candidates = [Candidate(content=GeminiContent(parts=self._parts), finish_reason=self._reason)]
         return TimedReply(to_reply(self._whole), self._ear.first_token_seconds)
 
-    def _take(self, part: PartReply) -> None:
+    def _take(self, part: GeminiPart) -> None:
         if part.text or part.function_call is not None:
             self._ear.note_token()
         self._ear.tell(part.text or "", is_thought=bool(part.thought))
@@ -212,20 +212,20 @@ class ContentStream:
             self._texts.append([part.text] if part.text is not None else [])
 
 
-def _continues(last: PartReply, part: PartReply) -> bool:
+def _continues(last: GeminiPart, part: GeminiPart) -> bool:
     """True if a piece belongs to the preceding text: a signature ends that."""
     is_text = last.text is not None and part.text is not None
     return is_text and bool(last.thought) == bool(part.thought) and last.thought_signature is None
 
 
-def _check(reply: Reply) -> None:
+def _check(reply: GeminiReply) -> None:
     if reply.error:
         code = reply.error.get("code") if isinstance(reply.error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
         raise fault_of_status(status, {}, msgspec.json.encode({"error": reply.error}))
 
 
-def _read_part(part: PartReply) -> Iterator[Part]:
+def _read_part(part: GeminiPart) -> Iterator[Part]:
     """Yield a part; a signature comes as an empty thought right before the part that it belongs to."""
     kept = {API: {"signature": part.thought_signature}} if part.thought_signature else None
     if part.thought:

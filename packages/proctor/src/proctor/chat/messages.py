@@ -17,7 +17,7 @@ from proctor.chat.message_text import file_note
 from proctor.chat.thinking import parted
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Stop, Usage
-from proctor.transport.faults import Fault, fault_of_status, shown
+from proctor.transport.faults import RequestFault, fault_of_status, shown
 from proctor.transport.repair import repaired
 
 MOST_FILE_BYTES = 20_000_000
@@ -82,7 +82,7 @@ class UsageReply(msgspec.Struct, gc=False):
     cost: int | float | None = None  # OpenRouter
 
 
-class Reply(msgspec.Struct, gc=False):
+class ChatReply(msgspec.Struct, gc=False):
     """The fields of a reply, or of one event of a stream, that we need; all others are skipped."""
 
     choices: list[ChoiceReply] | None = None
@@ -99,9 +99,9 @@ class Reply(msgspec.Struct, gc=False):
             code = self.error.get("code") if isinstance(self.error, dict) else None
             status = code if isinstance(code, int) and 400 <= code < 600 else 0
             body = msgspec.json.encode({"error": self.error})
-            raise fault_of_status(status, {}, body) if status else Fault("no_reply", shown(body.decode()))
+            raise fault_of_status(status, {}, body) if status else RequestFault("no_reply", shown(body.decode()))
         if not self.choices:
-            raise Fault("no_reply", "a reply without choices")
+            raise RequestFault("no_reply", "a reply without choices")
         return self.choices[0]
 
     def said(self) -> tuple[ChoiceReply, MessageReply]:
@@ -112,21 +112,21 @@ class Reply(msgspec.Struct, gc=False):
         """
         choice = self.first()
         if choice.message is None:
-            raise Fault("no_reply", "a reply without a message")
+            raise RequestFault("no_reply", "a reply without a message")
         if choice.finish_reason in _BROKEN_OFF:
-            raise Fault("no_reply", f"a reply that broke off (finish_reason: {choice.finish_reason})")
+            raise RequestFault("no_reply", f"a reply that broke off (finish_reason: {choice.finish_reason})")
         return choice, choice.message
 
 
-class _Unaccounted(Reply, gc=False):
+class _Unaccounted(ChatReply, gc=False):
     usage: Any = None
 
 
-_decoder = msgspec.json.Decoder(Reply)
+_decoder = msgspec.json.Decoder(ChatReply)
 _lenient = msgspec.json.Decoder(_Unaccounted)
 
 
-def read(data: bytes) -> Reply:
+def read(data: bytes) -> ChatReply:
     """Decode a reply, or an event of a stream. A usage in a shape of its own is left out: no answer is lost for that.
 
     Raises:
@@ -136,7 +136,7 @@ def read(data: bytes) -> Reply:
         return _decoder.decode(data)
     except msgspec.ValidationError:
         reply = _lenient.decode(data)
-        return Reply(choices=reply.choices, error=reply.error)
+        return ChatReply(choices=reply.choices, error=reply.error)
 
 
 def sent_names(tools: Sequence[Tool]) -> Mapping[str, str]:
@@ -188,7 +188,7 @@ def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> list[J
     return made
 
 
-def to_reply(reply: Reply) -> ModelReply:
+def to_reply(reply: ChatReply) -> ModelReply:
     """Return what a reply says.
 
     Raises:

@@ -15,7 +15,7 @@ from proctor.chat.messages import OutputDetails, PromptDetails, bytes_of
 from proctor.chat.streaming import Ear
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Usage
-from proctor.transport.faults import Fault, fault_of_status
+from proctor.transport.faults import RequestFault, fault_of_status
 
 API = "responses"
 _STATUS_BY_ERROR = {"rate_limit_exceeded": 429, "server_error": 500, "vector_store_timeout": 504}
@@ -29,18 +29,18 @@ _DELTAS = {
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
-class Piece(msgspec.Struct, gc=False):
+class OutputPiece(msgspec.Struct, gc=False):
     text: str | None = None
     refusal: str | None = None
 
 
-class Item(msgspec.Struct, gc=False):
+class OutputItem(msgspec.Struct, gc=False):
     """An item of the output: a message, reasoning, or a call."""
 
     type: str = ""
     id: str | None = None
-    content: list[Piece] | None = None
-    summary: list[Piece] | None = None
+    content: list[OutputPiece] | None = None
+    summary: list[OutputPiece] | None = None
     encrypted_content: str | None = None
     phase: str | None = None
     call_id: str | None = None
@@ -48,7 +48,7 @@ class Item(msgspec.Struct, gc=False):
     arguments: str | None = None
 
 
-class Tokens(msgspec.Struct, gc=False):
+class ResponsesTokens(msgspec.Struct, gc=False):
     input_tokens: int | float | None = None
     output_tokens: int | float | None = None
     input_tokens_details: PromptDetails | None = None
@@ -59,25 +59,25 @@ class Incomplete(msgspec.Struct, gc=False):
     reason: str | None = None
 
 
-class Reply(msgspec.Struct, gc=False):
-    output: list[Item] | None = None
+class ResponsesReply(msgspec.Struct, gc=False):
+    output: list[OutputItem] | None = None
     status: str | None = None
     incomplete_details: Incomplete | None = None
-    usage: Tokens | None = None
+    usage: ResponsesTokens | None = None
     error: Any = None
 
 
-class Event(msgspec.Struct, gc=False):
+class ResponsesEvent(msgspec.Struct, gc=False):
     type: str = ""
     delta: str | None = None
-    response: Reply | None = None
+    response: ResponsesReply | None = None
     code: str | None = None
     message: str | None = None
     error: Any = None
 
 
-_reply = msgspec.json.Decoder(Reply)
-_kind = msgspec.json.Decoder(Event)
+_reply = msgspec.json.Decoder(ResponsesReply)
+_kind = msgspec.json.Decoder(ResponsesEvent)
 
 
 def to_body(fixed: Json, request: Request) -> Json:
@@ -105,7 +105,7 @@ def read(data: bytes) -> ModelReply:
     return to_reply(_reply.decode(data))
 
 
-def to_reply(reply: Reply) -> ModelReply:
+def to_reply(reply: ResponsesReply) -> ModelReply:
     """Return what a response says.
 
     Raises:
@@ -117,7 +117,7 @@ def to_reply(reply: Reply) -> ModelReply:
             return ModelReply(usage=to_usage(reply.usage), stop="filtered")
         raise _fault(reply.error, code)
     if reply.output is None or reply.status in ("failed", "cancelled"):
-        raise Fault("no_reply", f"a response without output (status: {reply.status})")
+        raise RequestFault("no_reply", f"a response without output (status: {reply.status})")
     parts = tuple(part for item in reply.output for part in _read_item(item))
     usage = to_usage(reply.usage)
     reason = reply.incomplete_details.reason if reply.incomplete_details is not None else None
@@ -129,7 +129,7 @@ def to_reply(reply: Reply) -> ModelReply:
     return ModelReply(parts=parts, usage=usage, stop="refused" if refused else stop_of(parts))
 
 
-def to_usage(tokens: Tokens | None) -> Usage:
+def to_usage(tokens: ResponsesTokens | None) -> Usage:
     if tokens is None:
         return Usage(requests=1)
     cached, thought = tokens.input_tokens_details, tokens.output_tokens_details
@@ -174,17 +174,17 @@ class ResponseStream:
             Fault: the stream ended before the model did.
         """
         if self._said is None:
-            raise Fault("truncated", "the stream ended before the model did")
+            raise RequestFault("truncated", "the stream ended before the model did")
         self._ear.end()
         return TimedReply(self._said, None if self._is_whole else self._ear.first_token_seconds)
 
 
-def _fault(error: object, code: object) -> Fault:
+def _fault(error: object, code: object) -> RequestFault:
     status = _STATUS_BY_ERROR.get(str(code), 400) if code else 500  # without a code it is not about the request
     return fault_of_status(status, {}, msgspec.json.encode({"error": error}))
 
 
-def _read_item(item: Item) -> Iterator[Part]:
+def _read_item(item: OutputItem) -> Iterator[Part]:
     match item.type:
         case "reasoning":
             thought = "\n".join(piece.text or "" for piece in item.summary or item.content or ())

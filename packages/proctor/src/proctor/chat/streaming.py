@@ -10,16 +10,16 @@ import msgspec
 from proctor.chat.dialect import TimedReply
 from proctor.chat.messages import (
     CallReply,
+    ChatReply,
     ChoiceReply,
     FunctionReply,
     MessageReply,
-    Reply,
     UsageReply,
     read,
     to_reply,
 )
 from proctor.transport.events import END
-from proctor.transport.faults import Fault, not_json
+from proctor.transport.faults import RequestFault, not_json
 from proctor.transport.redact import HIDDEN
 from proctor.transport.repair import repaired
 
@@ -89,7 +89,7 @@ class Stream:
         self._reason: str | None = None
         self._usage: UsageReply | None = None
         self._ended = self._began_to_answer = False
-        self._whole: Reply | None = None
+        self._whole: ChatReply | None = None
 
     def add(self, data: bytes) -> bool:
         """Add one event; True at the last one."""
@@ -118,7 +118,7 @@ class Stream:
         if self._whole is not None:
             return TimedReply(to_reply(self._whole))
         if not self._ended and self._reason is None:
-            raise Fault("truncated", "the stream ended before the model did")
+            raise RequestFault("truncated", "the stream ended before the model did")
         self._ear.end()
         message = MessageReply(
             content=self._joined(self._text),
@@ -127,7 +127,7 @@ class Stream:
             refusal=self._joined(self._refusal),
         )
         choices = [ChoiceReply(message=message, finish_reason=self._reason)] if self._began_to_answer else None
-        reply = Reply(choices=choices, usage=self._usage)
+        reply = ChatReply(choices=choices, usage=self._usage)
         return TimedReply(to_reply(reply), self._ear.first_token_seconds)
 
     def _joined(self, pieces: Sequence[str]) -> str | None:
@@ -162,7 +162,7 @@ class Stream:
         pieces = self._arguments.setdefault(index, [])
         pieces.append(more)
         if len(pieces) > 1 and not (isinstance(pieces[0], str) and isinstance(more, str)):
-            raise Fault("no_reply", "the arguments of a tool call came as text and as something else")
+            raise RequestFault("no_reply", "the arguments of a tool call came as text and as something else")
 
     def _call(self, index: int) -> CallReply:
         call = self._calls[index]
@@ -172,7 +172,7 @@ class Stream:
         return call
 
 
-def _decoded(data: bytes) -> Reply:
+def _decoded(data: bytes) -> ChatReply:
     try:
         return read(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -180,4 +180,4 @@ def _decoded(data: bytes) -> Reply:
     try:
         return read(repaired(data))
     except (ValueError, RecursionError) as error:
-        raise Fault("not_json", not_json(data, error)) from error
+        raise RequestFault("not_json", not_json(data, error)) from error

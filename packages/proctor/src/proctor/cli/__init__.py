@@ -85,7 +85,7 @@ class Commands(click.Group):
         _write_install_lines(formatter, missing)
 
 
-class Program(Commands):
+class ProctorProgram(Commands):
     """The program itself: the language, its groups under headings, and what a failure looks like."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -149,7 +149,7 @@ class Program(Commands):
         return result
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.group(cls=ProctorProgram, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 @click.version_option(package_name="proctor", message="proctor %(version)s")
 @click.option("--lang", metavar="en|zh", expose_value=False, help="en | zh")
 def app() -> None:

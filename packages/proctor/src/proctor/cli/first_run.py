@@ -11,7 +11,7 @@ import msgspec
 
 from proctor import registry
 from proctor.cli import output
-from proctor.cli.found import FUNCTIONS, Found, look_into
+from proctor.cli.found import FUNCTIONS, FolderContents, look_into
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 
@@ -77,7 +77,7 @@ def test_the_agent_is_good_enough(proctor):
 """
 
 
-class Start(msgspec.Struct, frozen=True, kw_only=True):
+class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
     """What is run first; `replies` stand in for an agent where conversations were had already."""
 
     task: str
@@ -104,7 +104,7 @@ def begin(kind: str, folder: Path | None) -> int:
     return _end(start, run, folder)
 
 
-def _of_code(found: Found) -> Start:
+def _of_code(found: FolderContents) -> FirstRun:
     """Evaluate a function: that of the folder, or an example."""
     agent = found.function
     if not agent:
@@ -115,22 +115,22 @@ def _of_code(found: Found) -> Start:
                 names=", ".join(FUNCTIONS),
             )
         agent = _example_agent()
-    return Start(task=found.data or _task(), agent=agent)
+    return FirstRun(task=found.data or _task(), agent=agent)
 
 
-def _of_framework(found: Found) -> Start:
+def _of_framework(found: FolderContents) -> FirstRun:
     if not found.framework:
         raise BadInput(
             "No file here imports a framework and makes an agent of it at its top level. Name yours: proctor run TASK --agent ./FILE.py:OBJECT"
         )
-    return Start(task=found.data or _task("exact:contains"), agent=found.framework)
+    return FirstRun(task=found.data or _task("exact:contains"), agent=found.framework)
 
 
-def _of_endpoint(found: Found) -> Start:
-    return Start(task=found.data or _task("exact:contains"), agent=_endpoint())
+def _of_endpoint(found: FolderContents) -> FirstRun:
+    return FirstRun(task=found.data or _task("exact:contains"), agent=_endpoint())
 
 
-def _of_data(found: Found) -> Start:
+def _of_data(found: FolderContents) -> FirstRun:
     if not found.data:
         raise BadInput(
             "There is no file of questions here. Write one, such as questions.csv with the columns question and target, then: proctor init data"
@@ -139,10 +139,10 @@ def _of_data(found: Found) -> Start:
         t("Before you trust a number, audit the file: {command}", command=f"proctor audit-task {found.data}")
     )
     agent = found.agent or (_endpoint() if found.endpoint else "")
-    return Start(task=found.data, agent=agent or _example_agent())
+    return FirstRun(task=found.data, agent=agent or _example_agent())
 
 
-def _of_benchmark(found: Found) -> Start:
+def _of_benchmark(found: FolderContents) -> FirstRun:
     from proctor.api.files import pull_data
 
     output.message(t("The data of {benchmark} is fetched once (2 MB) and kept in your cache.", benchmark="BFCL"))
@@ -150,10 +150,10 @@ def _of_benchmark(found: Found) -> Start:
     agent = found.agent or (_endpoint() if found.endpoint else "")
     if not agent:
         output.message(t("No agent is here, so {agent} stands in for one.", agent=STANDS_IN))
-    return Start(task=BENCHMARK, agent=agent or STANDS_IN)
+    return FirstRun(task=BENCHMARK, agent=agent or STANDS_IN)
 
 
-def _of_traces(found: Found) -> Start:
+def _of_traces(found: FolderContents) -> FirstRun:
     """Score conversations that were had: each becomes a case, and a check that needs no reference answer says what failed."""
     from proctor.cli import tree
 
@@ -175,7 +175,7 @@ def _of_traces(found: Found) -> Start:
             no_error=t("No tool call ended in an error."),
         ),
     )
-    return Start(task=CASES_FILE, replies=found.traces, scorers=(f"./{CHECKS_FILE}:no_error",))
+    return FirstRun(task=CASES_FILE, replies=found.traces, scorers=(f"./{CHECKS_FILE}:no_error",))
 
 
 STARTS = {
@@ -255,7 +255,7 @@ def _write(name: str, text: str) -> None:
         output.message(t("Wrote {path}.", path=name))
 
 
-def _run(start: Start) -> "Run":
+def _run(start: FirstRun) -> "Run":
     from proctor.api import RunOptions, run_task
     from proctor.api.prepare import new_id
     from proctor.config import settings
@@ -269,12 +269,12 @@ def _run(start: Start) -> "Run":
         return run_task(start.task, RunOptions.usual(settings()).changed(asked))
 
 
-def _end(start: Start, run: "Run", folder: Path | None) -> int:
+def _end(start: FirstRun, run: "Run", folder: Path | None) -> int:
     from proctor.cli import minimum
-    from proctor.reports.words import Words
+    from proctor.reports.words import ReportWords
 
     output.print_few_samples(run)
-    words, number = Words(lang()), run.headline
+    words, number = ReportWords(lang()), run.headline
     if number is not None:
         output.line(
             t(
@@ -295,7 +295,7 @@ def _end(start: Start, run: "Run", folder: Path | None) -> int:
     return 0
 
 
-def _gate(start: Start, value: float) -> str:
+def _gate(start: FirstRun, value: float) -> str:
     return GATE.format(
         gate=t("A gate for every commit: run it with pytest."),
         task=start.task,

@@ -27,7 +27,7 @@ ENDPOINTS = ("OPENAI_BASE_URL", "LLM_BASE_URL", "LLM_MODEL_ID")  # a key alone n
 OURS = ("task.py", "checks.py")  # which `proctor init` writes
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class FolderContents(msgspec.Struct, frozen=True, kw_only=True):
     """What a folder has of each kind, as a run takes it; '' where there is none. `endpoint` is the variable that names one."""
 
     function: str = ""
@@ -42,7 +42,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         return self.framework or self.function
 
 
-def look_into(folder: Path) -> Found:
+def look_into(folder: Path) -> FolderContents:
     """Return what is there; of several of one kind the one with the likeliest name."""
     from proctor.api.replies import kind_of_replies
 
@@ -55,7 +55,7 @@ def look_into(folder: Path) -> Found:
     ]
     traces = [name for name in spans[:MOST_FILES] if kind_of_replies(folder / name) is not None]
     data = [name for name in names if name.endswith(DATA) and name not in traces and (folder / name).stat().st_size]
-    return Found(
+    return FolderContents(
         function=_likeliest(objects, FUNCTIONS, is_object=False),
         framework=_likeliest(objects, OBJECTS, is_object=True),
         traces=next(iter(traces), ""),

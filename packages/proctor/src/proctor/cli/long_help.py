@@ -11,7 +11,7 @@ from proctor.core.sentence import Sentence, say
 ALL = "proctor.help-all"  # where a context's meta keeps that all options were asked for
 
 
-class Group(NamedTuple):
+class OptionGroup(NamedTuple):
     """Options that are about one thing, by name, in the order of the help."""
 
     title: Sentence
@@ -19,32 +19,32 @@ class Group(NamedTuple):
 
 
 GROUPS = (
-    Group(
+    OptionGroup(
         say("Samples"),
         "limit first more id tag order target attempts num-runs seed count topic near meaning examples",
     ),
-    Group(
+    OptionGroup(
         say("Task and data"),
         "set map environment environment-set perturb approve user user-set evalset-file reference labels",
     ),
-    Group(
+    OptionGroup(
         say("Agent"),
         "agent agent-dir agent-a2a-url agent-set base-url batch on-agent-error time-limit tries solver solver-set votes",
     ),
-    Group(
+    OptionGroup(
         say("Scores"),
         "scorer judge judge-set rubric repeats min min-by metric margin better-by until against error evaluator "
         "config-file-path judge-model-name allow-code tool-score-threshold response-match-score-threshold",
     ),
-    Group(say("Checks"), "check skip list ignore fail-on replay all"),
-    Group(say("Work and cost"), "concurrency workers on shard budget max-failed cache dry-run"),
-    Group(say("Kept runs"), "run store retry-failed accept-changes"),
-    Group(
+    OptionGroup(say("Checks"), "check skip list ignore fail-on replay all"),
+    OptionGroup(say("Work and cost"), "concurrency workers on shard budget max-failed cache dry-run"),
+    OptionGroup(say("Kept runs"), "run store retry-failed accept-changes"),
+    OptionGroup(
         say("Users and login"),
         "trusted-header trusted-proxy groups-header grant name url session-hours oidc oidc-client oidc-secret-file "
         "oidc-user oidc-groups",
     ),
-    Group(
+    OptionGroup(
         say("Output"),
         "out results junit csv push print-detailed-results json quiet trace-to trace-content",
     ),

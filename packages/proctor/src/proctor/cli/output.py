@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from proctor.core.task import Store
     from proctor.engine.progress import Progress
     from proctor.engine.status import RunStatus
-    from proctor.reports.pages import Page, Section
+    from proctor.reports.pages import ReportPage, SectionBlock
 
 PLAIN_SECONDS = 10.0
 TIMES_A_SECOND = 4
@@ -88,14 +88,14 @@ def print_table(
     tables.print_table(table, console())
 
 
-def show(sections: "Sequence[Section]") -> None:
+def show(sections: "Sequence[SectionBlock]") -> None:
     """Print parts of a page on standard output."""
     from proctor.reports import pages
 
     pages.show(sections, lang(), console())
 
 
-def print_page(page: "Page") -> None:
+def print_page(page: "ReportPage") -> None:
     """Print a page: what it is about on standard output, its notes on standard error."""
     for name, value in page.facts.items():
         line(f"{name}: {value}")
@@ -105,7 +105,7 @@ def print_page(page: "Page") -> None:
     show(page.sections)
 
 
-def print_or_write(page: "Page", out: str | None, *, quiet: bool) -> None:
+def print_or_write(page: "ReportPage", out: str | None, *, quiet: bool) -> None:
     """Print a page unless `quiet`, and write it where a file is named.
 
     Raises:
@@ -120,7 +120,7 @@ def print_or_write(page: "Page", out: str | None, *, quiet: bool) -> None:
         message(t("Wrote {path}.", path=pages.write(Path(out), page, lang())))
 
 
-def write_page(path: str, title: str, sections: "Sequence[Section]") -> None:
+def write_page(path: str, title: str, sections: "Sequence[SectionBlock]") -> None:
     """Write a page and say so.
 
     Raises:
@@ -131,7 +131,7 @@ def write_page(path: str, title: str, sections: "Sequence[Section]") -> None:
     message(
         t(
             "Wrote {path}.",
-            path=pages.write(Path(path), pages.Page(title=title, sections=sections, numbered=False), lang()),
+            path=pages.write(Path(path), pages.ReportPage(title=title, sections=sections, numbered=False), lang()),
         )
     )
 
@@ -166,12 +166,12 @@ def look_closer(run: "Run") -> None:
 
 def print_few_samples(run: "Run") -> None:
     """Print the samples of a run if there are only a few."""
-    from proctor.reports.samples import SampleFilter, print_sample, select_samples
+    from proctor.reports.samples import ReportFilter, print_sample, select_samples
 
     if not 0 < sum(run.outcomes.values()) <= FEW:
         return
     shown = console()
-    for one in select_samples(run.record, run.store, SampleFilter()):
+    for one in select_samples(run.record, run.store, ReportFilter()):
         print_sample(one, lang(), shown, with_attempt=run.record.spec.attempts > 1, with_question=False)
     line()
 

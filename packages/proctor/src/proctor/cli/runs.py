@@ -130,9 +130,9 @@ def listed(store: str | None, as_json: bool) -> None:
 
 def _print(records: Sequence["RunRecord"], store: "Store") -> None:
     from proctor.api import Run
-    from proctor.reports.words import Words
+    from proctor.reports.words import ReportWords
 
-    words, rows = Words(lang()), []
+    words, rows = ReportWords(lang()), []
     for record in records:
         figure = Run(record, store).headline
         shown = (

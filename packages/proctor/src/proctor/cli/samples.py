@@ -50,13 +50,13 @@ def command(
 ) -> None:
     from proctor.api import open_run
     from proctor.api.prepare import open_existing
-    from proctor.reports.samples import SampleFilter, as_object, select_samples
+    from proctor.reports.samples import ReportFilter, as_object, select_samples
 
     run = open_run(run_id, store=open_existing(store, skip_damaged=skip_damaged))
     if scorer is not None and scorer not in run.record.scorers:
         known = ", ".join(run.record.scorers) or "-"
         raise BadInput("The run {run} has no scorer '{name}'. It has: {known}.", run=run.id, name=scorer, known=known)
-    wanted = SampleFilter(
+    wanted = ReportFilter(
         outcome=outcome,  # type: ignore[arg-type]  # one of the outcomes, as the option checked
         scorer=scorer,
         max_score=max_score,

@@ -15,7 +15,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """A command: `code` is `module:attribute` for those of the kernel; the others are found by their entry points."""
 
     sentence: Sentence
@@ -43,132 +43,138 @@ GROUPS = {
 PACKAGES = ("adapters", "audit", "ci", "judging", "web")  # the extras whose packages have commands here
 USUAL = {"runs": "list"}  # what a group does when no command of it is named
 COMMANDS = {
-    "demo": Entry(
+    "demo": CommandEntry(
         say("See in seconds what a comparison says: two recorded agents on BFCL, scored now."),
         "proctor.cli.demo:command",
     ),
-    "init": Entry(
+    "init": CommandEntry(
         say(
             "Write files to start from: an agent with a task and a gate, tools with a state, a watch, jobs for CI, a plugin."
         ),
         "proctor.cli.init:command",
     ),
-    "run": Entry(say("Run a task with an agent and show the numbers."), "proctor.cli.run:command"),
-    "score": Entry(say("Score recorded replies; no agent is called."), "proctor.cli.score:command"),
-    "show": Entry(say("Show the numbers of a run, or its failures."), "proctor.cli.show:command"),
-    "web": Entry(
+    "run": CommandEntry(say("Run a task with an agent and show the numbers."), "proctor.cli.run:command"),
+    "score": CommandEntry(say("Score recorded replies; no agent is called."), "proctor.cli.score:command"),
+    "show": CommandEntry(say("Show the numbers of a run, or its failures."), "proctor.cli.show:command"),
+    "web": CommandEntry(
         say("Look at runs, compare them, and write eval sets by talking with an agent, in the browser."),
     ),
-    "compare": Entry(say("Compare two runs on the same samples."), "proctor.cli.compare:command"),
-    "list": Entry(
+    "compare": CommandEntry(say("Compare two runs on the same samples."), "proctor.cli.compare:command"),
+    "list": CommandEntry(
         say(
             "List what there is and what is not installed: tasks, agents, scorers, users, environments, stores, imports, exports, files (kinds of task files) or names (of proctor)."
         ),
         "proctor.cli.list:command",
     ),
-    "completion": Entry(
+    "completion": CommandEntry(
         say(
             "Print the script with which bash, zsh or fish completes commands, options, runs, tasks, agents and scorers."
         ),
         "proctor.cli.completion:command",
     ),
-    "runs list": Entry(say("List the stored runs with their main number."), "proctor.cli.runs:listed"),
-    "runs samples": Entry(
+    "runs list": CommandEntry(say("List the stored runs with their main number."), "proctor.cli.runs:listed"),
+    "runs samples": CommandEntry(
         say("List the samples of a run, with answer, reference answer and scores."), "proctor.cli.samples:command"
     ),
-    "runs explain": Entry(say("Tell the whole story of one sample of a run."), "proctor.cli.explain:command"),
-    "runs inspect": Entry(
+    "runs explain": CommandEntry(say("Tell the whole story of one sample of a run."), "proctor.cli.explain:command"),
+    "runs inspect": CommandEntry(
         say(
             "Look for events in stored trajectories: loops, failures of tools, claims without evidence. No model is called."
         ),
     ),
-    "runs report": Entry(say("Write a run as a page: HTML, Markdown, JSON or JUnit."), "proctor.cli.report:command"),
-    "runs export": Entry(say("Write a run as files for other programs."), "proctor.cli.export:command"),
-    "runs import": Entry(
+    "runs report": CommandEntry(
+        say("Write a run as a page: HTML, Markdown, JSON or JUnit."), "proctor.cli.report:command"
+    ),
+    "runs export": CommandEntry(say("Write a run as files for other programs."), "proctor.cli.export:command"),
+    "runs import": CommandEntry(
         say("Import a log of another evaluation program as a stored run, with its scores."),
     ),
-    "runs copy": Entry(say("Copy runs to another store."), "proctor.cli.runs:copy"),
-    "runs merge": Entry(say("Put the shards of a run together: one run of another store."), "proctor.cli.runs:merge"),
-    "runs check": Entry(
+    "runs copy": CommandEntry(say("Copy runs to another store."), "proctor.cli.runs:copy"),
+    "runs merge": CommandEntry(
+        say("Put the shards of a run together: one run of another store."), "proctor.cli.runs:merge"
+    ),
+    "runs check": CommandEntry(
         say("Check that every record of runs can be read and agrees with the table of scores."),
         "proctor.cli.runs:check",
     ),
-    "runs delete": Entry(say("Delete runs with all their trials."), "proctor.cli.runs:delete"),
-    "ci gate": Entry(
+    "runs delete": CommandEntry(say("Delete runs with all their trials."), "proctor.cli.runs:delete"),
+    "ci gate": CommandEntry(
         say("Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3)."),
     ),
-    "ci tier": Entry(
+    "ci tier": CommandEntry(
         say(
             "Run a tier of proctor.toml, such as quick or full, and decide by its gates; without a name, list the tiers."
         ),
     ),
-    "ci race": Entry(
+    "ci race": CommandEntry(
         say("Race agents over the same samples, and stop as soon as it is decided which is better."),
     ),
-    "ci plan": Entry(
+    "ci plan": CommandEntry(
         say("Say how many samples and attempts a question takes, and what they cost; nothing is run."),
     ),
-    "ci baseline": Entry(
+    "ci baseline": CommandEntry(
         say("Name runs that others are compared with; the names are kept in the store."),
     ),
-    "ci delta": Entry(
+    "ci delta": CommandEntry(
         say("Say why a number moved between two runs: parts in points that sum to the difference."),
     ),
-    "ci trends": Entry(
+    "ci trends": CommandEntry(
         say("Show the number of an agent on a task over time: when it changed, and what was changed then."),
     ),
-    "ci watch": Entry(
+    "ci watch": CommandEntry(
         say(
             "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor init watch."
         ),
     ),
-    "ci comment": Entry(
+    "ci comment": CommandEntry(
         say(
             "Keep one comment with a page in Markdown on the pull request (GitHub) or merge request (GitLab) of a CI job."
         ),
     ),
-    "judge items": Entry(
+    "judge items": CommandEntry(
         say("Judge the items of a file, or of a stored run, by a rubric."),
     ),
-    "judge winrate": Entry(
+    "judge winrate": CommandEntry(
         say("Compare sets of items blind, in both orders: who wins how often."),
     ),
-    "judge agree": Entry(
+    "judge agree": CommandEntry(
         say("How far people and judges agree, and what a judge's numbers are worth."),
     ),
-    "judge probe": Entry(
+    "judge probe": CommandEntry(
         say("Probe a judge for bias: position, length, style, orders in the answer."),
     ),
-    "judge review": Entry(
+    "judge review": CommandEntry(
         say("Review the items of a data file by hand: scores, a status and comments, in the browser."),
     ),
-    "data pull": Entry(
+    "data pull": CommandEntry(
         say("Fetch a benchmark's pinned data once; afterwards it works offline."), "proctor.cli.data:pull"
     ),
-    "data stats": Entry(say("Count what is in the data of a benchmark."), "proctor.cli.data:stats"),
-    "data check": Entry(
+    "data stats": CommandEntry(say("Count what is in the data of a benchmark."), "proctor.cli.data:stats"),
+    "data check": CommandEntry(
         say("Check a set of your own in a benchmark's layout; exit 2 when a record is wrong."), "proctor.cli.data:check"
     ),
-    "data audit": Entry(
+    "data audit": CommandEntry(
         say("Audit a task before it is run: may it be trusted to tell good from bad? No model is called."),
     ),
-    "data generate": Entry(say("Have an agent write data, and say how good it is.")),
-    "data parity": Entry(say("Check our verdicts against recorded official ones."), "proctor.cli.parity:command"),
-    "data models": Entry(
+    "data generate": CommandEntry(say("Have an agent write data, and say how good it is.")),
+    "data parity": CommandEntry(
+        say("Check our verdicts against recorded official ones."), "proctor.cli.parity:command"
+    ),
+    "data models": CommandEntry(
         say("Fetch a local model, or find the model servers that run here."), "proctor.cli.models:command"
     ),
-    "adk eval": Entry(
+    "adk eval": CommandEntry(
         say("Evaluate an agent on eval-set files, as veadk eval and adk eval do; exit code 1 when a case fails."),
     ),
-    "adk chat": Entry(
+    "adk chat": CommandEntry(
         say("Talk with an agent in the terminal, and keep the conversation as a case of an eval set."),
     ),
-    "adk evalset": Entry(
+    "adk evalset": CommandEntry(
         say("Look at eval-set files (ADK), change them, and bring old ones to the current shape."),
     ),
-    "adk uploadevalset": Entry(say("Upload the cases of an eval-set file to CozeLoop.")),
-    "team audit": Entry(say("Show who changed what in the web app of a team, the newest first.")),
-    "team mcp": Entry(
+    "adk uploadevalset": CommandEntry(say("Upload the cases of an eval-set file to CozeLoop.")),
+    "team audit": CommandEntry(say("Show who changed what in the web app of a team, the newest first.")),
+    "team mcp": CommandEntry(
         say(
             "Serve an assistant that speaks MCP, over standard input and output: it starts runs, reads figures, compares, and explains failures."
         ),

@@ -87,7 +87,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     approvals: Sequence[Approval] = ()
 
 
-class Underway(SessionInfo, frozen=True, kw_only=True):
+class OpenTurn(SessionInfo, frozen=True, kw_only=True):
     """The attributes of a session during a turn: also the steps `received` so far, in case a time limit ends it."""
 
     received: Sequence[Step] = ()

@@ -83,7 +83,7 @@ def needs(extra: str, needed_for: str) -> Iterator[None]:
         raise MissingExtra(extra, needed_for) from None
 
 
-class Refused(BadInput):
+class EndpointRefused(BadInput):
     """The endpoint refuses the key, the model or the address (401, 403, 404); asking again cannot help.
 
     Attributes:

@@ -11,7 +11,7 @@ from proctor.core.sentence import Sentence
 PROVENANCE = "judges"  # the key under which a run records what judged it, by scorer
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class JudgedFigure(msgspec.Struct, frozen=True, kw_only=True):
     """A number of a run that a judge's verdicts hold.
 
     Attributes:
@@ -49,7 +49,7 @@ class JudgeInfo(msgspec.Struct, frozen=True, kw_only=True):
     passing: float | None = None
     main: str = ""
     by: str = ""
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[JudgedFigure, ...] = ()
     unpriced: tuple[str, ...] = ()
     calibration: str | Sentence = ""
     calibrated: bool = False

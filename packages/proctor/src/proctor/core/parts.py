@@ -17,7 +17,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.shard import Shard
 from proctor.core.task import Agent, MakeEnvironment, Model, Scorer, Store, Summarise, Task, User
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure, Trial, Verdict
+from proctor.core.trial import Trial, TrialFailure, Verdict
 
 Options = type[msgspec.Struct]
 Tell = Callable[[Sentence], None]
@@ -231,7 +231,7 @@ class BenchmarkPart(msgspec.Struct, frozen=True, kw_only=True):
     task: Callable[..., Task]
     options: Options | None = None
     summarise: Summarise | None = None
-    replies: Callable[[Path, Mapping[str, Any]], Iterator[tuple[str, Trajectory | Failure]]] | None = None
+    replies: Callable[[Path, Mapping[str, Any]], Iterator[tuple[str, Trajectory | TrialFailure]]] | None = None
     export: Callable[[Iterable[tuple[Sample, Trial]], Path, str], list[Path]] | None = None
     evaluate: Callable[[Path, str, Sequence[str]], Mapping[str, float]] | None = None
     check_corpus: Callable[[Path, str | None], Iterator[Checked]] | None = None

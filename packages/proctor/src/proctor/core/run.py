@@ -93,7 +93,7 @@ Order = Literal["random", "official"]
 Target = Literal["samples", "suite"]
 
 
-class Stage(msgspec.Struct, frozen=True, kw_only=True):
+class RunStage(msgspec.Struct, frozen=True, kw_only=True):
     """How many samples a stage of a run drew of each stratum; `ids` are those samples, of a later stage than the first.
 
     `after_end` if it was drawn once the run had ended, so that its numbers could be seen first.
@@ -116,7 +116,7 @@ class Strata(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
     sizes: Mapping[str, int]
     order: Order = "random"
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[RunStage, ...] = ()
     announced: int = 0
 
     @property

@@ -276,7 +276,7 @@ class RunFields(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
 
-class Described(NamedTuple):
+class DescribedField(NamedTuple):
     """A field: its type without annotations, its help, and its bounds."""
 
     kind: Any
@@ -285,14 +285,14 @@ class Described(NamedTuple):
 
 
 @cache
-def described_fields(kind: type[msgspec.Struct]) -> dict[str, Described]:
+def described_fields(kind: type[msgspec.Struct]) -> dict[str, DescribedField]:
     """Return the fields of a struct that have a `Flag`, by name."""
     found = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         notes = getattr(hint, "__metadata__", ())
         flag, bounds = (next((one for one in notes if isinstance(one, wanted)), None) for wanted in (Flag, Bounds))
         if isinstance(flag, Flag):
-            found[name] = Described(hint.__origin__, flag, bounds if isinstance(bounds, Bounds) else None)
+            found[name] = DescribedField(hint.__origin__, flag, bounds if isinstance(bounds, Bounds) else None)
     return found
 
 

@@ -26,7 +26,7 @@ NAMES: Mapping[str, Sequence[str]] = {  # what a file may call each field; the s
 _FIELD = {name: field for field, names in NAMES.items() for name in names}
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ScriptedLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A line of a scripted user: said each time the agent's words contain `when`, else once, in its turn; a line of None ends the conversation."""
 
     say: str | None
@@ -56,7 +56,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     stop: str = ""
     system: str = ""
     max_turns: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    script: tuple[str | Line | None, ...] = ()
+    script: tuple[str | ScriptedLine | None, ...] = ()
 
 
 def read_scenario(given: object, where: str | Sentence) -> Scenario:

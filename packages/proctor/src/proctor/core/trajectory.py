@@ -78,7 +78,7 @@ class StateChange(msgspec.Struct, frozen=True, kw_only=True):
 FaultKind = Literal["error", "lost", "delay", "cut"]
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
+class InjectedFault(msgspec.Struct, frozen=True, kw_only=True):
     """A fault that was put into a call on purpose; `call` is the number of the call among those to the environment, from 0."""
 
     call: int
@@ -129,7 +129,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolStyle = "text"
     state: Mapping[str, Any] | None = None
     changes: tuple[StateChange, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[InjectedFault, ...] = ()
     approvals: tuple[Approval, ...] = ()
 
     @classmethod

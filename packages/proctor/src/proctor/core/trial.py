@@ -30,7 +30,7 @@ INFRASTRUCTURE: frozenset[Outcome] = frozenset(
 RETRYABLE: frozenset[Outcome] = INFRASTRUCTURE | {"skipped", "cancelled"}
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class TrialFailure(msgspec.Struct, frozen=True, kw_only=True):
     """The reason why an attempt was not scored; `kind` is a short name to count by, `detail` a clipped trace."""
 
     kind: str
@@ -38,7 +38,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class FailedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request that was sent again or failed: status (0 without a reply), cause, and the wait after it."""
 
     cause: str
@@ -54,11 +54,11 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int = 0
     outcome: Outcome
     trajectory: Trajectory = Trajectory()
-    failure: Failure | None = None
+    failure: TrialFailure | None = None
     started: float = 0.0
     seconds: float = 0.0
     usage: Usage = Usage()
-    retries: tuple[Call, ...] = ()
+    retries: tuple[FailedRequest, ...] = ()
     digests: Mapping[str, str] = {}
     notes: Mapping[str, Any] = {}
 

@@ -25,7 +25,7 @@ ROLES: Mapping[str, Role] = {
 }
 
 
-class Chat(msgspec.Struct, frozen=True, kw_only=True):
+class ChatRow(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation up to the question, and the answer that it ends with, if any."""
 
     before: tuple[Message, ...]
@@ -34,7 +34,7 @@ class Chat(msgspec.Struct, frozen=True, kw_only=True):
     answer: str | None = None
 
 
-def chat_of(value: object, where: Sentence, column: str) -> Chat | None:
+def chat_of(value: object, where: Sentence, column: str) -> ChatRow | None:
     """Read a conversation; None where the cell holds something else.
 
     Raises:
@@ -49,7 +49,7 @@ def chat_of(value: object, where: Sentence, column: str) -> Chat | None:
         raise BadInput("{where}: the conversation in '{column}' does not end with a message of the user.", where=where, column=column)  # fmt: skip
     asked = read.pop()
     files = tuple(part for part in asked.parts if isinstance(part, File))
-    return Chat(before=tuple(read), question=asked.text, files=files, answer=answer)
+    return ChatRow(before=tuple(read), question=asked.text, files=files, answer=answer)
 
 
 def _list_messages(value: object) -> Sequence[Mapping[str, object]] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
-from proctor.datasets.formats import PACKED, READERS, Reading, kind_of
+from proctor.datasets.formats import PACKED, READERS, FileReading, kind_of
 from proctor.runtime.file_names import can_be_a_file
 
 SPLIT = re.compile(r"(?<![a-z0-9])(train|training|validation|valid|val|dev|test|testing|eval|evaluation)(?![a-z])")
@@ -21,7 +21,7 @@ def is_data_folder(path: Path) -> bool:
     return path.is_dir() and next(_data_files(path), None) is not None
 
 
-def files_in(path: Path, reading: Reading) -> Sequence[Path]:
+def files_in(path: Path, reading: FileReading) -> Sequence[Path]:
     """Return the file itself, or the files of a folder that belong to the split, ordered by name.
 
     Raises:
@@ -55,10 +55,10 @@ def same_split(name: str) -> str:
     return SAME.get(name, name)
 
 
-def _of_folder(path: Path, reading: Reading) -> Sequence[Path]:
+def _of_folder(path: Path, reading: FileReading) -> Sequence[Path]:
     if (path / "dataset_dict.json").is_file():
         splits = [name for name in _describe(path / "dataset_dict.json", "splits") if (path / name).is_dir()]
-        return _of_folder(path / _chosen(path, splits, reading.split), Reading(encoding=reading.encoding))
+        return _of_folder(path / _chosen(path, splits, reading.split), FileReading(encoding=reading.encoding))
     if (path / "state.json").is_file():
         files = [_inside(path, str(entry.get("filename"))) for entry in _describe(path / "state.json", "_data_files")]
         if files:

@@ -26,7 +26,7 @@ STYLES: tuple[Style, ...] = get_args(Style)  # `named` is a letter or a text, wh
 TRIED: tuple[Style, ...] = ("named", "index0", "index1")
 
 
-class Choices(msgspec.Struct, frozen=True, kw_only=True):
+class RowOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a row: their texts, their labels if these are not A, B, C, and which are marked right."""
 
     texts: tuple[str, ...]
@@ -34,15 +34,15 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     right: tuple[int, ...] = ()
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class OptionsRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row with options and an answer."""
 
     where: Sentence
-    choices: Choices
+    choices: RowOptions
     answer: Any
 
 
-def choices_of(value: object, where: Sentence, column: str) -> Choices | None:
+def choices_of(value: object, where: Sentence, column: str) -> RowOptions | None:
     """Read options; None for an empty cell.
 
     They may be a list, an object by letter, `{"text": […], "label": […]}`, `{"choices": […], "labels": [1, 0, …]}`
@@ -87,14 +87,14 @@ def with_options(question: str, options: Sequence[str]) -> str:
     return "\n".join([question, *(f"{letter}. {text}" for letter, text in zip(LETTERS, options, strict=False))])
 
 
-def style_of(asked: Iterable[Asked], column: str) -> Style:
+def style_of(asked: Iterable[OptionsRow], column: str) -> Style:
     """Find the one way in which all answers of a column name their options.
 
     Raises:
         BadInput: none fits every row, or two fit and say different things.
     """
-    failed: dict[Style, Asked] = {}
-    differing: Asked | None = None
+    failed: dict[Style, OptionsRow] = {}
+    differing: OptionsRow | None = None
     for row in asked:
         found = {style: named_options(row.answer, row.choices, style) for style in TRIED if style not in failed}
         failed |= dict.fromkeys((style for style, chosen in found.items() if not chosen), row)
@@ -113,7 +113,7 @@ def style_of(asked: Iterable[Asked], column: str) -> Style:
     return fitting[0]
 
 
-def as_letters(answer: object, choices: Choices, style: Style, where: Sentence, column: str) -> str:
+def as_letters(answer: object, choices: RowOptions, style: Style, where: Sentence, column: str) -> str:
     """Return the right options as letters.
 
     Raises:
@@ -121,11 +121,11 @@ def as_letters(answer: object, choices: Choices, style: Style, where: Sentence, 
     """
     chosen = named_options(answer, choices, style)
     if not chosen:
-        _refuse(Asked(where=where, choices=choices, answer=answer), column)
+        _refuse(OptionsRow(where=where, choices=choices, answer=answer), column)
     return "".join(LETTERS[index] for index in sorted(chosen))
 
 
-def named_options(answer: object, choices: Choices, style: Style) -> frozenset[int]:
+def named_options(answer: object, choices: RowOptions, style: Style) -> frozenset[int]:
     """Return the indexes of the options that an answer names; empty if it names none, or is ambiguous.
 
     >>> red = Choices(texts=("red", "blue"))
@@ -141,7 +141,7 @@ def named_options(answer: object, choices: Choices, style: Style) -> frozenset[i
     return frozenset(found)
 
 
-def _by_number(answer: object, choices: Choices, style: Style) -> set[int]:
+def _by_number(answer: object, choices: RowOptions, style: Style) -> set[int]:
     text = str(answer).strip()
     if isinstance(answer, bool) or choices.labels or not NUMBER.fullmatch(text):
         return set()
@@ -149,7 +149,7 @@ def _by_number(answer: object, choices: Choices, style: Style) -> set[int]:
     return {index} if 0 <= index < len(choices.texts) else set()
 
 
-def _by_name(answer: object, choices: Choices, style: Style) -> set[int]:
+def _by_name(answer: object, choices: RowOptions, style: Style) -> set[int]:
     text = str(answer).strip()
     by_text = {index for index, option in enumerate(choices.texts) if option == text} if style != "letter" else set()
     by_label = _by_label(text, choices) if style != "text" else set()
@@ -158,7 +158,7 @@ def _by_name(answer: object, choices: Choices, style: Style) -> set[int]:
     return by_text or by_label
 
 
-def _by_label(text: str, choices: Choices) -> set[int]:
+def _by_label(text: str, choices: RowOptions) -> set[int]:
     """Return the options of `B`, `A, C`, `B. blue`, or of the row's own labels."""
     labels = choices.labels or tuple(LETTERS[: len(choices.texts)])
     if text in labels:
@@ -171,7 +171,7 @@ def _by_label(text: str, choices: Choices) -> set[int]:
     return {labels.index(letter) for letter in bare} if bare and set(bare) <= set(labels) else set()
 
 
-def _refuse(asked: Asked, column: str) -> None:
+def _refuse(asked: OptionsRow, column: str) -> None:
     raise BadInput(
         "{where}: the answer '{answer}' in '{column}' is neither a letter up to {last} nor the text of an option, or it is both, of different options.",
         where=asked.where,
@@ -181,38 +181,38 @@ def _refuse(asked: Asked, column: str) -> None:
     )
 
 
-def _read(value: object, where: Sentence, column: str) -> Choices:
+def _read(value: object, where: Sentence, column: str) -> RowOptions:
     if isinstance(value, str):
         text = value.strip()
         if text[:1] in ("[", "{"):
             value = _decode(text)
         if isinstance(value, str):
-            return Choices(texts=tuple(text.split("|") if "|" in text else text.splitlines()))
+            return RowOptions(texts=tuple(text.split("|") if "|" in text else text.splitlines()))
     if isinstance(value, Mapping):
         return _of_object(value, where, column)
     if isinstance(value, list):
         if value and all(isinstance(one, Mapping) for one in value):
             return _of_object({key: [one.get(key) for one in value] for key in (*TEXTS, *LABELS) if key in value[0]}, where, column)  # fmt: skip
-        return Choices(texts=tuple(str(one) for one in value))
+        return RowOptions(texts=tuple(str(one) for one in value))
     raise BadInput("{where}: '{column}' holds no options: a list or a text is needed.", where=where, column=column)
 
 
-def _of_object(value: Mapping[str, Any], where: Sentence, column: str) -> Choices:
+def _of_object(value: Mapping[str, Any], where: Sentence, column: str) -> RowOptions:
     """Read the options of `{"A": "red", …}`, or of an object with a list of texts and a list of labels."""
     texts = next((value[key] for key in TEXTS if isinstance(value.get(key), list)), None)
     labels = next((value[key] for key in LABELS if isinstance(value.get(key), list)), None)
     if texts is None and any(isinstance(one, list | Mapping) for one in value.values()):
         raise BadInput("{where}: '{column}' holds no options: a list or a text is needed.", where=where, column=column)
     if texts is None:
-        return Choices(texts=tuple(f"{key}. {one}" for key, one in value.items()))
+        return RowOptions(texts=tuple(f"{key}. {one}" for key, one in value.items()))
     if labels is None:
-        return Choices(texts=tuple(str(one) for one in texts))
+        return RowOptions(texts=tuple(str(one) for one in texts))
     if len(labels) != len(texts):
         raise BadInput("{where}: '{column}' holds {count} options, but {labels} labels.", where=where, column=column, count=len(texts), labels=len(labels))  # fmt: skip
     named = tuple(str(one) for one in texts)
     if labels and all(label in (0, 1) for label in labels) and 1 in labels:
-        return Choices(texts=named, right=tuple(index for index, label in enumerate(labels) if label == 1))
-    return Choices(texts=named, labels=tuple(str(label).strip().upper() for label in labels))
+        return RowOptions(texts=named, right=tuple(index for index, label in enumerate(labels) if label == 1))
+    return RowOptions(texts=named, labels=tuple(str(label).strip().upper() for label in labels))
 
 
 def _decode(text: str) -> Any:

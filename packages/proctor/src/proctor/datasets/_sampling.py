@@ -16,11 +16,11 @@ from proctor.core.scenario import read_scenario
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.validation import in_words
 from proctor.datasets import _inline
-from proctor.datasets._chat import Chat, chat_of
-from proctor.datasets._options import Choices, Style, as_letters, choices_of, with_options
-from proctor.datasets.columns import LETTERS, Columns
+from proctor.datasets._chat import ChatRow, chat_of
+from proctor.datasets._options import RowOptions, Style, as_letters, choices_of, with_options
+from proctor.datasets.columns import LETTERS, FileColumns
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import Row
+from proctor.datasets.rows import DataRow
 from proctor.runtime.file_names import can_be_a_file
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
         template: makes the question out of columns, `{context}\\n\\n{question}`.
     """
 
-    columns: Columns
+    columns: FileColumns
     folder: Path
     answers: bool = True
     style: Style = "named"
@@ -58,7 +58,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
         return not self.columns.question and self.template is None
 
 
-def sample_of(row: Row, shape: Shape) -> Sample:
+def sample_of(row: DataRow, shape: Shape) -> Sample:
     """Make the sample of a row.
 
     Raises:
@@ -102,7 +102,7 @@ def calls_of(sample: Sample) -> Trajectory:
     return Trajectory(steps=(Step(message=Message(role="assistant", parts=tuple(expected))),), tools="native")
 
 
-def _with_tools(sample: Sample, row: Row, columns: Columns) -> Sample:
+def _with_tools(sample: Sample, row: DataRow, columns: FileColumns) -> Sample:
     """Return the sample with the tools that it offers and the calls that it expects.
 
     Raises:
@@ -119,7 +119,7 @@ def _with_tools(sample: Sample, row: Row, columns: Columns) -> Sample:
     return replace(sample, turns=(*sample.turns[:-1], turn))
 
 
-def _converted(row: Row, column: str, kind: type[T]) -> T:
+def _converted(row: DataRow, column: str, kind: type[T]) -> T:
     try:
         return msgspec.convert(_plain(row.cell(column), row, column) or [], kind)
     except msgspec.ValidationError as error:
@@ -128,7 +128,7 @@ def _converted(row: Row, column: str, kind: type[T]) -> T:
         ) from None
 
 
-def options_in(row: Row, columns: Columns) -> Choices | None:
+def options_in(row: DataRow, columns: FileColumns) -> RowOptions | None:
     """Return the options of a row; None if it has none."""
     if columns.options is not None:
         return choices_of(row.cell(columns.options), row.where, columns.options)
@@ -138,7 +138,7 @@ def options_in(row: Row, columns: Columns) -> Choices | None:
     return choices_of(["" if is_empty(value) else str(value) for value in values] or None, row.where, "A, B …")
 
 
-def plain_target(row: Row, shape: Shape) -> object:
+def plain_target(row: DataRow, shape: Shape) -> object:
     """Return the answer as written in the file, or extracted from a solution if `form` says so; None if it is empty.
 
     Raises:
@@ -205,7 +205,7 @@ def fields_of(template: str) -> list[str]:
     return [found[1].strip() for found in FIELD.finditer(template) if found[1] is not None]
 
 
-def _fill(template: str, row: Row) -> str:
+def _fill(template: str, row: DataRow) -> str:
     def put(found: re.Match[str]) -> str:
         if found[1] is None:
             return found[0][0]
@@ -215,17 +215,17 @@ def _fill(template: str, row: Row) -> str:
     return FIELD.sub(put, template.replace("\\n", "\n")).strip()
 
 
-def _chat(row: Row, shape: Shape) -> Chat:
+def _chat(row: DataRow, shape: Shape) -> ChatRow:
     """Return the question of a row with the messages that precede it; none where a simulated user begins."""
     columns = shape.columns
     if shape.begins_with_user:
-        return Chat(before=(), question="")
+        return ChatRow(before=(), question="")
     if shape.template is not None:
-        chat = Chat(before=(), question=_fill(shape.template, row))
+        chat = ChatRow(before=(), question=_fill(shape.template, row))
         if not chat.question:
             raise BadInput("{where}: the template makes an empty question.", where=row.where)
     else:
-        chat = chat_of(row.cell(columns.question), row.where, columns.question) or Chat(
+        chat = chat_of(row.cell(columns.question), row.where, columns.question) or ChatRow(
             before=(), question=_text(row, columns.question)
         )
     if columns.context is not None and not _missing(row, columns.context):
@@ -235,7 +235,7 @@ def _chat(row: Row, shape: Shape) -> Chat:
     return chat
 
 
-def _scenario(row: Row, shape: Shape) -> Mapping[str, object]:
+def _scenario(row: DataRow, shape: Shape) -> Mapping[str, object]:
     """Return the scenario of a row, with what other columns tell of it.
 
     Raises:
@@ -260,11 +260,11 @@ def _following(sample: Sample, before: tuple[Message, ...]) -> Sample:
     return replace(sample, turns=(Turn(messages=(*before, *turn.messages), reference=turn.reference),))
 
 
-def _missing(row: Row, column: str) -> bool:
+def _missing(row: DataRow, column: str) -> bool:
     return is_empty(row.cell(column))
 
 
-def _text(row: Row, column: str) -> str:
+def _text(row: DataRow, column: str) -> str:
     value = row.cell(column)
     if is_empty(value):
         raise BadInput("{where}: the column '{column}' is empty.", where=row.where, column=column)
@@ -278,7 +278,7 @@ def _text(row: Row, column: str) -> str:
     return str(value).strip()
 
 
-def _target(row: Row, shape: Shape, chat: Chat, choices: Choices | None) -> Any:
+def _target(row: DataRow, shape: Shape, chat: ChatRow, choices: RowOptions | None) -> Any:
     column = shape.columns.target
     if column is None:
         if choices is not None and choices.right:
@@ -300,7 +300,7 @@ def _target(row: Row, shape: Shape, chat: Chat, choices: Choices | None) -> Any:
     return value if choices is None else as_letters(value, choices, shape.style, row.where, column)
 
 
-def _files(row: Row, column: str | None, folder: Path) -> list[str]:
+def _files(row: DataRow, column: str | None, folder: Path) -> list[str]:
     """Yield attachments: by their paths from the data folder, which they cannot leave; by address; or by their name in the cache."""
     if column is None or _missing(row, column):
         return []
@@ -315,7 +315,7 @@ def _cells_of(value: object) -> list[object]:
     return [name.strip() for name in value.replace(";", "|").split("|")]
 
 
-def _file_name(value: object, row: Row, folder: Path) -> str:
+def _file_name(value: object, row: DataRow, folder: Path) -> str:
     file = _inline.file_of(value)
     if file is not None:
         if file.data is not None and len(file.data) > MOST_ATTACHMENT_BYTES:
@@ -338,7 +338,7 @@ def _file_name(value: object, row: Row, folder: Path) -> str:
     return path.relative_to(folder.resolve()).as_posix()
 
 
-def _too_large(name: str, row: Row) -> BadInput:
+def _too_large(name: str, row: DataRow) -> BadInput:
     return BadInput(
         "{where}: the attachment '{name}' is larger than {limit} bytes.",
         where=row.where,
@@ -357,7 +357,7 @@ def _tag(value: object) -> str:
     return text.strip()[:TAG_CHARACTERS]
 
 
-def _plain(value: object, row: Row, column: str) -> object:
+def _plain(value: object, row: DataRow, column: str) -> object:
     """Return a cell as JSON data: times and decimal numbers of Parquet become texts."""
     try:
         return msgspec.to_builtins(value.strip() if isinstance(value, str) else value, str_keys=True)

@@ -65,7 +65,7 @@ ALIASES = {"answer": "target", "attachment": "files", "file": "files"}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-class Columns(msgspec.Struct, frozen=True, kw_only=True):
+class FileColumns(msgspec.Struct, frozen=True, kw_only=True):
     """The columns of a file by role; `letters` are columns A, B, C … that hold an option each.
 
     `question` is '' where a template makes the question, or a simulated user begins the conversation.
@@ -100,7 +100,7 @@ def find_columns(
     nested: Sequence[str] = (),
     templated: bool = False,
     simulated: bool = False,
-) -> Columns:
+) -> FileColumns:
     """Return the columns of a file; `mapped` (column to role) wins over the guess.
 
     Args:
@@ -134,7 +134,7 @@ def find_columns(
             "letters": letters,
             "unused": [name for name in names if name not in used],
         },
-        Columns,
+        FileColumns,
     )
 
 
@@ -186,7 +186,7 @@ def assign_columns(
     return roles, tags, meta
 
 
-def describe(columns: Columns) -> dict[str, str]:
+def describe(columns: FileColumns) -> dict[str, str]:
     """Describe the columns for the user: role and column.
 
     >>> describe(Columns(question="q", tags={"level": "难度"}))

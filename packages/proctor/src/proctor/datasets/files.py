@@ -22,7 +22,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task, User
 from proctor.datasets import _inline, hub
 from proctor.datasets._folder import files_in, is_data_folder, known_kinds
-from proctor.datasets._options import STYLES, TRIED, Asked, Style, named_options, style_of
+from proctor.datasets._options import STYLES, TRIED, OptionsRow, Style, named_options, style_of
 from proctor.datasets._sampling import (
     FORMS,
     Shape,
@@ -34,9 +34,9 @@ from proctor.datasets._sampling import (
     plain_target,
     sample_of,
 )
-from proctor.datasets.columns import Columns, describe, find_columns, is_companion, show_mapping
-from proctor.datasets.formats import Reading, is_empty, kind_of
-from proctor.datasets.rows import Row, rows
+from proctor.datasets.columns import FileColumns, describe, find_columns, is_companion, show_mapping
+from proctor.datasets.formats import FileReading, is_empty, kind_of
+from proctor.datasets.rows import DataRow, rows
 
 STRUCTURED = ("tools", "calls", "state")  # columns that are understood where each cell is a list or an object
 NO_USER = "model:"  # which has no model yet, so that it says what to name
@@ -132,7 +132,7 @@ def task_from_file(
         BadInput: names file, row and column.
     """
     name, path, fetched = _locate(path, split)
-    reading = Reading(
+    reading = FileReading(
         encoding=encoding, header=header, sheet=sheet, split=None if fetched else split, refuse=_refuse.get()
     )
     shape = _shape(path, reading, columns, answers, prompt, target_pattern, simulated=user is not None)
@@ -208,7 +208,7 @@ class _Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 def _shape(
     path: Path,
-    reading: Reading,
+    reading: FileReading,
     columns: Mapping[str, str] | None,
     answers: bool | str,
     template: str | None,
@@ -257,7 +257,7 @@ def _shape(
     return shape
 
 
-def _structured(columns: Columns, survey: _Survey) -> Columns:
+def _structured(columns: FileColumns, survey: _Survey) -> FileColumns:
     """Return the columns with those of tools, calls and state that nothing else uses and that hold what they should."""
     own = {role: role for role in STRUCTURED if role in columns.unused and role in survey.structured}
     own = {role: name for role, name in own.items() if getattr(columns, role) is None}
@@ -280,7 +280,7 @@ def _check_form(form: str | None) -> None:
         raise BadInput("The target_pattern '{pattern}' is no regular expression: {error}.", pattern=form, error=error) from None  # fmt: skip
 
 
-def _check_answers(path: Path, reading: Reading, shape: Shape, survey: _Survey) -> None:
+def _check_answers(path: Path, reading: FileReading, shape: Shape, survey: _Survey) -> None:
     """Refuse a file without answers; a conversation may end with one, and options may be marked right."""
     if shape.columns.target is not None or shape.columns.calls is not None:
         return
@@ -298,7 +298,7 @@ def _check_answers(path: Path, reading: Reading, shape: Shape, survey: _Survey) 
     )
 
 
-def _answered_rows(path: Path, reading: Reading, shape: Shape) -> Iterator[Asked]:
+def _answered_rows(path: Path, reading: FileReading, shape: Shape) -> Iterator[OptionsRow]:
     for row in rows(path, reading):
         try:
             choices, answer = options_in(row, shape.columns), plain_target(row, shape)
@@ -309,19 +309,19 @@ def _answered_rows(path: Path, reading: Reading, shape: Shape) -> Iterator[Asked
         if choices is None or answer is None:
             continue
         if reading.refuse is None or any(named_options(answer, choices, style) for style in TRIED):
-            yield Asked(where=row.where, choices=choices, answer=answer)
+            yield OptionsRow(where=row.where, choices=choices, answer=answer)
 
 
-def _identity(path: Path, reading: Reading) -> tuple[tuple[Path, int, int], ...]:
+def _identity(path: Path, reading: FileReading) -> tuple[tuple[Path, int, int], ...]:
     return tuple((file, status.st_mtime_ns, status.st_size) for file in files_in(path, reading) for status in [file.stat()])  # fmt: skip
 
 
-def _survey(path: Path, reading: Reading) -> _Survey:
+def _survey(path: Path, reading: FileReading) -> _Survey:
     return _survey_files(path, reading, _identity(path, reading))
 
 
 @lru_cache(maxsize=8)
-def _survey_files(path: Path, reading: Reading, files: tuple[tuple[Path, int, int], ...]) -> _Survey:
+def _survey_files(path: Path, reading: FileReading, files: tuple[tuple[Path, int, int], ...]) -> _Survey:
     names: dict[str, None] = {}
     filled: set[str] = set()
     plain: set[str] = set()
@@ -371,7 +371,7 @@ def _digest(files: Sequence[Path]) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
-def _check_rows(path: Path, reading: Reading, shape: Shape, *, allow_code: bool) -> _Checked:
+def _check_rows(path: Path, reading: FileReading, shape: Shape, *, allow_code: bool) -> _Checked:
     row_by_id: dict[str, int] = {}
     attached: dict[str, str] = {}
     with_options = 0
@@ -399,7 +399,7 @@ def _check_rows(path: Path, reading: Reading, shape: Shape, *, allow_code: bool)
     )
 
 
-def _check_row(row: Row, shape: Shape, row_by_id: dict[str, int], *, allow_code: bool) -> Sample:
+def _check_row(row: DataRow, shape: Shape, row_by_id: dict[str, int], *, allow_code: bool) -> Sample:
     sample = sample_of(row, shape)
     if sample.id in row_by_id:
         raise BadInput(
@@ -422,7 +422,7 @@ def _check_code(sample: Sample, where: object) -> None:
         check_code(*references, where=where)
 
 
-def _scorers(columns: Columns, checked: _Checked) -> tuple[str, ...]:
+def _scorers(columns: FileColumns, checked: _Checked) -> tuple[str, ...]:
     if columns.calls is not None and columns.target is None:
         return ("trajectory:any_order",)
     if columns.target is None and not checked.with_options:

@@ -20,7 +20,7 @@ LINE_CHARACTERS = 100_000_000
 DELIMITERS = ",;\t|"
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class FileReading(msgspec.Struct, frozen=True, kw_only=True):
     """The user's options for reading a file.
 
     Attributes:
@@ -56,7 +56,7 @@ def is_empty(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip()) or value != value  # noqa: PLR0124 - NaN
 
 
-def _json_lines(path: Path, reading: Reading) -> Placed:
+def _json_lines(path: Path, reading: FileReading) -> Placed:
     with open_text(path, reading.encoding, newline="\n") as file:
         number = 0
         while line := file.readline(LINE_CHARACTERS):
@@ -77,12 +77,12 @@ def _json_lines(path: Path, reading: Reading) -> Placed:
                 yield where, cells
 
 
-def _json(path: Path, reading: Reading) -> Placed:
+def _json(path: Path, reading: FileReading) -> Placed:
     value = _decode(_text(path, reading, MOST_BYTES), say("{path}", path=path.name))
     yield from _rows_of_value(value, path, reading)
 
 
-def _yaml(path: Path, reading: Reading) -> Placed:
+def _yaml(path: Path, reading: FileReading) -> Placed:
     import yaml
 
     text = _text(path, reading, MOST_YAML_BYTES)
@@ -136,7 +136,7 @@ def _plain_loader() -> Any:
     return Loader
 
 
-def _rows_of_value(value: Any, path: Path, reading: Reading) -> Placed:
+def _rows_of_value(value: Any, path: Path, reading: FileReading) -> Placed:
     """Yield the rows of a list of objects, or of an object that holds them in one of the usual ways."""
     ids: list[str] | None = None
     if isinstance(value, dict):
@@ -149,7 +149,7 @@ def _rows_of_value(value: Any, path: Path, reading: Reading) -> Placed:
         yield where, cells if ids is None or "id" in cells else {"id": ids[number - 1], **cells}
 
 
-def _rows_of_object(value: Mapping[str, object], path: Path, reading: Reading) -> tuple[object, list[str] | None]:
+def _rows_of_object(value: Mapping[str, object], path: Path, reading: FileReading) -> tuple[object, list[str] | None]:
     """Return the rows in an object, and their ids where they are its keys.
 
     `{"data": [{…}]}`, `{"train": [{…}], "test": [{…}]}` with a split named, `{"id1": {…}, "id2": {…}}`, or columns
@@ -177,7 +177,7 @@ def _rows_of_object(value: Mapping[str, object], path: Path, reading: Reading) -
     )
 
 
-def _csv(path: Path, reading: Reading, delimiter: str | None = None) -> Placed:
+def _csv(path: Path, reading: FileReading, delimiter: str | None = None) -> Placed:
     csv.field_size_limit(CELL_CHARACTERS)  # the module's own limit is 131,072 characters
     with open_text(path, reading.encoding, newline="") as file:
         start = file.readline(CELL_CHARACTERS)
@@ -242,7 +242,7 @@ def _decode(text: str, where: Sentence) -> Any:
         raise BadInput("{where}: no valid JSON: {error}.", where=where, error=in_words(error)) from None
 
 
-def _text(path: Path, reading: Reading, limit: int) -> str:
+def _text(path: Path, reading: FileReading, limit: int) -> str:
     if path.stat().st_size <= limit:
         with open_text(path, reading.encoding) as file:
             text = file.read(limit + 1)
@@ -251,7 +251,7 @@ def _text(path: Path, reading: Reading, limit: int) -> str:
     raise BadInput("{path} has more than {limit} bytes; write it as JSON lines (.jsonl).", path=path.name, limit=limit)
 
 
-READERS: Mapping[str, Callable[[Path, Reading], Placed]] = {
+READERS: Mapping[str, Callable[[Path, FileReading], Placed]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json,

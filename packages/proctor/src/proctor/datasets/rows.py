@@ -12,13 +12,13 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.datasets._folder import files_in
 from proctor.datasets.columns import plain
-from proctor.datasets.formats import READERS, Reading, is_empty, kind_of
+from proctor.datasets.formats import READERS, FileReading, is_empty, kind_of
 
 T = TypeVar("T")
-AS_FOUND = Reading()
+AS_FOUND = FileReading()
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class DataRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row: its number among the rows that are not empty (from 1), the line it was read from, and its cells by column."""
 
     number: int
@@ -37,7 +37,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return value
 
 
-def rows(path: Path, reading: Reading = AS_FOUND) -> Iterator[Row]:
+def rows(path: Path, reading: FileReading = AS_FOUND) -> Iterator[DataRow]:
     """Yield the rows of a file, or of a folder of files, that are not empty; lazily where the format allows it.
 
     Raises:
@@ -49,12 +49,12 @@ def rows(path: Path, reading: Reading = AS_FOUND) -> Iterator[Row]:
             for where, cells in READERS[kind_of(file)](file, reading):
                 if any(not is_empty(value) for value in cells.values()):
                     number += 1
-                    yield Row(number=number, where=where, cells=cells)
+                    yield DataRow(number=number, where=where, cells=cells)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise BadInput("{path} cannot be unpacked: {error}.", path=file.name, error=error) from None
 
 
-def items_in(path: Path, make: Callable[[Row], T], id_of: Callable[[T], str]) -> Iterator[T]:
+def items_in(path: Path, make: Callable[[DataRow], T], id_of: Callable[[T], str]) -> Iterator[T]:
     """Yield an item for each row of a file; all ids are different.
 
     Raises:

@@ -15,7 +15,7 @@ from proctor.core.errors import EnvironmentFailed, EpisodeOver, PartFailed, Proc
 from proctor.core.run import limits_now
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import CallsTogether, Environment, MakeEnvironment, ToolWording
-from proctor.core.trajectory import Fault, StateChange
+from proctor.core.trajectory import InjectedFault, StateChange
 from proctor.engine.blame import from_outside
 from proctor.engine.perturbing import Faults
 from proctor.transport.redact import quoted
@@ -53,7 +53,7 @@ class Acting:
         self._faults = faults
 
     @property
-    def faults(self) -> Sequence[Fault]:
+    def faults(self) -> Sequence[InjectedFault]:
         return () if self._faults is None else self._faults.made
 
     @property

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from proctor.engine.budget import BudgetTracker
-from proctor.engine.refusals import Refusals
+from proctor.engine.refusals import HeldRefusals
 from proctor.transport.client import Client
 from proctor.transport.pace import START
 
@@ -88,7 +88,7 @@ class Admission:
         self.close()
         return False
 
-    def follow(self, refusals: Refusals) -> None:
+    def follow(self, refusals: HeldRefusals) -> None:
         """Admit one sample at a time while the cause of a refusal is unknown, and none once the endpoint refuses all."""
         self.is_alone = refusals.is_unknown
         if refusals.reason is not None:

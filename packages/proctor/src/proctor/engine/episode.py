@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from proctor.core.declared import SessionInfo, Underway, UserInfo, declared, refuse_misspelt
+from proctor.core.declared import OpenTurn, SessionInfo, UserInfo, declared, refuse_misspelt
 from proctor.core.errors import AgentFailed, EpisodeOver, ProctorError, UserFailed
 from proctor.core.run import limits_now
 from proctor.core.sample import FreshTurn, Sample, Turn
@@ -74,7 +74,7 @@ class Episode:
                 if session.__class__ not in _CAN_WAIT:
                     _CAN_WAIT[session.__class__] = isinstance(session, WaitsForApproval)
                 self._waits = session if _CAN_WAIT[session.__class__] else None
-                refuse_misspelt(Underway, session, self._agent.name)
+                refuse_misspelt(OpenTurn, session, self._agent.name)
                 try:
                     while turn is not None and await self._send(session, turn, sample):
                         turn = await self._next(sample)
@@ -104,7 +104,7 @@ class Episode:
     def _received(self) -> Sequence[Step]:
         if not self._sending:
             return self._steps
-        received = declared(Underway, self._session).received  # cut short: what the session had already received counts
+        received = declared(OpenTurn, self._session).received  # cut short: what the session had already received counts
         return [*self._steps, *_numbered(received, self._turn)]
 
     def _made(self, steps: Sequence[Step], stop: Stop | None = None) -> Trajectory:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from proctor.core.declared import AgentInfo, ScorerInfo, declared
-from proctor.core.errors import BadInput, Refused
+from proctor.core.errors import BadInput, EndpointRefused
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
@@ -19,12 +19,12 @@ from proctor.engine.job import Job
 from proctor.engine.progress import Progress
 from proctor.engine.recorded import score_recorded
 from proctor.engine.recording import opened_run
-from proctor.engine.refusals import Played
+from proctor.engine.refusals import PlayedTrial
 from proctor.engine.saving import Saving
 from proctor.engine.status import RunStatus
 from proctor.engine.todo import Play
 from proctor.engine.trial import run_trial
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.transport.client import Client
 from proctor.transport.pace import START
 
@@ -79,7 +79,7 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                             if job.watch is not None and not await job.watch.turn(*given):
                                 continue
                             result = await (run.todo.play_on(play, *given) if follows else play(*given))
-                            kept = run.refusals.take(Played(*result, given[0]), admission.in_flight)
+                            kept = run.refusals.take(PlayedTrial(*result, given[0]), admission.in_flight)
                             if run.refusals.held or admission.is_alone:
                                 admission.follow(run.refusals)
                             for played in kept:
@@ -87,7 +87,7 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                                 is_alone = is_probe and not under_way.is_set()
                                 if is_alone or is_batched or played.trial.failure is not None:
                                     first.check(played.trial, is_probe=is_alone)
-                        except Refused as error:  # others may have been paid for: they are let through
+                        except EndpointRefused as error:  # others may have been paid for: they are let through
                             run.refusals.refuse(error.sentence)
                             admission.close()
                         finally:
@@ -106,7 +106,7 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                 for played in run.refusals.rest():
                     await saving.save(*played)
         if run.refusals.reason is not None:
-            raise Refused(run.refusals.reason)
+            raise EndpointRefused(run.refusals.reason)
     return run.record
 
 
@@ -164,11 +164,11 @@ async def _player(job: Job, client: Client, status: RunStatus, under_way: asynci
     has_judge = any(declared(ScorerInfo, scorer.function).judge is not None for scorer in job.scorers)
     work = job.work() if has_judge or status.tracker.is_bounded else replace(job.work(), under_way=under_way)
     if job.replies is not None:
-        async with Opened(work.judges):
+        async with OpenedModels(work.judges):
             yield partial(score_recorded, work, job.replies)
         return
     if job.processes == 1 and job.on is None:
-        async with Opened(work.opened):
+        async with OpenedModels(work.opened):
             yield partial(run_trial, work)
         return
     from proctor.engine import pool, wire
@@ -185,7 +185,7 @@ async def _player(job: Job, client: Client, status: RunStatus, under_way: asynci
             cache=job.cache,
             shares_folders=crew.is_here,
         )
-        async with pool.Pool(crew, start, client, warn) as workers:
+        async with pool.CrewPool(crew, start, client, warn) as workers:
             yield workers.run
 
 

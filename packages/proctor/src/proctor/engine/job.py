@@ -7,7 +7,7 @@ import msgspec
 from proctor.core.run import Price, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.task import Agent, Store, Task
-from proctor.engine.looking import Watch
+from proctor.engine.looking import LookWatch
 from proctor.engine.recorded import Replies
 from proctor.engine.saving import Stored
 from proctor.engine.scoring import BoundScorer
@@ -48,7 +48,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     cache: bool = False
     price: Price | None = None
     replies: Replies | None = None
-    watch: Watch | None = None
+    watch: LookWatch | None = None
     stored: Stored | None = None
 
     def work(self) -> Work:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
-from proctor.core.judge import PROVENANCE, Figure, JudgeInfo
+from proctor.core.judge import PROVENANCE, JudgedFigure, JudgeInfo
 from proctor.core.main_number import RESERVED
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence, say
@@ -158,7 +158,7 @@ class _Cases:
                 key = f"{judge.by}={value.tags[judge.by]}" if judge.by else ""
                 self._values.setdefault(key, {}).setdefault(value.sample_id, []).append(value)
 
-    def estimates(self, figure: Figure, prefix: str, planned: Mapping[str, int]) -> Iterator[Estimate]:
+    def estimates(self, figure: JudgedFigure, prefix: str, planned: Mapping[str, int]) -> Iterator[Estimate]:
         for slice_, by_sample in (self._values or {"": {}}).items():
             whole = replace(self._tally(figure, by_sample.values()), planned=planned.get(slice_, 0))
             name = f"{prefix}{shown_name(figure.name, self._judge)}"
@@ -173,10 +173,10 @@ class _Cases:
                 made = replace(made, value=figure.empty, low=0.0, high=1.0)
             yield on_scale(made, figure)
 
-    def _tally(self, figure: Figure, samples: Iterable[Sequence[Value]]) -> Tally:
+    def _tally(self, figure: JudgedFigure, samples: Iterable[Sequence[Value]]) -> Tally:
         return tally(self._case(figure, attempts) for attempts in samples)
 
-    def _by_stratum(self, figure: Figure, samples: Iterable[Sequence[Value]]) -> dict[str, Tally]:
+    def _by_stratum(self, figure: JudgedFigure, samples: Iterable[Sequence[Value]]) -> dict[str, Tally]:
         found: dict[str, list[Sequence[Value]]] = {}
         for attempts in samples:
             one = attempts[0]
@@ -184,7 +184,7 @@ class _Cases:
             found.setdefault(stratum, []).append(attempts)
         return {stratum: self._tally(figure, members) for stratum, members in found.items()}
 
-    def _case(self, figure: Figure, attempts: Iterable[Value]) -> Case:
+    def _case(self, figure: JudgedFigure, attempts: Iterable[Value]) -> Case:
         attempts = list(attempts)
         shares = [share for one in attempts if (share := self._share(figure, one)) is not None]
         return Case(
@@ -195,7 +195,7 @@ class _Cases:
             out_of=len(shares),
         )
 
-    def _share(self, figure: Figure, value: Value) -> float | None:
+    def _share(self, figure: JudgedFigure, value: Value) -> float | None:
         known = self._by_key.get((value.sample_id, value.attempt))
         if known is not None:
             share = known.get(figure.name)
@@ -203,7 +203,7 @@ class _Cases:
         return figure.failed if value.value is not None else None
 
 
-def on_scale(one: Estimate, figure: Figure) -> Estimate:
+def on_scale(one: Estimate, figure: JudgedFigure) -> Estimate:
     """Convert an estimate from shares to the scale of its figure; a scale from 0 to 1 changes nothing.
 
     >>> on_scale(Estimate(name="average", value=0.5, low=0.25, high=0.75), Figure(name="average", low=1, high=5)).value

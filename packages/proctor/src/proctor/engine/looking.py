@@ -20,13 +20,13 @@ from proctor.core.score import Score
 from proctor.core.tally import PREPARATION
 from proctor.core.task import Store
 from proctor.core.trial import IN_THE_MEAN, Trial, Verdict
-from proctor.stats.looks import Decision, Look, Looks, Question, looks
+from proctor.stats.looks import Decision, Looks, LooksQuestion, StepsLook, looks
 
 Key = tuple[str, int]
 NOT_APPLICABLE = "not_applicable"
 
 
-class Watch(Protocol):
+class LookWatch(Protocol):
     """Follows the trials of a run that are on disk."""
 
     @property
@@ -155,12 +155,12 @@ def earned(trial: Trial, verdicts: Sequence[Verdict], scorer: str) -> tuple[floa
 class Decider:
     """Decides a question from steps that may be known only between two values."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: LooksQuestion) -> None:
         self._question = question
         self._fed: list[tuple[Between, float]] = []
         self._low = looks(question)
         self._high: Looks | None = None  # the same as `_low` until a step misses something
-        self._ends: tuple[Look, Look] | None = None
+        self._ends: tuple[StepsLook, StepsLook] | None = None
 
     @property
     def method(self) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from proctor.core.run import Perturb
 from proctor.core.sample import ToolCall, ToolResult
-from proctor.core.trajectory import Fault, FaultKind
+from proctor.core.trajectory import FaultKind, InjectedFault
 
 UNAVAILABLE = "Error: the service is temporarily unavailable. Nothing was done. Try again."
 LOST = "Error: the connection broke before the result arrived. The call may have been carried out."
@@ -24,7 +24,7 @@ class Faults:
     """
 
     def __init__(self, perturb: Perturb, seed: int, sample_id: str, attempt: int) -> None:
-        self.made: list[Fault] = []
+        self.made: list[InjectedFault] = []
         self._perturb = perturb
         self._draw = random.Random(f"{seed}/{attempt}/{sample_id}")  # noqa: S311 - no secret
         self._calls = 0
@@ -55,7 +55,7 @@ class Faults:
         drawn = self._draw.random()
         for kind, rate in rates:
             if drawn < rate:
-                self.made.append(Fault(call=number, tool=call.name, kind=kind))
+                self.made.append(InjectedFault(call=number, tool=call.name, kind=kind))
                 return kind
             drawn -= rate
         return None

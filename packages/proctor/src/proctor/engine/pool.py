@@ -15,12 +15,12 @@ from typing import Protocol, Self
 
 from msgspec.structs import replace
 
-from proctor.core.errors import BadInput, BudgetSpent, Refused
+from proctor.core.errors import BadInput, BudgetSpent, EndpointRefused
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
-from proctor.core.trial import Failure, Outcome, Trial, Verdict
+from proctor.core.trial import Outcome, Trial, TrialFailure, Verdict
 from proctor.engine import wire
-from proctor.isolation.limits import Limits
+from proctor.isolation.limits import WorkerLimits
 from proctor.isolation.workers import VARIABLE, default_size
 from proctor.models import cache
 from proctor.runtime.concurrent import run_to_the_end, run_together
@@ -83,7 +83,7 @@ class Crew(Protocol):
         """Start a worker with these variables in its environment; a spare one takes the place of a dead one, or of none."""
 
 
-class Pool:
+class CrewPool:
     """Keeps the workers of a crew; use it in `async with`, inside the run's client."""
 
     def __init__(self, crew: Crew, start: wire.Start, client: Client, warn: Callable[[Sentence], None]) -> None:
@@ -149,7 +149,7 @@ class Pool:
                 "The process was killed ({how}) as the machine was out of memory. Run it again with --retry-failed, and with fewer --workers.",
                 how=worker.how_it_ended(),
             )
-        failure = Failure(kind="worker_killed", reason=reason)
+        failure = TrialFailure(kind="worker_killed", reason=reason)
         trial = Trial(run_id=self._start.run_id, sample_id=sample.id, attempt=attempt, outcome=outcome, failure=failure)
         return trial, []
 
@@ -185,7 +185,7 @@ class Pool:
         )  # at once, so that it is closed if another cannot be started
 
     async def _start_worker(self, *, is_spare: bool) -> "Worker":
-        share = max(1, default_size(Limits()) // self._crew.size)  # of what all of the run may have
+        share = max(1, default_size(WorkerLimits()) // self._crew.size)  # of what all of the run may have
         worker = Worker(self._client, self._warn, await self._crew.hire({VARIABLE: str(share)}, is_spare=is_spare))
         await worker.open(self._start)
         return worker
@@ -279,7 +279,7 @@ class Worker:
 
     def _take(self, message: wire.FromWorker) -> None:
         match message:
-            case wire.Ready(clock=clock):
+            case wire.WorkerReady(clock=clock):
                 self._compare_clocks(clock)
                 self._ready.set_result(None)
             case wire.Done(number=number, trial=trial, verdicts=verdicts):
@@ -288,7 +288,7 @@ class Worker:
             case wire.Stuck(sentence=sentence, number=None):
                 self._ready.set_exception(BadInput(sentence))
             case wire.Stuck(sentence=sentence, number=int(number), is_refused=is_refused):
-                error = Refused(sentence) if is_refused else BadInput(sentence)
+                error = EndpointRefused(sentence) if is_refused else BadInput(sentence)
                 self._settle(number, lambda future: future.set_exception(error))
             case wire.Ask(origin=origin, bounds=bounds):
                 endpoint = self._client.endpoint_at(origin, bounds)
@@ -311,7 +311,7 @@ class Worker:
             case wire.Find(number=number, key=key):
                 data = self._cache.read(key) if self._cache is not None else None
                 is_small = data is not None and len(data) <= wire.MOST_KEPT_BYTES
-                self._outbox.send(wire.Found(number=number, data=data if is_small else None))
+                self._outbox.send(wire.FoundReply(number=number, data=data if is_small else None))
             case wire.Keep(key=key, data=data) if self._cache is not None:
                 self._cache.write(key, data)
             case wire.Warned(sentence=sentence):

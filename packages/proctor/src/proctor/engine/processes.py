@@ -24,7 +24,7 @@ class Processes:
         self.paths = import_paths()
         self._command = command
 
-    async def hire(self, variables: Mapping[str, str], *, is_spare: bool) -> "Process":
+    async def hire(self, variables: Mapping[str, str], *, is_spare: bool) -> "EngineProcess":
         ours, theirs = socket.socketpair()
         killed_before = kills_for_memory()
         with theirs:
@@ -37,10 +37,10 @@ class Processes:
                 env={**os.environ, **variables},
             )
         reader, writer = await asyncio.open_connection(sock=ours)
-        return Process(process, reader, writer, killed_before)
+        return EngineProcess(process, reader, writer, killed_before)
 
 
-class Process:
+class EngineProcess:
     """A worker process, and the socket to it."""
 
     is_lost = False

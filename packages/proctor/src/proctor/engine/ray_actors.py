@@ -22,7 +22,7 @@ from proctor.core.run import RunSpec
 from proctor.core.sentence import Sentence
 from proctor.engine import ray_cluster, shipping
 from proctor.engine.processes import import_paths, in_words, is_from_outside
-from proctor.engine.ray_host import Report, host_class
+from proctor.engine.ray_host import HostReport, host_class
 from proctor.transport.redact import quoted, redact
 
 HIRE_SECONDS = 120.0
@@ -244,8 +244,8 @@ class Actor:
 def _check(found: tuple[str, str, str]) -> None:
     """Refuse a machine with other versions: its trials would not be those of the others."""
     report, ours = (
-        Report(*found),
-        Report("", ".".join(platform.python_version_tuple()[:2]), str(import_module("proctor").__version__)),
+        HostReport(*found),
+        HostReport("", ".".join(platform.python_version_tuple()[:2]), str(import_module("proctor").__version__)),
     )
     if (report.python, report.proctor) != (ours.python, ours.proctor):
         raise BadInput(

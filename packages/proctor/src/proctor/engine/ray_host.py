@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 PROJECT = "proctor-project-"
 
 
-class Report(NamedTuple):
+class HostReport(NamedTuple):
     """What a machine runs; `proctor` is "" where it is not installed."""
 
     host: str

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure, Trial, Verdict
+from proctor.core.trial import Trial, TrialFailure, Verdict
 from proctor.engine.scoring import score_trial
 from proctor.engine.trial import Work, skip_unjudged
 from proctor.models import cache
 from proctor.transport import retry
 
-Reply = Trajectory | Failure
+Reply = Trajectory | TrialFailure
 Replies = Mapping[str, Sequence[Reply]]
 
 
@@ -44,7 +44,7 @@ async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: 
     cache.begin(attempt, f"{work.run_id}/{sample.id}", work.created)
     calls = retry.record_calls()
     reply = replies[sample.id][attempt]
-    if isinstance(reply, Failure):
+    if isinstance(reply, TrialFailure):
         trial = Trial(
             run_id=work.run_id, sample_id=sample.id, attempt=attempt, outcome="provider_failed", failure=reply
         )

@@ -18,7 +18,7 @@ from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, Trial
 from proctor.engine.budget import BudgetTracker
 from proctor.engine.evidence import settle_silent
 from proctor.engine.job import Job
-from proctor.engine.refusals import Refusals
+from proctor.engine.refusals import HeldRefusals
 from proctor.engine.status import RunStatus
 from proctor.engine.todo import Key, Todo
 from proctor.engine.trial import OUTCOME_BY_BLAMED
@@ -47,7 +47,7 @@ class OpenRun:
         self.record = job.record
         self.todo = Todo("", iter(()), set, lambda _: None, lambda _: None)
         self.allowance = Allowance()
-        self.refusals = Refusals(answered=False)
+        self.refusals = HeldRefusals(answered=False)
         self.job = job
         self._store = store
         self._status = status
@@ -91,7 +91,7 @@ class OpenRun:
             status.watch = job.watch
         outcomes = store.outcomes(record.id)
         answered = any(outcomes.get(outcome) for outcome in IN_THE_MEAN)
-        self.refusals = Refusals(answered=answered, before=set(record.refused))
+        self.refusals = HeldRefusals(answered=answered, before=set(record.refused))
 
     async def save_now_and_then(self) -> None:
         """Save, now and then, what a kill would lose: how long the run has taken, and the requests that are in no trial yet."""

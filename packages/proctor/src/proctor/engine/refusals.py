@@ -17,7 +17,7 @@ from typing import NamedTuple
 from proctor.core.sample import Sample
 from proctor.core.score import Unscored
 from proctor.core.sentence import Sentence
-from proctor.core.trial import Failure, Trial, Verdict
+from proctor.core.trial import Trial, TrialFailure, Verdict
 from proctor.engine.scoring import BUDGET
 
 OF_THE_KEY = ("http_401", "refused")  # never of one sample
@@ -29,7 +29,7 @@ IN_A_ROW = 10
 Key = tuple[str, int]
 
 
-class Played(NamedTuple):
+class PlayedTrial(NamedTuple):
     """A trial with its verdicts and its sample."""
 
     trial: Trial
@@ -41,7 +41,7 @@ class Played(NamedTuple):
         return self.trial.sample_id, self.trial.attempt
 
 
-class Refusals:
+class HeldRefusals:
     """Holds refused trials until the meaning of the refusals is known.
 
     Args:
@@ -55,7 +55,7 @@ class Refusals:
 
     def __init__(self, *, answered: bool, before: Collection[Key] = ()) -> None:
         self.reason: str | Sentence | None = None
-        self.held: list[Played] = []
+        self.held: list[PlayedTrial] = []
         self._answered_before = answered
         self._before = before
         self._answered = False
@@ -78,7 +78,7 @@ class Refusals:
         """Note that the key itself is refused."""
         self.reason = self.reason or reason
 
-    def take(self, played: Played, in_flight: int = 1) -> Sequence[Played]:
+    def take(self, played: PlayedTrial, in_flight: int = 1) -> Sequence[PlayedTrial]:
         """Add a trial, and return those that can be kept now, in order."""
         failure = refusal_in(played.trial, played.verdicts)
         if failure is None:
@@ -111,7 +111,7 @@ class Refusals:
             self.reason = failure.reason
         return self.reason is None
 
-    def rest(self) -> Sequence[Played]:
+    def rest(self) -> Sequence[PlayedTrial]:
         """Return the trials that were held back and may now be stored; none if `reason` stopped the run."""
         return () if self.reason is not None else self.held
 
@@ -123,16 +123,16 @@ class Refusals:
         return AT_FIRST if self._answered_before else 1
 
 
-def refusal_in(trial: Trial, verdicts: Sequence[Verdict]) -> Failure | None:
+def refusal_in(trial: Trial, verdicts: Sequence[Verdict]) -> TrialFailure | None:
     """Return the refusal by the endpoint of the agent's model or of a judge; None without one."""
     if trial.outcome == "provider_failed" and trial.failure is not None and trial.failure.kind in KINDS:
         return trial.failure
     return _first_of_judges(verdicts)
 
 
-def _first_of_judges(verdicts: Sequence[Verdict]) -> Failure | None:
+def _first_of_judges(verdicts: Sequence[Verdict]) -> TrialFailure | None:
     for verdict in verdicts:
         result = verdict.result
         if isinstance(result, Unscored) and result.why == "judge_failed" and result.known.kind in KINDS:
-            return Failure(kind=result.known.kind, reason=result.reason)
+            return TrialFailure(kind=result.known.kind, reason=result.reason)
     return None

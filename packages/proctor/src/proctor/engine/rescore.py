@@ -6,7 +6,7 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from proctor.core.errors import Refused
+from proctor.core.errors import EndpointRefused
 from proctor.core.run import Budget, RunRecord
 from proctor.core.score import Unscored
 from proctor.core.sentence import say
@@ -18,11 +18,11 @@ from proctor.engine.evaluate import workers_until
 from proctor.engine.evidence import settle_silent
 from proctor.engine.progress import Progress
 from proctor.engine.recording import state_at_the_end
-from proctor.engine.refusals import Refusals
+from proctor.engine.refusals import HeldRefusals
 from proctor.engine.scoring import BoundScorer, score_trial
 from proctor.engine.status import RunStatus
 from proctor.models import cache
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.transport import retry
 from proctor.transport.allowance import Allowance
 from proctor.transport.client import Client
@@ -80,9 +80,9 @@ async def rescore(
 
     client = Client(concurrency=concurrency, allowance=Allowance(budget.requests))
     admission = Admission(client, tracker, stop, most=count, is_paced=concurrency is None, slots=START)
-    refusals = Refusals(answered=False)
+    refusals = HeldRefusals(answered=False)
     status.waits = client.waits
-    async with client, Opened([scorer.function for scorer in scorers]):
+    async with client, OpenedModels([scorer.function for scorer in scorers]):
         with cache.opened(agents=False, warn=status.warn):
             async with workers_until(stop) as start:
                 for _ in range(count):
@@ -90,7 +90,7 @@ async def rescore(
     if keep == store.judge:
         await settle_silent(record, store)
     if refusals.reason is not None:
-        raise Refused(refusals.reason)
+        raise EndpointRefused(refusals.reason)
     if not status.is_complete:
         if stop.is_set():
             return record

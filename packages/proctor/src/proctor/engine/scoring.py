@@ -12,14 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.core.errors import BudgetSpent, JudgeFailed, ProviderFailed, Refused
+from proctor.core.errors import BudgetSpent, EndpointRefused, JudgeFailed, ProviderFailed
 from proctor.core.own_code import own_folders
 from proctor.core.sample import Sample
 from proctor.core.score import FROM_CACHE, Score, Unscored, short_reason
 from proctor.core.sentence import Sentence, clip, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import NOTHING, Usage
-from proctor.core.trial import Failure, Trial, Verdict
+from proctor.core.trial import Trial, TrialFailure, Verdict
 from proctor.engine.blame import from_outside
 from proctor.models import cache, ledger
 from proctor.runtime.threads import in_thread, is_async
@@ -150,7 +150,7 @@ def _unscored(error: BaseException) -> Unscored:
         raise error
     if isinstance(error, BudgetSpent):
         return Unscored(why="judge_failed", reason=error.sentence, details={"kind": BUDGET})
-    if isinstance(error, JudgeFailed | ProviderFailed | Refused):
+    if isinstance(error, JudgeFailed | ProviderFailed | EndpointRefused):
         return Unscored(why="judge_failed", reason=error.sentence, details={"kind": error.kind})
     if isinstance(error, _TooSlow):
         return Unscored(
@@ -185,7 +185,7 @@ def trace_of(error: BaseException) -> str:
     return clip(redact(text[-4 * DETAIL_CHARACTERS :]), DETAIL_CHARACTERS, keep="end")
 
 
-def reason_with_line(failure: Failure) -> Sentence | str:
+def reason_with_line(failure: TrialFailure) -> Sentence | str:
     """Return the reason of a failure, with the line of the user's own code that raised it if that is known."""
     frame = FRAME.search(failure.detail)
     if frame is None:

@@ -25,7 +25,7 @@ MOST_LAZY = 50_000  # samples of a lazy task up to which it is read again and ag
 MOST_STRATA = 1_000  # values of a tag beyond which they are no strata
 
 
-class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+class ChosenSamples(msgspec.Struct, frozen=True, kw_only=True):
     """The chosen samples of a run; each call of its functions reads them again.
 
     Attributes:
@@ -51,7 +51,7 @@ def choose(
     stages: Sequence[Collection[str]] = (),
     is_looked_at: bool = False,
     shard: Shard | None = None,
-) -> Chosen:
+) -> ChosenSamples:
     """Choose the samples of a run.
 
     `limit` draws at random with the seed, in proportion to the values of the tag `task.spread_by`, so that two runs with
@@ -113,7 +113,7 @@ def choose(
         mine = _share(samples, whole, shard, are_chained=bool(first))
         in_order, visited = (array("Q", filter(mine.__contains__, places)) for places in (whole, visited))
     by = task.spread_by or ""
-    return Chosen(
+    return ChosenSamples(
         read=lambda: _visit(samples, in_order) if stages else _samples_at(samples, in_order),
         whole=lambda: _visit(samples, whole) if stages else _samples_at(samples, whole),
         visits=lambda: _visit(samples, visited) if is_random or stages else _samples_at(samples, in_order),

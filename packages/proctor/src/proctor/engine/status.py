@@ -13,7 +13,7 @@ from proctor.core.trajectory import NOTHING
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.engine.approving import text_of_call
 from proctor.engine.budget import BudgetTracker, Forecast
-from proctor.engine.looking import Watch
+from proctor.engine.looking import LookWatch
 from proctor.transport.retry import Wait
 
 
@@ -62,7 +62,7 @@ class RunStatus:
         self._first_unanswered: tuple[str, ToolCall] | None = None
         self.warnings: list[Sentence] = []
         self.waits: Callable[[], Sequence[Wait]] = tuple
-        self.watch: Watch | None = None
+        self.watch: LookWatch | None = None
         self._last: Outcome | None = None
         self._started = time.monotonic()
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
-from proctor.core.trial import IN_THE_MEAN, Failure, Trial, Verdict
+from proctor.core.trial import IN_THE_MEAN, Trial, TrialFailure, Verdict
 
 Key = tuple[str, int]
 Given = tuple[Sample, int]
@@ -85,7 +85,7 @@ class Todo:
             sample_id=sample.id,
             attempt=attempt,
             outcome="skipped" if leader is not None and leader.outcome == "skipped" else "environment_failed",
-            failure=Failure(kind="no_start", reason=reason),
+            failure=TrialFailure(kind="no_start", reason=reason),
         )
         return trial, []
 

@@ -11,11 +11,11 @@ from proctor.core.errors import (
     AgentFailed,
     BadInput,
     BudgetSpent,
+    EndpointRefused,
     EnvironmentDied,
     EnvironmentFailed,
     PartFailed,
     ProviderFailed,
-    Refused,
     Undecided,
     UserFailed,
 )
@@ -25,7 +25,7 @@ from proctor.core.score import Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory, Usage
-from proctor.core.trial import Failure, Outcome, Trial, Verdict
+from proctor.core.trial import Outcome, Trial, TrialFailure, Verdict
 from proctor.engine.acting import Acting, entered, is_sound
 from proctor.engine.approving import describe_waiting, text_of_call
 from proctor.engine.blame import from_outside, is_lack, is_of_the_agent
@@ -131,12 +131,12 @@ def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
     for verdict in verdicts:
         result = verdict.result
         if isinstance(result, Unscored) and result.known.kind == BUDGET:
-            failure = Failure(kind=BUDGET, reason=result.reason)
+            failure = TrialFailure(kind=BUDGET, reason=result.reason)
             return msgspec.structs.replace(trial, outcome="skipped", failure=failure)
     return trial
 
 
-async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, Failure | None, Outcome]:
+async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, TrialFailure | None, Outcome]:
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
     episode = Episode(work.agent, task.user, work.under_way, work.approve)  # type: ignore[arg-type]  # names were resolved with the task
@@ -161,17 +161,17 @@ async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, F
         made = task.environment
         if made is not None and error.kind != "machine" and await is_sound(made, sample):
             return episode.so_far(), _killed(error, episode.so_far()), "agent_failed"
-        return episode.so_far(), Failure(kind=error.kind, reason=error.sentence), "environment_failed"
+        return episode.so_far(), TrialFailure(kind=error.kind, reason=error.sentence), "environment_failed"
     except PartFailed as error:
         if isinstance(error, NotAccepted) and error.stop is not None:
             return episode.so_far(error.stop), None, "scored"
         return episode.so_far(), *_blamed(work, error)
-    except Refused as error:
+    except EndpointRefused as error:
         if error.kind in OF_THE_KEY:
             raise
-        return episode.so_far(), Failure(kind=error.kind, reason=error.sentence), "provider_failed"
+        return episode.so_far(), TrialFailure(kind=error.kind, reason=error.sentence), "provider_failed"
     except BudgetSpent as error:
-        return episode.so_far(), Failure(kind=BUDGET, reason=error.sentence), "skipped"
+        return episode.so_far(), TrialFailure(kind=BUDGET, reason=error.sentence), "skipped"
     except BadInput:
         raise
     except BaseException as error:
@@ -184,17 +184,17 @@ async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, F
         if not is_of_the_agent(error):
             return episode.so_far(), _internal_failure(error), "environment_failed"
         reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
-        return episode.so_far(), Failure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
+        return episode.so_far(), TrialFailure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
     return trajectory, None, "scored"
 
 
-def _blamed(work: Work, error: PartFailed) -> tuple[Failure, Outcome]:
+def _blamed(work: Work, error: PartFailed) -> tuple[TrialFailure, Outcome]:
     """Return the failure of a part of the run, and the outcome that says whose it was."""
     outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)
     if outcome == "undecided":
         outcome = OUTCOME_BY_BLAMED[work.on_agent_error]
     detail = trace_of(error.__cause__) if error.__cause__ is not None else ""
-    return Failure(kind=error.kind, reason=error.sentence, detail=detail), outcome or "agent_failed"
+    return TrialFailure(kind=error.kind, reason=error.sentence, detail=detail), outcome or "agent_failed"
 
 
 def _check_perturbed(work: Work, environment: Acting | None) -> None:
@@ -208,7 +208,7 @@ def _check_perturbed(work: Work, environment: Acting | None) -> None:
         )
 
 
-def _killed(error: EnvironmentDied, trajectory: Trajectory) -> Failure:
+def _killed(error: EnvironmentDied, trajectory: Trajectory) -> TrialFailure:
     """Return why an end of the environment is the agent's failure."""
     calls = trajectory.calls()
     reason = say(
@@ -216,19 +216,19 @@ def _killed(error: EnvironmentDied, trajectory: Trajectory) -> Failure:
         call=text_of_call(calls[-1], 200) if calls else "-",
         reason=error.sentence,
     )
-    return Failure(kind="killed_environment", reason=reason)
+    return TrialFailure(kind="killed_environment", reason=reason)
 
 
-def _internal_failure(error: BaseException) -> Failure:
+def _internal_failure(error: BaseException) -> TrialFailure:
     values = {"type": type(error).__name__, "error": quoted(error)}
     if is_lack(error):
         reason = say(
             "This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).",
             **values,
         )
-        return Failure(kind="machine", reason=reason, detail=trace_of(error))
+        return TrialFailure(kind="machine", reason=reason, detail=trace_of(error))
     reason = say("Proctor itself could not run the sample ({type}: {error}).", **values)
-    return Failure(kind="internal", reason=reason, detail=trace_of(error))
+    return TrialFailure(kind="internal", reason=reason, detail=trace_of(error))
 
 
 def _usage(trajectory: Trajectory, price: Price | None) -> Usage:
@@ -240,40 +240,44 @@ def _usage(trajectory: Trajectory, price: Price | None) -> Usage:
 
 def _out_of_time(
     trajectory: Trajectory, limits: Limits, user_seconds: float, stuck_seconds: float
-) -> tuple[Trajectory, Failure | None, Outcome]:
+) -> tuple[Trajectory, TrialFailure | None, Outcome]:
     if stuck_seconds > limits.seconds / 2:
         reason = say(
             "The environment had not answered after {taken} of {seconds} seconds.",
             taken=f"{stuck_seconds:.1f}",
             seconds=f"{limits.seconds:g}",
         )
-        return trajectory, Failure(kind="time_limit", reason=reason), "environment_failed"
+        return trajectory, TrialFailure(kind="time_limit", reason=reason), "environment_failed"
     if user_seconds > limits.seconds / 2:
         reason = say(
             "The simulated user took {taken} of {seconds} seconds.",
             taken=f"{user_seconds:.1f}",
             seconds=f"{limits.seconds:g}",
         )
-        return trajectory, Failure(kind="time_limit", reason=reason), "user_failed"
+        return trajectory, TrialFailure(kind="time_limit", reason=reason), "user_failed"
     if trajectory.answer:
         return trajectory, None, "scored"
     reason = say("No answer within {seconds} seconds.", seconds=f"{limits.seconds:g}")
-    return trajectory, Failure(kind="time_limit", reason=reason), "agent_failed"
+    return trajectory, TrialFailure(kind="time_limit", reason=reason), "agent_failed"
 
 
 def _within_limits(
     trajectory: Trajectory, limits: Limits, *, own_tools: bool
-) -> tuple[Trajectory, Failure | None, Outcome]:
+) -> tuple[Trajectory, TrialFailure | None, Outcome]:
     size = _size(trajectory, own_tools=own_tools)
     if size > limits.reply_bytes:
         reason = say("The agent gave {size} characters; the limit is {limit}.", size=size, limit=limits.reply_bytes)
         empty = msgspec.structs.replace(trajectory, steps=())
-        return empty, Failure(kind="too_large", reason=reason), "agent_failed"
+        return empty, TrialFailure(kind="too_large", reason=reason), "agent_failed"
     if trajectory.stop == "waiting":
-        return trajectory, Failure(kind="approval", reason=describe_waiting(trajectory.approvals)), "awaiting_approval"
+        return (
+            trajectory,
+            TrialFailure(kind="approval", reason=describe_waiting(trajectory.approvals)),
+            "awaiting_approval",
+        )
     if trajectory.stop == "step_limit" and not trajectory.answer:
         reason = say("The agent took {steps} steps without an answer.", steps=len(trajectory.steps))
-        return trajectory, Failure(kind="step_limit", reason=reason), "agent_failed"
+        return trajectory, TrialFailure(kind="step_limit", reason=reason), "agent_failed"
     return trajectory, None, "scored"
 
 

@@ -11,7 +11,7 @@ from proctor.core.run import Price, RunSpec
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Trial, Verdict
-from proctor.transport.pace import Bounds
+from proctor.transport.pace import PaceBounds
 from proctor.transport.retry import Wait
 
 T = TypeVar("T")
@@ -53,14 +53,14 @@ class Granted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     spent: Sentence | None = None
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class FoundReply(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """To a worker: what the reply cache has under the key that it asked for."""
 
     number: int
     data: bytes | None
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class WorkerReady(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """From a worker: everything is resolved, at this time of its clock."""
 
     clock: float
@@ -90,7 +90,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
     number: int
     origin: str
-    bounds: Bounds | None = None
+    bounds: PaceBounds | None = None
 
 
 class GiveBack(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -141,8 +141,8 @@ class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     sentence: Sentence
 
 
-FromParent = Start | Do | Granted | Found
-FromWorker = Ready | Done | Stuck | Ask | GiveBack | NeverLeft | Told | Waits | Find | Keep | Warned
+FromParent = Start | Do | Granted | FoundReply
+FromWorker = WorkerReady | Done | Stuck | Ask | GiveBack | NeverLeft | Told | Waits | Find | Keep | Warned
 _encoder = msgspec.msgpack.Encoder(enc_hook=str)
 _to_worker = msgspec.msgpack.Decoder(FromParent)
 _from_worker = msgspec.msgpack.Decoder(FromWorker)

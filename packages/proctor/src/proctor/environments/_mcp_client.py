@@ -18,7 +18,7 @@ from proctor.core.errors import EnvironmentFailed, ProctorError
 from proctor.core.sample import Tool
 from proctor.environments import _programs
 from proctor.isolation import Confinement
-from proctor.runtime.program import LineTooLong, Program
+from proctor.runtime.program import LineTooLong, RunningProgram
 from proctor.transport.redact import quoted
 
 MOST_PAGES = 100  # of the list of tools
@@ -37,14 +37,14 @@ for _name in ("mcp", "client"):  # the SDK's loggers: what goes wrong is reporte
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class McpAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a call in words, or why the server did not run it."""
 
     text: str
     is_error: bool = False
 
 
-class Connection:
+class McpConnection:
     """A connection to a server.
 
     The SDK wants to be entered and left by the same task, and a sample may be cancelled at any time; so a task of its own holds
@@ -69,7 +69,7 @@ class Connection:
         self._variables = variables
         self._confined = confined
         self._headers = headers
-        self._program: Program | None = None
+        self._program: RunningProgram | None = None
         self._client: Client | None = None
         self._changed = False
         self._ready = asyncio.Event()
@@ -97,7 +97,7 @@ class Connection:
             ready.cancel()
         return self
 
-    async def call(self, name: str, arguments: Mapping[str, Any], seconds: float) -> Answer:
+    async def call(self, name: str, arguments: Mapping[str, Any], seconds: float) -> McpAnswer:
         """Return the result of a call, or why the server did not run it.
 
         Raises:
@@ -117,15 +117,15 @@ class Connection:
             except MCPError as error:
                 if error.message.startswith(LONG_EVENT):
                     self.broken = False
-                    return Answer(text=TOO_LONG_TEXT, is_error=True)
+                    return McpAnswer(text=TOO_LONG_TEXT, is_error=True)
                 if error.code in BROKEN or error.message.startswith(GONE):
                     raise await self._failure(error) from error
                 self.broken = False
-                return Answer(text=error.message, is_error=True)
+                return McpAnswer(text=error.message, is_error=True)
             except (ValueError, RuntimeError, ExceptionGroup, OSError) as error:
                 raise await self._failure(error) from error
             self.broken = False
-        return Answer(text=_text_of(result), is_error=bool(result.is_error))
+        return McpAnswer(text=_text_of(result), is_error=bool(result.is_error))
 
     async def answers_again(self) -> bool:
         """True if the server still answers after a call that took too long."""
@@ -221,7 +221,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def _lines(program: Program) -> AsyncIterator[tuple[Any, Any]]:
+async def _lines(program: RunningProgram) -> AsyncIterator[tuple[Any, Any]]:
     """Carry messages over a program's input and output, one a line; other than the SDK's own transport, lines are bounded."""
     arriving, received = anyio.create_memory_object_stream[SessionMessage | Exception](64)
     sending, sent = anyio.create_memory_object_stream[SessionMessage](64)

@@ -17,7 +17,7 @@ from proctor.core.run import limits_now
 from proctor.core.sample import ToolCall, ToolResult
 from proctor.environments._plain import refusal
 from proctor.isolation import Confinement, confine
-from proctor.runtime.program import Program
+from proctor.runtime.program import RunningProgram
 from proctor.runtime.visible import visible
 from proctor.transport.redact import redact
 
@@ -87,7 +87,7 @@ def confinement(options: ProgramOptions) -> Confinement | None:
 @asynccontextmanager
 async def started(
     command: Sequence[str], variables: Sequence[str] = (), *, confined: Confinement | None = None
-) -> AsyncIterator[Program]:
+) -> AsyncIterator[RunningProgram]:
     """Run a program, and end it and all it started.
 
     Args:
@@ -104,7 +104,7 @@ async def started(
         set_here = (text.partition("=") for text in variables if "=" in text)
         given |= {name: value.replace("{folder}", folder) for name, _, value in set_here}
         try:
-            program = await Program.start(
+            program = await RunningProgram.start(
                 command if confined is None else confine(command, folder, confined),
                 variables=given | dict.fromkeys(OF_TEMPORARY, folder),
                 line_bytes=LINE_BYTES,
@@ -124,7 +124,7 @@ async def started(
         await program.end()
 
 
-async def failure_of(program: Program) -> EnvironmentFailed:
+async def failure_of(program: RunningProgram) -> EnvironmentFailed:
     """Return the failure of a program whose output ended."""
     if not await program.ends():
         return EnvironmentFailed(
@@ -168,5 +168,5 @@ def shown(text: str) -> str:
     return visible(redact(text[: 4 * SHOWN]).strip()[:SHOWN]) or "-"
 
 
-def _said(program: Program) -> str:
+def _said(program: RunningProgram) -> str:
     return shown(program.said[-SHOWN:])

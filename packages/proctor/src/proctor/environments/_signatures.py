@@ -22,7 +22,7 @@ _POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-class Described(msgspec.Struct, frozen=True, kw_only=True):
+class DescribedFunction(msgspec.Struct, frozen=True, kw_only=True):
     """A docstring, read: what the function does, and what each parameter is."""
 
     text: str = ""
@@ -93,7 +93,7 @@ def signature_of(function: Callable[..., Any], name: str, *, is_method: bool = T
     )
 
 
-def read_docstring(text: str) -> Described:
+def read_docstring(text: str) -> DescribedFunction:
     """Read a docstring in the style of Google or Sphinx, or one that is plain text.
 
     >>> read_docstring("Buy an item.\\n\\nArgs:\\n    item: its name,\\n        as listed\\n    count (int): how many")
@@ -131,7 +131,7 @@ def read_docstring(text: str) -> Described:
                 into.append(line)
         else:
             into.append(line.strip() if section else line)
-    return Described(
+    return DescribedFunction(
         text=re.sub(r"Returns:\n+", "Returns: ", "\n".join(text_lines)).strip(),
         parameters={name: " ".join(filter(None, lines)) for name, lines in parameters.items()},
     )

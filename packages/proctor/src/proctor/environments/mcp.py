@@ -31,10 +31,10 @@ from proctor.models.addresses import fill_variables, header_value
 from proctor.runtime.concurrent import run_to_the_end
 
 if TYPE_CHECKING:
-    from proctor.environments._mcp_client import Connection
+    from proctor.environments._mcp_client import McpConnection
 
 
-class Options(_programs.ProgramOptions, frozen=True, kw_only=True):
+class McpOptions(_programs.ProgramOptions, frozen=True, kw_only=True):
     """The options of `mcp:`.
 
     Attributes:
@@ -62,7 +62,7 @@ def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Env
         BadInput: no such command, or an unknown option.
     """
     name = f"mcp:{argument}"
-    chosen = converted(options, Options, name)
+    chosen = converted(options, McpOptions, name)
     if find_spec("mcp") is None:
         raise MissingExtra("mcp", name)
     is_url = argument.startswith(("http://", "https://"))
@@ -80,10 +80,10 @@ def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Env
 class Servers:
     """Connects to a server for a sample; with a reset, to one that an earlier sample left."""
 
-    def __init__(self, server: Sequence[str] | str, options: Options) -> None:
+    def __init__(self, server: Sequence[str] | str, options: McpOptions) -> None:
         self.options = options
         self._server = server
-        self._waiting: list[Connection] = []
+        self._waiting: list[McpConnection] = []
         self._one = asyncio.Lock() if options.reset and isinstance(server, str) else None
 
     def __call__(self, sample: Sample) -> Environment:
@@ -99,20 +99,20 @@ class Servers:
         await run_to_the_end(*(connection.close() for connection in waiting))
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator["Connection"]:
+    async def connection(self) -> AsyncIterator["McpConnection"]:
         """Give a connection to one sample; it is kept for the next one if it can be reset and did not break.
 
         Raises:
             EnvironmentFailed: there is none to be had.
         """
-        from proctor.environments._mcp_client import Connection
+        from proctor.environments._mcp_client import McpConnection
 
         options = self.options
         async with self._one or nullcontext():
             if self._waiting:
                 connection = self._waiting.pop()
             else:
-                connection = Connection(
+                connection = McpConnection(
                     self._server, options.variables, options.headers, confined=_programs.confinement(options)
                 )
                 await connection.open(options.start_seconds)
@@ -230,4 +230,4 @@ def _part(text: str, path: str) -> str:
     return text_of_value(value)
 
 
-PART = EnvironmentPart(make=make, options=Options)
+PART = EnvironmentPart(make=make, options=McpOptions)

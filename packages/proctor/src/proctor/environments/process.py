@@ -32,13 +32,13 @@ from proctor.core.validation import in_words
 from proctor.environments import _programs
 from proctor.environments._plain import refusal, result_of, text_of_value
 from proctor.runtime.concurrent import run_to_the_end
-from proctor.runtime.program import LineTooLong, Program
+from proctor.runtime.program import LineTooLong, RunningProgram
 
 CLOSE_SECONDS = 2.0
 START_SECONDS = 60.0
 
 
-class Options(_programs.ProgramOptions, frozen=True, kw_only=True):
+class ProcessEnvironmentOptions(_programs.ProgramOptions, frozen=True, kw_only=True):
     """The options of `process:`.
 
     Attributes:
@@ -50,7 +50,7 @@ class Options(_programs.ProgramOptions, frozen=True, kw_only=True):
     start: Mapping[str, Any] = {}
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the program."""
 
     ok: bool = False
@@ -68,7 +68,7 @@ def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Env
         BadInput: no such command, or an unknown option.
     """
     name = f"process:{argument}"
-    chosen = converted(options, Options, name)
+    chosen = converted(options, ProcessEnvironmentOptions, name)
     _programs.check_variables(chosen.variables, name)
     return Programs(_programs.command_of(argument, "process"), chosen)
 
@@ -76,10 +76,10 @@ def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Env
 class Programs:
     """Starts a program for a sample, or takes one that is waiting."""
 
-    def __init__(self, command: Sequence[str], options: Options) -> None:
+    def __init__(self, command: Sequence[str], options: ProcessEnvironmentOptions) -> None:
         self.options = options
         self._command = command
-        self._waiting: list[tuple[Program, AsyncExitStack]] = []
+        self._waiting: list[tuple[RunningProgram, AsyncExitStack]] = []
 
     def __call__(self, sample: Sample) -> Environment:
         return ProcessEnvironment(self, sample)
@@ -91,7 +91,7 @@ class Programs:
         waiting, self._waiting = self._waiting, []
         await run_to_the_end(*(stack.aclose() for _, stack in waiting))
 
-    async def take(self) -> tuple[Program, AsyncExitStack]:
+    async def take(self) -> tuple[RunningProgram, AsyncExitStack]:
         """Return a program with what ends it."""
         while self._waiting:
             program, stack = self._waiting.pop()
@@ -103,7 +103,7 @@ class Programs:
         started = _programs.started(self._command, options.variables, confined=_programs.confinement(options))
         return await stack.enter_async_context(started), stack
 
-    async def give_back(self, program: Program, stack: AsyncExitStack) -> None:
+    async def give_back(self, program: RunningProgram, stack: AsyncExitStack) -> None:
         """Keep a program for the next sample, or end it."""
         if self.options.reuse and program.alive:
             self._waiting.append((program, stack))
@@ -169,7 +169,7 @@ class ProcessEnvironment:
 
     async def _ask(
         self, do: str, more: Mapping[str, object] = MappingProxyType({}), *, seconds: float | None = None
-    ) -> Answer:
+    ) -> ProgramAnswer:
         """Write a line and return the answer to it.
 
         Raises:
@@ -193,7 +193,7 @@ class ProcessEnvironment:
                     self._broken = not (await self._program.read() and await self._program.read())
         return not self._broken
 
-    async def _exchange(self, do: str, more: Mapping[str, object], seconds: float | None) -> Answer:
+    async def _exchange(self, do: str, more: Mapping[str, object], seconds: float | None) -> ProgramAnswer:
         seconds = seconds or _programs.seconds_for_a_call(self._programs.options.seconds)
         if do in ("open", "tools"):  # a program has to start, however quick its calls should be
             seconds = max(seconds, START_SECONDS)
@@ -224,9 +224,9 @@ class ProcessEnvironment:
         return answer
 
 
-def _read(text: bytes, do: str) -> Answer:
+def _read(text: bytes, do: str) -> ProgramAnswer:
     try:
-        answer = msgspec.json.decode(text, type=Answer)
+        answer = msgspec.json.decode(text, type=ProgramAnswer)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise _no_answer(text, in_words(error)) from None
     failed = answer.broken if answer.broken is not None or do == "call" else answer.error
@@ -249,4 +249,4 @@ def _no_answer(text: bytes, error: Sentence | str) -> EnvironmentFailed:
     )
 
 
-PART = EnvironmentPart(make=make, options=Options)
+PART = EnvironmentPart(make=make, options=ProcessEnvironmentOptions)

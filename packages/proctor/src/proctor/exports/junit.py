@@ -49,7 +49,7 @@ class TestCase(msgspec.Struct, frozen=True, kw_only=True):
     result: TestResult
 
 
-class Suite(msgspec.Struct, frozen=True, kw_only=True):
+class JUnitSuite(msgspec.Struct, frozen=True, kw_only=True):
     """A suite of test cases, which are read once; the number and time of the cases are counted unless given."""
 
     name: str
@@ -77,10 +77,10 @@ def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Opti
         for trial, verdicts in trials_with_verdicts(store, record.id)
     )
     name = f"{record.task} · {record.agent}"
-    return write_suites(path, [Suite(name=name, cases=cases, attributes=attributes, properties=ended)])
+    return write_suites(path, [JUnitSuite(name=name, cases=cases, attributes=attributes, properties=ended)])
 
 
-def write_suites(path: Path | TextIO, suites: Iterable[Suite]) -> list[Path]:
+def write_suites(path: Path | TextIO, suites: Iterable[JUnitSuite]) -> list[Path]:
     """Write suites as one file, and return it; memory does not grow with the number of cases.
 
     Raises:
@@ -94,7 +94,7 @@ def write_suites(path: Path | TextIO, suites: Iterable[Suite]) -> list[Path]:
     return [path] if isinstance(path, Path) else []
 
 
-def _write_suite(file: TextIO, suite: Suite) -> None:
+def _write_suite(file: TextIO, suite: JUnitSuite) -> None:
     count: Counter[str] = Counter()
     seconds = 0.0
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, mode="w+", encoding="utf-8") as spool:

@@ -5,7 +5,7 @@ import msgspec
 MEGABYTE = 1 << 20
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds of one worker process.
 
     Attributes:

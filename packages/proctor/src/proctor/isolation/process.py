@@ -18,7 +18,7 @@ import msgspec
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sentence import Sentence, say
 from proctor.isolation import child
-from proctor.isolation.limits import Confinement, Limits, WorkerRaised
+from proctor.isolation.limits import Confinement, WorkerLimits, WorkerRaised
 from proctor.runtime.visible import visible
 
 GRACE_SECONDS = 1.0  # for a call that was given up to come to its end, and for a process to end by itself
@@ -35,7 +35,7 @@ VARIABLES = {
 }  # fmt: skip
 
 
-class Program(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerProgram(msgspec.Struct, frozen=True, kw_only=True):
     """What workers run.
 
     Attributes:
@@ -46,7 +46,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     paths: Sequence[Path] = ()
     variables: Mapping[str, str] = {}
-    limits: Limits = Limits()
+    limits: WorkerLimits = WorkerLimits()
     confined: bool = True
     python: Path | None = None
     talks: bool = False
@@ -82,7 +82,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         return EnvironmentFailed("The worker of {program} ended ({how}). It printed: {said}", kind="worker_killed", program=name, how=how, said=said)  # fmt: skip
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerReply(msgspec.Struct, frozen=True, kw_only=True):
     """A line that a worker writes for a request."""
 
     id: int
@@ -95,7 +95,7 @@ class Gone(Exception):
     """The worker had ended before it was given the request."""
 
 
-class Process(asyncio.SubprocessProtocol):
+class WorkerProcess(asyncio.SubprocessProtocol):
     """One worker process. It has one request at a time; others wait for their turn.
 
     Attributes:
@@ -105,7 +105,7 @@ class Process(asyncio.SubprocessProtocol):
         unusable: what the import of the program raised.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: WorkerProgram) -> None:
         self.load = 0
         self.instances = 0
         self.fault: EnvironmentFailed | None = None
@@ -114,7 +114,7 @@ class Process(asyncio.SubprocessProtocol):
         self._limits = program.limits
         self._loop = asyncio.get_running_loop()
         self._turn = asyncio.Lock()  # from a request until its reply, also where nobody waits for that any more
-        self._reply: asyncio.Future[tuple[Reply, int]] | None = None
+        self._reply: asyncio.Future[tuple[WorkerReply, int]] | None = None
         self._id = 0
         self._timer: asyncio.TimerHandle | None = None
         self._chunks: list[bytes] = []
@@ -129,7 +129,7 @@ class Process(asyncio.SubprocessProtocol):
         # perhaps nobody waits for it any more
         self._started.add_done_callback(lambda task: task.cancelled() or task.exception())
 
-    async def ask(self, id: int, request: bytes) -> tuple[Reply, int]:
+    async def ask(self, id: int, request: bytes) -> tuple[WorkerReply, int]:
         """Return the reply to a request, and a number by which equal replies are recognised.
 
         Raises:
@@ -231,14 +231,14 @@ class Process(asyncio.SubprocessProtocol):
         if self._program.confined:
             warn_once(*msgspec.convert(reply.value, tuple[str, str]))
 
-    async def _asked(self, id: int, request: bytes, seconds: float) -> tuple[Reply, int]:
+    async def _asked(self, id: int, request: bytes, seconds: float) -> tuple[WorkerReply, int]:
         """Send a request, in our turn, which ends with the reply: if we are cancelled, the worker has a moment left."""
         if self.fault is not None:
             self._turn.release()
             raise Gone
         assert self._pipe is not None
         self._id, self._printed = id, 0
-        reply: asyncio.Future[tuple[Reply, int]] = self._loop.create_future()
+        reply: asyncio.Future[tuple[WorkerReply, int]] = self._loop.create_future()
         self._reply = reply
         self._timer = self._loop.call_later(seconds, self._hung, seconds)
         self._pipe.write(request)
@@ -255,13 +255,13 @@ class Process(asyncio.SubprocessProtocol):
         try:
             reply = _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            reply = Reply(id=-1)
+            reply = WorkerReply(id=-1)
         if reply.id == self._id:
             self._settle(lambda future: future.set_result((reply, hash(line))))
         else:
             self._garbage()
 
-    def _settle(self, settle: Callable[["asyncio.Future[tuple[Reply, int]]"], None]) -> None:
+    def _settle(self, settle: Callable[["asyncio.Future[tuple[WorkerReply, int]]"], None]) -> None:
         future, self._reply = self._reply, None
         if self._timer is not None:
             self._timer.cancel()
@@ -340,4 +340,4 @@ def _log(sentence: Sentence) -> None:
     logging.getLogger("proctor").warning("%s", sentence)
 
 
-_DECODER = msgspec.json.Decoder(Reply)
+_DECODER = msgspec.json.Decoder(WorkerReply)

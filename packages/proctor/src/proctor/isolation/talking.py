@@ -13,7 +13,7 @@ import msgspec
 
 from proctor.core.errors import EnvironmentFailed
 from proctor.isolation.limits import WorkerRaised
-from proctor.isolation.process import GRACE_SECONDS, TAIL_BYTES, Program, Reply, not_started, warn_once
+from proctor.isolation.process import GRACE_SECONDS, TAIL_BYTES, WorkerProgram, WorkerReply, not_started, warn_once
 
 
 class TalkingWorker:
@@ -23,7 +23,7 @@ class TalkingWorker:
         fault: why it ended; None while it can be talked to.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: WorkerProgram) -> None:
         self.fault: EnvironmentFailed | None = None
         self._program = msgspec.structs.replace(program, talks=True)
         self._folder = ""
@@ -93,7 +93,7 @@ class TalkingWorker:
         seconds = self._program.limits.start_seconds
         try:
             async with asyncio.timeout(seconds):
-                reply = msgspec.convert(await self._line(), Reply)
+                reply = msgspec.convert(await self._line(), WorkerReply)
         except TimeoutError:
             raise EnvironmentFailed("The worker of {program} did not answer within {seconds:g} seconds, and was ended.", kind="worker_hung", program=self._program.path.name, seconds=seconds) from None  # fmt: skip
         if reply.raised is not None:

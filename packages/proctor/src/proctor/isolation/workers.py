@@ -11,13 +11,13 @@ from typing import Any, Self
 import msgspec
 
 from proctor.core.errors import BadInput, EnvironmentFailed
-from proctor.isolation.limits import MEGABYTE, Limits, WorkerRaised
-from proctor.isolation.process import Gone, Process, Program, Reply
+from proctor.isolation.limits import MEGABYTE, WorkerLimits, WorkerRaised
+from proctor.isolation.process import Gone, WorkerProcess, WorkerProgram, WorkerReply
 from proctor.runtime.concurrent import run_to_the_end
 
 MEMORY_OF_ALL = 1536 * MEGABYTE
 LOG_BYTES = 4 * MEGABYTE  # of an instance's calls, which are kept so that it can be made again
-DEFAULT = Limits()
+DEFAULT = WorkerLimits()
 VARIABLE = "PROCTOR_ISOLATED_WORKERS"  # also set for each of several processes of one run
 
 
@@ -40,18 +40,18 @@ class Workers:
         *,
         paths: Sequence[Path] = (),
         size: int | None = None,
-        limits: Limits = DEFAULT,
+        limits: WorkerLimits = DEFAULT,
         variables: Mapping[str, str] = {},
         confined: bool = True,
         python: Path | None = None,
     ) -> None:
         self.size = size or default_size(limits)
-        self._program = Program(
+        self._program = WorkerProgram(
             path=program, paths=paths, variables=variables, limits=limits, confined=confined, python=python
         )
         self._entered = 0
         self._unusable: WorkerRaised | None = None
-        self._processes: list[Process] = []
+        self._processes: list[WorkerProcess] = []
         self._ids = count(1)
 
     async def __aenter__(self) -> Self:
@@ -97,7 +97,7 @@ class Workers:
             raise
         return instance
 
-    def least_busy(self, *, for_instance: bool = False) -> Process:
+    def least_busy(self, *, for_instance: bool = False) -> WorkerProcess:
         """Return the worker with the least to do, a new one where all have something and there may be more."""
         if not self._entered:
             raise RuntimeError("enter the workers first")
@@ -109,7 +109,7 @@ class Workers:
         alive = [process for process in self._processes if process.fault is None]
         chosen = min(alive, key=lambda one: (one.load + one.instances * for_instance, one.load), default=None)
         if chosen is None or (chosen.load + chosen.instances * for_instance and len(alive) < self.size):
-            chosen = Process(self._program)
+            chosen = WorkerProcess(self._program)
             self._processes.append(chosen)
         return chosen
 
@@ -125,11 +125,11 @@ class Instance:
     is lost.
     """
 
-    def __init__(self, workers: Workers, id: int, program: Program) -> None:
+    def __init__(self, workers: Workers, id: int, program: WorkerProgram) -> None:
         self._workers = workers
         self._id = id
         self._program = program
-        self._process: Process | None = None
+        self._process: WorkerProcess | None = None
         self._turn = asyncio.Lock()  # one call at a time, in the order they came, also while it is made again
         self._log: list[tuple[int, bytes, int]] | None = []  # id and text of each request, and what its reply was
         self._log_bytes = 0
@@ -163,7 +163,7 @@ class Instance:
             self._remember(id, request, digest)
             return value_of(reply, self._program)
 
-    async def _answered(self, id: int, request: bytes) -> tuple[Reply, int]:
+    async def _answered(self, id: int, request: bytes) -> tuple[WorkerReply, int]:
         while True:
             try:
                 if self._process is None or self._process.fault is not None:
@@ -209,7 +209,7 @@ def encode_request(request: Mapping[str, object]) -> bytes:
         return json.dumps(request).encode() + b"\n"
 
 
-def value_of(reply: Reply, program: Program) -> Any:
+def value_of(reply: WorkerReply, program: WorkerProgram) -> Any:
     """Return the value of a reply.
 
     Raises:
@@ -223,7 +223,7 @@ def value_of(reply: Reply, program: Program) -> Any:
     return reply.value
 
 
-def default_size(limits: Limits) -> int:
+def default_size(limits: WorkerLimits) -> int:
     """Return one worker for each core, and no more than fit into the memory of all; or what the environment says.
 
     Raises:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.transport.retry import Policy
+from proctor.transport.retry import RetryPolicy
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -107,13 +107,13 @@ def access_of(
     return base, options.api_key_env
 
 
-def policy_of(retries: int | None, retry_seconds: float | None) -> Policy | None:
+def policy_of(retries: int | None, retry_seconds: float | None) -> RetryPolicy | None:
     """Return the retry policy of these options; None when they leave it to the run."""
     if retries is None and retry_seconds is None:
         return None
-    usual = Policy()
+    usual = RetryPolicy()
     attempts = usual.attempts if retries is None else retries + 1
-    return Policy(
+    return RetryPolicy(
         attempts=attempts,
         attempts_at_first=usual.attempts_at_first if retries is None else attempts,
         budget_seconds=usual.budget_seconds if retry_seconds is None else retry_seconds,

@@ -13,7 +13,7 @@ from proctor.core.parts import ModelPart
 from proctor.models.addresses import Count, EndpointOptions, access_of, refuse_keys
 from proctor.models.batch_apis import BatchApi, anthropic_batches
 from proctor.models.openai import ChatModel
-from proctor.transport.target import Target
+from proctor.transport.target import RequestTarget
 
 OFFICIAL = "https://api.anthropic.com"
 VERSION = "2026-10-21"
@@ -23,7 +23,7 @@ MOST_TOKENS = 16_384  # of a reply, as the API requires a limit
 _PATH = "/v1/messages"
 
 
-class Options(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AnthropicOptions(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options of `anthropic:MODEL`, in addition to those of every address.
 
     Attributes:
@@ -41,21 +41,21 @@ class Options(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=
     batch: bool = False
 
 
-def options_of(values: Mapping[str, object]) -> Options:
+def options_of(values: Mapping[str, object]) -> AnthropicOptions:
     """Return the user's options, checked.
 
     Raises:
         BadInput: an unknown option, a wrong value, a key, or fewer tokens for a reply than for thinking.
     """
     refuse_keys(values, "ANTHROPIC_API_KEY")
-    options = converted(values, Options, "anthropic")
+    options = converted(values, AnthropicOptions, "anthropic")
     if isinstance(options.thinking, int) and options.max_tokens is not None and options.max_tokens <= options.thinking:
         raise BadInput("anthropic: 'max_tokens' has to be above 'thinking', as it counts those tokens too.")
     return options
 
 
 def make(argument: str, options: Mapping[str, object]) -> ChatModel:
-    """Return the model `anthropic:MODEL` with `Options`."""
+    """Return the model `anthropic:MODEL` with `AnthropicOptions`."""
     checked = options_of(options)
     return ChatModel(argument, checked, dialect=Messages(checked))
 
@@ -68,7 +68,7 @@ class Messages(Dialect):
     fold = anthropic_messages.MessageStream
     objects = ("output_config",)
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: AnthropicOptions) -> None:
         self._options = options
 
     def access(self) -> tuple[str, str]:
@@ -97,8 +97,8 @@ class Messages(Dialect):
             fixed["thinking"] = {"type": options.thinking}
         return fixed
 
-    def batches(self, target: Target) -> BatchApi | None:
+    def batches(self, target: RequestTarget) -> BatchApi | None:
         return anthropic_batches(target, _PATH) if self._options.batch else None
 
 
-PART = ModelPart(make=make, options=Options)
+PART = ModelPart(make=make, options=AnthropicOptions)

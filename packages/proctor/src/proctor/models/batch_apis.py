@@ -21,9 +21,9 @@ from proctor.chat.anthropic_messages import STATUS_BY_ERROR
 from proctor.core.errors import BadInput, ProctorError
 from proctor.core.sentence import say
 from proctor.transport.client import Client
-from proctor.transport.faults import Fault, fault_of_status, shown
+from proctor.transport.faults import RequestFault, fault_of_status, shown
 from proctor.transport.repair import repaired
-from proctor.transport.target import Target
+from proctor.transport.target import RequestTarget
 
 _ENDS = ("completed", "expired", "cancelled", "failed")
 LOOKS_AFTER_SECONDS = (1.0, 4.0, 15.0)  # for a batch whose reply was lost: the provider may still be making it
@@ -35,11 +35,11 @@ IsKnown = Callable[[str], bool]
 Note = Callable[[bytes], Awaitable[None]]
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class BatchLine(msgspec.Struct, frozen=True, kw_only=True):
     """What a batch has for one request: a reply, or the fault that it ended with."""
 
     reply: bytes | None = None
-    fault: Fault | None = None
+    fault: RequestFault | None = None
 
 
 class BatchApi(Protocol):
@@ -66,7 +66,7 @@ class BatchApi(Protocol):
         """
         ...
 
-    async def results(self, client: Client, batch: str) -> Mapping[str, Line] | None:
+    async def results(self, client: Client, batch: str) -> Mapping[str, BatchLine] | None:
         """Return the results by id; None while the batch is not over.
 
         Raises:
@@ -140,7 +140,7 @@ class OpenAIBatches:
         target: the address of single requests, which ends in `path`.
     """
 
-    def __init__(self, target: Target, path: str) -> None:
+    def __init__(self, target: RequestTarget, path: str) -> None:
         self._target = target
         self._base = str(target.url).removesuffix(path)
         self._path = path
@@ -167,11 +167,11 @@ class OpenAIBatches:
         listed = _Listed(client, self._got("batches"), "after", is_older)
         return await _look(listed, lambda batch: batch.input_file_id == noted.file)
 
-    async def results(self, client: Client, batch: str) -> Mapping[str, Line] | None:
+    async def results(self, client: Client, batch: str) -> Mapping[str, BatchLine] | None:
         found = await client.post(self._got(f"batches/{quote(batch, safe='')}"), None, _batch.decode)
         if found.status not in _ENDS:
             return None
-        lines: dict[str, Line] = {}
+        lines: dict[str, BatchLine] = {}
         for file in (found.error_file_id, found.output_file_id):  # a reply wins over an error
             if file:
                 lines |= await client.post(self._got(f"files/{quote(file, safe='')}/content"), None, self._lines)
@@ -180,24 +180,24 @@ class OpenAIBatches:
             raise fault_of_status(400, {}, body, self._target.secrets)
         return lines
 
-    def _got(self, path: str) -> Target:
+    def _got(self, path: str) -> RequestTarget:
         return self._target.at(f"{self._base}/{path}", method="GET")
 
-    def _lines(self, data: bytes) -> dict[str, Line]:
+    def _lines(self, data: bytes) -> dict[str, BatchLine]:
         return _by_id((row.custom_id, self._line(row)) for row in _rows(data))
 
-    def _line(self, row: _Row) -> Line:
+    def _line(self, row: _Row) -> BatchLine:
         if row.response is not None and 200 <= row.response.status_code < 300:
-            return Line(reply=bytes(row.response.body))
+            return BatchLine(reply=bytes(row.response.body))
         status = row.response.status_code if row.response is not None else 0
         code = row.error.get("code") if isinstance(row.error, dict) else ""
         if code == "batch_expired":
-            return Line(fault=Fault("batch_expired", "the batch was not finished in time", again=False))
+            return BatchLine(fault=RequestFault("batch_expired", "the batch was not finished in time", again=False))
         body = bytes(row.response.body) if row.response is not None else msgspec.json.encode({"error": row.error})
-        return Line(fault=fault_of_status(status or 400, {}, body, self._target.secrets))
+        return BatchLine(fault=fault_of_status(status or 400, {}, body, self._target.secrets))
 
 
-def openai_batches(target: Target, path: str) -> OpenAIBatches:
+def openai_batches(target: RequestTarget, path: str) -> OpenAIBatches:
     """Return the batch API that belongs to the address of single requests.
 
     Raises:
@@ -214,7 +214,7 @@ class AnthropicBatches:
         target: the address of single requests.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: RequestTarget) -> None:
         self._target = target
         self._url = f"{target.url}/batches"
 
@@ -253,32 +253,34 @@ class AnthropicBatches:
     def _listed(self, client: Client, is_older: Callable[[_Batch], bool] = lambda _: False) -> "_Listed":
         return _Listed(client, self._target.at(self._url, method="GET"), "after_id", is_older)
 
-    async def results(self, client: Client, batch: str) -> Mapping[str, Line] | None:
+    async def results(self, client: Client, batch: str) -> Mapping[str, BatchLine] | None:
         url = f"{self._url}/{quote(batch, safe='')}"
         found = await client.post(self._target.at(url, method="GET"), None, _batch.decode)
         if found.processing_status != "ended":
             return None
         return await client.post(self._target.at(f"{url}/results", method="GET"), None, self._lines)
 
-    def _lines(self, data: bytes) -> dict[str, Line]:
+    def _lines(self, data: bytes) -> dict[str, BatchLine]:
         return _by_id((row.custom_id, self._line(row.result or _Result())) for row in _rows(data))
 
-    def _line(self, result: _Result) -> Line:
+    def _line(self, result: _Result) -> BatchLine:
         match result.type:
             case "succeeded":
-                return Line(reply=bytes(result.message))
+                return BatchLine(reply=bytes(result.message))
             case "errored":
                 error = result.error.get("error", result.error) if isinstance(result.error, dict) else result.error
                 body = msgspec.json.encode({"error": error})
                 kind = error.get("type") if isinstance(error, dict) else None
                 status = STATUS_BY_ERROR.get(str(kind), 400)
-                return Line(fault=fault_of_status(status, {}, body, self._target.secrets))
+                return BatchLine(fault=fault_of_status(status, {}, body, self._target.secrets))
             case "expired" | "canceled":
-                return Line(fault=Fault(f"batch_{result.type}", "the batch ended before this request", again=False))
-        return Line(fault=Fault("no_reply", f"a result of the type {result.type!r}", again=False))
+                return BatchLine(
+                    fault=RequestFault(f"batch_{result.type}", "the batch ended before this request", again=False)
+                )
+        return BatchLine(fault=RequestFault("no_reply", f"a result of the type {result.type!r}", again=False))
 
 
-def anthropic_batches(target: Target, path: str) -> AnthropicBatches:
+def anthropic_batches(target: RequestTarget, path: str) -> AnthropicBatches:
     """Return the batches below an address of single requests.
 
     Raises:
@@ -288,14 +290,14 @@ def anthropic_batches(target: Target, path: str) -> AnthropicBatches:
     return AnthropicBatches(target)
 
 
-def _check_address(target: Target, path: str) -> None:
+def _check_address(target: RequestTarget, path: str) -> None:
     if target.url.query or not str(target.url).endswith(path):
         raise BadInput("The option 'batch' wants an address up to /v1, not the whole address of requests.")
 
 
 def _id_of(data: bytes) -> str:
     if not (id := _batch.decode(data).id):
-        raise Fault("no_reply", "a batch without an id")
+        raise RequestFault("no_reply", "a batch without an id")
     return id
 
 
@@ -307,7 +309,7 @@ class _Listed(msgspec.Struct, frozen=True):
     """
 
     client: Client
-    batches: Target
+    batches: RequestTarget
     cursor: str
     is_older: Callable[[_Batch], bool]
 
@@ -345,17 +347,17 @@ async def _look(listed: _Listed, is_ours: Callable[[_Batch], bool]) -> str | Non
     return None
 
 
-def _unknown(text: str) -> Fault:
+def _unknown(text: str) -> RequestFault:
     said = say(
         "the reply to a batch was lost, and it cannot be seen whether the batch was made ({text}). Look at the list of batches at the provider; --retry-failed sends the requests again",
         text=shown(text),
     )
-    return Fault("batch_unknown", said, again=False)
+    return RequestFault("batch_unknown", said, again=False)
 
 
-def _by_id(found: Iterable[tuple[str, Line]]) -> dict[str, Line]:
+def _by_id(found: Iterable[tuple[str, BatchLine]]) -> dict[str, BatchLine]:
     """Return the lines by their ids; of several for one id a reply wins over a fault, and replies that differ are none."""
-    lines: dict[str, Line] = {}
+    lines: dict[str, BatchLine] = {}
     replies: dict[str, set[bytes]] = {}
     for id, line in found:
         if line.reply is not None:
@@ -364,7 +366,7 @@ def _by_id(found: Iterable[tuple[str, Line]]) -> dict[str, Line]:
             lines[id] = line
     several = [id for id, texts in replies.items() if len(texts) > 1]
     return lines | dict.fromkeys(
-        several, Line(fault=Fault("no_reply", "the batch has two replies to this request", again=False))
+        several, BatchLine(fault=RequestFault("no_reply", "the batch has two replies to this request", again=False))
     )
 
 

@@ -17,16 +17,16 @@ from typing import NamedTuple
 import msgspec
 
 from proctor.chat.dialect import ModelReply
-from proctor.core.errors import BadInput, ProctorError, ProviderFailed, Refused
+from proctor.core.errors import BadInput, EndpointRefused, ProctorError, ProviderFailed
 from proctor.core.sentence import Sentence, say
-from proctor.core.trial import Call
+from proctor.core.trial import FailedRequest
 from proctor.models.addresses import EndpointOptions
-from proctor.models.batch_apis import BatchApi, Line
+from proctor.models.batch_apis import BatchApi, BatchLine
 from proctor.runtime.folders import data_folder
 from proctor.transport.client import Client
-from proctor.transport.faults import NEVER_CONNECTED, Fault, final_error, shown
-from proctor.transport.retry import IN_A_BATCH, Policy, Wait, clock_stopped, keep
-from proctor.transport.target import Target
+from proctor.transport.faults import NEVER_CONNECTED, RequestFault, final_error, shown
+from proctor.transport.retry import IN_A_BATCH, RetryPolicy, Wait, clock_stopped, keep
+from proctor.transport.target import RequestTarget
 
 FILE = "batches-2.db"  # another number when the layout changes
 MOST_REQUESTS = 1_000  # of one batch, so that its results fit into one reply
@@ -36,7 +36,9 @@ KEPT_SECONDS = 29 * 86_400.0  # for so long results can be asked for
 BATCH_SHARE = 0.5  # of the price, at OpenAI and Anthropic
 GATHER_SECONDS = 1.0  # without a further request before a batch is sent
 LONGEST_WAIT_SECONDS = 60.0  # between two looks at a batch
-PATIENT = Policy(attempts=1_000_000, budget_seconds=86_400.0)  # of looks: what was sent is paid for, an outage passes
+PATIENT = RetryPolicy(
+    attempts=1_000_000, budget_seconds=86_400.0
+)  # of looks: what was sent is paid for, an outage passes
 MOST_KEPT = 4  # batches whose results stay in memory
 
 
@@ -135,15 +137,17 @@ class Batches:
         policy: how often to send again what asks for a batch.
     """
 
-    def __init__(self, api: BatchApi, journal: Journal, *, where: str, host: str, policy: Policy | None) -> None:
+    def __init__(self, api: BatchApi, journal: Journal, *, where: str, host: str, policy: RetryPolicy | None) -> None:
         self._api = api
         self._journal = journal
         self._where = where
         self._host = host
-        self._policy = policy or Policy()
+        self._policy = policy or RetryPolicy()
         self._gathered: dict[str, _Waiting] = {}
         self._sent: dict[str, dict[str, _Waiting]] = {}  # by batch and key
-        self._over: dict[str, Mapping[str, Line]] = {}  # the results that were read last, for a run that is resumed
+        self._over: dict[
+            str, Mapping[str, BatchLine]
+        ] = {}  # the results that were read last, for a run that is resumed
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -179,10 +183,10 @@ class Batches:
             if key in self._gathered or any(key in replies for replies in self._sent.values()):
                 client.allowance.release()  # it is asked for again, and counted then
             raise
-        except (ProviderFailed, Refused) as error:
+        except (ProviderFailed, EndpointRefused) as error:
             if error.kind in NEVER_CONNECTED:
                 client.allowance.release()
-            keep(Call(cause=error.kind))
+            keep(FailedRequest(cause=error.kind))
             raise
         finally:
             client.end_wait(number)
@@ -190,9 +194,9 @@ class Batches:
     async def _read(self, key: str, data: bytes, read: Callable[[bytes], ModelReply]) -> ModelReply:
         try:
             return read(data)
-        except (Fault, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (RequestFault, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             await asyncio.to_thread(self._journal.settle, {key: None})
-            text = shown(str(error.text if isinstance(error, Fault) else error))
+            text = shown(str(error.text if isinstance(error, RequestFault) else error))
             raise ProviderFailed(say("The batch has no usable reply: {text}.", text=text), kind="no_reply") from None
 
     def _plan(self) -> None:
@@ -246,7 +250,7 @@ class Batches:
 
         try:
             return await self._api.submit(client, body_by_key, self._journal.knows, note)
-        except (Fault, ProctorError):  # it was refused, or looked for in vain
+        except (RequestFault, ProctorError):  # it was refused, or looked for in vain
             with suppress(BadInput):
                 await asyncio.to_thread(self._journal.drop, keys)
             raise
@@ -257,7 +261,7 @@ class Batches:
         for noted, keys in (await asyncio.to_thread(self._journal.begun, list(waiting))).items():
             try:
                 batch = await self._api.find(client, noted, self._journal.knows)
-            except Fault:  # it says that nobody knows; sent again only on demand
+            except RequestFault:  # it says that nobody knows; sent again only on demand
                 await asyncio.to_thread(self._journal.drop, keys)
                 raise
             if batch is None:
@@ -267,7 +271,7 @@ class Batches:
             self._await(batch, {key: left.pop(key) for key in keys if key in left})
         return left
 
-    async def _results(self, batch: str) -> Mapping[str, Line]:
+    async def _results(self, batch: str) -> Mapping[str, BatchLine]:
         wait = min(1.0, LONGEST_WAIT_SECONDS)
         async with Client(policy=PATIENT, most_reply_bytes=MOST_RESULT_BYTES) as client:
             while (lines := self._over.get(batch) or await self._api.results(client, batch)) is None:
@@ -277,12 +281,14 @@ class Batches:
         return lines
 
     async def _watch(self, batch: str) -> None:
-        gone = Line(fault=Fault("batch_incomplete", "the batch has no result for this request", again=False))
+        gone = BatchLine(
+            fault=RequestFault("batch_incomplete", "the batch has no result for this request", again=False)
+        )
         waiting: Mapping[str, _Waiting] = {}
         try:
             results = await self._results(batch)
             if results and not results.keys() & await asyncio.to_thread(self._journal.keys_of, batch):
-                raise Fault("batch_foreign", _say_foreign(batch), again=False)
+                raise RequestFault("batch_foreign", _say_foreign(batch), again=False)
             waiting = self._sent.pop(batch, {})
             lines = {key: results.get(key, gone) for key in waiting}
             owners = {
@@ -296,9 +302,9 @@ class Batches:
             raise
         except Exception as error:  # noqa: BLE001 - it is raised where the reply is awaited
             waiting = waiting or self._sent.pop(batch, {})
-            if isinstance(error, Refused) and error.kind == "http_404":
-                error = Fault("batch_gone", "the provider does not have this batch any longer")
-            if isinstance(error, Fault):  # of the batch itself, which will never have results
+            if isinstance(error, EndpointRefused) and error.kind == "http_404":
+                error = RequestFault("batch_gone", "the provider does not have this batch any longer")
+            if isinstance(error, RequestFault):  # of the batch itself, which will never have results
                 with suppress(BadInput):
                     await asyncio.to_thread(self._journal.settle, dict.fromkeys(waiting))
             _fail(waiting.values(), self._error(error))
@@ -314,7 +320,7 @@ class Batches:
                 one.reply.set_exception(self._error(line.fault))
 
     def _error(self, error: Exception) -> Exception:
-        if isinstance(error, Fault):
+        if isinstance(error, RequestFault):
             if error.kind.startswith("batch_"):
                 return ProviderFailed(say("{host}: {text}.", host=self._host, text=error.text), kind=error.kind)
             return final_error(error, where=self._where, host=self._host, attempts=1, advice="")
@@ -336,7 +342,7 @@ def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
             one.reply.set_exception(error)
 
 
-def batches_of(api: BatchApi | None, options: EndpointOptions, target: Target) -> Batches | None:
+def batches_of(api: BatchApi | None, options: EndpointOptions, target: RequestTarget) -> Batches | None:
     """Return what sends the requests of a model in batches; None where it does not.
 
     Raises:

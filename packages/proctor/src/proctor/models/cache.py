@@ -30,13 +30,13 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.chat.dialect import Json, ModelReply
-from proctor.chat.messages import Reply, to_reply
+from proctor.chat.messages import ChatReply, to_reply
 from proctor.config import settings
 from proctor.core.digest import digest
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.models._cache_file import DAMAGED, CacheFile, set_aside
-from proctor.transport.faults import Fault
+from proctor.transport.faults import RequestFault
 from proctor.transport.repair import strict
 
 FILE = "replies-1.db"  # another number when the layout changes
@@ -46,7 +46,7 @@ T = TypeVar("T")
 Warn = Callable[[Sentence], None]
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class CachedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What a model replied, and how long it took for that."""
 
     said: ModelReply
@@ -60,13 +60,13 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     first_token_seconds: float | None = None
     said: ModelReply | None = None
-    reply: Reply | None = None
+    reply: ChatReply | None = None
 
-    def answer(self) -> Answer | None:
+    def answer(self) -> CachedAnswer | None:
         said = to_reply(self.reply) if self.said is None and self.reply is not None else self.said
         if said is None:
             return None
-        return Answer(said=said, seconds=self.seconds, first_token_seconds=self.first_token_seconds)
+        return CachedAnswer(said=said, seconds=self.seconds, first_token_seconds=self.first_token_seconds)
 
 
 _decoder = msgspec.json.Decoder(_Kept)
@@ -101,7 +101,7 @@ class Use:
         return {"cache_hits": self.hits, "saved": saved}
 
 
-class Place:
+class CacheEntry:
     """The entry for the answer to one request, whether or not there is one yet."""
 
     def __init__(self, cache: "Cache", use: Use, key: str) -> None:
@@ -109,11 +109,11 @@ class Place:
         self._use = use
         self._key = key
 
-    async def answer(self) -> Answer | None:
+    async def answer(self) -> CachedAnswer | None:
         """Return the answer of an earlier time."""
         return await self._cache.find(self._key)
 
-    def keep(self, answer: Answer) -> None:
+    def keep(self, answer: CachedAnswer) -> None:
         """Keep an answer for the next time."""
         self._cache.put(self._key, answer)
 
@@ -146,14 +146,14 @@ class Cache:
 
         return self._path or cache_folder() / FILE
 
-    async def find(self, key: str) -> Answer | None:
+    async def find(self, key: str) -> CachedAnswer | None:
         """Return the answer under a key, wherever it is kept."""
         return self.get(key)
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str) -> CachedAnswer | None:
         return _unpacked(key, self.read(key))
 
-    def put(self, key: str, answer: Answer) -> None:
+    def put(self, key: str, answer: CachedAnswer) -> None:
         data = key.encode() + b"\n" + msgspec.json.encode(answer)
         self.write(key, zlib.compress(data, 1))  # with a checksum, as SQLite has none
 
@@ -223,7 +223,7 @@ class Cache:
             self._file = None
 
 
-class Replies(Protocol):
+class CacheLink(Protocol):
     """The way to the reply cache of another process."""
 
     def find(self, key: str) -> Awaitable[bytes | None]: ...
@@ -234,11 +234,11 @@ class Replies(Protocol):
 class RemoteCache(Cache):
     """The cache of the machine that owns the run, for a process on another one, which keeps nothing itself."""
 
-    def __init__(self, replies: Replies) -> None:
+    def __init__(self, replies: CacheLink) -> None:
         super().__init__()
         self._replies = replies
 
-    async def find(self, key: str) -> Answer | None:
+    async def find(self, key: str) -> CachedAnswer | None:
         return _unpacked(key, await self._replies.find(key))
 
     def read(self, key: str) -> None:
@@ -248,13 +248,13 @@ class RemoteCache(Cache):
         self._replies.keep(key, packed)
 
 
-def _unpacked(key: str, packed: bytes | None) -> Answer | None:
+def _unpacked(key: str, packed: bytes | None) -> CachedAnswer | None:
     if packed is None:
         return None
     try:
         of, _, encoded = zlib.decompressobj().decompress(packed, MOST_BYTES).partition(b"\n")
         return _decoder.decode(encoded if of == key.encode() else b"").answer()
-    except (msgspec.DecodeError, zlib.error, UnicodeDecodeError, Fault):  # damaged, or another version wrote it
+    except (msgspec.DecodeError, zlib.error, UnicodeDecodeError, RequestFault):  # damaged, or another version wrote it
         return None
 
 
@@ -271,7 +271,7 @@ class _Around(msgspec.Struct, frozen=True, kw_only=True):
     offered: Cache | None = None
     current: Cache | None = None
     use: Use | None = None
-    seen: list[Place] | None = None
+    seen: list[CacheEntry] | None = None
 
 
 _around: ContextVar[_Around] = ContextVar("proctor_cache", default=_Around())  # noqa: B039 - frozen
@@ -290,12 +290,12 @@ def opened(cache: Cache | None = None, *, agents: bool, warn: Warn | None = None
 
 
 @contextmanager
-def used() -> Iterator[list[Place]]:
+def used() -> Iterator[list[CacheEntry]]:
     """Let models called inside use the open cache; judges ask in this way.
 
     Yields where their answers are kept, so that those that turn out to be of no use can be forgotten.
     """
-    places: list[Place] = []
+    places: list[CacheEntry] = []
     around = _around.get()
     token = _around.set(replace(around, current=around.offered, seen=places))
     try:
@@ -326,13 +326,13 @@ def begin(attempt: int, trial: str = "", created: float = 0.0) -> Use:
     return use
 
 
-def place_of(endpoint: str, request: Json) -> Place | None:
+def place_of(endpoint: str, request: Json) -> CacheEntry | None:
     """Return the cache entry that a request reads and writes; None without a cache."""
     around = _around.get()
     if around.current is None:
         return None
     use = around.use or Use(0)
-    place = Place(around.current, use, use.key(_digest({"endpoint": endpoint, "request": request})))
+    place = CacheEntry(around.current, use, use.key(_digest({"endpoint": endpoint, "request": request})))
     if around.seen is not None:
         around.seen.append(place)
     return place

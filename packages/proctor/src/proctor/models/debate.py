@@ -26,7 +26,7 @@ MOST_DIGITS = 400  # of a score, which Python reads in any length
 _NEWLINES = re.compile(r"\n+")
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class DebateRules(msgspec.Struct, frozen=True, kw_only=True):
     """How a debate goes.
 
     Attributes:
@@ -44,7 +44,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     tries: Annotated[int, msgspec.Meta(ge=1, le=20)] = 3
 
 
-class Seat(msgspec.Struct, frozen=True, kw_only=True):
+class DebateSeat(msgspec.Struct, frozen=True, kw_only=True):
     """A referee's place in a debate: its name, and what it is sent first, without and with the request for scores."""
 
     name: str
@@ -56,8 +56,8 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     """A debate that is to be played; a sample holds it as `meta["debate"]`."""
 
-    seats: tuple[Seat, ...]
-    rules: Rules = Rules()
+    seats: tuple[DebateSeat, ...]
+    rules: DebateRules = DebateRules()
 
 
 class Speech(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ class Referee(msgspec.Struct):
         verdict: its own last speech with scores.
     """
 
-    seat: Seat
+    seat: DebateSeat
     asked: bool = False
     alone: bool = False
     memory: list[Speech] = []
@@ -102,7 +102,7 @@ class Debated(msgspec.Struct, frozen=True, kw_only=True):
 
 async def debate(
     referees: Sequence[Referee],
-    rules: Rules,
+    rules: DebateRules,
     ask: Ask,
     *,
     summarise: Callable[[Sequence[Speech]], Awaitable[str]] | None = None,
@@ -172,7 +172,7 @@ def _speaking(order: Order, turn: int, count: int, drawn: random.Random) -> list
     return [turn % count if order == "sequential" else drawn.randrange(count)]
 
 
-async def _speak(referee: Referee, number: int, rules: Rules, ask: Ask, *, is_last: bool) -> Speech:
+async def _speak(referee: Referee, number: int, rules: DebateRules, ask: Ask, *, is_last: bool) -> Speech:
     seat = referee.seat
     referee.asked = referee.asked or is_last
     messages = [

@@ -17,8 +17,8 @@ from proctor.models import cache, ledger, prices
 from proctor.models.addresses import EndpointOptions
 from proctor.models.openai import access
 from proctor.transport.client import Client, current
-from proctor.transport.faults import Fault
-from proctor.transport.target import Target
+from proctor.transport.faults import RequestFault
+from proctor.transport.target import RequestTarget
 
 KIND = "openai:"
 _PATH = "/embeddings"
@@ -57,7 +57,7 @@ class Embedder:
             )
         base, variable = access(EndpointOptions(base_url=base_url, api_key_env=api_key_env))
         key = os.environ.get(variable, "").strip()
-        self._target = Target(url_of(base, _PATH), headers={"Content-Type": "application/json", **bearer(key)})
+        self._target = RequestTarget(url_of(base, _PATH), headers={"Content-Type": "application/json", **bearer(key)})
         self._table = prices.table_of(self.name, str(self._target.url))
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -75,7 +75,7 @@ class Embedder:
                 said = await self._asked(body)
                 cost = self._table.cost(said.usage) if self._table is not None else None
                 ledger.spend(replace(said.usage, cost=cost), model=self.name)
-                answer = cache.Answer(said=said, seconds=0.0)
+                answer = cache.CachedAnswer(said=said, seconds=0.0)
                 if place is not None:
                     place.keep(answer)
             elif place is not None:
@@ -94,7 +94,7 @@ def _read(count: int, data: bytes) -> ModelReply:
     reply = _decoder.decode(data)
     rows = [row.embedding for row in sorted(reply.data, key=lambda row: row.index)]
     if len(rows) != count or len({len(row) for row in rows}) != 1 or not rows[0]:
-        raise Fault("no_reply", f"{len(rows)} vectors for {count} texts", again=False)
+        raise RequestFault("no_reply", f"{len(rows)} vectors for {count} texts", again=False)
     usage = reply.usage
     tokens = count_of(usage.prompt_tokens) if usage is not None else 0
     unit = [[value / length for value in row] if (length := math.hypot(*row)) else row for row in rows]

@@ -18,7 +18,7 @@ OFFICIAL = "https://generativelanguage.googleapis.com"
 VERSION = "v1beta"
 
 
-class Options(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GeminiOptions(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options of `gemini:MODEL`, in addition to those of every address.
 
     Attributes:
@@ -36,9 +36,9 @@ class Options(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def make(argument: str, options: Mapping[str, object]) -> ChatModel:
-    """Return the model `gemini:MODEL` with `Options`."""
+    """Return the model `gemini:MODEL` with `GeminiOptions`."""
     refuse_keys(options, "GEMINI_API_KEY")
-    checked = converted(options, Options, "gemini")
+    checked = converted(options, GeminiOptions, "gemini")
     if checked.reasoning_effort is not None and checked.thinking is not None:
         raise BadInput("gemini: 'reasoning_effort' and 'thinking' exclude each other: a level, or a number of tokens.")
     return ChatModel(argument, checked, dialect=Contents(checked))
@@ -52,7 +52,7 @@ class Contents(Dialect):
     fold = gemini_messages.ContentStream
     objects = ("generationConfig",)
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: GeminiOptions) -> None:
         self._options = options
         self.seed = options.seed
 
@@ -93,4 +93,4 @@ class Contents(Dialect):
         return {"generationConfig": config} if config else {}
 
 
-PART = ModelPart(make=make, options=Options)
+PART = ModelPart(make=make, options=GeminiOptions)

@@ -10,19 +10,19 @@ from proctor.core.task import Model
 from proctor.core.trajectory import NOTHING, Usage
 
 
-class Ledger:
+class SpendLedger:
     """The sum of what was spent since it was opened."""
 
     def __init__(self) -> None:
         self.usage = NOTHING
 
 
-_open: ContextVar[Ledger | None] = ContextVar("proctor_ledger", default=None)
+_open: ContextVar[SpendLedger | None] = ContextVar("proctor_ledger", default=None)
 
 
-def begin() -> Ledger:
+def begin() -> SpendLedger:
     """Open a ledger for this task and those it starts; it takes the place of an earlier one."""
-    ledger = Ledger()
+    ledger = SpendLedger()
     _open.set(ledger)
     return ledger
 

@@ -29,10 +29,10 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Usage
 from proctor.models import openai
 from proctor.models.addresses import Count, ModelOptions, access_of, header_value, refuse_keys
-from proctor.models.cache import Answer
+from proctor.models.cache import CachedAnswer
 from proctor.runtime.telemetry import switch_off
 from proctor.transport.client import Client
-from proctor.transport.faults import Fault, fault_of_status, shown
+from proctor.transport.faults import RequestFault, fault_of_status, shown
 from proctor.transport.repair import strict
 
 _API = "litellm"
@@ -48,7 +48,7 @@ _CAUSES: Sequence[tuple[type[BaseException], str]] = (
 )
 
 
-class Options(ModelOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LitellmOptions(ModelOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options of `litellm:PROVIDER/MODEL`, in addition to those of every model.
 
     Attributes:
@@ -61,16 +61,16 @@ class Options(ModelOptions, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def make(argument: str, options: Mapping[str, object]) -> "LiteLLMModel":
-    """Return the model `litellm:PROVIDER/MODEL` with `Options`."""
+    """Return the model `litellm:PROVIDER/MODEL` with `LitellmOptions`."""
     refuse_keys(options, "ANTHROPIC_API_KEY")
-    given = msgspec.structs.asdict(converted(options, Options, _API))
+    given = msgspec.structs.asdict(converted(options, LitellmOptions, _API))
     return LiteLLMModel(argument, openai.options_of(without_none(given)))
 
 
 class LiteLLMModel(openai.ChatModel):
     """A chat model that litellm asks; its table of prices counts where there is no price of one's own."""
 
-    def __init__(self, name: str, options: openai.Options) -> None:
+    def __init__(self, name: str, options: openai.OpenAIOptions) -> None:
         self._litellm = _loaded(name)
         try:
             _, provider, _, usual = self._litellm.get_llm_provider(name, api_base=options.base_url)
@@ -95,7 +95,7 @@ class LiteLLMModel(openai.ChatModel):
         if not own and name not in settings().prices:
             self._take_price()
 
-    async def _asked(self, body: Json, *, is_streamed: bool) -> Answer:
+    async def _asked(self, body: Json, *, is_streamed: bool) -> CachedAnswer:
         return await super()._asked(body, is_streamed=False)
 
     async def _posted(self, client: Client, data: bytes) -> ModelReply:
@@ -135,7 +135,7 @@ class LiteLLMModel(openai.ChatModel):
 class _Dialect(openai.Completions):
     """Chat completions, with the signed thoughts that litellm passes on and wants back."""
 
-    def __init__(self, options: openai.Options) -> None:
+    def __init__(self, options: openai.OpenAIOptions) -> None:
         super().__init__(options)
         self._given = options
 
@@ -182,7 +182,7 @@ def _loaded(name: str) -> Any:
     return litellm
 
 
-def _fault(litellm: Any, error: Exception, secrets: Sequence[str]) -> Fault:
+def _fault(litellm: Any, error: Exception, secrets: Sequence[str]) -> RequestFault:
     """Return what an exception of litellm means: as the provider's own reply says where it is kept, else by its status."""
     import httpx
 
@@ -201,9 +201,13 @@ def _fault(litellm: Any, error: Exception, secrets: Sequence[str]) -> Fault:
         later = ((httpx.TimeoutException, "timeout"), (httpx.ConnectError, "connect"), (httpx.TransportError, "reset"))
         for kind, name in (*_CAUSES, (litellm.Timeout, "timeout"), *later):
             if any(isinstance(cause, kind) for cause in causes):
-                return Fault(name, text)
+                return RequestFault(name, text)
         is_ours = not status or any(isinstance(cause, ImportError) for cause in causes)
-        fault = Fault("no_reply", text, again=False) if is_ours else fault_of_status(status, {}, text.encode(), secrets)
+        fault = (
+            RequestFault("no_reply", text, again=False)
+            if is_ours
+            else fault_of_status(status, {}, text.encode(), secrets)
+        )
     if isinstance(error, litellm.ContentPolicyViolationError):
         fault.code = "content_filter"
     elif isinstance(error, litellm.UnsupportedParamsError):
@@ -219,4 +223,4 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-PART = ModelPart(make=make, options=Options)
+PART = ModelPart(make=make, options=LitellmOptions)

@@ -128,7 +128,7 @@ def check_gguf(path: Path) -> None:
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class LocalModelOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a local model.
 
     Attributes:
@@ -151,8 +151,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(argument: str, options: Mapping[str, object]) -> "LocalModel":
-    """Return the model `local:NAME` or `local:./model.gguf` with `Options`."""
-    return LocalModel(argument, converted(options, Options, f"local:{argument}"))
+    """Return the model `local:NAME` or `local:./model.gguf` with `LocalModelOptions`."""
+    return LocalModel(argument, converted(options, LocalModelOptions, f"local:{argument}"))
 
 
 class LocalModel:
@@ -166,7 +166,7 @@ class LocalModel:
 
     bounded = True
 
-    def __init__(self, name: str, options: Options = Options()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, name: str, options: LocalModelOptions = LocalModelOptions()) -> None:  # noqa: B008 (frozen)
         check(name)
         self.name = Path(name).name if is_path(name) else name
         self.concurrency = options.slots
@@ -236,9 +236,9 @@ class LocalModel:
         step = await self._server.watched(self._chat.complete(asked, response_format=form, **seeded))
         return replace(step, message=_read(step.message, tools))
 
-    def _request_options(self, server: LocalServer) -> openai.Options:
+    def _request_options(self, server: LocalServer) -> openai.OpenAIOptions:
         options = self._options
-        return openai.Options(
+        return openai.OpenAIOptions(
             base_url=f"{server.address}/v1",
             headers={"Authorization": f"Bearer {server.key}"},  # not the key of somebody else in the environment
             temperature=options.temperature,
@@ -256,7 +256,7 @@ def _endpoint(path: Path) -> str:
     return f"local:{path}:{found.st_size}:{found.st_mtime_ns}"
 
 
-def _instruction(tools: Sequence[Tool], options: Options) -> str:
+def _instruction(tools: Sequence[Tool], options: LocalModelOptions) -> str:
     call = '{"name": "...", "arguments": {...}}'
     if options.calls > 1:
         form = f"Reply with a JSON list of calls, [{call}, ...]"
@@ -289,4 +289,4 @@ def _read(message: Message, tools: Sequence[Tool]) -> Message:
     return Message(role="assistant", parts=rest + parts)
 
 
-PART = ModelPart(make=make, options=Options)
+PART = ModelPart(make=make, options=LocalModelOptions)

@@ -38,7 +38,7 @@ def model(name: str, options: Mapping[str, object] = {}, *, defaults: Mapping[st
     raise registry.unknown("model", name, [f"{one}:" for one in registry.MODELS.names()], paths=False)
 
 
-class Opened:
+class OpenedModels:
     """Enters others for as long as it is entered: models with a server, workers, objects that hold some."""
 
     def __init__(self, parts: Sequence[object]) -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 
 from proctor.core.parts import ModelPart
-from proctor.models.openai import ChatModel, Options, make_served
+from proctor.models.openai import ChatModel, OpenAIOptions, make_served
 
 ADDRESS = "http://localhost:11434"
 _PORTS = {"http": "80", "https": "443"}  # of an address with its scheme
@@ -38,4 +38,4 @@ def make(argument: str, options: Mapping[str, object]) -> ChatModel:
     return make_served("ollama", argument, options, f"{address()}/v1", "OLLAMA_API_KEY")
 
 
-PART = ModelPart(make=make, options=Options)
+PART = ModelPart(make=make, options=OpenAIOptions)

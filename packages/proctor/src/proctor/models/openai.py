@@ -14,7 +14,7 @@ from proctor.chat.dialect import Dialect, Json, ModelReply, Request, merge, sett
 from proctor.chat.messages import read, sent_names, to_messages, to_reply, to_tools
 from proctor.chat.streaming import Stream, hearer
 from proctor.config import converted, settings
-from proctor.core.errors import BadInput, Refused
+from proctor.core.errors import BadInput, EndpointRefused
 from proctor.core.parts import ModelPart
 from proctor.core.sample import Message, Tool
 from proctor.core.sentence import Sentence, say
@@ -33,14 +33,14 @@ from proctor.models.batch_apis import BatchApi, openai_batches
 from proctor.models.batches import BATCH_SHARE, MOST_REQUESTS, batches_of
 from proctor.transport.client import Client, current
 from proctor.transport.faults import NotAccepted
-from proctor.transport.pace import CEILING, Bounds
+from proctor.transport.pace import CEILING, PaceBounds
 from proctor.transport.repair import strict
-from proctor.transport.target import Target
+from proctor.transport.target import RequestTarget
 
 OFFICIAL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"
 STREAMED: Json = {"stream": True, "stream_options": {"include_usage": True}}
-_FILTERED = cache.Answer(said=ModelReply(usage=NOTHING, stop="filtered"), seconds=0.0)
+_FILTERED = cache.CachedAnswer(said=ModelReply(usage=NOTHING, stop="filtered"), seconds=0.0)
 _UNSUPPORTED = ("unsupported_parameter", "unsupported_value", "unknown_parameter")  # codes of OpenAI
 _SAYS_UNSUPPORTED = re.compile(
     "Unsupported (?:parameter|value): '|Unknown parameter: '"
@@ -49,7 +49,7 @@ _OPTION = re.compile(r"'([a-z_]+)'|\): ([a-z_]+)(?:\.\w+)*: ")  # in quotes, or 
 _encoder = msgspec.json.Encoder()
 
 
-class Options(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OpenAIOptions(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options of a model of chat completions, in addition to those of every address.
 
     Attributes:
@@ -66,25 +66,25 @@ class Options(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=
     seed: int | None = None
 
 
-def options_of(values: Mapping[str, object]) -> Options:
+def options_of(values: Mapping[str, object]) -> OpenAIOptions:
     """Return the user's options, checked.
 
     Raises:
         BadInput: an unknown option, a wrong value, or a key: those stay in the environment, as runs are stored.
     """
     refuse_keys(values, "OPENAI_API_KEY")
-    return converted(values, Options, "openai")
+    return converted(values, OpenAIOptions, "openai")
 
 
 def make(argument: str, options: Mapping[str, object]) -> "ChatModel":
-    """Return the model `openai:MODEL` with `Options`."""
+    """Return the model `openai:MODEL` with `OpenAIOptions`."""
     return ChatModel(argument, options_of(options))
 
 
 def make_served(kind: str, argument: str, options: Mapping[str, object], base: str, variable: str) -> "ChatModel":
     """Return a model of a kind of server that speaks chat completions, at its own address and with its own key."""
     refuse_keys(options, variable)
-    checked = converted(options, Options, kind)
+    checked = converted(options, OpenAIOptions, kind)
     if not (argument or checked.model):
         raise BadInput(
             "Name the model: {kind}:MODEL. The command 'proctor data models list' shows those of servers on this machine.",
@@ -112,7 +112,7 @@ class Completions(Dialect):
 
     fold = Stream
 
-    def __init__(self, options: Options, own: tuple[str, str] | None = None) -> None:
+    def __init__(self, options: OpenAIOptions, own: tuple[str, str] | None = None) -> None:
         self._options = options
         self.seed = options.seed
         self._own = own  # address and variable of a kind of server
@@ -144,7 +144,7 @@ class Completions(Dialect):
     def read(self, data: bytes) -> ModelReply:
         return to_reply(read(data))
 
-    def batches(self, target: Target) -> BatchApi | None:
+    def batches(self, target: RequestTarget) -> BatchApi | None:
         return openai_batches(target, _PATH) if self._options.batch else None
 
     def repaired(self, body: Json, text: str) -> Json | None:
@@ -173,7 +173,7 @@ class ChatModel:
     def __init__(
         self,
         model: str = "",
-        options: EndpointOptions = Options(),  # noqa: B008 - frozen
+        options: EndpointOptions = OpenAIOptions(),  # noqa: B008 - frozen
         *,
         endpoint: str | None = None,
         dialect: Dialect | None = None,
@@ -184,7 +184,7 @@ class ChatModel:
         self.name = name
         self.options = options
         self.concurrency = options.concurrency or CEILING
-        self._dialect = dialect or Completions(cast("Options", options))
+        self._dialect = dialect or Completions(cast("OpenAIOptions", options))
         self.seed = self._dialect.seed
         self._fixed = merge(self._dialect.fixed(name), options.extra_body, self._dialect.objects)
         base, variable = self._dialect.access()
@@ -254,7 +254,7 @@ class ChatModel:
             return usage
         return replace(usage, cost=self._price(usage) * (1.0 if self._batches is None else BATCH_SHARE))
 
-    async def _answer(self, body: Json, *, is_streamed: bool) -> cache.Answer:
+    async def _answer(self, body: Json, *, is_streamed: bool) -> cache.CachedAnswer:
         """Return the answer to a request; one that the endpoint wants in other words is sent once more in those."""
         for text in self._repairs:
             body = self._dialect.repaired(body, text) or body
@@ -282,14 +282,14 @@ class ChatModel:
         name = found[1] or found[2]
         is_about_it = found[2] or error.code in _UNSUPPORTED or _SAYS_UNSUPPORTED.search(text)
         if name in self._fixed and name != "model" and is_about_it:
-            raise Refused(
+            raise EndpointRefused(
                 "{text}. This is about the option '{option}', so every request would be refused: leave it out, or give it another value.",
                 kind="option",
                 text=error.sentence,
                 option=name,
             ) from error
 
-    async def _asked(self, body: Json, *, is_streamed: bool) -> cache.Answer:
+    async def _asked(self, body: Json, *, is_streamed: bool) -> cache.CachedAnswer:
         client = current.get()
         if client is None:
             async with Client():
@@ -307,21 +307,21 @@ class ChatModel:
         if self._counts_tokens:
             client.endpoint(self._target).spent(said.usage.input_tokens + said.usage.output_tokens)
         seconds = time.perf_counter() - clock
-        return cache.Answer(said=said, seconds=seconds, first_token_seconds=first_token_seconds)
+        return cache.CachedAnswer(said=said, seconds=seconds, first_token_seconds=first_token_seconds)
 
     async def _posted(self, client: Client, data: bytes) -> ModelReply:
         return await client.post(self._target, data, self._dialect.read)
 
 
-def _target(url: str, headers: Mapping[str, str], options: EndpointOptions, advice: Sentence) -> Target:
-    return Target(
+def _target(url: str, headers: Mapping[str, str], options: EndpointOptions, advice: Sentence) -> RequestTarget:
+    return RequestTarget(
         url,
         headers=headers,
         seconds=options.timeout or seconds_of_the_environment(),
         first_byte_seconds=options.first_byte_timeout,
         connect_seconds=options.connect_timeout,
         certificate=options.client_certificate,
-        bounds=Bounds(
+        bounds=PaceBounds(
             concurrency=options.concurrency,
             requests_per_minute=options.requests_per_minute,
             tokens_per_minute=options.tokens_per_minute,
@@ -358,4 +358,4 @@ def _encoded(body: Json) -> bytes:
         return _encoder.encode(strict(body))
 
 
-PART = ModelPart(make=make, options=Options)
+PART = ModelPart(make=make, options=OpenAIOptions)

@@ -10,13 +10,13 @@ from proctor.core.parts import ModelPart
 from proctor.models.addresses import EndpointOptions, refuse_keys
 from proctor.models.batch_apis import BatchApi, openai_batches
 from proctor.models.openai import ChatModel, access
-from proctor.transport.target import Target
+from proctor.transport.target import RequestTarget
 
 _PATH = "/responses"
 _ENCRYPTED = "reasoning.encrypted_content"
 
 
-class Options(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ResponsesOptions(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options of `responses:MODEL`, which are those of every address; the API has neither `stop` nor a seed.
 
     Attributes:
@@ -29,9 +29,9 @@ class Options(EndpointOptions, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def make(argument: str, options: Mapping[str, object]) -> ChatModel:
-    """Return the model `responses:MODEL` with `Options`."""
+    """Return the model `responses:MODEL` with `ResponsesOptions`."""
     refuse_keys(options, "OPENAI_API_KEY")
-    checked = converted(options, Options, "responses")
+    checked = converted(options, ResponsesOptions, "responses")
     if checked.stop is not None:
         raise BadInput("The Responses API has no 'stop'; use openai:MODEL where you need it.")
     return ChatModel(argument, checked, dialect=Responses(checked))
@@ -45,7 +45,7 @@ class Responses(Dialect):
     fold = responses_messages.ResponseStream
     objects = ("text",)
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ResponsesOptions) -> None:
         self._options = options
 
     def access(self) -> tuple[str, str]:
@@ -63,7 +63,7 @@ class Responses(Dialect):
             fixed["reasoning"] = {"effort": options.reasoning_effort, "summary": "auto"}
         return fixed
 
-    def batches(self, target: Target) -> BatchApi | None:
+    def batches(self, target: RequestTarget) -> BatchApi | None:
         return openai_batches(target, _PATH) if self._options.batch else None
 
     def repaired(self, body: Json, text: str) -> Json | None:
@@ -77,4 +77,4 @@ class Responses(Dialect):
         return None
 
 
-PART = ModelPart(make=make, options=Options)
+PART = ModelPart(make=make, options=ResponsesOptions)

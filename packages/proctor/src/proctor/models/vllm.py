@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 
 from proctor.core.parts import ModelPart
-from proctor.models.openai import ChatModel, Options, make_served
+from proctor.models.openai import ChatModel, OpenAIOptions, make_served
 
 ADDRESS = "http://localhost:8000/v1"
 
@@ -14,4 +14,4 @@ def make(argument: str, options: Mapping[str, object]) -> ChatModel:
     return make_served("vllm", argument, options, os.environ.get("VLLM_BASE_URL") or ADDRESS, "VLLM_API_KEY")
 
 
-PART = ModelPart(make=make, options=Options)
+PART = ModelPart(make=make, options=OpenAIOptions)

@@ -29,7 +29,7 @@ class Bullets(msgspec.Struct, frozen=True, tag=True):
     numbered: bool = False
 
 
-class Table(msgspec.Struct, frozen=True, tag=True):
+class TableBlock(msgspec.Struct, frozen=True, tag=True):
     """A table; columns whose number is in `right` hold numbers."""
 
     columns: Sequence[Phrase]
@@ -37,7 +37,7 @@ class Table(msgspec.Struct, frozen=True, tag=True):
     right: Collection[int] = ()
 
 
-class Heading(msgspec.Struct, frozen=True, tag=True):
+class HeadingBlock(msgspec.Struct, frozen=True, tag=True):
     """A heading within a section."""
 
     text: Phrase
@@ -56,10 +56,10 @@ class Code(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
-Block = Heading | Paragraph | Bullets | Table | Drawing | Code
+Block = HeadingBlock | Paragraph | Bullets | TableBlock | Drawing | Code
 
 
-class Section(msgspec.Struct, frozen=True):
+class SectionBlock(msgspec.Struct, frozen=True):
     """A heading with what comes below it."""
 
     title: Phrase

@@ -9,9 +9,9 @@ from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.core.trial import Value
-from proctor.reports.listing import Listing, Tables, pack_rows, text_characters
+from proctor.reports.listing import ListingTables, TrialListing, pack_rows, text_characters
 from proctor.reports.story import Story, stored_story
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import visible
 
 Group = Literal["broken", "fixed", "both_wrong", "both_right", "not_compared"]
@@ -87,9 +87,9 @@ def pair_samples(first: Side, second: Side, *, characters: int | None = None) ->
             )
 
 
-def listing_of_both(found: Iterable[SamplePair], total: int, words: Words) -> Listing:
+def listing_of_both(found: Iterable[SamplePair], total: int, words: ReportWords) -> TrialListing:
     """Return the JSON of both runs' samples, for the script of the page."""
-    tables = Tables(words, (), 2 * total)
+    tables = ListingTables(words, (), 2 * total)
     return pack_rows((_row(one, tables) for one in found), tables, total)
 
 
@@ -145,7 +145,7 @@ def _reason(one: Story) -> str | Sentence:
     return next((found.reason for found in one.findings if found.reason), "")
 
 
-def _row(one: SamplePair, tables: Tables) -> dict[str, object]:
+def _row(one: SamplePair, tables: ListingTables) -> dict[str, object]:
     known = one.any_story
     return {
         "n": visible(one.sample_id),

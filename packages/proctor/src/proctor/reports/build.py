@@ -59,7 +59,7 @@ PRIVATE = {"key", "token", "secret", "password", "authorization", "headers", "co
 HIDDEN = "•••"
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True):
+class EstimateSection(msgspec.Struct, frozen=True, kw_only=True):
     """Estimates that share a table: of the whole run (''), official aggregates ('official'), or of one tag."""
 
     key: str
@@ -81,13 +81,13 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class ReportData(msgspec.Struct, frozen=True, kw_only=True):
     """All data of a page, before it is put into a language."""
 
     record: RunRecord
     target: Sentence | None = None
     headline: tuple[Estimate, ...] = ()
-    sections: tuple[Section, ...] = ()
+    sections: tuple[EstimateSection, ...] = ()
     outcomes: Mapping[str, int] = {}
     stops: Mapping[str, int] = {}
     usage: Usage = Usage()
@@ -116,7 +116,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return self.usage != Usage()
 
 
-def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, failures: int = 50) -> Report:
+def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, failures: int = 50) -> ReportData:
     """Gather the data of a report. Only `failures` failed trials are kept, spread over the kinds of error."""
     outcomes: dict[str, int] = {name: count for name in OUTCOMES if (count := store.outcomes(record.id).get(name, 0))}
     if (left := record.planned - sum(outcomes.values())) > 0:
@@ -135,7 +135,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         found = (stored_story(store, record.id, sample_id, attempt) for sample_id, attempt in keys)
         return (story for story in found if story is not None)
 
-    return Report(
+    return ReportData(
         record=record,
         target=target(record),
         headline=_headline(record, estimates),
@@ -192,7 +192,7 @@ def _headline(record: RunRecord, estimates: Sequence[Estimate]) -> tuple[Estimat
     return (*(main or whole[:1]), *(one for one in overall if one not in main))
 
 
-def _sections(estimates: Sequence[Estimate]) -> tuple[Section, ...]:
+def _sections(estimates: Sequence[Estimate]) -> tuple[EstimateSection, ...]:
     by_key: dict[str, list[Estimate]] = {}
     empty = {one.name for one in estimates if not one.slice and one.value is None}
     for one in estimates:
@@ -203,7 +203,7 @@ def _sections(estimates: Sequence[Estimate]) -> tuple[Section, ...]:
         key = one.slice.partition("=")[0] or ("" if is_main else "official")
         by_key.setdefault(key, []).append(one)
     order = sorted(by_key, key=lambda key: SECTIONS_FIRST.index(key) if key in SECTIONS_FIRST else len(SECTIONS_FIRST))
-    return tuple(Section(key=key, estimates=tuple(sorted(by_key[key], key=_is_number))) for key in order)
+    return tuple(EstimateSection(key=key, estimates=tuple(sorted(by_key[key], key=_is_number))) for key in order)
 
 
 def _is_number(estimate: Estimate) -> bool:

@@ -13,20 +13,28 @@ from proctor.core.task import Store
 from proctor.engine.judge_figures import compared as judges_compared
 from proctor.reports.drawn import LOOKED_AT, SHARED, UNRECORDED, is_part, strata_in_common
 from proctor.reports.earlier import Earlier, read_earlier
-from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, match_samples, metric_of, untested_row
+from proctor.reports.matching import (
+    Adjusted,
+    Earned,
+    MatchedSample,
+    earned_by_sample,
+    match_samples,
+    metric_of,
+    untested_row,
+)
 from proctor.reports.same_task import check_same_task
-from proctor.reports.verdicts import Outcome, Row, Untested, decide_each
+from proctor.reports.verdicts import MetricRow, Outcome, Untested, decide_each
 from proctor.stats import power
 from proctor.stats.rate import Interval
 
-__all__ = ["Comparison", "Outcome", "Row", "compare", "compare_several"]
+__all__ = ["MetricRow", "Outcome", "RunComparison", "compare", "compare_several"]
 
 LISTED = 200
 
 Side = tuple[RunRecord, Store]
 
 
-class Decided(Protocol):
+class DecidedBy(Protocol):
     """The interval by which one of two runs was ended early; see `proctor.api.anytime`."""
 
     @property
@@ -42,10 +50,10 @@ class Decided(Protocol):
     def note(self) -> Sentence: ...
 
 
-Deciding = Callable[[Side, Side, str], Decided | None]  # the second run against the first, by a scorer
+Deciding = Callable[[Side, Side, str], DecidedBy | None]  # the second run against the first, by a scorer
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison of two runs; the lists hold sample ids, at most 200 each.
 
     `not_comparable` counts samples by why they are in no row. `needed` says how many samples find the difference that
@@ -54,7 +62,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     first: RunRecord
     second: RunRecord
-    rows: Sequence[Row]
+    rows: Sequence[MetricRow]
     wins: Sequence[str]
     losses: Sequence[str]
     ties: int
@@ -72,7 +80,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         return f"<Comparison of {self.second.id} with {self.first.id}: {change}, {main.outcome}>"
 
 
-def _line(row: Row) -> str:
+def _line(row: MetricRow) -> str:
     name = f"{row.metric} [{row.slice}]" if row.slice else row.metric
     found = row.difference
     interval = (
@@ -93,7 +101,7 @@ def compare(
     detect: float | None = None,
     given: Sequence[Side] = (),
     decided: Deciding | None = None,
-) -> Comparison:
+) -> RunComparison:
     """Compare the second run (the new one) with the first on the samples both have scored.
 
     Args:
@@ -117,7 +125,7 @@ def compare_several(
     detect: float | None = None,
     given: Sequence[Side] = (),
     decided: Deciding | None = None,
-) -> list[Comparison]:
+) -> list[RunComparison]:
     """Compare each of the others with the first run.
 
     With several, the first rows are tested together, corrected by Holm, and no other rows are tested.
@@ -138,7 +146,7 @@ def compare_several(
         drafts = [_with_decision(drafts[0], decided(first, others[0], scorers[0]))]
     tested = decide_each([draft.rows for draft in drafts], 1 - level)
     return [
-        Comparison(
+        RunComparison(
             first=first[0],
             second=other[0],
             rows=rows,
@@ -225,7 +233,7 @@ def _draft(
 
         def adjusted(
             slice_: str,
-            matches: Sequence[Match],
+            matches: Sequence[MatchedSample],
             earlier: Earlier | None = earlier,
             by: str = by,
             whole: Adjusted | None = whole,
@@ -241,7 +249,7 @@ def _draft(
     return _Draft(rows, wins, losses, left_out, empty)
 
 
-def _with_decision(draft: _Draft, decided: Decided | None) -> _Draft:
+def _with_decision(draft: _Draft, decided: DecidedBy | None) -> _Draft:
     """Return the draft with the interval by which one of the runs was ended in its first row."""
     if decided is None:
         return draft
@@ -260,8 +268,8 @@ def _with_decision(draft: _Draft, decided: Decided | None) -> _Draft:
 
 def _untested(
     prefix: str,
-    planned: Sequence[Match],
-    adjusted: Callable[[str, Sequence[Match]], Adjusted | None],
+    planned: Sequence[MatchedSample],
+    adjusted: Callable[[str, Sequence[MatchedSample]], Adjusted | None],
     *,
     level: float,
     seed: int,
@@ -270,7 +278,7 @@ def _untested(
     scored = sum(match.pair is not None for match in planned)
     name = f"{prefix}{metric_of(planned)}"
     yield untested_row(name, "", planned, level=level, seed=seed, adjusted=adjusted("", planned))
-    by_slice: dict[str, list[Match]] = {}
+    by_slice: dict[str, list[MatchedSample]] = {}
     for match in planned:
         for key, value in match.old.tags.items():
             by_slice.setdefault(f"{key}={value}", []).append(match)

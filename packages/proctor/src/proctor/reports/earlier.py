@@ -10,10 +10,10 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, weighted_pairs
+from proctor.reports.matching import Adjusted, Earned, MatchedSample, earned_by_sample, weighted_pairs
 from proctor.reports.same_task import check_same_task
-from proctor.stats.covariate import Fit, Group, Other, Sample, adjust, fit_groups, gain
-from proctor.stats.paired import Pair
+from proctor.stats.covariate import CovariateFit, CovariateGroup, CovariateSample, Other, adjust, fit_groups, gain
+from proctor.stats.paired import PairedSample
 
 Side = tuple[RunRecord, Store]
 
@@ -37,23 +37,25 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
         sizes: Mapping[str, float],
         stratum_of: Callable[[Mapping[str, str]], str],
         slice_: str = "",
-    ) -> dict[str, Group]:
+    ) -> dict[str, CovariateGroup]:
         """Return the samples by stratum, those in `values` (cluster, stratum, value by id) and the others of the slice."""
         known = self.samples
-        samples: dict[str, list[Sample]] = {name: [] for name in sizes}
+        samples: dict[str, list[CovariateSample]] = {name: [] for name in sizes}
         others: dict[str, list[Other]] = {name: [] for name in sizes}
         for id, (cluster, stratum, value) in values.items():
             if stratum in samples:
                 earlier = known[id].mean if id in known else None
-                samples[stratum].append(Sample(cluster=cluster, value=value, earlier=earlier))
+                samples[stratum].append(CovariateSample(cluster=cluster, value=value, earlier=earlier))
         key, _, tag = slice_.partition("=")
         for id, one in known.items():
             if id not in values and (not slice_ or one.tags.get(key) == tag):
                 others.get(stratum_of(one.tags), []).append(Other(cluster=one.cluster, earlier=one.mean))
-        return {name: Group(size=size, samples=samples[name], others=others[name]) for name, size in sizes.items()}
+        return {
+            name: CovariateGroup(size=size, samples=samples[name], others=others[name]) for name, size in sizes.items()
+        }
 
     def adjust(
-        self, plain: Estimate, groups: Mapping[str, Group], *, of_suite: bool, slope: float | None = None
+        self, plain: Estimate, groups: Mapping[str, CovariateGroup], *, of_suite: bool, slope: float | None = None
     ) -> tuple[Estimate, float | None]:
         """Return the estimate as the earlier runs adjust it, and by which slope; a note says what that gained, or why it gained nothing.
 
@@ -81,9 +83,11 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
                 correlation=correlation,
             )
         noted = replace(adjusted, note=say("{note}; {more}", note=plain.note, more=note) if plain.note else note)
-        return noted, fit.slope if isinstance(fit, Fit) else None
+        return noted, fit.slope if isinstance(fit, CovariateFit) else None
 
-    def adjust_pairs(self, planned: Sequence[Match], slice_: str, by: str, slope: float | None = None) -> Adjusted:
+    def adjust_pairs(
+        self, planned: Sequence[MatchedSample], slice_: str, by: str, slope: float | None = None
+    ) -> Adjusted:
         """Return the pairs of a slice as the earlier runs adjust their differences.
 
         Args:
@@ -96,13 +100,13 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
         for both in planned:
             sizes[both.stratum] = sizes.get(both.stratum, 0.0) + both.stands_for
 
-        def grouped(of: Callable[[Pair], float]) -> dict[str, Group]:
+        def grouped(of: Callable[[PairedSample], float]) -> dict[str, CovariateGroup]:
             values = {both.id: (pair.cluster, both.stratum, of(pair)) for both, pair in zip(scored, pairs, strict=True)}
             return self.groups(values, sizes, lambda tags: tags.get(by, ""), slice_)
 
         fit = self.why_not or fit_groups(grouped(lambda pair: pair.difference), signed=True, slope=slope)
         runs = ", ".join(self.runs)
-        if isinstance(fit, Fit) and fit.narrower <= 0 and slope is None:
+        if isinstance(fit, CovariateFit) and fit.narrower <= 0 and slope is None:
             fit = say("nothing is gained")
         old = math.fsum(pair.weight * pair.second for pair in pairs) / max(len(pairs), 1)
         if isinstance(fit, Sentence) or (slice_ and slope is None):
@@ -115,7 +119,7 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
             replace(pair, shift=pair.difference - next(adjusted[both.stratum]))
             for both, pair in zip(scored, pairs, strict=True)
         ]
-        if isinstance(of_old := fit_groups(grouped(lambda pair: pair.second)), Fit):
+        if isinstance(of_old := fit_groups(grouped(lambda pair: pair.second)), CovariateFit):
             known = {name: iter(values) for name, values in of_old.values.items()}
             values = [pair.weight * next(known[both.stratum]) for both, pair in zip(scored, pairs, strict=True)]
             old = math.fsum(values) / len(pairs)

@@ -15,8 +15,8 @@ from proctor.core.errors import BadInput, needs
 from proctor.core.run import Estimate
 from proctor.i18n import language, speak
 from proctor.reports import versus
-from proctor.reports.compare import Comparison
-from proctor.reports.words import Words
+from proctor.reports.compare import RunComparison
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def draw_estimates(estimates: Sequence[Estimate], title: str, lang: str | None) 
     return _with_rows(figure, axes, labels, title + left)
 
 
-def draw_comparison(comparison: Comparison, lang: str | None) -> "Figure":
+def draw_comparison(comparison: RunComparison, lang: str | None) -> "Figure":
     """Draw the paired differences with their intervals, in points; what is shown to be better or worse is marked.
 
     Raises:
@@ -148,16 +148,16 @@ def draw_trend(points: Sequence[DatedEstimate], baseline: Estimate | None, title
     return _finished(figure)
 
 
-def _words(lang: str | None) -> Words:
+def _words(lang: str | None) -> ReportWords:
     """Return the words of the language that can be drawn here."""
     wanted = lang or language()
     if wanted != "zh" or _chinese_font() is not None:
-        return Words(wanted)
+        return ReportWords(wanted)
     warnings.warn(
         speak("No font with Chinese was found, so the figure is in English. Install one, such as Noto Sans CJK.", "zh"),
         stacklevel=3,
     )
-    return Words("en")
+    return ReportWords("en")
 
 
 @cache

@@ -13,9 +13,9 @@ import msgspec
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.core.trial import IN_THE_MEAN
-from proctor.reports.pairs import Pair
-from proctor.reports.story import Finding, Line, Story, cut, story
-from proctor.reports.words import Words
+from proctor.reports.pairs import CallRows
+from proctor.reports.story import Story, StoryFinding, StoryLine, cut, story
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import visible
 from proctor.stores.reading import trials_with_verdicts
 
@@ -26,14 +26,14 @@ SHORT = 24  # texts up to here stand where they are needed; a number would not b
 Ref = str | int
 
 
-class Rule(msgspec.Struct, frozen=True):
+class ErrorRule(msgspec.Struct, frozen=True):
     """A class and type of error, as the page counts them."""
 
     error_class: str
     error_type: str
 
 
-class Listing(msgspec.Struct, frozen=True, kw_only=True):
+class TrialListing(msgspec.Struct, frozen=True, kw_only=True):
     """The JSON, how many trials it lists, and how many there are."""
 
     data: str
@@ -57,13 +57,13 @@ def text_characters(trials: int) -> int:
     return max(LEAST, min(MOST, CHARACTERS // (4 * max(trials, 1))))
 
 
-def listing(stories: Iterable[Story], rules: Iterable[Rule], total: int, words: Words) -> Listing:
+def listing(stories: Iterable[Story], rules: Iterable[ErrorRule], total: int, words: ReportWords) -> TrialListing:
     """Return the JSON of a run's trials; `rules` are numbered in their order, as the page links to them."""
-    tables = Tables(words, rules, total)
+    tables = ListingTables(words, rules, total)
     return pack_rows(map(tables.row, stories), tables, total)
 
 
-def pack_rows(rows: Iterable[Mapping[str, object]], tables: "Tables", total: int) -> Listing:
+def pack_rows(rows: Iterable[Mapping[str, object]], tables: "ListingTables", total: int) -> TrialListing:
     """Pack rows with the tables they refer to, up to the size of a page."""
     made: list[bytes] = []
     size = 0
@@ -77,7 +77,7 @@ def pack_rows(rows: Iterable[Mapping[str, object]], tables: "Tables", total: int
     head = msgspec.json.encode(tables.as_data())
     data = head[:-1] + b',"rows":[' + b",".join(made) + b"]}"
     # "<" is the only character with which a text could leave the script element
-    return Listing(data=data.decode().replace("<", "\\u003c"), listed=len(made), total=total)
+    return TrialListing(data=data.decode().replace("<", "\\u003c"), listed=len(made), total=total)
 
 
 def state(one: Story) -> str:
@@ -94,10 +94,10 @@ def state(one: Story) -> str:
     return "passed" if scored else "unscored"
 
 
-class Tables:
+class ListingTables:
     """The tables that rows refer to by number, filled while rows are made."""
 
-    def __init__(self, words: Words, rules: Iterable[Rule], trials: int) -> None:
+    def __init__(self, words: ReportWords, rules: Iterable[ErrorRule], trials: int) -> None:
         self.words = words
         self.texts = [""]  # numbers begin with 1, as 0 is left out of rows
         self.size = 0
@@ -165,11 +165,11 @@ class Tables:
             lines.append([self._role(line), self._ref(line.text)])
         return lines, left_out
 
-    def _role(self, line: Line) -> Ref:
+    def _role(self, line: StoryLine) -> Ref:
         role = self.words.role(line.role)
         return self._ref(role if line.kind == "text" else f"{role} {self.words.kind(line.kind)}")
 
-    def _finding(self, found: Finding) -> list[object]:
+    def _finding(self, found: StoryFinding) -> list[object]:
         scorer = _number(found.scorer, self.scorers, self._number_by_scorer)
         reason = self._ref(self._cut(self.words.t(found.reason)))
         if found.value is None:
@@ -178,7 +178,7 @@ class Tables:
         marks = [[visible(mark.name), mark.points, mark.low, mark.high] for mark in found.marks]
         return [scorer, round(found.value, 4), points, reason, int(found.passed), *([marks] if marks else [])]
 
-    def _pair(self, pair: Pair) -> list[object]:
+    def _pair(self, pair: CallRows) -> list[object]:
         rows = [
             [visible(row.parameter), self._cell(row.expected), self._cell(row.made), int(row.marked)]
             for row in pair.rows
@@ -225,7 +225,7 @@ def _number(text: str, table: list[str], number_by_text: dict[str, int]) -> int:
     return number_by_text[text]
 
 
-def script_words(words: Words) -> Mapping[str, str]:
+def script_words(words: ReportWords) -> Mapping[str, str]:
     """Return the texts of the scripts."""
     return {
         "passed": words.t("passed"),

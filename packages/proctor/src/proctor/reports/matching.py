@@ -49,7 +49,7 @@ class Earned(msgspec.Struct):
         return self.least + max(self.planned - self.attempts, 0) / max(self.planned, self.attempts)
 
 
-class Match(msgspec.Struct):
+class MatchedSample(msgspec.Struct):
     """A sample that was planned in both runs; `pair` is None unless it is scored in both.
 
     `stands_for` is how many samples of its stratum of the task there are to each that was planned in both runs. `looked_at`
@@ -59,7 +59,7 @@ class Match(msgspec.Struct):
     id: str
     old: Earned
     new: Earned
-    pair: paired.Pair | None
+    pair: paired.PairedSample | None
     stratum: str = ""
     stands_for: float = 1.0
     looked_at: bool = False
@@ -85,7 +85,7 @@ class Adjusted(msgspec.Struct, frozen=True, kw_only=True):
         slope: by which differences were adjusted; None where they are as they were.
     """
 
-    pairs: Sequence[paired.Pair]
+    pairs: Sequence[paired.PairedSample]
     added: float
     note: Sentence
     old: float
@@ -115,7 +115,7 @@ def earned_by_sample(record: RunRecord, store: Store, scorer: str) -> dict[str, 
 
 def match_samples(
     first: RunRecord, second: RunRecord, old: Mapping[str, Earned], new: Mapping[str, Earned]
-) -> tuple[dict[str, Match], Counter[str]]:
+) -> tuple[dict[str, MatchedSample], Counter[str]]:
     """Pair the samples planned in both runs to which the scorer applies; count why others are left out.
 
     Args:
@@ -141,11 +141,11 @@ def match_samples(
             pair = None if unscored else _pair(old[id], new[id])
             stratum = stratum_by_id.get(id, "")
             stands_for = sizes[stratum] / counts[stratum] if stratum in sizes else 1.0
-            planned[id] = Match(id, old[id], new[id], pair, stratum, stands_for, looked_at)
+            planned[id] = MatchedSample(id, old[id], new[id], pair, stratum, stands_for, looked_at)
     return planned, left_out
 
 
-def metric_of(planned: Iterable[Match]) -> str:
+def metric_of(planned: Iterable[MatchedSample]) -> str:
     """Return the name of the mean: `accuracy` where all attempts are right or wrong, else `score`."""
     return "accuracy" if all(both.old.whole and both.new.whole for both in planned) else "score"
 
@@ -153,7 +153,7 @@ def metric_of(planned: Iterable[Match]) -> str:
 def untested_row(
     name: str,
     slice_: str,
-    planned: Sequence[Match],
+    planned: Sequence[MatchedSample],
     *,
     level: float = 0.95,
     seed: int = 0,
@@ -191,7 +191,7 @@ def untested_row(
     )
 
 
-def weighted_pairs(planned: Sequence[Match]) -> Iterator[paired.Pair]:
+def weighted_pairs(planned: Sequence[MatchedSample]) -> Iterator[paired.PairedSample]:
     """Yield the pairs, weighted by the size of their stratum in the task, as in the estimates of a single run."""
     sizes: dict[str, float] = {}
     counts = Counter[str]()
@@ -205,10 +205,10 @@ def weighted_pairs(planned: Sequence[Match]) -> Iterator[paired.Pair]:
             yield both.pair if math.isclose(weight, 1.0) else replace(both.pair, weight=weight)
 
 
-def _mean(pairs: Sequence[paired.Pair]) -> float:
+def _mean(pairs: Sequence[paired.PairedSample]) -> float:
     size = math.fsum(one.weight for one in pairs)
     return math.fsum(one.weight * one.difference for one in pairs) / size if size else 0.0
 
 
-def _pair(old: Earned, new: Earned) -> paired.Pair:
-    return paired.Pair(cluster=old.cluster, first=new.mean, second=old.mean)
+def _pair(old: Earned, new: Earned) -> paired.PairedSample:
+    return paired.PairedSample(cluster=old.cluster, first=new.mean, second=old.mean)

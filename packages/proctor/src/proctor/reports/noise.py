@@ -12,9 +12,9 @@ from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.engine.judge_figures import about
-from proctor.reports.blocks import Block, Bullets, Section, Table
-from proctor.reports.words import Words
-from proctor.stats.components import Attempts, Component, Components, components
+from proctor.reports.blocks import Block, Bullets, SectionBlock, TableBlock
+from proctor.reports.words import ReportWords
+from proctor.stats.components import AttemptValues, Component, Components, components
 from proctor.stats.passk import is_success
 
 MOST_SLICES = 100
@@ -172,7 +172,7 @@ def _more_repeats(sources: Sequence[Source], repeats: float) -> float | None:
     return math.hypot(*errors.values())
 
 
-def read_attempts(record: RunRecord, store: Store, scorer: str) -> tuple[list[Attempts], float]:
+def read_attempts(record: RunRecord, store: Store, scorer: str) -> tuple[list[AttemptValues], float]:
     """Return the values of each sample with a scored attempt, and how often a judge repeated its judgement, in the mean."""
     variances, repeats = _of_judge(record, store, scorer)
     samples = []
@@ -181,7 +181,7 @@ def read_attempts(record: RunRecord, store: Store, scorer: str) -> tuple[list[At
         if scored:
             judged = [variances.get((one.sample_id, one.attempt), 0.0) for one in scored] if variances else []
             samples.append(
-                Attempts(
+                AttemptValues(
                     scored[0].sample_id,
                     scored[0].cluster,
                     scored[0].tags,
@@ -211,14 +211,14 @@ def _of_judge(record: RunRecord, store: Store, scorer: str) -> tuple[Mapping[tup
     return (variances, sum(counts) / len(counts)) if counts else ({}, 1.0)
 
 
-def _passed(sample: Attempts) -> int:
+def _passed(sample: AttemptValues) -> int:
     return sum(map(is_success, sample.values))
 
 
-def _unsteady(samples: Sequence[Attempts]) -> Iterator[Unsteady]:
+def _unsteady(samples: Sequence[AttemptValues]) -> Iterator[Unsteady]:
     """Yield the samples whose attempts differ most."""
 
-    def spread(sample: Attempts) -> float:
+    def spread(sample: AttemptValues) -> float:
         mean = math.fsum(sample.values) / len(sample.values)
         return math.fsum((value - mean) ** 2 for value in sample.values) / len(sample.values)
 
@@ -234,9 +234,9 @@ def _unsteady(samples: Sequence[Attempts]) -> Iterator[Unsteady]:
         )
 
 
-def _slices(samples: Sequence[Attempts], names: Sequence[str], repeats: float) -> Iterator[SliceNoise]:
+def _slices(samples: Sequence[AttemptValues], names: Sequence[str], repeats: float) -> Iterator[SliceNoise]:
     """Yield the slices that estimates are reported of, unless one is all there is."""
-    members: dict[str, list[Attempts]] = {name: [] for name in names}
+    members: dict[str, list[AttemptValues]] = {name: [] for name in names}
     for sample in samples:
         for key, value in sample.tags.items():
             if (name := f"{key}={value}") in members:
@@ -253,7 +253,7 @@ def _slices(samples: Sequence[Attempts], names: Sequence[str], repeats: float) -
             )
 
 
-def sections(found: Sequence[Noise], words: Words, *, is_short: bool = False) -> list[Section]:
+def sections(found: Sequence[Noise], words: ReportWords, *, is_short: bool = False) -> list[SectionBlock]:
     """Return the parts of a page about the noise of a run; `is_short` for a terminal."""
     t = words.t
     made = []
@@ -267,11 +267,11 @@ def sections(found: Sequence[Noise], words: Words, *, is_short: bool = False) ->
             lines.append(t("{count} more slices are in the report.", count=len(one.slices) - len(shown)))
         blocks: list[Block] = [_table(one, words), Bullets(lines)]
         blocks += [_slice_table(one, words, shown)] if shown else []
-        made.append(Section(f"{title} · {one.scorer}" if len(found) > 1 else title, blocks))
+        made.append(SectionBlock(f"{title} · {one.scorer}" if len(found) > 1 else title, blocks))
     return made
 
 
-def _table(one: Noise, words: Words) -> Table:
+def _table(one: Noise, words: ReportWords) -> TableBlock:
     t = words.t
     rows = [
         [
@@ -283,10 +283,10 @@ def _table(one: Noise, words: Words) -> Table:
         for source in one.sources
     ]
     columns = [t("Source"), t("Deviation [95%]"), t("Of the variance"), t("Standard error")]
-    return Table(columns, rows, right=(1, 2, 3))
+    return TableBlock(columns, rows, right=(1, 2, 3))
 
 
-def _sentences(one: Noise, words: Words) -> Iterator[str]:
+def _sentences(one: Noise, words: ReportWords) -> Iterator[str]:
     """Say what more attempts or samples buy, and how many samples are steady."""
     t = words.t
     values = {"now": _finely(one.standard_error), "trials": words.count(one.samples)}
@@ -323,7 +323,7 @@ def _sentences(one: Noise, words: Words) -> Iterator[str]:
         )
 
 
-def _slice_table(one: Noise, words: Words, shown: Sequence[SliceNoise]) -> Table:
+def _slice_table(one: Noise, words: ReportWords, shown: Sequence[SliceNoise]) -> TableBlock:
     t = words.t
     columns = [t("Slice"), t("Samples"), t("Deviation of samples"), t("Of attempts")]
     rows = [
@@ -336,10 +336,10 @@ def _slice_table(one: Noise, words: Words, shown: Sequence[SliceNoise]) -> Table
     if one.is_rate:
         columns.append(t("Flaky"))
         rows = [[*row, words.count(each.sometimes)] for row, each in zip(rows, shown, strict=True)]
-    return Table(columns, rows, right=range(1, len(columns)))
+    return TableBlock(columns, rows, right=range(1, len(columns)))
 
 
-def _unsteady_line(one: Noise, words: Words, most: int) -> str:
+def _unsteady_line(one: Noise, words: ReportWords, most: int) -> str:
     t = words.t
     shown = one.unsteady[:most]
     if one.is_rate:

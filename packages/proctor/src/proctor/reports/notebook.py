@@ -7,10 +7,10 @@ from markupsafe import Markup, escape
 
 from proctor.core.run import Estimate
 from proctor.reports import plot, versus
-from proctor.reports.build import Report
-from proctor.reports.compare import Comparison
+from proctor.reports.build import ReportData
+from proctor.reports.compare import RunComparison
 from proctor.reports.render import lines
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line
 
 MOST_ROWS = 60
@@ -25,9 +25,9 @@ LOOKS = {  # of the shapes of `plot`, as there is no style sheet
 RIGHT = "text-align:right;white-space:nowrap"
 
 
-def run_html(report: Report, lang: str) -> str:
+def run_html(report: ReportData, lang: str) -> str:
     """Return the numbers of a run: how its trials ended, what to know first, and its estimates with their plots."""
-    words, record = Words(lang), report.record
+    words, record = ReportWords(lang), report.record
     outcomes = ", ".join(f"{words.outcome(name)}: {words.count(count)}" for name, count in report.outcomes.items())
     facts = (words.t("Run {run}", run=record.id), words.state(record.state), outcomes)
     titles = ("", words.t("Value"), words.t("Interval"), "", words.t("Scored / planned"))
@@ -41,9 +41,9 @@ def run_html(report: Report, lang: str) -> str:
     )
 
 
-def comparison_html(comparison: Comparison, lang: str) -> str:
+def comparison_html(comparison: RunComparison, lang: str) -> str:
     """Return the rows of a comparison with their plots, and the sentences on what they can show."""
-    words = Words(lang)
+    words = ReportWords(lang)
     sides = (f"{letter}  {side.agent} · {side.id}" for letter, side in zip("AB", (comparison.first, comparison.second), strict=True))  # fmt: skip
     titles = ("", "A", "B", "B − A", words.t("Interval"), "−50 … +50", "p", "")
     rows = [
@@ -62,7 +62,7 @@ def comparison_html(comparison: Comparison, lang: str) -> str:
     return _page(versus.headline(comparison, words), [*sides], titles, rows, words, versus.sentences(comparison, words))
 
 
-def _row(one: Estimate, label: str, words: Words) -> Sequence[str | Markup]:
+def _row(one: Estimate, label: str, words: ReportWords) -> Sequence[str | Markup]:
     scored = f"{words.count(one.scored)} / {words.count(one.planned)}"
     return label, words.value(one), words.interval(one), _drawn(plot.row(one, "")), scored
 
@@ -77,7 +77,7 @@ def _page(
     facts: Iterable[str],
     titles: Sequence[str],
     rows: Sequence[Sequence[str | Markup]],
-    words: Words,
+    words: ReportWords,
     notes: Iterable[str],
 ) -> str:
     head = Markup("").join(Markup('<th style="{}">{}</th>').format(RIGHT if at else "", one) for at, one in enumerate(titles))  # fmt: skip

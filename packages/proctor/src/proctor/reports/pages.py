@@ -13,16 +13,16 @@ from proctor.reports.blocks import (
     Bullets,
     Code,
     Drawing,
-    Heading,
+    HeadingBlock,
     Paragraph,
     Phrase,
-    Section,
-    Table,
+    SectionBlock,
+    TableBlock,
     Tone,
     block_kind,
 )
 from proctor.reports.tables import add_rows, new_table, print_table, styled
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import one_line, visible
 
@@ -35,12 +35,12 @@ __all__ = [
     "Bullets",
     "Code",
     "Drawing",
-    "Heading",
-    "Page",
+    "HeadingBlock",
     "Paragraph",
     "Phrase",
-    "Section",
-    "Table",
+    "ReportPage",
+    "SectionBlock",
+    "TableBlock",
     "Tone",
     "html",
     "markdown",
@@ -57,23 +57,23 @@ INTERVAL = re.compile(r" \[([-+−–\d][^\[\],]*), ([-+−–\d][^\[\],]*)\]$")
 
 def section(
     title: str, columns: Sequence[str] = (), rows: Sequence[Sequence[str]] = (), remarks: Sequence[str] = ()
-) -> Section:
+) -> SectionBlock:
     """Return a part of a page: a table whose first and last columns are texts, and remarks; either may be empty."""
-    table = [Table(columns, rows, right=range(1, len(columns) - 1))] if rows else []
-    return Section(title, [*table, *([Bullets(remarks)] if remarks else [])])
+    table = [TableBlock(columns, rows, right=range(1, len(columns) - 1))] if rows else []
+    return SectionBlock(title, [*table, *([Bullets(remarks)] if remarks else [])])
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
+class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """The whole page; `facts` are shown below its title, `notes` are what a reader has to know first."""
 
     title: Phrase
     facts: Mapping[str, Phrase] = {}
     notes: Sequence[Phrase] = ()
-    sections: Sequence[Section]
+    sections: Sequence[SectionBlock]
     numbered: bool = True
 
 
-def write(path: Path, page: Page, lang: str) -> Path:
+def write(path: Path, page: ReportPage, lang: str) -> Path:
     """Write a page; the suffix says which kind: .md or .html.
 
     Raises:
@@ -85,14 +85,14 @@ def write(path: Path, page: Page, lang: str) -> Path:
     return write_whole(path, kinds[path.suffix](page, lang))
 
 
-def show(sections: Sequence[Section], lang: str, console: "Console") -> None:
+def show(sections: Sequence[SectionBlock], lang: str, console: "Console") -> None:
     """Print sections on a terminal; where a table is too wide, intervals go below their values."""
-    words = Words(lang)
+    words = ReportWords(lang)
     for section in sections:
         console.print(styled(one_line(words.t(section.title)), "bold"))
         for block in section.blocks:
             match block:
-                case Table(rows=rows) if rows:
+                case TableBlock(rows=rows) if rows:
                     table = _terminal_table(block, words)
                     if (
                         console.measure(table, options=console.options.update(max_width=ANY_WIDTH)).maximum
@@ -105,7 +105,7 @@ def show(sections: Sequence[Section], lang: str, console: "Console") -> None:
                         console.print(styled(f"  {one_line(words.t(item), 400)}", "dim"))
                 case Drawing(characters=characters):
                     console.print(styled(characters, ""))
-                case Heading(text=text):
+                case HeadingBlock(text=text):
                     console.print(styled(words.t(text), "bold"))
                 case Paragraph(text=text, strong=strong, tone=tone):
                     light = styled("● ", TONES[tone]) if tone else styled("")
@@ -115,7 +115,7 @@ def show(sections: Sequence[Section], lang: str, console: "Console") -> None:
         console.print()
 
 
-def _terminal_table(block: Table, words: Words, *, narrow: bool = False) -> "RichTable":
+def _terminal_table(block: TableBlock, words: ReportWords, *, narrow: bool = False) -> "RichTable":
     table = new_table(*(one_line(words.t(title), CELL_CHARACTERS) for title in block.columns), right=block.right)
     cells = ([one_line(words.t(cell), CELL_CHARACTERS) for cell in row] for row in block.rows)
     add_rows(table, ([INTERVAL.sub(_below, cell) for cell in row] for row in cells) if narrow else cells)
@@ -127,20 +127,20 @@ def _below(interval: re.Match[str]) -> str:
     return f"\n{low} … {high}" if low[0] in "+-−" else f"\n{low}–{high}"
 
 
-def markdown(page: Page, lang: str) -> str:
+def markdown(page: ReportPage, lang: str) -> str:
     """Return a Markdown file (GitHub's kind, for its tables)."""
     return re.sub(r"\n{3,}", "\n\n", _rendered("page.md.jinja", page, lang)).strip() + "\n"
 
 
-def html(page: Page, lang: str) -> str:
+def html(page: ReportPage, lang: str) -> str:
     """Return one self-contained HTML file."""
     return _rendered("page.html.jinja", page, lang)
 
 
-def _rendered(template: str, page: Page, lang: str) -> str:
+def _rendered(template: str, page: ReportPage, lang: str) -> str:
     from proctor.reports.render import environment, policy
 
-    words = Words(lang)
+    words = ReportWords(lang)
     values: dict[str, object] = {
         "page": page, "lang": lang, "t": words.t, "kind": block_kind, "policy": policy()
     }  # fmt: skip

@@ -14,7 +14,7 @@ SHOWN_CHARACTERS = 1_000
 EITHER = " | "
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class ParameterRow(msgspec.Struct, frozen=True, kw_only=True):
     """One parameter on both sides; None if a side does not give it. `marked` if the scorer found the error there."""
 
     parameter: str
@@ -23,7 +23,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     marked: bool = False
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class CallRows(msgspec.Struct, frozen=True, kw_only=True):
     """An expected call and the call made in its place, by the names of their functions; None where one is missing.
 
     Where a scorer compared the calls, they are whole, `kind` is what it found, and `rows` are the arguments that are
@@ -33,7 +33,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
     expected: str | None = None
     made: str | None = None
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ParameterRow, ...] = ()
     marked: bool = False
     kind: str = ""
     turn: int = 0
@@ -75,7 +75,7 @@ def pairs(
     function: str | None = None,
     parameter: str | None = None,
     free: bool = False,
-) -> tuple[Pair, ...]:
+) -> tuple[CallRows, ...]:
     """Match expected calls with made ones so that most is alike, then append the calls that are left over.
 
     This is for the eye only: the verdict is the scorer's. `function` and `parameter` are where it found the error; of
@@ -96,7 +96,7 @@ def pairs(
     return tuple(_mark_parameter(found, function, parameter))
 
 
-def pairs_of_sides(sides: object) -> tuple[Pair, ...]:
+def pairs_of_sides(sides: object) -> tuple[CallRows, ...]:
     """Return the pairs in `details["sides"]` of a scorer of trajectories; none if it has another form.
 
     >>> pairs_of_sides([{"kind": "missing", "expected": "pay()"}])[0].expected
@@ -107,11 +107,12 @@ def pairs_of_sides(sides: object) -> tuple[Pair, ...]:
     except msgspec.ValidationError:
         return ()
     return tuple(
-        Pair(
+        CallRows(
             expected=one.expected,
             made=f"… +{one.count:,}" if one.kind == "more" else one.made,
             rows=tuple(
-                Row(parameter=name, expected=wanted, made=made, marked=True) for name, wanted, made in one.faults
+                ParameterRow(parameter=name, expected=wanted, made=made, marked=True)
+                for name, wanted, made in one.faults
             ),
             marked=one.kind not in ("matched", "more", "free"),
             kind=one.kind,
@@ -180,18 +181,18 @@ def _likeness(wanted: ShownCall, call: ShownCall) -> float:
     return 2 * (wanted.name == call.name) + (same / len(names) if names else 0)
 
 
-def _pair(wanted: ShownCall | None, made: ShownCall | None) -> Pair:
+def _pair(wanted: ShownCall | None, made: ShownCall | None) -> CallRows:
     expected_by_name = wanted.arguments if wanted else {}
     made_by_name = made.arguments if made else {}
     rows = tuple(
-        Row(
+        ParameterRow(
             parameter=name,
             expected=_either(expected_by_name[name]) if name in expected_by_name else None,
             made=made_by_name[name][0] if name in made_by_name else None,
         )
         for name in dict.fromkeys((*expected_by_name, *made_by_name))
     )
-    return Pair(
+    return CallRows(
         expected=wanted.name if wanted else None,
         made=made.name if made else None,
         rows=rows,
@@ -199,7 +200,7 @@ def _pair(wanted: ShownCall | None, made: ShownCall | None) -> Pair:
     )
 
 
-def _mark_parameter(found: Sequence[Pair], function: str | None, parameter: str | None) -> Iterator[Pair]:
+def _mark_parameter(found: Sequence[CallRows], function: str | None, parameter: str | None) -> Iterator[CallRows]:
     """Mark the parameter that a scorer named in the pairs where it differs, or in all if it differs nowhere."""
     if parameter is None:
         yield from found
@@ -218,7 +219,7 @@ def _mark_parameter(found: Sequence[Pair], function: str | None, parameter: str 
             yield pair
 
 
-def _differs(row: Row) -> bool:
+def _differs(row: ParameterRow) -> bool:
     return row.made is None or row.expected is None or row.made not in row.expected.split(EITHER)
 
 

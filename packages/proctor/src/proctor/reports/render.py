@@ -18,10 +18,10 @@ import msgspec
 from proctor.core.run import Estimate
 from proctor.reports import noise, plot
 from proctor.reports.blocks import block_kind
-from proctor.reports.build import METRICS, Report
-from proctor.reports.listing import Listing, Rule, listing
+from proctor.reports.build import METRICS, ReportData
+from proctor.reports.listing import ErrorRule, TrialListing, listing
 from proctor.reports.story import Story
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import names_only, one_line, visible
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LIVE_MARKDOWN = re.compile(r"[\\`*\[\]|~$#!]|(?<!\w)_|_(?!\w)")
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class EstimateLine(msgspec.Struct, frozen=True, kw_only=True):
     """An estimate as a row of a table."""
 
     label: str
@@ -55,7 +55,7 @@ class PageOfSamples(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
 
 
-def html(report: Report, lang: str, stories: Iterable[Story] = (), *, others: Sequence[PageOfSamples] = ()) -> str:
+def html(report: ReportData, lang: str, stories: Iterable[Story] = (), *, others: Sequence[PageOfSamples] = ()) -> str:
     """Return one self-contained HTML file; with the `stories` of all trials, it lists, searches and filters them.
 
     Args:
@@ -69,19 +69,19 @@ def html(report: Report, lang: str, stories: Iterable[Story] = (), *, others: Se
 
 
 def html_of_samples(
-    report: Report, lang: str, stories: Sequence[Story], number: int, count: int, names: Sequence[str]
+    report: ReportData, lang: str, stories: Sequence[Story], number: int, count: int, names: Sequence[str]
 ) -> str:
     """Return page `number` of `count` of a report that is a folder; `names` are the pages before and after it, or ''."""
     values = _listing_values(report, lang, stories, len(stories))
     return _render("part.html.jinja", report, lang, number=number, count=count, names=names, others=(), **values)
 
 
-def _listing_values(report: Report, lang: str, stories: Iterable[Story], total: int) -> dict[str, object]:
-    rules = [Rule(one.error_class, one.error_type) for one in report.errors]
-    return script_values(listing(stories, rules, total, Words(lang)), "samples.js")
+def _listing_values(report: ReportData, lang: str, stories: Iterable[Story], total: int) -> dict[str, object]:
+    rules = [ErrorRule(one.error_class, one.error_type) for one in report.errors]
+    return script_values(listing(stories, rules, total, ReportWords(lang)), "samples.js")
 
 
-def script_values(found: Listing, name: str) -> dict[str, object]:
+def script_values(found: TrialListing, name: str) -> dict[str, object]:
     """Return the values that the base page needs to list samples by a script; no script if none are listed."""
     from markupsafe import Markup
 
@@ -119,13 +119,13 @@ def anchor(sample_id: str, attempt: int) -> str:
     return f"s-{quote(visible(sample_id), safe='')}" + (f"~{attempt + 1}" if attempt else "")
 
 
-def markdown(report: Report, lang: str) -> str:
+def markdown(report: ReportData, lang: str) -> str:
     """Return a Markdown file (GitHub's kind, for its tables)."""
     text = _render("report.md.jinja", report, lang)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def lines(report: Report, words: Words, key: str) -> list[Line]:
+def lines(report: ReportData, words: ReportWords, key: str) -> list[EstimateLine]:
     """Return the rows of one section, labelled by the value of the tag, the metric, or both."""
     estimates = next(section.estimates for section in report.sections if section.key == key)
     several = len({one.name for one in estimates}) > 1
@@ -135,11 +135,11 @@ def lines(report: Report, words: Words, key: str) -> list[Line]:
         metric = words.metric(one.name)
         label = metric if not value else f"{value} · {metric}" if several else value
         is_code = bool(value) or not (one.note or one.name.rpartition(".")[2] in METRICS)
-        found.append(Line(label=label, estimate=one, is_code=is_code, notes=[*_notes(one, words)]))
+        found.append(EstimateLine(label=label, estimate=one, is_code=is_code, notes=[*_notes(one, words)]))
     return found
 
 
-def _notes(estimate: Estimate, words: Words) -> Iterator[str]:
+def _notes(estimate: Estimate, words: ReportWords) -> Iterator[str]:
     """Yield the notes on an estimate: its own, why it has no interval, where its error comes from."""
     if estimate.note:
         yield words.t(estimate.note)
@@ -153,7 +153,7 @@ def _notes(estimate: Estimate, words: Words) -> Iterator[str]:
         )
 
 
-def methods(report: Report, words: Words) -> str:
+def methods(report: ReportData, words: ReportWords) -> str:
     used = (one.method for section in report.sections for one in section.estimates if one.low is not None)
     return ", ".join(words.t(method) for method in dict.fromkeys(used) if method)
 
@@ -161,7 +161,7 @@ def methods(report: Report, words: Words) -> str:
 class Links:
     """Where the parts of a page about a run lead: in a report to other parts of the page, or nowhere, which is ''."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ReportData) -> None:
         self._numbers = {(one.error_class, one.error_type): number for number, one in enumerate(report.errors, 1)}
 
     def class_id(self, error_class: str, error_type: str) -> str:
@@ -182,7 +182,7 @@ class Links:
     def sample(self, sample_id: str, attempt: int) -> str:
         return ""
 
-    def shown(self, key: str, rows: Sequence[Line]) -> Sequence[Line]:
+    def shown(self, key: str, rows: Sequence[EstimateLine]) -> Sequence[EstimateLine]:
         """Return which rows of a section of estimates the page has: all of them."""
         return rows
 
@@ -191,7 +191,7 @@ class Links:
         return ""
 
 
-def run_values(report: Report, words: Words, links: Links | None = None) -> dict[str, object]:
+def run_values(report: ReportData, words: ReportWords, links: Links | None = None) -> dict[str, object]:
     """Return the values that the templates about a run need, for reports and for other pages that include them."""
     return {
         "report": report,
@@ -205,8 +205,8 @@ def run_values(report: Report, words: Words, links: Links | None = None) -> dict
     }
 
 
-def _render(template: str, report: Report, lang: str, **more: object) -> str:
-    words = Words(lang)
+def _render(template: str, report: ReportData, lang: str, **more: object) -> str:
+    words = ReportWords(lang)
     values = {"lang": lang, "words": words, "t": words.t, **run_values(report, words), **more}
     return environment(template.endswith(".html.jinja")).get_template(template).render(values)
 

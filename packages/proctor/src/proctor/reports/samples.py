@@ -12,7 +12,7 @@ from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.reports.both import expected_text, made_text
 from proctor.reports.story import Story, story
 from proctor.reports.tables import styled
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line, visible
 from proctor.stores.reading import trials_with_verdicts, verdicts_of
 
@@ -23,7 +23,7 @@ CHARACTERS = 20_000  # of one text
 LINE_CHARACTERS = 160  # of a question or an answer on a terminal
 
 
-class SampleFilter(msgspec.Struct, frozen=True, kw_only=True):
+class ReportFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which samples of a run to show; None does not filter."""
 
     outcome: Outcome | None = None
@@ -39,7 +39,7 @@ class SampleFilter(msgspec.Struct, frozen=True, kw_only=True):
         return self.outcome is not None or self.max_score is not None or self.scorer is not None
 
 
-def select_samples(record: RunRecord, store: Store, wanted: SampleFilter) -> Iterator[Story]:
+def select_samples(record: RunRecord, store: Store, wanted: ReportFilter) -> Iterator[Story]:
     """Yield the trials that the filter selects, in the order of the plan; one at a time is in memory."""
     pairs: Iterable[tuple[Trial, Sequence[Verdict]]] = trials_with_verdicts(store, record.id)
     if wanted.is_narrow:  # few are left, and their verdicts are looked up
@@ -55,7 +55,7 @@ def select_samples(record: RunRecord, store: Store, wanted: SampleFilter) -> Ite
             yield found
 
 
-def _passes(one: Story, wanted: SampleFilter) -> bool:
+def _passes(one: Story, wanted: ReportFilter) -> bool:
     if any(one.tags.get(key) != value for key, value in wanted.tags.items()):
         return False
     if wanted.search is None:
@@ -97,7 +97,7 @@ def _call(call: ToolCall) -> dict[str, object]:
 
 def print_sample(one: Story, lang: str, console: "Console", *, with_attempt: bool, with_question: bool = True) -> None:
     """Print a sample in a few lines: its id and scores, the question, the reference answer and the answer."""
-    words = Words(lang)
+    words = ReportWords(lang)
     title = styled(one.sample_id, "bold")
     if with_attempt:
         title.append(f" · {words.t('attempt {number}', number=one.attempt + 1)}")

@@ -12,8 +12,8 @@ from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.core.trajectory import Approval, StateChange, Step, Trajectory, Usage
-from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
-from proctor.reports.pairs import Pair, ShownCall, call_text, calls_in, pairs, pairs_of_sides, value_text
+from proctor.core.trial import FailedRequest, Outcome, Trial, TrialFailure, Verdict
+from proctor.reports.pairs import CallRows, ShownCall, call_text, calls_in, pairs, pairs_of_sides, value_text
 from proctor.stores.reading import trial_of, verdicts_of
 from proctor.trajectory_matching.expectation import answer
 
@@ -25,7 +25,7 @@ NO_CALL_IS_RIGHT = (
 )  # classes of errors of samples that expect no call, and say nothing
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class StoryLine(msgspec.Struct, frozen=True, kw_only=True):
     """One part of the conversation."""
 
     turn: int
@@ -34,7 +34,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Mark(msgspec.Struct, frozen=True):
+class StoryMark(msgspec.Struct, frozen=True):
     """The points that a judge gave in one dimension, on its scale; None if it could not decide."""
 
     name: str
@@ -43,7 +43,7 @@ class Mark(msgspec.Struct, frozen=True):
     high: float = 1.0
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class StoryFinding(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict of one scorer; `value` is None if there is no score, and `why` is the reason.
 
     `passed`: full marks, or what a scorer with a pass mark of its own lets pass. `marks`: what a judge gave by dimension.
@@ -59,7 +59,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     error_class: str = ""
     error_type: str = ""
     passed: bool = False
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[StoryMark, ...] = ()
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,20 +75,20 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     tags: Mapping[str, str] = {}
     question: str = ""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[StoryLine, ...] = ()
     left_out: int = 0
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[CallRows, ...] = ()
     expected: str = ""
     made: str = ""
     answer: str = ""
     calls: tuple[ToolCall, ...] = ()
     target: Any = None
-    findings: tuple[Finding, ...] = ()
-    failure: Failure | None = None
+    findings: tuple[StoryFinding, ...] = ()
+    failure: TrialFailure | None = None
     stop: str = "done"
     seconds: float = 0.0
     usage: Usage = Usage()
-    retries: tuple[Call, ...] = ()
+    retries: tuple[FailedRequest, ...] = ()
 
     @property
     def error(self) -> tuple[str, str]:
@@ -143,10 +143,10 @@ def stored_story(store: Store, run_id: str, sample_id: str, attempt: int, *, cha
     return story(trial, store.sample(run_id, sample_id), verdicts, characters=characters)
 
 
-def finding(verdict: Verdict) -> Finding:
+def finding(verdict: Verdict) -> StoryFinding:
     """Flatten a verdict for a page."""
     result, known = verdict.result, verdict.result.known
-    found = Finding(scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason))
+    found = StoryFinding(scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason))
     if isinstance(result, Unscored):
         return msgspec.structs.replace(found, why=result.why)
     return msgspec.structs.replace(
@@ -161,13 +161,13 @@ def finding(verdict: Verdict) -> Finding:
     )
 
 
-def _marks(known: KnownDetails) -> Iterator[Mark]:
+def _marks(known: KnownDetails) -> Iterator[StoryMark]:
     """Return what a judge gave by dimension."""
     low, high = known.scale or (0, 1)
-    return (Mark(name, points, low, high) for name, points in known.dimensions.items())
+    return (StoryMark(name, points, low, high) for name, points in known.dimensions.items())
 
 
-def error_of(outcome: Outcome, failure: Failure | None, findings: Sequence[Finding]) -> tuple[str, str]:
+def error_of(outcome: Outcome, failure: TrialFailure | None, findings: Sequence[StoryFinding]) -> tuple[str, str]:
     """Return the class and type of the error: of the first score below full marks, else of the failure."""
     for found in findings:
         if found.value is not None and not found.passed:
@@ -184,12 +184,14 @@ def cut(text: str, characters: int) -> str:
     return text if len(text) <= characters else f"{text[:characters]} … (+{len(text) - characters:,})"
 
 
-def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[KnownDetails]) -> Iterator[Line]:
+def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[KnownDetails]) -> Iterator[StoryLine]:
     turns = played_turns(sample, trajectory)
     for turn in turns:
         number = turn.number
         if any(details.passed_turns for details in judged):
-            yield Line(turn=number, role="turn", kind="text", text=f"{number + 1} {turn_mark(number, judged)}".rstrip())
+            yield StoryLine(
+                turn=number, role="turn", kind="text", text=f"{number + 1} {turn_mark(number, judged)}".rstrip()
+            )
         for message in turn.messages:
             yield from _parts(number, message)
         for index, step in enumerate(turn.steps):
@@ -198,10 +200,10 @@ def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[Known
         yield from (approval_line(one) for one in turn.approvals.get(len(turn.steps), ()))
         for change in turn.changes:
             text = f"{change.path}: {value_text(change.before)} → {value_text(change.after)}"
-            yield Line(turn=number, role="environment", kind="change", text=text)
+            yield StoryLine(turn=number, role="environment", kind="change", text=text)
         if turn is turns[-1]:
             for call in trajectory.unanswered:
-                yield Line(turn=number, role="nobody", kind="result", text=call_line(call))
+                yield StoryLine(turn=number, role="nobody", kind="result", text=call_line(call))
         if sample is not None and len(sample.turns) > 1:
             yield from expected_in_turn(number, turn.reference, judged)
 
@@ -243,14 +245,14 @@ def played_turns(sample: Sample | None, trajectory: Trajectory) -> list[PlayedTu
     return [turns[number] for number in sorted(turns)]
 
 
-def approval_line(approval: Approval) -> Line:
+def approval_line(approval: Approval) -> StoryLine:
     """Return what was decided about a call that waited for approval, or that nobody decided."""
     if approval.approved is None:
         kind: Kind = "decides"
     else:
         kind = "answers" if approval.awaits != "consent" else "approves" if approval.approved else "denies"
     text = call_line(approval.call) + (f" — {approval.words}" if approval.words else "")
-    return Line(turn=approval.turn, role=approval.by or "nobody", kind=kind, text=text)
+    return StoryLine(turn=approval.turn, role=approval.by or "nobody", kind=kind, text=text)
 
 
 def call_line(call: ToolCall) -> str:
@@ -266,20 +268,20 @@ def turn_mark(turn: int, judged: Sequence[KnownDetails]) -> str:
     return ""
 
 
-def expected_in_turn(turn: int, reference: object, judged: Sequence[KnownDetails]) -> Iterator[Line]:
+def expected_in_turn(turn: int, reference: object, judged: Sequence[KnownDetails]) -> Iterator[StoryLine]:
     """Yield the calls that a turn expects, where it says so in words, and what was wrong after them."""
     if isinstance(reference, list | tuple) and reference and all(isinstance(call, str) for call in reference):
-        yield Line(turn=turn, role="expected", kind="call", text="\n".join(reference))
+        yield StoryLine(turn=turn, role="expected", kind="call", text="\n".join(reference))
     for details in judged:
         if details.turn == turn:
             for found in details.differences:
                 text = f"{found.get('path')}: {value_text(found.get('got'))} ≠ {value_text(found.get('expected'))}"
-                yield Line(turn=turn, role="expected", kind="change", text=text)
+                yield StoryLine(turn=turn, role="expected", kind="change", text=text)
             for result in details.missing:
-                yield Line(turn=turn, role="expected", kind="result", text=result)
+                yield StoryLine(turn=turn, role="expected", kind="result", text=result)
 
 
-def _parts(turn: int, message: Message) -> Iterator[Line]:
+def _parts(turn: int, message: Message) -> Iterator[StoryLine]:
     for part in message.parts:
         kind: Kind
         match part:
@@ -295,12 +297,12 @@ def _parts(turn: int, message: Message) -> Iterator[Line]:
                 kind, text = "result", f"{part.name}: {part.content}"
             case File():
                 kind, text = "file", f"{part.name or part.path or part.url or ''} ({part.media_type})"
-        yield Line(turn=turn, role=message.role, kind=kind, text=text)
+        yield StoryLine(turn=turn, role=message.role, kind=kind, text=text)
 
 
 def sides(
     sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]
-) -> tuple[tuple[Pair, ...], str, str]:
+) -> tuple[tuple[CallRows, ...], str, str]:
     """Return the expected calls next to those that were made, and the text of either side."""
     matched = _compared_calls(sample, trajectory, verdicts)
     if matched is not None:
@@ -338,7 +340,7 @@ def _expects_no_call(sample: Sample | None) -> bool:
 
 def _compared_calls(
     sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]
-) -> tuple[Pair, ...] | None:
+) -> tuple[CallRows, ...] | None:
     """Return the calls as a scorer of trajectories or of ADK compared them, else by the usual rules; None if none are asked for."""
     found = [one for verdict in verdicts if (one := pairs_of_sides(verdict.result.known.sides))]
     if found:

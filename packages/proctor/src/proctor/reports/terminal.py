@@ -13,14 +13,14 @@ from proctor.core.task import Store
 from proctor.engine.judge_figures import about, marked
 from proctor.registry import unknown
 from proctor.reports import plot
-from proctor.reports.build import Report
+from proctor.reports.build import ReportData
 from proctor.reports.noise import sections
 from proctor.reports.pages import show
-from proctor.reports.pairs import Pair
-from proctor.reports.render import Line, lines
-from proctor.reports.story import Finding, Story, stored_story
+from proctor.reports.pairs import CallRows
+from proctor.reports.render import EstimateLine, lines
+from proctor.reports.story import Story, StoryFinding, stored_story
 from proctor.reports.tables import add_rows, new_table, print_table, styled
-from proctor.reports.words import Words
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line, visible
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ ANSWER_CHARACTERS = 600
 NOTED_CHARACTERS = 200  # of the rows that one note belongs to
 
 
-def terminal(report: Report, lang: str, console: "Console") -> None:
+def terminal(report: ReportData, lang: str, console: "Console") -> None:
     """Print the numbers of a run: estimates with their intervals, outcomes, errors, usage."""
-    words, record = Words(lang), report.record
+    words, record = ReportWords(lang), report.record
     console.print(styled(f"{record.task} · {record.agent}", "bold"))
     facts = (
         words.t("Run {run}", run=record.id),
@@ -81,7 +81,7 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
             console.print(styled(f"{words.sentence(estimate, words.metric(estimate.name))} ({scored})", "bold"))
 
 
-def _commit(record: RunRecord, words: Words) -> Iterator[str]:
+def _commit(record: RunRecord, words: ReportWords) -> Iterator[str]:
     git = record.provenance.get("git")
     if git and git["clean"]:
         yield words.t("commit {commit}", commit=git["commit"][:10])
@@ -110,9 +110,9 @@ def _not_there(record: RunRecord, store: Store, sample_id: str, attempt: int) ->
     )
 
 
-def failures(report: Report, lang: str, console: "Console") -> None:
+def failures(report: ReportData, lang: str, console: "Console") -> None:
     """Print what went wrong, sample by sample: the reason, and what was expected next to what came."""
-    words = Words(lang)
+    words = ReportWords(lang)
     if not report.failures:
         if (table := _counts(report, words, "unmeasured")) is None:
             console.print(styled(words.t("No sample failed.")))
@@ -129,7 +129,7 @@ def failures(report: Report, lang: str, console: "Console") -> None:
 
 def failure(one: Story, lang: str, console: "Console", *, with_attempt: bool = False) -> None:
     """Print what went wrong in one trial."""
-    words = Words(lang)
+    words = ReportWords(lang)
     console.print(_title(one, words, with_attempt=with_attempt))
     _reasons(one, words, console)
     if one.question:
@@ -143,7 +143,7 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
     Raises:
         BadInput: the run has no such trial.
     """
-    words = Words(lang)
+    words = ReportWords(lang)
     one = stored_story(store, record.id, sample_id, attempt, characters=100_000)
     if one is None:
         raise _not_there(record, store, sample_id, attempt)
@@ -179,10 +179,10 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
         console.print(styled(f"  {retried}", "dim"))
 
 
-def _notes(report: Report, words: Words) -> dict[str, list[str]]:
+def _notes(report: ReportData, words: ReportWords) -> dict[str, list[str]]:
     """Return the notes of estimates, each with what it belongs to: scorers, or rows; nothing where it is said of every row."""
     rows = [line for section in report.sections for line in lines(report, words, section.key)]
-    noted: dict[str, list[Line]] = {}
+    noted: dict[str, list[EstimateLine]] = {}
     for line in rows:
         for note in line.notes:
             noted.setdefault(note, []).append(line)
@@ -195,15 +195,15 @@ def _notes(report: Report, words: Words) -> dict[str, list[str]]:
     return found
 
 
-def _by_scorer(report: Report, rows: Sequence[Line]) -> dict[str, list[Line]]:
+def _by_scorer(report: ReportData, rows: Sequence[EstimateLine]) -> dict[str, list[EstimateLine]]:
     """Group rows by their scorer: '' where the run has one scorer, and for numbers of the whole benchmark."""
-    found: dict[str, list[Line]] = {name: [] for name in ("", *report.record.scorers)}
+    found: dict[str, list[EstimateLine]] = {name: [] for name in ("", *report.record.scorers)}
     for line in rows:
         found[_scorer_of(report, line)].append(line)
     return {scorer: own for scorer, own in found.items() if own}
 
 
-def _scorer_of(report: Report, line: Line) -> str:
+def _scorer_of(report: ReportData, line: EstimateLine) -> str:
     scorers = report.record.scorers
     fits = [name for name in scorers if len(scorers) > 1 and line.estimate.name.startswith(f"{name}.")]
     return max(fits, key=len, default="")
@@ -214,10 +214,10 @@ class _Row(NamedTuple):
 
     depth: int
     label: str
-    line: Line | None = None
+    line: EstimateLine | None = None
 
 
-def _rows(report: Report, words: Words, key: str) -> Iterator[_Row]:
+def _rows(report: ReportData, words: ReportWords, key: str) -> Iterator[_Row]:
     """Yield the rows of a section: below the name of their scorer where there are several, shares before other numbers."""
     for scorer, own in _by_scorer(report, lines(report, words, key)).items():
         if scorer:
@@ -233,11 +233,11 @@ def _rows(report: Report, words: Words, key: str) -> Iterator[_Row]:
                 yield _Row(1 + bool(scorer), " · ".join(filter(None, parts)) if scorer else line.label, line)
 
 
-def _is_number(line: Line) -> bool:
+def _is_number(line: EstimateLine) -> bool:
     return line.estimate.unit == "number"
 
 
-def _estimates(report: Report, words: Words, *, wide: bool) -> "Table":
+def _estimates(report: ReportData, words: ReportWords, *, wide: bool) -> "Table":
     figures = (words.t("Value"), words.t("95% interval"))
     axis = ("0" + "50".center(23) + "100",) if wide else ()
     bounds = (words.t("Scored / planned"), words.t("Floor–ceiling"))
@@ -260,7 +260,7 @@ def _estimates(report: Report, words: Words, *, wide: bool) -> "Table":
     return table
 
 
-def _counts(report: Report, words: Words, key: str) -> "Table | None":
+def _counts(report: ReportData, words: ReportWords, key: str) -> "Table | None":
     heads: tuple[str, ...]
     rows: list[tuple[str, ...]]
     match key:
@@ -297,7 +297,7 @@ def _counts(report: Report, words: Words, key: str) -> "Table | None":
     return table
 
 
-def _usage(report: Report, words: Words) -> str:
+def _usage(report: ReportData, words: ReportWords) -> str:
     usage, times = report.usage, report.seconds
     parts = [
         words.t("{count} requests", count=words.count(usage.requests)),
@@ -322,7 +322,7 @@ def _usage(report: Report, words: Words) -> str:
     return " · ".join(parts)
 
 
-def _title(one: Story, words: Words, *, with_attempt: bool) -> "Text":
+def _title(one: Story, words: ReportWords, *, with_attempt: bool) -> "Text":
     title = styled(one_line(one.sample_id), "bold")
     if with_attempt:
         title.append_text(styled(f" · {words.t('attempt {number}', number=one.attempt + 1)}"))
@@ -335,7 +335,7 @@ def _title(one: Story, words: Words, *, with_attempt: bool) -> "Text":
     return title
 
 
-def _reasons(one: Story, words: Words, console: "Console", *, all_of_them: bool = False) -> None:
+def _reasons(one: Story, words: ReportWords, console: "Console", *, all_of_them: bool = False) -> None:
     if one.failure is not None:
         console.print(styled(f"  {words.outcome(one.outcome)}: {words.t(one.failure.reason)}"))
         if all_of_them and one.failure.detail:
@@ -345,7 +345,7 @@ def _reasons(one: Story, words: Words, console: "Console", *, all_of_them: bool 
             console.print(styled(f"  {found.scorer}: {_verdict(found, words)}"))
 
 
-def _verdict(found: Finding, words: Words) -> str:
+def _verdict(found: StoryFinding, words: ReportWords) -> str:
     reason = words.t(found.reason)
     if found.value is None:
         return f"{words.unscored(found.why)}. {reason}"
@@ -359,7 +359,7 @@ def _verdict(found: Finding, words: Words) -> str:
     )
 
 
-def _sides(one: Story, words: Words, console: "Console", *, characters: int = ANSWER_CHARACTERS) -> None:
+def _sides(one: Story, words: ReportWords, console: "Console", *, characters: int = ANSWER_CHARACTERS) -> None:
     if one.pairs:
         print_table(_pairs(one.pairs, words), console)
     for name, text in (("Expected", one.expected), ("Made", one.made)):
@@ -368,7 +368,7 @@ def _sides(one: Story, words: Words, console: "Console", *, characters: int = AN
             console.print(_indented(text[:characters] + ("…" if len(text) > characters else "")))
 
 
-def _pairs(pairs: Iterable[Pair], words: Words) -> "Table":
+def _pairs(pairs: Iterable[CallRows], words: ReportWords) -> "Table":
     table = new_table(words.t("Call"), words.t("Expected"), words.t("Made"))
     turn = 0
     for number, pair in enumerate(pairs, 1):
@@ -385,13 +385,13 @@ def _pairs(pairs: Iterable[Pair], words: Words) -> "Table":
     return table
 
 
-def _mark(pair: Pair, words: Words) -> str:
+def _mark(pair: CallRows, words: ReportWords) -> str:
     if not pair.kind:
         return " ✗" if pair.marked else ""
     return f" {'✗' if pair.marked else '✓' if pair.kind == 'matched' else ''} {words.call(pair.kind)}"
 
 
-def _call(name: str | None, none: bool, words: Words) -> str:
+def _call(name: str | None, none: bool, words: ReportWords) -> str:
     return words.t("no call") if none else one_line(name or "")
 
 

@@ -23,13 +23,13 @@ from msgspec.structs import replace
 from proctor.core.sentence import Sentence, say
 from proctor.stats.distributions import normal_cdf
 from proctor.stats.multiple import holm
-from proctor.stats.paired import Decision, Difference, Pair, at_level, non_inferior
+from proctor.stats.paired import Decision, Difference, PairedSample, at_level, non_inferior
 from proctor.stats.rate import two_sided_z
 
 Outcome = Literal["better", "worse", "inconclusive"]
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class MetricRow(msgspec.Struct, frozen=True, kw_only=True):
     """One metric in one slice: both means over the samples in common, and their paired difference (second - first).
 
     Attributes:
@@ -63,7 +63,7 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
 
     metric: str
     slice: str
-    pairs: Sequence[Pair]
+    pairs: Sequence[PairedSample]
     difference: Difference
     floor: float
     ceiling: float
@@ -95,7 +95,7 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
         return max(found.p_value, 2 * normal_cdf(-left / half * two_sided_z(found.level)))
 
 
-def decide(rows: Sequence[Untested], alpha: float) -> list[Row]:
+def decide(rows: Sequence[Untested], alpha: float) -> list[MetricRow]:
     """Test the rows, the first one before all others."""
     main = rows[0].p_value
     made = [_row(rows[0], rows[0].at(1 - alpha), main, alpha)]
@@ -114,7 +114,7 @@ def decide(rows: Sequence[Untested], alpha: float) -> list[Row]:
     return made
 
 
-def decide_each(comparisons: Sequence[Sequence[Untested]], alpha: float) -> list[list[Row]]:
+def decide_each(comparisons: Sequence[Sequence[Untested]], alpha: float) -> list[list[MetricRow]]:
     """Test several comparisons: with more than one, the first row of each by Holm, and no others."""
     if len(comparisons) == 1:
         return [decide(comparisons[0], alpha)]
@@ -133,12 +133,12 @@ def decide_each(comparisons: Sequence[Sequence[Untested]], alpha: float) -> list
     return made
 
 
-def decide_in_order(rows: Sequence[Untested], alpha: float) -> list[Row]:
+def decide_in_order(rows: Sequence[Untested], alpha: float) -> list[MetricRow]:
     """Test each row at the full level until one shows nothing; those after it are not tested.
 
     The chance of any false finding is at most `alpha`, as the order does not depend on the data.
     """
-    made: list[Row] = []
+    made: list[MetricRow] = []
     goes_on = True
     for row in rows:
         if goes_on:
@@ -149,7 +149,7 @@ def decide_in_order(rows: Sequence[Untested], alpha: float) -> list[Row]:
     return made
 
 
-def gate(main: Row, margin: float) -> Decision:
+def gate(main: MetricRow, margin: float) -> Decision:
     """Decide whether the second run may replace the first: with a margin, if it is no worse by more than that; else as the verdict says."""
     if margin:
         return non_inferior(main.difference, margin)
@@ -169,7 +169,7 @@ def _levels(p_values: Sequence[float], alpha: float) -> list[float]:
 
 def _row(
     row: Untested, difference: Difference, p_adjusted: float | None, alpha: float, verdict: Sentence | None = None
-) -> Row:
+) -> MetricRow:
     outcome: Outcome = "inconclusive"
     if verdict is None:
         outcome, verdict = _verdict(row, difference, p_adjusted is not None and p_adjusted <= alpha, alpha)
@@ -179,7 +179,7 @@ def _row(
     )
     if row.old is not None:
         first, second = row.old, row.old + difference.value
-    return Row(
+    return MetricRow(
         metric=row.metric,
         slice=row.slice,
         first=first,

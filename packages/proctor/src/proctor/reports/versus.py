@@ -9,12 +9,12 @@ import msgspec
 
 from proctor.reports import plot
 from proctor.reports.both import SamplePair, compared_samples, expected_text, listing_of_both, made_text
-from proctor.reports.compare import Comparison
+from proctor.reports.compare import RunComparison
 from proctor.reports.listing import script_words
 from proctor.reports.render import environment, script_values
 from proctor.reports.tables import add_rows, new_table, print_table, styled
-from proctor.reports.verdicts import Row
-from proctor.reports.words import Words
+from proctor.reports.verdicts import MetricRow
+from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ PLOT_WIDTH = 21
 STYLES = {"better": "green", "worse": "red", "inconclusive": ""}
 
 
-def html(comparison: Comparison, lang: str, samples: Iterable[SamplePair] = ()) -> str:
+def html(comparison: RunComparison, lang: str, samples: Iterable[SamplePair] = ()) -> str:
     """Return one self-contained HTML file; with `samples`, it lists them with both answers."""
     kept = _Moved()
     total = sum(comparison.not_comparable.values()) + comparison.rows[0].difference.pairs
-    found = listing_of_both(kept.passed(samples), total, Words(lang))
+    found = listing_of_both(kept.passed(samples), total, ReportWords(lang))
     return _page("compare.html.jinja", comparison, lang, kept, **script_values(found, "compared.js"))
 
 
-def markdown(comparison: Comparison, lang: str, samples: Iterable[SamplePair] = ()) -> str:
+def markdown(comparison: RunComparison, lang: str, samples: Iterable[SamplePair] = ()) -> str:
     """Return a Markdown file (GitHub's kind, for its tables)."""
     kept = _Moved()
     for _ in kept.passed(samples):
@@ -42,15 +42,15 @@ def markdown(comparison: Comparison, lang: str, samples: Iterable[SamplePair] = 
     return _page("compare.md.jinja", comparison, lang, kept)
 
 
-def as_json(comparison: Comparison, samples: Iterable[SamplePair] = ()) -> str:
+def as_json(comparison: RunComparison, samples: Iterable[SamplePair] = ()) -> str:
     """Return the comparison with its samples, for programs."""
     found = {**msgspec.structs.asdict(comparison), "samples": list(compared_samples(samples))}
     return json.dumps(msgspec.to_builtins(found), ensure_ascii=False) + "\n"
 
 
-def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
+def terminal(comparison: RunComparison, lang: str, console: "Console") -> None:
     """Print the differences, their meaning, and the samples that changed."""
-    words = Words(lang)
+    words = ReportWords(lang)
     console.print(styled(headline(comparison, words), "bold"))
     for letter, record in (("A", comparison.first), ("B", comparison.second)):
         console.print(styled(f"{letter}  {record.agent} · {record.id}", "dim"))
@@ -85,7 +85,7 @@ def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
             console.print(styled(f"{words.t(title)}: {shown}", "dim"))
 
 
-def headline(comparison: Comparison, words: Words) -> str:
+def headline(comparison: RunComparison, words: ReportWords) -> str:
     """Return the first row as one sentence."""
     row = comparison.rows[0]
     return words.t(
@@ -98,7 +98,7 @@ def headline(comparison: Comparison, words: Words) -> str:
     )
 
 
-def sentences(comparison: Comparison, words: Words) -> list[str]:
+def sentences(comparison: RunComparison, words: ReportWords) -> list[str]:
     """Return sentences on what the numbers can and cannot show, how they were tested, and what was left out."""
     row = comparison.rows[0]
     alpha = 1 - row.difference.level
@@ -133,7 +133,7 @@ def sentences(comparison: Comparison, words: Words) -> list[str]:
 
 
 def sentences_of_several(
-    comparisons: Sequence[Comparison], tested: Sequence[Row], words: Words, alpha: float = 0.05
+    comparisons: Sequence[RunComparison], tested: Sequence[MetricRow], words: ReportWords, alpha: float = 0.05
 ) -> list[str]:
     """Return sentences on several runs; each that is about one of them begins with its letter.
 
@@ -157,7 +157,7 @@ def sentences_of_several(
     return made
 
 
-def _limits(row: Row, alpha: float, words: Words, letter: str = "B") -> Iterator[str]:
+def _limits(row: MetricRow, alpha: float, words: ReportWords, letter: str = "B") -> Iterator[str]:
     if row.difference.p_least > alpha:
         yield words.t(
             "With {clusters} independent samples or clusters p is at least {p}: no difference could be significant here, however clear.",
@@ -174,14 +174,14 @@ def _limits(row: Row, alpha: float, words: Words, letter: str = "B") -> Iterator
         )
 
 
-def _left_out(comparison: Comparison, words: Words) -> Iterator[str]:
+def _left_out(comparison: RunComparison, words: ReportWords) -> Iterator[str]:
     for why, count in comparison.not_comparable.items():
         count_text, why_text = words.count(count), words.left_out(why)
         yield words.t("{count} samples are not compared: {why}", count=count_text, why=why_text)
     yield from (words.t(note) for note in comparison.notes)
 
 
-def _needed(comparison: Comparison, words: Words) -> list[str]:
+def _needed(comparison: RunComparison, words: ReportWords) -> list[str]:
     """Say how many samples would find the difference that was asked for."""
     needed = comparison.needed
     if needed is None:
@@ -202,12 +202,12 @@ def _level(share: float) -> str:
     return f"{round(100 * share, 2):g}%"
 
 
-def label(row: Row, words: Words) -> str:
+def label(row: MetricRow, words: ReportWords) -> str:
     """Return the name of a row: the slice, or the metric for the whole."""
     return one_line(row.slice) if row.slice else words.metric(row.metric)
 
 
-def verdict_among(row: Row, words: Words) -> str:
+def verdict_among(row: MetricRow, words: ReportWords) -> str:
     """Return the verdict where there are more than two runs, so that none is "the second"."""
     if row.outcome == "inconclusive":
         return words.t(row.verdict)
@@ -239,7 +239,7 @@ def _end(value: float) -> str:
     return text if text != "+0.0" or abs(value) < 1e-9 else ">0" if value > 0 else "<0"
 
 
-def span(row: Row) -> str:
+def span(row: MetricRow) -> str:
     """Return the interval of the difference in percentage points; a dash for none."""
     return between(row.difference.low, row.difference.high)
 
@@ -255,7 +255,7 @@ def p_text(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def line(row: Row) -> str:
+def line(row: MetricRow) -> str:
     """Draw the interval of the difference in characters: zero in the middle, half a scale to each side."""
     return plot.difference_line(row.difference.low, row.difference.value, row.difference.high, PLOT_WIDTH)
 
@@ -281,8 +281,8 @@ class _Moved:
             yield one
 
 
-def _page(template: str, comparison: Comparison, lang: str, moved: _Moved, **more: object) -> str:
-    words = Words(lang)
+def _page(template: str, comparison: RunComparison, lang: str, moved: _Moved, **more: object) -> str:
+    words = ReportWords(lang)
     return (
         environment(template.endswith(".html.jinja"))
         .get_template(template)
@@ -309,7 +309,7 @@ def _page(template: str, comparison: Comparison, lang: str, moved: _Moved, **mor
     )
 
 
-def _which(one: SamplePair, side: int, words: Words) -> str:
+def _which(one: SamplePair, side: int, words: ReportWords) -> str:
     """Say which attempt is shown, if a sample has several."""
     if one.attempts[side] < 2:
         return ""

@@ -20,14 +20,14 @@ MOST_WORDS = 4_000  # of either text; the rows of bits are then some MB
 _LEAST_KEPT = 3  # letters; shorter common words between two changes only cut the changes into pieces
 
 
-class Piece(msgspec.Struct, frozen=True):
+class WordDiffPiece(msgspec.Struct, frozen=True):
     """A part of a text; `changed` if the other text does not have it there."""
 
     text: str
     changed: bool = False
 
 
-def diff_words(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
+def diff_words(first: str, second: str) -> tuple[list[WordDiffPiece], list[WordDiffPiece]]:
     """Split both texts into what they share and what only one of them has.
 
     Of longer texts the first 4,000 words that may differ are compared, and all after them is marked as changed.
@@ -107,8 +107,8 @@ def _weight(words: Iterable[str]) -> int:
     return sum(2 if _WIDE.match(word) else len(word.strip()) for word in words)
 
 
-def _pieces(words: Sequence[str], stay: Sequence[bool]) -> list[Piece]:
+def _pieces(words: Sequence[str], stay: Sequence[bool]) -> list[WordDiffPiece]:
     return [
-        Piece("".join(word for word, _ in members), not kept)
+        WordDiffPiece("".join(word for word, _ in members), not kept)
         for kept, members in groupby(zip(words, stay, strict=True), key=lambda pair: pair[1])
     ]

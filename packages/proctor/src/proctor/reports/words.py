@@ -173,7 +173,7 @@ _CALLS = {
 }
 
 
-class Words:
+class ReportWords:
     """The names and number forms of one language, as templates and tables use them."""
 
     def __init__(self, lang: str) -> None:

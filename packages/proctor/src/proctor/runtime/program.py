@@ -19,7 +19,7 @@ class LineTooLong(Exception):
     """The program wrote a longer line than is read."""
 
 
-class Program:
+class RunningProgram:
     """A running program, the leader of its own process group."""
 
     def __init__(self, process: Process, transport: asyncio.SubprocessTransport, tail_bytes: int) -> None:

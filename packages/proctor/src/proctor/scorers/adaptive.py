@@ -24,7 +24,7 @@ from proctor.scorers.composite import Result, together
 from proctor.scorers.lookup import find_scorer, is_inline
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class AdaptiveOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The similarity (any scorer) and how the threshold moves, for each kind of question (`meta["type"]`) apart."""
 
     scorer: Any = "rouge"
@@ -45,7 +45,7 @@ class Threshold:
     [0.5, 0.55, 0.6]
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: AdaptiveOptions) -> None:
         self._options = options
         self._recent: deque[float] = deque(maxlen=options.window)
         self._value = options.start
@@ -69,8 +69,8 @@ class Threshold:
 
 
 def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
-    """Make a scorer with `Options` and its own history."""
-    chosen = converted(options, Options, "adaptive")
+    """Make a scorer with `AdaptiveOptions` and its own history."""
+    chosen = converted(options, AdaptiveOptions, "adaptive")
     similarity = find(chosen.scorer) if isinstance(chosen.scorer, str) else chosen.scorer
     threshold_by_type: dict[str, Threshold] = {}
     lock = threading.Lock()  # the history, when the similarity is computed in threads
@@ -98,4 +98,4 @@ def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
     return adaptive
 
 
-PART = ScorerPart(combine=make, options=Options)
+PART = ScorerPart(combine=make, options=AdaptiveOptions)

@@ -19,13 +19,13 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor.trajectory_matching import expectation
 from proctor.trajectory_matching.adk_rules import AdkCall, MatchType, calls_match, match_type, mean, rouge_1
-from proctor.trajectory_matching.arguments import Fault
+from proctor.trajectory_matching.arguments import ArgumentFault
 from proctor.trajectory_matching.options import compared
 
 Metric = Literal["tool_trajectory_avg_score", "response_match_score"]
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class AdkCriteriaOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Criteria as in `test_config.json`; `criteria` are those that `passed` asks for.
 
     count_thoughts: thoughts of the agent are part of its answer, as ADK has it.
@@ -128,12 +128,12 @@ def sides(sample: Sample, trajectory: Trajectory, metric: str) -> list[dict[str,
     return compared(sample, trajectory, check=None if options.ignore_args else _null_fault, **fixed)
 
 
-def _null_fault(expected: expectation.ExpectedCall, made: ToolCall) -> Fault | None:
+def _null_fault(expected: expectation.ExpectedCall, made: ToolCall) -> ArgumentFault | None:
     """Return what differs between calls whose arguments are alike: one has none, the other an empty object."""
     wanted, given = expected.arguments, made_call(made).args
     if (wanted is None) == (given is None):
         return None
-    return Fault(kind="wrong_param_value", argument="", expected=wanted, made=given)
+    return ArgumentFault(kind="wrong_param_value", argument="", expected=wanted, made=given)
 
 
 def made_call(call: ToolCall) -> AdkCall:
@@ -145,7 +145,7 @@ def made_call(call: ToolCall) -> AdkCall:
     return AdkCall(call.name, None if call.raw.strip() == "null" else {"": call.raw})
 
 
-def _with_thoughts(trajectory: Trajectory, turn: expectation.Turn) -> str:
+def _with_thoughts(trajectory: Trajectory, turn: expectation.ExpectedTurn) -> str:
     """Return the answer of a turn with what was thought in the same message."""
     for step in reversed(trajectory.steps):
         if step.turn == turn.place and step.message.role == "assistant":
@@ -155,7 +155,7 @@ def _with_thoughts(trajectory: Trajectory, turn: expectation.Turn) -> str:
     return ""
 
 
-def _wanted(expected: expectation.Expected) -> list[AdkCall]:
+def _wanted(expected: expectation.ExpectedCalls) -> list[AdkCall]:
     return [AdkCall(call.name, call.arguments) for call in expected.calls or ()]
 
 
@@ -177,12 +177,12 @@ def _average(scores: Sequence[float], threshold: float, rule: Sentence) -> Score
     return Score(points=min(average, 1.0), reason=reason, details=details)
 
 
-def _options(sample: Sample) -> Options:
+def _options(sample: Sample) -> AdkCriteriaOptions:
     given = sample.meta.get("adk")
-    return converted(given, Options, "adk") if given else Options()
+    return converted(given, AdkCriteriaOptions, "adk") if given else AdkCriteriaOptions()
 
 
 PART = ScorerPart(
     others=(tool_trajectory_avg_score, response_match_score, exact, in_order, any_order, response_match, passed),
-    options=Options,
+    options=AdkCriteriaOptions,
 )

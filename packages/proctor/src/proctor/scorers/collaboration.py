@@ -23,7 +23,7 @@ VERSION = "1"
 KEY = "collaboration"  # of the options in the `meta` of a sample, and of the measures in the details of a score
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class CollaborationOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What there is to reach, and who does it.
 
     goals: what has to be reached. team: the names of the agents; those that act, when there are none. handoffs: tools that
@@ -118,9 +118,9 @@ def recovery(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return Score(points=work.recovered, out_of=work.failures, reason=reason)
 
 
-def _of(sample: Sample, trajectory: Trajectory) -> tuple[Options, Teamwork]:
-    options = converted(sample.meta.get(KEY) or {}, Options, KEY)
+def _of(sample: Sample, trajectory: Trajectory) -> tuple[CollaborationOptions, Teamwork]:
+    options = converted(sample.meta.get(KEY) or {}, CollaborationOptions, KEY)
     return options, measure(trajectory, options.team, options.handoffs)
 
 
-PART = ScorerPart(scorer=collaboration, others=(balance, novelty, handoffs, recovery), options=Options)
+PART = ScorerPart(scorer=collaboration, others=(balance, novelty, handoffs, recovery), options=CollaborationOptions)

@@ -25,7 +25,7 @@ from proctor.scorers.composite import Composite, Result, together
 from proctor.scorers.lookup import find_scorer
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CombinedPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One part: a name, or from Python a function too.
 
     minimum: a share below which the whole is 0. types: the kinds of question (`meta["type"]`) it counts for;
@@ -38,28 +38,28 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     types: tuple[str, ...] = ()
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CombineOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The parts. If one of them gives no score, there is none (`unscored`), or the others decide (`left_out`)."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[CombinedPart, ...]
     missing: Literal["unscored", "left_out"] = "unscored"
 
 
 class _Found(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     scorer: Scorer
-    part: Part
+    part: CombinedPart
 
 
 def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
-    """Make a scorer with `Options`.
+    """Make a scorer with `CombineOptions`.
 
     Raises:
         BadInput: no parts, an unknown scorer, weights that add up to nothing.
     """
     if not options.get("parts"):
         raise BadInput('combine: give the parts, for example parts = [{ scorer = "exact", weight = 1 }].')
-    chosen = converted(options, Options, "combine")
+    chosen = converted(options, CombineOptions, "combine")
     if any(part.weight < 0 for part in chosen.parts) or not sum(part.weight for part in chosen.parts) > 0:
         raise BadInput("combine: weights are 0 or more, and one of them more than 0.")
     parts = [_found(part, find) for part in chosen.parts]
@@ -72,7 +72,7 @@ def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
     return Composite(score, [one.scorer for one in parts])
 
 
-def _found(part: Part, find: Find) -> _Found:
+def _found(part: CombinedPart, find: Find) -> _Found:
     scorer = find(part.scorer) if isinstance(part.scorer, str) else part.scorer
     if not callable(scorer):
         raise BadInput(
@@ -82,7 +82,9 @@ def _found(part: Part, find: Find) -> _Found:
     return _Found(name=name, scorer=scorer, part=part)
 
 
-def _combined(parts: Sequence[_Found], results: Sequence[Result], trajectory: Trajectory, options: Options) -> Result:
+def _combined(
+    parts: Sequence[_Found], results: Sequence[Result], trajectory: Trajectory, options: CombineOptions
+) -> Result:
     details: dict[str, object] = {}
     told: list[Sentence] = []
     low: list[str] = []
@@ -119,4 +121,4 @@ def _told(one: _Found, score: Score) -> Sentence:
     )
 
 
-PART = ScorerPart(combine=make, options=Options)
+PART = ScorerPart(combine=make, options=CombineOptions)

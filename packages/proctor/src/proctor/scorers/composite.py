@@ -11,7 +11,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.models.named import Opened
+from proctor.models.named import OpenedModels
 from proctor.runtime.concurrent import run_together
 from proctor.runtime.threads import is_async
 from proctor.scorers.lookup import is_inline
@@ -19,7 +19,7 @@ from proctor.scorers.lookup import is_inline
 Result = Score | Unscored
 
 
-class Composite(Opened):
+class Composite(OpenedModels):
     """A scorer made of others: it runs inline if all of them do, opens them with the run, and lists the judges that they ask.
 
     Attributes:

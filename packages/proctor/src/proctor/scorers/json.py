@@ -31,7 +31,7 @@ from proctor.scorers.targets import answer_of, arguable, no_target
 LONGEST_REPAIRED = 20_000  # characters of a reply in which slips are looked for
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class JsonOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of the scorer: what counts as right.
 
     schema, schema_file: a JSON schema that the answer must fit; the target, where there is one, must be equal
@@ -53,16 +53,16 @@ def json(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     >>> json(Sample.ask("a", "?", target={"x": 1, "y": [2]}), Trajectory.of('{"y": [2.0], "x": 1}')).points
     1
     """
-    return _score(sample, trajectory, Options())
+    return _score(sample, trajectory, JsonOptions())
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """Make a scorer with `Options`.
+    """Make a scorer with `JsonOptions`.
 
     Raises:
         BadInput: the schema is invalid, or uses an unknown keyword.
     """
-    chosen = converted(options, Options, "json")
+    chosen = converted(options, JsonOptions, "json")
     if chosen.schema_file is not None:
         chosen = msgspec.structs.replace(chosen, schema=_from_file(Path(chosen.schema_file)))
     if chosen.schema is not None:
@@ -74,7 +74,7 @@ def make(options: Mapping[str, Any]) -> Scorer:
     return json
 
 
-def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
+def _score(sample: Sample, trajectory: Trajectory, options: JsonOptions) -> Score | Unscored:
     if sample.target is None and options.schema is None:
         return no_target()
     answer = answer_of(trajectory)
@@ -125,14 +125,14 @@ def _repaired(reply: str) -> JsonClaims:
         return JsonClaims()
 
 
-def _checked(target: object, value: object, options: Options) -> Sentence | None:
+def _checked(target: object, value: object, options: JsonOptions) -> Sentence | None:
     try:
         return _fault(target, value, options)
     except RecursionError:
         return say("The JSON is nested too deep.")
 
 
-def _fault(target: object, made: object, options: Options) -> Sentence | None:
+def _fault(target: object, made: object, options: JsonOptions) -> Sentence | None:
     if options.schema is not None and (found := json_schema.fault(options.schema, made)) is not None:
         return found
     if target is None:
@@ -148,7 +148,7 @@ def _expected(target: object) -> object:
         return target
 
 
-def _differences(expected: object, made: object, path: str, options: Options) -> Iterator[Sentence]:
+def _differences(expected: object, made: object, path: str, options: JsonOptions) -> Iterator[Sentence]:
     """Yield where two values differ; the first difference is the one that is reported."""
     match expected, made:
         case dict(), dict():
@@ -167,7 +167,7 @@ def _differences(expected: object, made: object, path: str, options: Options) ->
             yield say("{path}: expected {expected}, got {made}.", path=path, expected=wanted, made=found)
 
 
-def _list_differences(expected: Any, made: list[Any], path: str, options: Options) -> Iterator[Sentence]:
+def _list_differences(expected: Any, made: list[Any], path: str, options: JsonOptions) -> Iterator[Sentence]:
     if len(expected) != len(made):
         yield say(
             "{path}: expected {expected} elements, got {made}.", path=path, expected=len(expected), made=len(made)
@@ -205,4 +205,4 @@ def _from_file(path: Path) -> Mapping[str, object]:
     return schema
 
 
-PART = ScorerPart(scorer=json, make=make, options=Options)
+PART = ScorerPart(scorer=json, make=make, options=JsonOptions)

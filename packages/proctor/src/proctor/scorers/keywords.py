@@ -23,7 +23,7 @@ from proctor.scorers.targets import answer_of, as_text, no_target
 SEPARATORS = re.compile("[,，、;；\n]")
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class KeywordsOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The keywords to look for, and the share that is enough.
 
     keywords: used instead of the target. forbidden: any of these in the answer makes it 0. case_sensitive: letters
@@ -45,12 +45,12 @@ def keywords(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     >>> score.points, score.out_of, score.details["missing"]
     (1.0, 2, ['光合作用'])
     """
-    return _score(sample, trajectory, Options())
+    return _score(sample, trajectory, KeywordsOptions())
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """Make a scorer with `Options`."""
-    chosen = converted(options, Options, "keywords")
+    """Make a scorer with `KeywordsOptions`."""
+    chosen = converted(options, KeywordsOptions, "keywords")
     if not 0 <= chosen.minimum <= 1:
         raise BadInput(
             "{what}: '{name}' is a share from 0 to 1, not {value}.",
@@ -65,7 +65,7 @@ def make(options: Mapping[str, Any]) -> Scorer:
     return keywords
 
 
-def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
+def _score(sample: Sample, trajectory: Trajectory, options: KeywordsOptions) -> Score | Unscored:
     wanted = options.keywords or _keywords(sample.target)
     if not wanted:
         return no_target()
@@ -105,7 +105,7 @@ def _keywords(target: object) -> Sequence[str]:
     return list(dict.fromkeys(word.strip() for word in given if word.strip()))
 
 
-def _occurs(keyword: str, answer: str, options: Options) -> bool:
+def _occurs(keyword: str, answer: str, options: KeywordsOptions) -> bool:
     text = answer if options.case_sensitive else answer.casefold()
     forms = [form.strip() for form in (keyword if options.case_sensitive else keyword.casefold()).split("|")]
     return any(_in(form, text, whole=options.whole_words) for form in forms if form)
@@ -117,4 +117,4 @@ def _in(word: str, text: str, *, whole: bool) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None  # a plain word: linear
 
 
-PART = ScorerPart(scorer=keywords, make=make, options=Options)
+PART = ScorerPart(scorer=keywords, make=make, options=KeywordsOptions)

@@ -19,7 +19,7 @@ from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class LimitsOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The most that is allowed of each; `least_characters` is the other way round.
 
     characters, words: of the answer (a text without spaces is one word). steps: messages of the agent. calls:
@@ -44,21 +44,21 @@ def limits(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     'characters 12 > 5'
     """
     try:
-        options = converted(sample.meta.get("limits") or {}, Options, "limits")
+        options = converted(sample.meta.get("limits") or {}, LimitsOptions, "limits")
     except (BadInput, TypeError, ValueError) as error:
         return Unscored(why="scorer_failed", reason=str(error))
     return _score(trajectory, options)
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """Make a scorer with `Options` for all samples; without options those of each sample.
+    """Make a scorer with `LimitsOptions` for all samples; without options those of each sample.
 
     Raises:
         BadInput: an unknown limit, or one of the wrong type.
     """
     if not options:
         return limits
-    chosen = converted(options, Options, "limits")
+    chosen = converted(options, LimitsOptions, "limits")
 
     def scorer(_: Sample, trajectory: Trajectory) -> Score | Unscored:
         return _score(trajectory, chosen)
@@ -66,7 +66,7 @@ def make(options: Mapping[str, Any]) -> Scorer:
     return scorer
 
 
-def _score(trajectory: Trajectory, options: Options) -> Score | Unscored:
+def _score(trajectory: Trajectory, options: LimitsOptions) -> Score | Unscored:
     bounds = {name: bound for name in MEASURES if (bound := getattr(options, name)) is not None}
     if not bounds:
         return Unscored(why="not_applicable", reason=say("There is no limit."))
@@ -120,4 +120,4 @@ MEASURES: Mapping[str, Callable[[Trajectory], float | None]] = {
 }
 
 
-PART = ScorerPart(scorer=limits, make=make, options=Options)
+PART = ScorerPart(scorer=limits, make=make, options=LimitsOptions)

@@ -23,7 +23,7 @@ from proctor.runtime.pattern_search import SECONDS, Caught, TooSlow, Which, chec
 from proctor.scorers.targets import answer_of, no_target, targets_of
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class RegexOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The pattern, and how to search for it.
 
     pattern: the expression; without it each target is one, and any of them may fit. extract: compare what was
@@ -53,16 +53,16 @@ def regex(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     >>> regex(Sample.ask("a", "When?", target=r"\\b(19|20)\\d\\d\\b"), Trajectory.of("In 1969.")).points
     1
     """
-    return _score(sample, trajectory, Options())
+    return _score(sample, trajectory, RegexOptions())
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """Make a scorer with `Options`.
+    """Make a scorer with `RegexOptions`.
 
     Raises:
         BadInput: the pattern cannot be compiled, or there is nothing to extract with.
     """
-    chosen = converted(options, Options, "regex")
+    chosen = converted(options, RegexOptions, "regex")
     if chosen.pattern is not None:
         checked(chosen.pattern, chosen.flags)
     elif chosen.extract:
@@ -75,7 +75,7 @@ def make(options: Mapping[str, Any]) -> Scorer:
     return regex
 
 
-def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
+def _score(sample: Sample, trajectory: Trajectory, options: RegexOptions) -> Score | Unscored:
     answer, targets = answer_of(trajectory), targets_of(sample)
     if not targets and (options.pattern is None or options.extract):
         return no_target()
@@ -103,7 +103,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
     return Score(points=1, answer=caught.text, reason=reason, details={"patterns": list(patterns)})
 
 
-def _caught(pattern: str, answer: str, options: Options) -> Caught | None:
+def _caught(pattern: str, answer: str, options: RegexOptions) -> Caught | None:
     return search(
         pattern,
         answer,
@@ -114,7 +114,7 @@ def _caught(pattern: str, answer: str, options: Options) -> Caught | None:
     )
 
 
-def _compared(caught: str, targets: Sequence[str], options: Options) -> Score:
+def _compared(caught: str, targets: Sequence[str], options: RegexOptions) -> Score:
     right = caught in targets or (
         options.ignore_case and caught.casefold() in {target.casefold() for target in targets}
     )
@@ -122,4 +122,4 @@ def _compared(caught: str, targets: Sequence[str], options: Options) -> Score:
     return Score(points=right, answer=caught, reason=reason, details={"pattern": options.pattern})
 
 
-PART = ScorerPart(scorer=regex, make=make, options=Options)
+PART = ScorerPart(scorer=regex, make=make, options=RegexOptions)

@@ -17,9 +17,9 @@ from proctor.core.sentence import Sentence, listed, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.trajectory_matching import expectation
-from proctor.trajectory_matching.compare import Comparison, compare
-from proctor.trajectory_matching.explain import Shown, diff, errors, shown, sides, summarize
-from proctor.trajectory_matching.options import Measure, Options, how_of, options_of, says_something
+from proctor.trajectory_matching.compare import CallComparison, compare
+from proctor.trajectory_matching.explain import ShownEntry, diff, errors, shown, sides, summarize
+from proctor.trajectory_matching.options import CallMatchOptions, Measure, how_of, options_of, says_something
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
@@ -28,7 +28,7 @@ def make(options: Mapping[str, Any]) -> Scorer:
     Raises:
         BadInput: there is no such option, or it has a wrong value.
     """
-    chosen = converted(options, Options, "trajectory")
+    chosen = converted(options, CallMatchOptions, "trajectory")
 
     def trajectory(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return _score(sample, trajectory, chosen)
@@ -101,7 +101,7 @@ def single_tool(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return score if trajectory.shows_calls else _no_evidence(score)
 
 
-def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
+def _score(sample: Sample, trajectory: Trajectory, options: CallMatchOptions) -> Score | Unscored:
     turns = [turn for turn in expectation.turns(sample, trajectory) if says_something(turn.expected)]
     if not turns:
         return Unscored(why="not_applicable", reason=say("The sample says nothing of tool calls."))
@@ -112,7 +112,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
     return _no_evidence(score)
 
 
-def _compare(turns: Sequence[expectation.Turn], options: Options) -> Score | Unscored:
+def _compare(turns: Sequence[expectation.ExpectedTurn], options: CallMatchOptions) -> Score | Unscored:
     found = [compare(turn.expected, turn.made, how_of(options, turn.tools)) for turn in turns]
     rows = [shown(one) for one in found]
     places = [turn.place for turn in turns]
@@ -144,7 +144,7 @@ def _no_evidence(score: Score) -> Unscored:
 class _Total:
     """The comparisons of all turns, added up, with their explanation."""
 
-    def __init__(self, found: Sequence[Comparison], rows: Sequence[Sequence[Shown | int]]) -> None:
+    def __init__(self, found: Sequence[CallComparison], rows: Sequence[Sequence[ShownEntry | int]]) -> None:
         self.found = found
         self.rows = rows
         self.matched = sum(one.matched for one in found)
@@ -217,5 +217,5 @@ PART = ScorerPart(
     scorer=trajectory,
     others=(exact, in_order, any_order, precision, recall, f1, efficiency, single_tool),
     make=make,
-    options=Options,
+    options=CallMatchOptions,
 )

@@ -22,7 +22,7 @@ from proctor.scorers.composite import Result, together
 from proctor.scorers.lookup import find_scorer, is_inline
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class TurnsOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The scorer of a turn; one of how it holds together with the turns before, and what full marks there add."""
 
     scorer: Any = "exact"
@@ -31,8 +31,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
-    """Make a scorer with `Options`. The one for consistency is given the conversation up to its turn."""
-    chosen = converted(options, Options, "turns")
+    """Make a scorer with `TurnsOptions`. The one for consistency is given the conversation up to its turn."""
+    chosen = converted(options, TurnsOptions, "turns")
     by_turn, consistency = (find(one) if isinstance(one, str) else one for one in (chosen.scorer, chosen.consistency))
 
     @scorer(inline=is_inline(by_turn) and (consistency is None or is_inline(consistency)))
@@ -64,7 +64,7 @@ def _put(
     results: Sequence[Result],
     consistent: Sequence[Result],
     trajectory: Trajectory,
-    options: Options,
+    options: TurnsOptions,
 ) -> Result:
     for place, result in zip(places, results, strict=True):
         if isinstance(result, Unscored):
@@ -86,4 +86,4 @@ def _put(
     return Score(points=points, out_of=out_of, answer=trajectory.answer, reason=reason, details=details)
 
 
-PART = ScorerPart(combine=make, options=Options)
+PART = ScorerPart(combine=make, options=TurnsOptions)

@@ -12,7 +12,7 @@ _LONGEST_STEP = 2.0
 _STYLE_RIDGE = 0.01  # keeps the effect of a style finite that decides every battle; else too weak to be seen
 
 
-class Row(msgspec.Struct, frozen=True):
+class BattleRow(msgspec.Struct, frozen=True):
     """A battle between systems, given by their indices, with its covariates on one scale."""
 
     first: int
@@ -21,16 +21,16 @@ class Row(msgspec.Struct, frozen=True):
     style: tuple[float, ...]
 
 
-class Fit(msgspec.Struct, frozen=True):
+class LogisticFit(msgspec.Struct, frozen=True):
     """The strengths, then the effects of style, and the inverse of the Fisher information."""
 
     parameters: list[float]
     inverse: list[list[float]]
 
 
-def fit(rows: Sequence[Row], systems: int, styles: int) -> Fit:
+def fit(rows: Sequence[BattleRow], systems: int, styles: int) -> LogisticFit:
     """Maximise the likelihood by Newton's method, starting from equal strengths; the strengths sum to 0."""
-    merged = Counter[Row]()
+    merged = Counter[BattleRow]()
     for row in rows:
         merged[row] += 1
     parameters = [0.0] * (systems + styles)
@@ -44,11 +44,11 @@ def fit(rows: Sequence[Row], systems: int, styles: int) -> Fit:
             break
     _, information = _derivatives(merged, parameters, systems)
     unit = [[float(i == j) for j in range(len(parameters))] for i in range(len(parameters))]
-    return Fit(parameters, _solve(information, unit))
+    return LogisticFit(parameters, _solve(information, unit))
 
 
 def _derivatives(
-    rows: Mapping[Row, int], parameters: Sequence[float], systems: int
+    rows: Mapping[BattleRow, int], parameters: Sequence[float], systems: int
 ) -> tuple[list[float], list[list[float]]]:
     size = len(parameters)
     gradient = [-_STYLE_RIDGE * one if place >= systems else 0.0 for place, one in enumerate(parameters)]
@@ -67,11 +67,11 @@ def _derivatives(
     return gradient, information
 
 
-def direction(row: Row, systems: int) -> list[tuple[int, float]]:
+def direction(row: BattleRow, systems: int) -> list[tuple[int, float]]:
     return [(row.first, 1.0), (row.second, -1.0), *enumerate(row.style, systems)]
 
 
-def chance_of(row: Row, parameters: Sequence[float], systems: int) -> float:
+def chance_of(row: BattleRow, parameters: Sequence[float], systems: int) -> float:
     return sigmoid(math.fsum(parameters[place] * x for place, x in direction(row, systems)))
 
 

@@ -33,14 +33,16 @@ _CENTRAL = 0.01  # saddlepoints, in standard errors, nearer than which their for
 _ALMOST_SURE = 1e-12  # beyond which the quantile of a chance is of no use
 
 
-class Step(msgspec.Struct, frozen=True):
+class AmountStep(msgspec.Struct, frozen=True):
     """What a cluster counts above and below the line: its total and its size, or its totals in two runs."""
 
     over: float
     under: float
 
 
-def bounds(steps: Sequence[Step], error: float, *, least: Step | None, most: Step | None) -> Interval | None:
+def bounds(
+    steps: Sequence[AmountStep], error: float, *, least: AmountStep | None, most: AmountStep | None
+) -> Interval | None:
     """Return the bounds of Σ over / Σ under, each wrong with a chance of at most `error`; None for one cluster.
 
     Args:
@@ -59,14 +61,14 @@ def bounds(steps: Sequence[Step], error: float, *, least: Step | None, most: Ste
     )
 
 
-def seen_bounds(steps: Sequence[Step], error: float) -> Interval | None:
+def seen_bounds(steps: Sequence[AmountStep], error: float) -> Interval | None:
     """Return the bounds as if nothing could be but what was seen; None for one cluster."""
     if len(steps) < 2 or math.fsum(step.under for step in steps) <= 0:
         return None
     return Interval(low=_bound(steps, error), high=_bound(steps, 1 - error))
 
 
-def _bound(steps: Sequence[Step], chance: float) -> float:
+def _bound(steps: Sequence[AmountStep], chance: float) -> float:
     """Return the ratio that a weighted one does not exceed with this chance (false position, Illinois)."""
 
     def beyond(ratio: float) -> float:

@@ -30,7 +30,7 @@ import msgspec
 from proctor.core.run import Estimate
 from proctor.stats.distributions import beta_quantile, normal_quantile, t_quantile
 from proctor.stats.estimate import WILSON, count_of_skewed, sizes_of
-from proctor.stats.paired import Pair
+from proctor.stats.paired import PairedSample
 from proctor.stats.rate import Interval
 
 _LEAST_SAMPLES = 1e-6
@@ -108,7 +108,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
         return math.sqrt(max(won**2 + lost**2 - 2 * self.correlation * won * lost, 0.0))
 
 
-def moved(pairs: Sequence[Pair], *, single: bool = True, added: float = 0.0) -> Moved:
+def moved(pairs: Sequence[PairedSample], *, single: bool = True, added: float = 0.0) -> Moved:
     """Add up what was won and lost.
 
     Args:

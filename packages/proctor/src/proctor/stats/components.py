@@ -37,7 +37,7 @@ _MOST_DEGREES = 1e6
 _ROUNDING = 1e-12
 
 
-class Attempts(msgspec.Struct):
+class AttemptValues(msgspec.Struct):
     """The values of the scored attempts at a sample, and the variances of the judge's repeats where there are several."""
 
     sample_id: str
@@ -75,7 +75,7 @@ class _Mean(msgspec.Struct, frozen=True):
     known: float
 
 
-def components(samples: Sequence[Attempts], *, repeats: float = 1, level: float = 0.95) -> Components | None:
+def components(samples: Sequence[AttemptValues], *, repeats: float = 1, level: float = 0.95) -> Components | None:
     """Split the variance between clusters, samples and attempts; None unless two clusters have a sample with at least two scored attempts.
 
     Args:
@@ -107,7 +107,7 @@ def components(samples: Sequence[Attempts], *, repeats: float = 1, level: float 
 
 
 def _between(
-    samples: Sequence[Attempts], within: _Mean, noise: Sequence[float], sizes: Mapping[str, int], level: float
+    samples: Sequence[AttemptValues], within: _Mean, noise: Sequence[float], sizes: Mapping[str, int], level: float
 ) -> Component:
     count, groups = len(samples), len(sizes)
     means = [math.fsum(sample.values) / len(sample.values) for sample in samples]
@@ -128,7 +128,7 @@ def _between(
 
 
 def _variance_of_means(
-    samples: Sequence[Attempts], squares: Sequence[float], sizes: Mapping[str, int], level: float
+    samples: Sequence[AttemptValues], squares: Sequence[float], sizes: Mapping[str, int], level: float
 ) -> _Mean:
     count = len(samples)
     value = math.fsum(squares) / count
@@ -144,7 +144,7 @@ def _variance_of_means(
     return _Mean(value, value * min(few + known * (many - few), 1.0), 0.25, residuals, known)
 
 
-def _share(samples: Sequence[Attempts], values: Sequence[float], sizes: Mapping[str, int], level: float) -> _Mean:
+def _share(samples: Sequence[AttemptValues], values: Sequence[float], sizes: Mapping[str, int], level: float) -> _Mean:
     """Return the mean of variances of numbers from 0 to 1, which are at most 1/2."""
     cases = (
         Case(cluster=sample.cluster, values=(min(2 * each, 1.0),), planned=1)
@@ -198,7 +198,7 @@ def _scaled(mean: _Mean, factor: float) -> _Mean:
 
 
 def _residuals(
-    samples: Sequence[Attempts], values: Sequence[float], mean: float, sizes: Mapping[str, int]
+    samples: Sequence[AttemptValues], values: Sequence[float], mean: float, sizes: Mapping[str, int]
 ) -> list[float]:
     """Return by how much the values of each cluster add up to more than their number times the mean."""
     found = {name: -size * mean for name, size in sizes.items()}

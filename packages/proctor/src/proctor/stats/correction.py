@@ -37,7 +37,7 @@ class Labelled(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str = ""
 
 
-class Stratum(msgspec.Struct, frozen=True, kw_only=True):
+class LabelledStratum(msgspec.Struct, frozen=True, kw_only=True):
     """The labelled items of a stratum, and the judge's values of the others, with their clusters where they have some."""
 
     labelled: Sequence[Labelled]
@@ -67,11 +67,11 @@ def ppi(
     >>> round(found.value, 5), round(found.standard_error, 6)
     (0.64375, 0.121292)
     """
-    stratum = Stratum(labelled=labelled, judged=judged, clusters=clusters)
+    stratum = LabelledStratum(labelled=labelled, judged=judged, clusters=clusters)
     return stratified_ppi({"": stratum}, tuned=tuned, level=level)
 
 
-def stratified_ppi(strata: Mapping[str, Stratum], *, tuned: bool = True, level: float = 0.95) -> Estimate:
+def stratified_ppi(strata: Mapping[str, LabelledStratum], *, tuned: bool = True, level: float = 0.95) -> Estimate:
     """Estimate the same mean if items were drawn for labelling within strata, weighted by the size of the strata.
 
     Strata where fewer than two items are labelled are laid together with all the others.
@@ -125,7 +125,7 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True):
     clusters: int
 
 
-def _part(stratum: Stratum, *, tuned: bool) -> _Part:
+def _part(stratum: LabelledStratum, *, tuned: bool) -> _Part:
     people = [one.human for one in stratum.labelled]
     judge = [one.judge for one in stratum.labelled]
     of_labels = [one.cluster or f"\0labelled {place}" for place, one in enumerate(stratum.labelled)]
@@ -164,7 +164,7 @@ def _part(stratum: Stratum, *, tuned: bool) -> _Part:
     return found
 
 
-def _clusters_of_judged(stratum: Stratum) -> list[str]:
+def _clusters_of_judged(stratum: LabelledStratum) -> list[str]:
     named = stratum.clusters or [""] * len(stratum.judged)
     return [name or f"\0judged {place}" for place, name in enumerate(named)]
 
@@ -272,7 +272,7 @@ def _nothing(method: str, labels: int, planned: int, level: float, note: Sentenc
     return Estimate(name="corrected", value=None, level=level, method=method, scored=labels, planned=planned, note=note)
 
 
-def _check(stratum: Stratum) -> None:
+def _check(stratum: LabelledStratum) -> None:
     values = [*stratum.judged, *(value for one in stratum.labelled for value in (one.human, one.judge))]
     for value in values:
         if not 0 <= value <= 1:

@@ -39,7 +39,7 @@ _FEW = 10
 _SMALL = 1e-12
 
 
-class Sample(msgspec.Struct, frozen=True, kw_only=True):
+class CovariateSample(msgspec.Struct, frozen=True, kw_only=True):
     """What a sample of the run earned, and in the mean of earlier runs; None where these have no value of it."""
 
     cluster: str
@@ -54,15 +54,15 @@ class Other(msgspec.Struct, frozen=True, kw_only=True):
     earlier: float
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
+class CovariateGroup(msgspec.Struct, frozen=True, kw_only=True):
     """The samples of a stratum, and how many samples of the task it represents."""
 
     size: float
-    samples: Sequence[Sample]
+    samples: Sequence[CovariateSample]
     others: Sequence[Other]
 
 
-class Fit(msgspec.Struct, frozen=True, kw_only=True):
+class CovariateFit(msgspec.Struct, frozen=True, kw_only=True):
     """Adjusted values.
 
     Attributes:
@@ -81,8 +81,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def adjust(
-    plain: Estimate, groups: Mapping[str, Group], *, of_suite: bool = False, slope: float | None = None
-) -> tuple[Estimate, Fit | Sentence]:
+    plain: Estimate, groups: Mapping[str, CovariateGroup], *, of_suite: bool = False, slope: float | None = None
+) -> tuple[Estimate, CovariateFit | Sentence]:
     """Return the estimate adjusted by what earlier runs earned, and how; or unchanged, and why.
 
     Args:
@@ -98,7 +98,7 @@ def adjust(
     adjusted = strata.estimate(
         plain.name,
         [
-            strata.Stratum(name=name, size=group.size, tally=tally(_cases(group, fit.values[name])))
+            strata.MeasuredStratum(name=name, size=group.size, tally=tally(_cases(group, fit.values[name])))
             for name, group in groups.items()
         ],
         slice=plain.slice,
@@ -138,8 +138,8 @@ def gain(plain: Estimate, adjusted: Estimate) -> float:
 
 
 def fit_groups(
-    groups: Mapping[str, Group], *, of_suite: bool = False, signed: bool = False, slope: float | None = None
-) -> Fit | Sentence:
+    groups: Mapping[str, CovariateGroup], *, of_suite: bool = False, signed: bool = False, slope: float | None = None
+) -> CovariateFit | Sentence:
     """Return how to adjust the values; a sentence where it would not help, with the reason.
 
     Args:
@@ -187,7 +187,7 @@ def fit_groups(
         surprise = max(surprise, weights[name] * max(abs(value - middle) for value in values[name]))
     variance = slope**2 * error + surprise**2 / 2
     left = own - 2 * slope * along + slope**2 * across
-    return Fit(
+    return CovariateFit(
         values=values,
         variance=variance,
         slope=slope,
@@ -196,15 +196,15 @@ def fit_groups(
     )
 
 
-def _known(group: Group) -> list[Sample]:
+def _known(group: CovariateGroup) -> list[CovariateSample]:
     return [sample for sample in group.samples if sample.earlier is not None]
 
 
-def _earlier(samples: Iterable[Sample]) -> list[float]:
+def _earlier(samples: Iterable[CovariateSample]) -> list[float]:
     return [sample.earlier for sample in samples if sample.earlier is not None]
 
 
-def _centre(samples: Sequence[Sample], others: Sequence[Other], *, of_suite: bool) -> float:
+def _centre(samples: Sequence[CovariateSample], others: Sequence[Other], *, of_suite: bool) -> float:
     values = [one.earlier for one in others] + (_earlier(samples) if of_suite else [])
     return math.fsum(values) / len(values)
 
@@ -221,7 +221,7 @@ def _variance_of_others(others: Sequence[Other]) -> float:
     return _variance_of_mean(_pulls(values, [one.cluster for one in others]), values)
 
 
-def _cases(group: Group, values: Sequence[float]) -> Iterable[Case]:
+def _cases(group: CovariateGroup, values: Sequence[float]) -> Iterable[Case]:
     return (
         Case(cluster=sample.cluster, values=(value,), planned=1)
         for sample, value in zip(group.samples, values, strict=True)

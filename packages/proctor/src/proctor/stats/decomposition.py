@@ -72,7 +72,7 @@ def kind_of(key: Key) -> str:
     return key.kind
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
+class DifferencePart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the difference with its interval; None where the clusters show no spread."""
 
     key: Key
@@ -87,9 +87,9 @@ _NONE: Sums = (0.0,) * 6
 class Split(msgspec.Struct, frozen=True, kw_only=True):
     """The whole difference, its parts, and the sums of those parts that belong together; either sum to the whole."""
 
-    whole: Piece
-    parts: tuple[Piece, ...]
-    sums: Mapping[str, Piece]
+    whole: DifferencePart
+    parts: tuple[DifferencePart, ...]
+    sums: Mapping[str, DifferencePart]
 
 
 def decompose(members: Sequence[Member], group: Callable[[Key], str] = kind_of, *, level: float = 0.95) -> Split:
@@ -110,17 +110,17 @@ def decompose(members: Sequence[Member], group: Callable[[Key], str] = kind_of, 
     left_out = [_parts(_less(cells, one)) for one in groups] if len(groups) > 1 else []
     quantile = t_quantile(0.5 + checked_level(level) / 2, len(groups) - 1) if left_out else 0.0
 
-    def piece(*keys: Key) -> Piece:
+    def piece(*keys: Key) -> DifferencePart:
         value = math.fsum(parts[key] for key in keys)
         without = [math.fsum(one.get(key, 0.0) for key in keys) for one in left_out]
         if not without:
-            return Piece(key=keys[0], value=value, interval=None)
+            return DifferencePart(key=keys[0], value=value, interval=None)
         centre = math.fsum(without) / len(without)
         square = math.fsum((one - centre) ** 2 for one in without) * (len(without) - 1) / len(without)
         half = quantile * math.sqrt(square)
         if half <= _ROUNDING:  # all alike, which shows no spread
-            return Piece(key=keys[0], value=value, interval=None)
-        return Piece(key=keys[0], value=value, interval=Interval(low=value - half, high=value + half))
+            return DifferencePart(key=keys[0], value=value, interval=None)
+        return DifferencePart(key=keys[0], value=value, interval=Interval(low=value - half, high=value + half))
 
     together: dict[str, list[Key]] = {}
     for key in parts:

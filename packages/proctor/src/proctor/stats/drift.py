@@ -28,14 +28,14 @@ SIZES = (
 )  # of the changes that bets are made for; each has an equal share of the chance of an alarm
 
 
-class Unit(NamedTuple):
+class DriftUnit(NamedTuple):
     """What a unit earned in a run: the mean of its samples, and how many they are."""
 
     value: float
     samples: float = 1.0
 
 
-Units = Mapping[str, Unit]
+Units = Mapping[str, DriftUnit]
 
 
 class Shift(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,7 +148,7 @@ class _Term:
 
     __slots__ = ("mean", "spread", "value", "values", "weight")
 
-    def __init__(self, unit: Unit, values: _Values) -> None:
+    def __init__(self, unit: DriftUnit, values: _Values) -> None:
         self.weight, self.value, self.values = unit.samples, unit.value, values
         self.mean = values.total / values.count
         same = values.least == values.most

@@ -81,7 +81,7 @@ class _Spread(msgspec.Struct, frozen=True, kw_only=True):
     partial: bool = False
 
 
-class Sums(msgspec.Struct, frozen=True, kw_only=True):
+class ClusterSums(msgspec.Struct, frozen=True, kw_only=True):
     """Sums over clusters c of size n_c that earned t_c: of n_c, t_c, t_c squared, n_c t_c, n_c squared."""
 
     clusters: int
@@ -97,7 +97,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
         return self.size**2 / self.sizes if self.sizes else float(self.clusters)
 
     @property
-    def lost(self) -> "Sums":
+    def lost(self) -> "ClusterSums":
         """Return the same sums of what the clusters lost."""
         return msgspec.structs.replace(
             self,
@@ -181,7 +181,7 @@ def points(name: str, tally: Tally, score: Estimate) -> Estimate:
     share = tally.scored / tally.planned if 0 < tally.scored < tally.planned else 1.0
     spread = _Spread(method=NOTHING_SCORED)
     if value is not None:
-        sums = Sums(
+        sums = ClusterSums(
             clusters=tally.clusters,
             size=tally.out_of,
             total=tally.points,
@@ -256,7 +256,7 @@ def _of_tally(value: float, tally: Tally, level: float) -> _Spread:
     if tally.binary and independent:
         error = math.sqrt(max(value * (1 - value), 0.0) / tally.samples)
         return _Spread(method=WILSON, standard_error=error, interval=wilson(value, tally.samples, level))
-    sums = Sums(
+    sums = ClusterSums(
         clusters=tally.clusters,
         size=tally.samples,
         total=tally.total,
@@ -268,7 +268,7 @@ def _of_tally(value: float, tally: Tally, level: float) -> _Spread:
     return _over_clusters(value, sums, level, independent=independent, trials=trials)
 
 
-def _over_clusters(value: float, sums: Sums, level: float, *, independent: bool, trials: float) -> _Spread:
+def _over_clusters(value: float, sums: ClusterSums, level: float, *, independent: bool, trials: float) -> _Spread:
     if sums.clusters == 1:
         return _Spread(method=ONE_SAMPLE if independent else ONE_CLUSTER)
     error = _sandwich(value, sums)
@@ -347,7 +347,7 @@ def share_known(
     return min(max((min(size, 1.0) * total**2 / squares - 1 - _BLURRED) / spread_out, 0.0), 1.0)
 
 
-def _sandwich(value: float, sums: Sums) -> float:
+def _sandwich(value: float, sums: ClusterSums) -> float:
     """Return the clustered standard error, 0 where the residuals are only rounding."""
     explained = value * value * sums.sizes
     residuals = sums.squares - 2 * value * sums.cross + explained

@@ -22,7 +22,7 @@ from proctor.stats.planning import variance_factors
 from proctor.stats.rate import Interval, wilson
 
 
-class Expected(msgspec.Struct, frozen=True, kw_only=True):
+class ExpectedFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What more samples of the kind would show.
 
     Attributes:
@@ -37,8 +37,8 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     bounds: Callable[[int, float, float], Interval | None]
     spread: Callable[[int, float], float]
-    widest: "Expected | None" = None
-    narrowest: "Expected | None" = None
+    widest: "ExpectedFigures | None" = None
+    narrowest: "ExpectedFigures | None" = None
 
     def needed(
         self,
@@ -76,7 +76,7 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
         return high
 
 
-def expect_share(one: Estimate, samples: int) -> Expected:
+def expect_share(one: Estimate, samples: int) -> ExpectedFigures:
     """Return what more samples would show of an estimate; a spread that is not seen stays unseen."""
     observed = one.value or 0.0
     is_exact = one.method == WILSON
@@ -101,10 +101,10 @@ def expect_share(one: Estimate, samples: int) -> Expected:
         )
         return one_sided(like, error)
 
-    return Expected(samples=samples, value=observed, bounds=bounds, spread=spread)
+    return ExpectedFigures(samples=samples, value=observed, bounds=bounds, spread=spread)
 
 
-def expect_difference(found: Moved) -> Expected:
+def expect_difference(found: Moved) -> ExpectedFigures:
     """Return what more pairs would show, with the range that is known of how many of them move."""
     share = found.won + found.lost
     if found.exact:
@@ -117,7 +117,7 @@ def expect_difference(found: Moved) -> Expected:
     return replace(_difference(found, share), narrowest=narrowest, widest=widest)
 
 
-def _difference(found: Moved, share: float) -> Expected:
+def _difference(found: Moved, share: float) -> ExpectedFigures:
     """Return what more pairs would show if this share of them moves."""
     seen = found.won + found.lost
 
@@ -152,4 +152,4 @@ def _difference(found: Moved, share: float) -> Expected:
         )
         return like.bounds(error)
 
-    return Expected(samples=found.pairs, value=found.value, bounds=bounds, spread=spread)
+    return ExpectedFigures(samples=found.pairs, value=found.value, bounds=bounds, spread=spread)

@@ -33,7 +33,7 @@ from proctor.core.errors import BadInput
 from proctor.stats.betting import ConfidenceSequence
 from proctor.stats.bounds import effective, exact, moved
 from proctor.stats.distributions import normal_cdf, normal_quantile
-from proctor.stats.paired import Pair
+from proctor.stats.paired import PairedSample
 from proctor.stats.rate import Interval
 from proctor.stats.spending import of_count, of_normal_sum
 
@@ -54,7 +54,7 @@ _LEAST_STEPS = 10  # before anything is called futile
 _ROUNDING = 1e-9
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class LooksQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be decided about the mean of the values of steps.
 
     Attributes:
@@ -92,7 +92,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
             raise BadInput("There is at least one step, and a suite has at least as many as are run.")
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
+class StepsLook(msgspec.Struct, frozen=True, kw_only=True):
     """What is known after some steps.
 
     Attributes:
@@ -114,14 +114,14 @@ class Looks(Protocol):
 
     method: str
 
-    def add(self, value: float, weight: float = 1.0) -> Look:
+    def add(self, value: float, weight: float = 1.0) -> StepsLook:
         """Take the next step."""
 
-    def end(self) -> Look:
+    def end(self) -> StepsLook:
         """Look as after the last step: fewer came than there could be, as where a scorer does not apply to the others."""
 
 
-def looks(question: Question) -> Looks:
+def looks(question: LooksQuestion) -> Looks:
     """Choose the method for a question.
 
     >>> looking = looks(Question(limit=0.5, most=400, binary=True))
@@ -139,7 +139,7 @@ class _Errors(msgspec.Struct, frozen=True):
 
 
 class _Looks:
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: LooksQuestion) -> None:
         self._question = question
         limit = _scaled(question, question.limit)
         self._sequence: ConfidenceSequence | None = None
@@ -162,7 +162,7 @@ class _Looks:
         self._low, self._high = question.low, question.high
         self._decision: Decision | None = None
 
-    def add(self, value: float, weight: float = 1.0) -> Look:
+    def add(self, value: float, weight: float = 1.0) -> StepsLook:
         """Take the next step.
 
         Raises:
@@ -185,19 +185,19 @@ class _Looks:
             self._narrow(asked.low + span * self._sequence.low, asked.low + span * self._sequence.high)
         return self._looked(self._stages.get(len(self._values)), is_last=len(self._values) == asked.most)
 
-    def end(self) -> Look:
+    def end(self) -> StepsLook:
         """Look as after the last step, where fewer came than there could be."""
         if self._question.target == "suite":
             self._narrow(self._total / self._weight, self._total / self._weight)
         return self._looked(self._stages.get(self._question.most), is_last=True)
 
-    def _looked(self, errors: _Errors | None, *, is_last: bool) -> Look:
+    def _looked(self, errors: _Errors | None, *, is_last: bool) -> StepsLook:
         bounds = None if errors is None else self._bounds(errors)
         if bounds is not None:
             self._narrow(bounds.low, bounds.high)
         if self._decision is None:
             self._decision = self._decide(bounds, is_last=is_last)
-        return Look(
+        return StepsLook(
             steps=len(self._values),
             decision=self._decision,
             value=self._total / self._weight,
@@ -269,12 +269,14 @@ class _Looks:
         return normal_cdf((beyond - needed[0]) / rest) + normal_cdf((-beyond - needed[1]) / rest)
 
 
-def _around(question: Question, values: Sequence[float], weights: Sequence[float], error: float) -> Interval | None:
+def _around(
+    question: LooksQuestion, values: Sequence[float], weights: Sequence[float], error: float
+) -> Interval | None:
     count, size = len(values), math.fsum(weights)
     if question.low == -question.high:
         span = question.high
         pairs = [
-            Pair(
+            PairedSample(
                 cluster=str(at), first=max(one, 0.0) / span, second=max(-one, 0.0) / span, weight=weight * count / size
             )
             for at, (one, weight) in enumerate(zip(values, weights, strict=True))
@@ -314,5 +316,5 @@ def _stages(most: int, error: float, rate: float | None) -> Mapping[int, _Errors
     return dict(zip(at, errors, strict=True))
 
 
-def _scaled(question: Question, value: float) -> float:
+def _scaled(question: LooksQuestion, value: float) -> float:
     return min(max((value - question.low) / (question.high - question.low), 0.0), 1.0)

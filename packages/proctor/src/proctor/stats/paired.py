@@ -65,7 +65,7 @@ _LEAST_DEGREES = 0.5
 Decision = Literal["go", "no_go", "inconclusive"]
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class PairedSample(msgspec.Struct, frozen=True, kw_only=True):
     """One sample in both runs: the mean of its scored attempts in each, 0 to 1.
 
     Attributes:
@@ -135,7 +135,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare(
-    pairs: Sequence[Pair],
+    pairs: Sequence[PairedSample],
     *,
     level: float = 0.95,
     single: bool = True,
@@ -208,12 +208,12 @@ def compare(
     )
 
 
-def anytime_bounds(pairs: Sequence[Pair], error: float) -> Interval:
+def anytime_bounds(pairs: Sequence[PairedSample], error: float) -> Interval:
     """Return bounds of the difference, each wrong with a chance of at most `error` at any number of looks."""
     return anytime.bounds(_steps(_sums_by_cluster(pairs)), error, low=-1.0)
 
 
-def at_level(difference: Difference, pairs: Sequence[Pair], level: float) -> Difference:
+def at_level(difference: Difference, pairs: Sequence[PairedSample], level: float) -> Difference:
     """Return the difference with its interval at another level, without testing again."""
     checked_level(level)
     sums = _sums_by_cluster(pairs)
@@ -304,7 +304,12 @@ def non_inferior(difference: Difference, margin: float) -> Decision:
 
 
 def _at_any_time(
-    value: float, pairs: Sequence[Pair], sums: Sequence[tuple[float, float]], wins: int, losses: int, level: float
+    value: float,
+    pairs: Sequence[PairedSample],
+    sums: Sequence[tuple[float, float]],
+    wins: int,
+    losses: int,
+    level: float,
 ) -> Difference:
     """Return the difference with an interval and a p-value that hold for any number of looks."""
     steps = _steps(sums)
@@ -334,7 +339,7 @@ def _steps(sums: Sequence[tuple[float, float]]) -> list[anytime.Step]:
     return [(total / size, size) for size, total in sums]
 
 
-def _sums_by_cluster(pairs: Iterable[Pair]) -> list[tuple[float, float]]:
+def _sums_by_cluster(pairs: Iterable[PairedSample]) -> list[tuple[float, float]]:
     """Return the weight of each cluster, and the weighted sum of its differences."""
     sums: dict[str, tuple[float, float]] = {}
     for pair in pairs:
@@ -343,7 +348,7 @@ def _sums_by_cluster(pairs: Iterable[Pair]) -> list[tuple[float, float]]:
     return [(size, _settle(total)) for size, total in sums.values()]
 
 
-def _heaviness(pairs: Sequence[Pair]) -> float:
+def _heaviness(pairs: Sequence[PairedSample]) -> float:
     """Return the typical weight of the pairs that most of the variance comes from: Σ w³ / Σ w²."""
     return math.fsum(pair.weight**3 for pair in pairs) / math.fsum(pair.weight**2 for pair in pairs)
 
@@ -461,7 +466,7 @@ def _alike(value: float, clusters: float) -> _Reach:
     return _Reach(method=BONETT_PRICE_OVER_CLUSTERS, centre=centre, error=error)
 
 
-def _correlation(pairs: Sequence[Pair]) -> float | None:
+def _correlation(pairs: Sequence[PairedSample]) -> float | None:
     first_mean = math.fsum(pair.first for pair in pairs) / len(pairs)
     second_mean = math.fsum(pair.second for pair in pairs) / len(pairs)
     first = [pair.first - first_mean for pair in pairs]

@@ -24,7 +24,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.stats._logistic import Fit, Row, chance_of, direction, fit
+from proctor.stats._logistic import BattleRow, LogisticFit, chance_of, direction, fit
 from proctor.stats.bootstrap import RESAMPLES, draws, percentiles
 from proctor.stats.distributions import t_quantile
 from proctor.stats.rate import checked_level, two_sided_z
@@ -38,7 +38,7 @@ _NO_WIDTH = 1e-9
 _LEAST_LINK = 5  # items with a decided battle
 
 
-class Battle(msgspec.Struct, frozen=True, kw_only=True):
+class RankedBattle(msgspec.Struct, frozen=True, kw_only=True):
     """One comparison: `won` is 1 when the first was better, 0 when the second was, 0.5 for a tie.
 
     `style` holds differences first - second to control for, such as `length_difference`; all battles name the same ones.
@@ -75,7 +75,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def bradley_terry(
-    battles: Sequence[Battle], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+    battles: Sequence[RankedBattle], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
 ) -> Ranking:
     """Rank all systems that met. With `style` in the battles, rank them as if they wrote in the same style.
 
@@ -97,7 +97,7 @@ def bradley_terry(
     linked = _largest_linked(battles, [names[place] for place in bound], names)
     if len(bound) < len(names):
         zeros = (0.0,) * len(styles)
-        ties = [Row(one, other, 0.5, zeros) for one, other in sorted({(row.first, row.second) for row in rows})]
+        ties = [BattleRow(one, other, 0.5, zeros) for one, other in sorted({(row.first, row.second) for row in rows})]
     else:
         ties = []
     fitted = fit([*rows, *ties], len(names), len(styles))
@@ -151,7 +151,7 @@ def bradley_terry(
     )
 
 
-def _check(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
+def _check(battles: Sequence[RankedBattle]) -> tuple[list[str], list[str]]:
     if not battles:
         raise BadInput("There is no comparison to rank by.")
     styles = sorted(battles[0].style)
@@ -174,11 +174,11 @@ def _check(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
     return names, styles
 
 
-def _rows(battles: Sequence[Battle], names: Sequence[str], styles: Sequence[str]) -> list[Row]:
+def _rows(battles: Sequence[RankedBattle], names: Sequence[str], styles: Sequence[str]) -> list[BattleRow]:
     place = {name: number for number, name in enumerate(names)}
     sizes = [math.sqrt(math.fsum(battle.style[name] ** 2 for battle in battles) / len(battles)) for name in styles]
     return [
-        Row(
+        BattleRow(
             place[battle.first],
             place[battle.second],
             float(battle.won),
@@ -188,7 +188,7 @@ def _rows(battles: Sequence[Battle], names: Sequence[str], styles: Sequence[str]
     ]
 
 
-def _bound_together(rows: Iterable[Row], count: int) -> list[int]:
+def _bound_together(rows: Iterable[BattleRow], count: int) -> list[int]:
     """Return the largest group in which each system has lost to each other, directly or through others."""
     beaten = [(row.first, row.second) for row in rows if row.won > 0]
     beaten += [(row.second, row.first) for row in rows if row.won < 1]
@@ -205,7 +205,7 @@ def _bound_together(rows: Iterable[Row], count: int) -> list[int]:
     return largest if len(largest) > 1 else []
 
 
-def _largest_linked(battles: Iterable[Battle], bound: Iterable[str], names: Sequence[str]) -> list[int]:
+def _largest_linked(battles: Iterable[RankedBattle], bound: Iterable[str], names: Sequence[str]) -> list[int]:
     """Return the largest group whose parts are linked by enough items: groups linked by that many are merged."""
     groups = [{name} for name in bound]
     decided: dict[frozenset[str], set[str]] = {}
@@ -243,7 +243,7 @@ def _reachable(steps: Iterable[tuple[T, T]], *, both_ways: bool = False) -> dict
     return reached
 
 
-def _moves(battles: Sequence[Battle], rows: Sequence[Row], fitted: Fit) -> dict[str, list[float]]:
+def _moves(battles: Sequence[RankedBattle], rows: Sequence[BattleRow], fitted: LogisticFit) -> dict[str, list[float]]:
     """Return how far each item shifts the parameters."""
     size = len(fitted.parameters)
     systems = size - len(rows[0].style)

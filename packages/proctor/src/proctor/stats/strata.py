@@ -27,7 +27,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Tally
 from proctor.stats.allocation import name_in_stage
 from proctor.stats.distributions import t_quantile
-from proctor.stats.estimate import Sums, allow_for_skewness, no_surer
+from proctor.stats.estimate import ClusterSums, allow_for_skewness, no_surer
 from proctor.stats.estimate import points as ratio_of_sums
 from proctor.stats.rate import Interval, checked_level, wilson
 
@@ -41,7 +41,7 @@ _ROUNDING = 1e-12  # what is left of a sum of squares when all are equal
 _MOST_GAIN = 0.5
 
 
-class Stratum(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredStratum(msgspec.Struct, frozen=True, kw_only=True):
     """The measurements in a stratum, and how many samples of the task it represents (need not be whole)."""
 
     name: str
@@ -73,14 +73,20 @@ class Weighing(msgspec.Struct, frozen=True, kw_only=True):
         """Return the stratum of a sample."""
         return name_in_stage(tags.get(self.by, ""), self.stages.get(id, 0))
 
-    def strata(self, slice: str, tallies: Mapping[str, Tally]) -> list[Stratum]:
+    def strata(self, slice: str, tallies: Mapping[str, Tally]) -> list[MeasuredStratum]:
         """Return the strata of a slice, those without a tally too."""
         known = self.sizes.get(slice, {})
-        return [Stratum(name=name, tally=tallies.get(name, Tally()), size=size) for name, size in known.items()]
+        return [MeasuredStratum(name=name, tally=tallies.get(name, Tally()), size=size) for name, size in known.items()]
 
 
 def metrics(
-    strata: Sequence[Stratum], whole: Tally, *, slice: str = "", prefix: str = "", rate: bool, of_suite: bool = False
+    strata: Sequence[MeasuredStratum],
+    whole: Tally,
+    *,
+    slice: str = "",
+    prefix: str = "",
+    rate: bool,
+    of_suite: bool = False,
 ) -> list[Estimate]:
     """Compute what `stats.estimate.metrics` does for a slice, with weighted strata; `whole` is the tally of the slice."""
     score = estimate(
@@ -92,7 +98,7 @@ def metrics(
 
 def estimate(
     name: str,
-    strata: Sequence[Stratum],
+    strata: Sequence[MeasuredStratum],
     *,
     slice: str = "",
     level: float = 0.95,
@@ -131,7 +137,7 @@ def estimate(
     return made if value is None else _with_interval(made, value, parts, clusters, of_suite, added)
 
 
-def points(name: str, strata: Sequence[Stratum], score: Estimate, *, of_suite: bool = False) -> Estimate:
+def points(name: str, strata: Sequence[MeasuredStratum], score: Estimate, *, of_suite: bool = False) -> Estimate:
     """Estimate the points over the possible points, each stratum weighted by its size, with the interval of a ratio.
 
     There is none where clusters lie in several strata, or where samples in clusters are drawn from a suite: the sums do
@@ -182,12 +188,12 @@ def weight_by_stratum(sizes: Mapping[str, float], counts: Mapping[str, int]) -> 
     return {name: shares[name] * total / counts[name] for name in sizes if name in shares}
 
 
-def _note(strata: Sequence[Stratum]) -> str | Sentence:
+def _note(strata: Sequence[MeasuredStratum]) -> str | Sentence:
     missing = [one.name or "-" for one in strata if one.size and not one.tally.samples]
     return say("nothing scored in: {strata}; others represent it", strata=", ".join(missing)) if missing else ""
 
 
-def _parts(strata: Sequence[Stratum]) -> list[_Part]:
+def _parts(strata: Sequence[MeasuredStratum]) -> list[_Part]:
     shares = _shares([(one.size, one.tally.samples, str(place)) for place, one in enumerate(strata)])
     found = []
     for place, one in enumerate(strata):
@@ -213,7 +219,7 @@ def _shares(strata: Sequence[tuple[float, int, str]]) -> dict[str, float]:
     return found
 
 
-def _bounds(strata: Sequence[Stratum], value: float | None) -> tuple[float | None, float | None]:
+def _bounds(strata: Sequence[MeasuredStratum], value: float | None) -> tuple[float | None, float | None]:
     """Return the value if what was planned in each stratum and not scored had earned nothing, or all."""
     total = math.fsum(one.size for one in strata)
     if not total:
@@ -259,10 +265,10 @@ def _with_interval(
     )
 
 
-def _sums(parts: Sequence[_Part], clusters: int) -> Sums:
+def _sums(parts: Sequence[_Part], clusters: int) -> ClusterSums:
     """Return the sums over clusters with each stratum weighted by its size."""
     weights = [(part.share / part.tally.samples, part.tally) for part in parts]
-    return Sums(
+    return ClusterSums(
         clusters=clusters,
         size=1.0,
         total=math.fsum(weight * tally.total for weight, tally in weights),

@@ -19,7 +19,7 @@ Rows = Callable[[str, Mapping[str, object]], list[Any]]
 """Asks a query with `:name` for each value, and returns its rows."""
 
 
-class Queries(Protocol):
+class TallyQueries(Protocol):
     """How a kind of database finds the scores of a run.
 
     `KINDS` counts different scores in a part of them, where sums over groups of equal ones are quicker than over each.
@@ -94,13 +94,15 @@ SELECT tags, min(whole), 1, {", ".join(_BY_KIND[name] for name in _SUMS)} FROM (
 FEW_KINDS = 100
 
 
-def tallies(rows: Rows, queries: Queries, run: int, attempts: int, scorer: str) -> dict[str, Tally]:
+def tallies(rows: Rows, queries: TallyQueries, run: int, attempts: int, scorer: str) -> dict[str, Tally]:
     """Return the sums of each slice, starting with '', the whole run."""
     sizes = _sizes(rows, queries, run)
     return _by_key(rows, queries, run, attempts, scorer, _slices(_tag_sets(rows, sizes)), sizes)
 
 
-def strata(rows: Rows, queries: Queries, run: int, attempts: int, scorer: str, tag: str) -> dict[str, dict[str, Tally]]:
+def strata(
+    rows: Rows, queries: TallyQueries, run: int, attempts: int, scorer: str, tag: str
+) -> dict[str, dict[str, Tally]]:
     """Return the sums by slice, and within it by the value of a tag ('' where a sample has none)."""
     sizes = _sizes(rows, queries, run)
     sets = _tag_sets(rows, sizes)
@@ -121,13 +123,13 @@ class _Size(NamedTuple):
     clustered: int
 
 
-def _sizes(rows: Rows, queries: Queries, run: int) -> dict[int, _Size]:
+def _sizes(rows: Rows, queries: TallyQueries, run: int) -> dict[int, _Size]:
     return {tags: _Size(*counts) for tags, *counts in rows(queries.SIZES, {"run": run})}
 
 
 def _by_key(
     rows: Rows,
-    queries: Queries,
+    queries: TallyQueries,
     run: int,
     attempts: int,
     scorer: str,
@@ -164,7 +166,7 @@ SELECT 1 FROM samples WHERE {of_the_run} AND cluster IS NOT NULL GROUP BY cluste
 
 
 def _query(
-    rows: Rows, queries: Queries, values: dict[str, int], *, clustered: bool, sets: Sequence[int] | None = None
+    rows: Rows, queries: TallyQueries, values: dict[str, int], *, clustered: bool, sets: Sequence[int] | None = None
 ) -> dict[int, Tally]:
     """Return tallies by set of tags; with `sets` one tally of them together, under 0 (of all, when it is empty)."""
     several = values["attempts"] > 1

@@ -30,7 +30,7 @@ from proctor.stores.blobs import clean, encode
 from proctor.stores.encoding import Addition, encode_trial, encode_verdict, spent_columns
 from proctor.stores.schema import first_sample
 from proctor.stores.tables import TableStore
-from proctor.stores.writer import Writer
+from proctor.stores.writer import StoreWriter
 from proctor.transport.redact import keys_of_the_environment
 
 T = TypeVar("T")
@@ -121,7 +121,7 @@ class SqliteStore(TableStore):
         self._file = _File(db, where)
         if folder is not None:
             db.execute("PRAGMA synchronous = OFF")
-        self._writer = Writer(self._file)
+        self._writer = StoreWriter(self._file)
         self._end = weakref.finalize(self, _close, self._pid, self._writer, self._idle, self._held, folder)
 
     def __repr__(self) -> str:
@@ -285,7 +285,7 @@ def _delete(db: sqlite3.Connection, run: int) -> None:
 
 
 def _close(
-    pid: int, writer: Writer, idle: list[sqlite3.Connection], held: dict[str, _Held], folder: str | None
+    pid: int, writer: StoreWriter, idle: list[sqlite3.Connection], held: dict[str, _Held], folder: str | None
 ) -> None:
     if os.getpid() != pid:  # a forked child must not touch the files of its parent
         return

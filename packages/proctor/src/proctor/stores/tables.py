@@ -25,7 +25,7 @@ NARROW_PAGE = 2_000
 ID_PAGE = 10_000
 
 
-class Queries(_tallies.Queries, Protocol):
+class TableQueries(_tallies.TallyQueries, Protocol):
     """The queries of a kind of database, with `:name` for each value.
 
     Lazy ones return pages of `:size` rows that begin with (sample, attempt), after `:sample, :attempt` and before `:last`.
@@ -59,7 +59,7 @@ class TableStore(ABC):
     url: str
     skips_damaged: bool = False
     damaged: set[tuple[str, int]]
-    _queries: Queries
+    _queries: TableQueries
     _pid: int  # of the process that opened it
     _end: "weakref.finalize[..., Any]"
 

@@ -34,7 +34,7 @@ class _Work(NamedTuple):
     done: "Future[Any]"
 
 
-class Database(Protocol):
+class WriterDatabase(Protocol):
     """The operations of a connection that the writer uses; nothing else writes."""
 
     def accept(self, additions: Sequence[Addition]) -> Sequence[Exception | None]:
@@ -52,10 +52,10 @@ class Database(Protocol):
     def close(self) -> object: ...
 
 
-class Writer:
+class StoreWriter:
     """A thread with its queue; it starts at the first write."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: WriterDatabase) -> None:
         self._db = db
         self._queue: SimpleQueue[_Tick | _Work | None] = SimpleQueue()
         self._tick_by_loop: dict[asyncio.AbstractEventLoop, _Tick] = {}  # each touched by its own thread only

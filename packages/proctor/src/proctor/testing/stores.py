@@ -14,7 +14,7 @@ from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Store
-from proctor.core.trial import Failure, Verdict
+from proctor.core.trial import TrialFailure, Verdict
 from proctor.testing._store_numbers import NumbersOfStore
 from proctor.testing.loop import in_loop
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun, fill
@@ -100,7 +100,7 @@ class StoreContract(NumbersOfStore, ABC):
     @in_loop
     async def test_a_retried_failure_is_replaced_and_kept_beside(self, store: Store) -> None:
         await begun(store, [a_sample("fr")])
-        lost = a_trial("fr", outcome="provider_failed", failure=Failure(kind="timeout", reason="no reply"))
+        lost = a_trial("fr", outcome="provider_failed", failure=TrialFailure(kind="timeout", reason="no reply"))
         await store.add(lost)
         await store.add(a_trial("fr"), [a_verdict("fr")], a_sample("fr"))
         assert list(store.trials("r")) == [a_trial("fr")]

@@ -50,7 +50,7 @@ def _functions(value: object, *, in_match: bool = False) -> Iterator[str]:
                 yield from _functions(inner, in_match=in_match)
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class ArgumentRules(msgspec.Struct, frozen=True, kw_only=True):
     """Rules for comparing arguments.
 
     policy: `equal`; `subset`, some may be left out; `superset`, others may be added; `ignore`, only names count.
@@ -80,7 +80,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         return call.match.get(key, self.match.get(f"{call.name}.{key}", self.match.get(key)))
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
+class ArgumentFault(msgspec.Struct, frozen=True, kw_only=True):
     """One argument that is not as expected; ABSENT on the side that does not give it, None for `null`."""
 
     kind: str
@@ -93,16 +93,16 @@ class Closeness(msgspec.Struct, frozen=True, kw_only=True):
     """How near a call comes to an expected one: 1 exactly when it matches, 0 when nothing of it is right."""
 
     similarity: float
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[ArgumentFault, ...] = ()
 
 
-def closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
+def closeness(call: ExpectedCall, made: ToolCall, rules: ArgumentRules) -> Closeness:
     """Compare a call with an expected one, or with the closest of its accepted alternatives."""
     options = [_closeness(one, made, rules) for one in (call, *call.either)]
     return max(options, key=lambda one: one.similarity)
 
 
-def key_of(name: str, arguments: Mapping[str, object], rules: Rules) -> Hashable:
+def key_of(name: str, arguments: Mapping[str, object], rules: ArgumentRules) -> Hashable:
     """Return a key that two calls share exactly if they are equal under plain rules."""
     full = {**rules.defaults.get(name, {}), **arguments} if rules.defaults else arguments
     return name, frozenset((key, canonical(full[key])) for key in full if not _ignored(name, key, rules))
@@ -134,12 +134,12 @@ def arguments_of(made: ToolCall) -> Mapping[str, object] | None:
     return {} if made.raw.strip() in ("", "null") else None
 
 
-def _closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
+def _closeness(call: ExpectedCall, made: ToolCall, rules: ArgumentRules) -> Closeness:
     arguments = arguments_of(made)
     if call.name != made.name:
         return Closeness(similarity=0.0)
     if arguments is None:
-        return Closeness(similarity=0.0, faults=(Fault(kind="format_error", argument="", made=made.raw),))
+        return Closeness(similarity=0.0, faults=(ArgumentFault(kind="format_error", argument="", made=made.raw),))
     defaults = rules.defaults.get(call.name, {})
     wanted, given = {**defaults, **(call.arguments or {})}, {**defaults, **arguments}
     policy = rules.policy_for(call)
@@ -198,16 +198,18 @@ def same(one: object, other: object, tolerance: float = 0.0) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _ignored(name: str, key: str, rules: Rules) -> bool:
+def _ignored(name: str, key: str, rules: ArgumentRules) -> bool:
     return bool(rules.ignore) and (key in rules.ignore or f"{name}.{key}" in rules.ignore)
 
 
-def _fault(key: str, expected: object, got: object, matcher: object) -> Fault:
+def _fault(key: str, expected: object, got: object, matcher: object) -> ArgumentFault:
     if got is ABSENT:
-        return Fault(kind="missing_param", argument=key, expected=matcher if expected is ABSENT else expected)
+        return ArgumentFault(kind="missing_param", argument=key, expected=matcher if expected is ABSENT else expected)
     if expected is ABSENT and matcher is None:
-        return Fault(kind="wrong_param_name", argument=key, made=got)
-    return Fault(kind="wrong_param_value", argument=key, expected=expected if matcher is None else matcher, made=got)
+        return ArgumentFault(kind="wrong_param_name", argument=key, made=got)
+    return ArgumentFault(
+        kind="wrong_param_value", argument=key, expected=expected if matcher is None else matcher, made=got
+    )
 
 
 def _regex(pattern: object, expected: object, got: object) -> bool:  # noqa: ARG001 - as the others

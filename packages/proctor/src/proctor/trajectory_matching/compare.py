@@ -9,14 +9,14 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import ToolCall
 from proctor.core.sentence import Sentence, say
-from proctor.trajectory_matching.arguments import Rules, arguments_of, closeness, key_of
-from proctor.trajectory_matching.expectation import Expected, ExpectedCall
-from proctor.trajectory_matching.pairing import Entry, How, Pairing
+from proctor.trajectory_matching.arguments import ArgumentRules, arguments_of, closeness, key_of
+from proctor.trajectory_matching.expectation import ExpectedCall, ExpectedCalls
+from proctor.trajectory_matching.pairing import CallPair, How, Pairing
 
 MOST_PAIRS = 4_000_000
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class CallComparison(msgspec.Struct, frozen=True, kw_only=True):
     """The comparison of the calls of a turn with the expected ones.
 
     matched: the sum of the similarities of matched pairs, which is their number unless partial credit is given.
@@ -27,7 +27,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     calls: tuple[ExpectedCall, ...]
     made: tuple[ToolCall, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[CallPair, ...]
     matched: float
     required: int
     optional: int
@@ -46,7 +46,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         return 2 * self.matched / everything if everything else 1.0
 
 
-def compare(expected: Expected, made: Sequence[ToolCall], how: How | None = None) -> Comparison:
+def compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How | None = None) -> CallComparison:
     """Compare the calls made in a turn with those expected; of several alternatives the one that fits best.
 
     Raises:
@@ -62,11 +62,11 @@ def compare(expected: Expected, made: Sequence[ToolCall], how: How | None = None
     return msgspec.structs.replace(best, minimum=min(one.minimum for one in found))
 
 
-def _own(expected: Expected) -> Sequence[Expected]:
+def _own(expected: ExpectedCalls) -> Sequence[ExpectedCalls]:
     return (expected,) if expected.calls is not None or not expected.alternatives else ()
 
 
-def _inherit(one: Expected, parent: Expected) -> Expected:
+def _inherit(one: ExpectedCalls, parent: ExpectedCalls) -> ExpectedCalls:
     return msgspec.structs.replace(
         one,
         order=one.order or parent.order,
@@ -77,7 +77,7 @@ def _inherit(one: Expected, parent: Expected) -> Expected:
     )
 
 
-def _compare(expected: Expected, made: Sequence[ToolCall], how: How) -> Comparison:
+def _compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> CallComparison:
     calls = expected.calls or ()
     if len(calls) * len(made) > MOST_PAIRS:
         raise BadInput("{made} calls against {expected} are too many to compare.", made=len(made), expected=len(calls))
@@ -96,7 +96,7 @@ def _compare(expected: Expected, made: Sequence[ToolCall], how: How) -> Comparis
         msgspec.structs.replace(entry, kind="forbidden") if entry.kind == "extra" and entry.made in forbidden else entry
         for entry in pairing.entries(repeated)
     ]
-    return Comparison(
+    return CallComparison(
         calls=tuple(calls),
         made=tuple(made),
         entries=tuple(entries),
@@ -113,7 +113,7 @@ def _compare(expected: Expected, made: Sequence[ToolCall], how: How) -> Comparis
     )
 
 
-def _over(expected: Expected, made: Sequence[ToolCall], how: How) -> list[Sentence]:
+def _over(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> list[Sentence]:
     """Budgets that were exceeded."""
     found = []
     most = how.most_calls if expected.most_calls is None else expected.most_calls
@@ -128,12 +128,12 @@ def _over(expected: Expected, made: Sequence[ToolCall], how: How) -> list[Senten
     return found
 
 
-def _forbidden(expected: Expected, made: Sequence[ToolCall], how: How) -> dict[int, str]:
+def _forbidden(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> dict[int, str]:
     """Return the places of forbidden calls, with their tools; a rule with arguments forbids calls that have these among theirs."""
     rules = (*how.forbidden, *expected.forbidden)
     if not rules:
         return {}
-    policies = Rules(policy="superset", tolerance=how.rules.tolerance)
+    policies = ArgumentRules(policy="superset", tolerance=how.rules.tolerance)
     return {
         place: one.name
         for place, one in enumerate(made)
@@ -141,7 +141,7 @@ def _forbidden(expected: Expected, made: Sequence[ToolCall], how: How) -> dict[i
     }
 
 
-def _has(rule: ExpectedCall, made: ToolCall, rules: Rules) -> bool:
+def _has(rule: ExpectedCall, made: ToolCall, rules: ArgumentRules) -> bool:
     if not rule.arguments and not rule.match:
         return True
     return closeness(msgspec.structs.replace(rule, name=made.name), made, rules).similarity >= 1

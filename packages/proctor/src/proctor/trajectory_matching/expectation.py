@@ -36,7 +36,7 @@ class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     id: str | None = None
 
 
-class Expected(msgspec.Struct, frozen=True, kw_only=True):
+class ExpectedCalls(msgspec.Struct, frozen=True, kw_only=True):
     """The calls that one turn expects. `calls` is None if the reference does not mention calls, () if it expects none.
 
     groups: for each call the number of its group; in order, a group comes after all those before it.
@@ -56,20 +56,20 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
     most_calls: int | None = None
     most_calls_of: Mapping[str, int] = {}
     minimum: int | None = None
-    alternatives: tuple["Expected", ...] = ()
+    alternatives: tuple["ExpectedCalls", ...] = ()
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
+class ExpectedTurn(msgspec.Struct, frozen=True, kw_only=True):
     """One turn as it was expected and as it went; `place` counts from 0."""
 
     place: int
-    expected: Expected
+    expected: ExpectedCalls
     made: tuple[ToolCall, ...]
     answer: str
     tools: Mapping[str, Mapping[str, object]]
 
 
-def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
+def turns(sample: Sample, trajectory: Trajectory) -> list[ExpectedTurn]:
     """Return each turn with its reference; the whole conversation as one if only the sample has a reference.
 
     Raises:
@@ -78,7 +78,7 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
     defaults = {tool.name: _defaults(tool.parameters) for turn in sample.turns for tool in turn.tools}
     if any(turn.reference is not None for turn in sample.turns):
         return [
-            Turn(
+            ExpectedTurn(
                 place=place,
                 expected=expected_of(turn.reference, f"turn {place + 1}"),
                 made=trajectory.calls(place),
@@ -91,13 +91,13 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
         return []
     made = trajectory.calls()
     return [
-        Turn(
+        ExpectedTurn(
             place=0, expected=expected_of(sample.target, "target"), made=made, answer=trajectory.answer, tools=defaults
         )
     ]
 
 
-def expected_of(reference: object, where: str = "reference") -> Expected:
+def expected_of(reference: object, where: str = "reference") -> ExpectedCalls:
     """Return the expectation of a reference; a text is the expected answer, and None expects nothing.
 
     Raises:
@@ -107,19 +107,19 @@ def expected_of(reference: object, where: str = "reference") -> Expected:
     {'x': 1}
     """
     match reference:
-        case Expected():
+        case ExpectedCalls():
             return reference
         case None:
-            return Expected()
+            return ExpectedCalls()
         case str():
-            return Expected(response=reference)
+            return ExpectedCalls(response=reference)
         case Mapping():
             if "name" in reference:
                 return _object({"calls": [reference]}, where)
             return _object(reference, where)
         case list() | tuple():
-            return _object({"calls": reference}, where) if all(map(_is_call, reference)) else Expected()
-    return Expected(response=str(reference))
+            return _object({"calls": reference}, where) if all(map(_is_call, reference)) else ExpectedCalls()
+    return ExpectedCalls(response=str(reference))
 
 
 def answer(trajectory: Trajectory, place: int) -> str:
@@ -138,8 +138,8 @@ def _is_call(one: object) -> bool:
     return isinstance(one, ToolCall) or (isinstance(one, Mapping) and "name" in one)
 
 
-def _object(reference: Mapping[str, Any], where: str) -> Expected:
-    known = {*Expected.__struct_fields__} - {"groups"}
+def _object(reference: Mapping[str, Any], where: str) -> ExpectedCalls:
+    known = {*ExpectedCalls.__struct_fields__} - {"groups"}
     for key in reference:
         if key not in known:
             raise BadInput(
@@ -162,7 +162,7 @@ def _object(reference: Mapping[str, Any], where: str) -> Expected:
         "alternatives": [expected_of(one, where) for one in reference.get("alternatives") or ()],
     }
     try:
-        return msgspec.convert(values, Expected, from_attributes=True)
+        return msgspec.convert(values, ExpectedCalls, from_attributes=True)
     except msgspec.ValidationError as error:
         raise BadInput("{what}: {error}.", what=where, error=in_words(error)) from None
 

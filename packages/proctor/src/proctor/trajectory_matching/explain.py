@@ -8,10 +8,10 @@ import msgspec
 
 from proctor.core.sample import ToolCall
 from proctor.core.sentence import Sentence, clip, listed, say
-from proctor.trajectory_matching.arguments import ABSENT, Fault
-from proctor.trajectory_matching.compare import Comparison
+from proctor.trajectory_matching.arguments import ABSENT, ArgumentFault
+from proctor.trajectory_matching.compare import CallComparison
 from proctor.trajectory_matching.expectation import ExpectedCall
-from proctor.trajectory_matching.pairing import Entry
+from proctor.trajectory_matching.pairing import CallPair
 
 _json = json.JSONEncoder(ensure_ascii=False, default=str)
 VALUE_CHARACTERS = 60
@@ -32,20 +32,20 @@ CLASSES = {
 }
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownEntry(msgspec.Struct, frozen=True):
     """An entry with its calls as code; None if it has none."""
 
-    entry: Entry
+    entry: CallPair
     expected: str | None
     made: str | None
 
 
-def shown(found: Comparison) -> list[Shown | int]:
+def shown(found: CallComparison) -> list[ShownEntry | int]:
     """Return the entries in the order the calls were made; a number is how many are left out."""
     return [one if isinstance(one, int) else _shown(one, found) for one in _chosen(found.entries)]
 
 
-def diff(rows: Sequence[Shown | int]) -> list[str]:
+def diff(rows: Sequence[ShownEntry | int]) -> list[str]:
     """Return one line for each call.
 
     = search(q="A")
@@ -56,7 +56,7 @@ def diff(rows: Sequence[Shown | int]) -> list[str]:
     return [f"… +{one}" if isinstance(one, int) else f"{SIGNS[one.entry.kind]} {_line(one)}" for one in rows]
 
 
-def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str, object]]:
+def sides(rows: Sequence[ShownEntry | int], turn: int | None = None) -> list[dict[str, object]]:
     """Return the rows as data, each expected call next to the one made in its place, for pages with their own layout.
 
     {"kind": "wrong arguments", "expected": "book(day=4)", "made": "book(day=3)", "faults": [["day", "4", "3"]]}
@@ -65,7 +65,7 @@ def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str
     return [{"turn": turn, **row} for row in found] if turn is not None else found
 
 
-def summarize(found: Comparison) -> Sentence:
+def summarize(found: CallComparison) -> Sentence:
     """Return the comparison in one sentence: the counts, and the first few differences."""
     full = sum(entry.kind == "matched" for entry in found.entries)
     head = say(
@@ -82,7 +82,7 @@ def summarize(found: Comparison) -> Sentence:
     return say("{head}: {parts}", head=head, parts=listed(parts)) if parts else head
 
 
-def errors(found: Comparison) -> Mapping[str, int]:
+def errors(found: CallComparison) -> Mapping[str, int]:
     """Return how often each of nine classes of error occurs: what happened to calls, or to arguments of calls nearly right."""
     count: Counter[str] = Counter()
     for entry in found.entries:
@@ -115,13 +115,13 @@ def value_text(value: object) -> str:
     return clip(text, VALUE_CHARACTERS)
 
 
-def _chosen(entries: Sequence[Entry]) -> Sequence[Entry | int]:
+def _chosen(entries: Sequence[CallPair]) -> Sequence[CallPair | int]:
     """Return all entries, or as many as are shown, those that differ before those that match; a number is how many were left out there."""
     if len(entries) <= LINES:
         return entries
     matched = [place for place, entry in enumerate(entries) if entry.kind == "matched"]
     different = [place for place, entry in enumerate(entries) if entry.kind != "matched"][:LINES]
-    chosen: list[Entry | int] = []
+    chosen: list[CallPair | int] = []
     start = 0
     for place in sorted((*different, *matched[: LINES - len(different)])):
         if place > start:
@@ -131,15 +131,15 @@ def _chosen(entries: Sequence[Entry]) -> Sequence[Entry | int]:
     return [*chosen, len(entries) - start] if start < len(entries) else chosen
 
 
-def _shown(entry: Entry, found: Comparison) -> Shown:
+def _shown(entry: CallPair, found: CallComparison) -> ShownEntry:
     made = found.made[entry.made] if entry.made is not None else None
     expected = found.calls[entry.expected] if entry.expected is not None else None
-    return Shown(
+    return ShownEntry(
         entry, _expected(expected) if expected is not None else None, _made(made) if made is not None else None
     )
 
 
-def _side(one: Shown) -> dict[str, object]:
+def _side(one: ShownEntry) -> dict[str, object]:
     row: dict[str, object] = {"kind": one.entry.kind}
     if one.expected is not None:
         row["expected"] = one.expected
@@ -164,7 +164,7 @@ def _wanted(value: object) -> str:
     return value_text(value)
 
 
-def _line(one: Shown) -> str:
+def _line(one: ShownEntry) -> str:
     match one.entry.kind:
         case "missing":
             return one.expected or ""
@@ -175,7 +175,7 @@ def _line(one: Shown) -> str:
     return one.made or ""
 
 
-def _fault(fault: Fault) -> str:
+def _fault(fault: ArgumentFault) -> str:
     match fault.kind:
         case "missing_param":
             return f"{fault.argument}: {_wanted(fault.expected)} → -"
@@ -186,7 +186,7 @@ def _fault(fault: Fault) -> str:
     return f"{fault.argument}: {_wanted(fault.expected)} → {value_text(fault.made)}"
 
 
-def _difference(entry: Entry, found: Comparison) -> Sentence:
+def _difference(entry: CallPair, found: CallComparison) -> Sentence:
     made = _made(found.made[entry.made]) if entry.made is not None else ""
     expected = _expected(found.calls[entry.expected]) if entry.expected is not None else ""
     match entry.kind:
@@ -204,7 +204,7 @@ def _difference(entry: Entry, found: Comparison) -> Sentence:
     return say("in {call}: {faults}", call=made, faults=listed(faults))
 
 
-def _explain_fault(fault: Fault) -> Sentence:
+def _explain_fault(fault: ArgumentFault) -> Sentence:
     match fault.kind:
         case "missing_param":
             return say(

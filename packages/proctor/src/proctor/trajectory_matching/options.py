@@ -10,17 +10,17 @@ from proctor.config import converted
 from proctor.core.sample import Sample, ToolCall
 from proctor.core.trajectory import Trajectory
 from proctor.trajectory_matching import expectation
-from proctor.trajectory_matching.arguments import Fault, Rules
-from proctor.trajectory_matching.compare import Comparison, compare
+from proctor.trajectory_matching.arguments import ArgumentFault, ArgumentRules
+from proctor.trajectory_matching.compare import CallComparison, compare
 from proctor.trajectory_matching.expectation import ExpectedCall, Order, Policy
 from proctor.trajectory_matching.explain import shown, sides
-from proctor.trajectory_matching.pairing import Entry, How
+from proctor.trajectory_matching.pairing import CallPair, How
 
-Check = Callable[[ExpectedCall, ToolCall], Fault | None]
+Check = Callable[[ExpectedCall, ToolCall], ArgumentFault | None]
 Measure = Literal["f1", "precision", "recall", "passed", "efficiency"]
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class CallMatchOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options for comparing calls; those of a reference take precedence.
 
     measure: what the points are. order: `any_order`, `in_order` or `exact`. arguments: `equal`, `subset` (some may be
@@ -49,18 +49,18 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     silent: Literal["unscored", "no_calls"] = "unscored"
 
 
-def options_of(sample: Sample, **fixed: Any) -> Options:
+def options_of(sample: Sample, **fixed: Any) -> CallMatchOptions:
     """Return the options that a sample brings itself, with some that are fixed."""
     given = sample.meta.get("trajectory")
     if given:
-        return converted({**given, **fixed}, Options, "trajectory")
-    return Options(**fixed) if fixed else Options()
+        return converted({**given, **fixed}, CallMatchOptions, "trajectory")
+    return CallMatchOptions(**fixed) if fixed else CallMatchOptions()
 
 
-def how_of(options: Options, defaults: Mapping[str, Mapping[str, object]]) -> How:
+def how_of(options: CallMatchOptions, defaults: Mapping[str, Mapping[str, object]]) -> How:
     """Return the options in the form that comparisons use; `defaults` are those in the schemas of tools."""
     by_tool = options.arguments if isinstance(options.arguments, dict) else {}
-    rules = Rules(
+    rules = ArgumentRules(
         policy="equal" if isinstance(options.arguments, dict) else options.arguments,
         policy_of=by_tool,
         ignore=frozenset(options.ignore),
@@ -81,7 +81,7 @@ def how_of(options: Options, defaults: Mapping[str, Mapping[str, object]]) -> Ho
     )
 
 
-def says_something(expected: expectation.Expected) -> bool:
+def says_something(expected: expectation.ExpectedCalls) -> bool:
     """True if anything is expected of calls."""
     rules = expected.forbidden or expected.needs or expected.most_calls is not None or expected.most_calls_of
     return expected.calls is not None or bool(expected.alternatives) or bool(rules)
@@ -112,7 +112,7 @@ def compared(
     ]
 
 
-def _checked(found: Comparison, check: Check | None) -> Comparison:
+def _checked(found: CallComparison, check: Check | None) -> CallComparison:
     return (
         found
         if check is None
@@ -120,7 +120,7 @@ def _checked(found: Comparison, check: Check | None) -> Comparison:
     )
 
 
-def _entry(entry: Entry, found: Comparison, check: Check) -> Entry:
+def _entry(entry: CallPair, found: CallComparison, check: Check) -> CallPair:
     if entry.kind != "matched" or entry.expected is None or entry.made is None:
         return entry
     fault = check(found.calls[entry.expected], found.made[entry.made])

@@ -9,8 +9,15 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import ToolCall
 from proctor.trajectory_matching import assignment, call_order
-from proctor.trajectory_matching.arguments import Fault, Rules, arguments_of, canonical, closeness, key_of
-from proctor.trajectory_matching.expectation import Expected, ExpectedCall, Order
+from proctor.trajectory_matching.arguments import (
+    ArgumentFault,
+    ArgumentRules,
+    arguments_of,
+    canonical,
+    closeness,
+    key_of,
+)
+from proctor.trajectory_matching.expectation import ExpectedCall, ExpectedCalls, Order
 from proctor.trajectory_matching.similarity import blocks
 
 EXPLAINED = 25  # unmatched calls of one tool on each side, up to which the nearest misses are looked for
@@ -35,7 +42,7 @@ class How(msgspec.Struct, frozen=True, kw_only=True):
     equal calls are redundant. The rest as in `Expected`.
     """
 
-    rules: Rules = Rules()
+    rules: ArgumentRules = ArgumentRules()
     order: Order = "any_order"
     partial: bool = False
     pure: tuple[str, ...] = ()
@@ -46,20 +53,20 @@ class How(msgspec.Struct, frozen=True, kw_only=True):
     most_calls_of: Mapping[str, int] = {}
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class CallPair(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a comparison: an expected call, a made one (by their places), or both."""
 
     kind: Kind
     expected: int | None = None
     made: int | None = None
     similarity: float = 0.0
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[ArgumentFault, ...] = ()
 
 
 class Pairing:
     """The best pairs of expected and made calls, and the calls left over."""
 
-    def __init__(self, expected: Expected, made: tuple[ToolCall, ...], how: How) -> None:
+    def __init__(self, expected: ExpectedCalls, made: tuple[ToolCall, ...], how: How) -> None:
         self.calls, self.made, self.how = expected.calls or (), made, how
         self.best = True
         order = expected.order or how.order
@@ -78,7 +85,7 @@ class Pairing:
             self.pairs, self.best = dict(found.pairs), found.best
         self.similarity = {place: self.weights[place][to] if self.weights else 1.0 for place, to in self.pairs.items()}
 
-    def entries(self, repeated: Mapping[int, int]) -> list[Entry]:
+    def entries(self, repeated: Mapping[int, int]) -> list[CallPair]:
         """Return every pair and every call left over, in the order of the made calls; missing ones are placed where they were expected."""
         found = [
             self._entry("matched" if self.similarity[one] >= 1 else "partly", one, to) for one, to in self.pairs.items()
@@ -96,8 +103,8 @@ class Pairing:
             found += [self._entry(kind, one, to) for one, to in chosen.items()]
             left = [place for place in left if place not in chosen]
             spare = [place for place in spare if place not in chosen.values()]
-        found += [Entry(kind="missing", expected=place) for place in left if not self.calls[place].optional]
-        found += [Entry(kind="repeated" if place in repeated else "extra", made=place) for place in spare]
+        found += [CallPair(kind="missing", expected=place) for place in left if not self.calls[place].optional]
+        found += [CallPair(kind="repeated" if place in repeated else "extra", made=place) for place in spare]
         return _in_order(found)
 
     def _plain(self) -> bool:
@@ -196,15 +203,15 @@ class Pairing:
                 pairs[place] = fitting.pop(0)
         return pairs
 
-    def _entry(self, kind: Kind, expected: int, made: int) -> Entry:
+    def _entry(self, kind: Kind, expected: int, made: int) -> CallPair:
         if kind in ("matched", "out of order"):
-            return Entry(kind=kind, expected=expected, made=made, similarity=1.0)
+            return CallPair(kind=kind, expected=expected, made=made, similarity=1.0)
         near = closeness(self.calls[expected], self.made[made], self.how.rules)
-        return Entry(kind=kind, expected=expected, made=made, similarity=near.similarity, faults=near.faults)
+        return CallPair(kind=kind, expected=expected, made=made, similarity=near.similarity, faults=near.faults)
 
 
 def _small(
-    calls: Sequence[ExpectedCall], made: Sequence[ToolCall], rules: Rules
+    calls: Sequence[ExpectedCall], made: Sequence[ToolCall], rules: ArgumentRules
 ) -> list[tuple[Sequence[int], Sequence[int], Sequence[Sequence[float]]]]:
     """Return the blocks, with no more than the first calls of a large one."""
     kept, count = [], Counter[str]()
@@ -224,7 +231,7 @@ def _small(
     ]
 
 
-def _before(expected: Expected, how: How, order: Order) -> list[int] | None:
+def _before(expected: ExpectedCalls, how: How, order: Order) -> list[int] | None:
     """For each expected call all that come before it, as bits; None where there is no order at all."""
     calls = expected.calls or ()
     edges: list[tuple[int, int]] = []
@@ -271,7 +278,7 @@ def _named(calls: Sequence[ExpectedCall], name: str) -> list[int]:
     ]
 
 
-def _in_order(entries: Sequence[Entry]) -> list[Entry]:
+def _in_order(entries: Sequence[CallPair]) -> list[CallPair]:
     """By the calls made; what is missing comes behind what was expected before it."""
     place_of = {
         entry.expected: entry.made for entry in entries if entry.expected is not None and entry.made is not None

@@ -13,13 +13,13 @@ import msgspec
 
 from proctor.core.errors import MissingExtra
 from proctor.core.sample import ToolCall
-from proctor.trajectory_matching.arguments import ABSENT, Rules, arguments_of, canonical, counts, right
+from proctor.trajectory_matching.arguments import ABSENT, ArgumentRules, arguments_of, canonical, counts, right
 from proctor.trajectory_matching.expectation import ExpectedCall
 
 RIGHT = 1 << 32  # a cell adds 1 for an argument that counts, and this for one that is right too
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True):
+class SimilarityBlock(msgspec.Struct, frozen=True, kw_only=True):
     """Expected and made calls by their indices, and the similarity of each pair: `table[row][column]`."""
 
     expected: Sequence[int]
@@ -28,8 +28,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def blocks(
-    calls: Sequence[ExpectedCall], made: Sequence[ToolCall], rules: Rules, *, largest: int | None = None
-) -> Iterator[Block]:
+    calls: Sequence[ExpectedCall], made: Sequence[ToolCall], rules: ArgumentRules, *, largest: int | None = None
+) -> Iterator[SimilarityBlock]:
     """Yield the blocks; calls of different blocks have nothing in common, so each block can be matched alone.
 
     Raises:
@@ -47,10 +47,10 @@ def blocks(
             wanted, given = [calls[place] for place in expected], [made[place] for place in columns[name]]
             if largest is not None and max(len(wanted), len(given)) > largest and find_spec("scipy") is None:
                 raise MissingExtra("matching", f"Matching more than {largest} calls of {name} by similarity")
-            yield Block(expected=expected, made=columns[name], table=similarities(wanted, given, rules))
+            yield SimilarityBlock(expected=expected, made=columns[name], table=similarities(wanted, given, rules))
 
 
-def similarities(calls: Sequence[ExpectedCall], made: Sequence[ToolCall], rules: Rules) -> list[list[float]]:
+def similarities(calls: Sequence[ExpectedCall], made: Sequence[ToolCall], rules: ArgumentRules) -> list[list[float]]:
     """Return the table of one block; an expected call with alternatives takes the best of them."""
     given = _Given(made, rules)
     rows = ([given.row(option) for option in (call, *call.either)] for call in calls)
@@ -75,7 +75,7 @@ class _Column:
 class _Given:
     """The arguments of the made calls by column, and what each expected value made of a column."""
 
-    def __init__(self, made: Sequence[ToolCall], rules: Rules) -> None:
+    def __init__(self, made: Sequence[ToolCall], rules: ArgumentRules) -> None:
         self._rules = rules
         self._names = [one.name for one in made]
         self._sizes: list[int] = []

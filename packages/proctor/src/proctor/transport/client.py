@@ -21,14 +21,14 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from proctor.core.trial import Call
+from proctor.core.trial import FailedRequest
 from proctor.transport.allowance import Allowance
 from proctor.transport.deadline import alarms
 from proctor.transport.events import Splitter, are_events
 from proctor.transport.faults import (
     NEVER_CONNECTED,
     NEVER_WORKED,
-    Fault,
+    RequestFault,
     fault_of,
     fault_of_status,
     final_error,
@@ -37,13 +37,13 @@ from proctor.transport.faults import (
     without_traces,
 )
 from proctor.transport.headers import REMAINING_AND_RESET, used_up_seconds
-from proctor.transport.pace import Bounds, Endpoint
-from proctor.transport.pool import Pool
+from proctor.transport.pace import Endpoint, PaceBounds
+from proctor.transport.pool import ConnectionPool
 from proctor.transport.redact import HIDDEN
 from proctor.transport.repair import repaired
-from proctor.transport.retry import Policy, Wait, clock, clock_stopped, keep
-from proctor.transport.target import Target
-from proctor.transport.wire import Reply, Sender
+from proctor.transport.retry import RetryPolicy, Wait, clock, clock_stopped, keep
+from proctor.transport.target import RequestTarget
+from proctor.transport.wire import HttpReply, Sender
 
 KEEP_ALIVE_SECONDS = 4.0  # below the 5 seconds after which common servers close, so that we rarely meet a closed one
 MOST_REPLY_BYTES = 32_000_000
@@ -54,7 +54,7 @@ _LIMITS = tuple(remaining for remaining, _ in REMAINING_AND_RESET)
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-Receive = Callable[[Reply], Awaitable[T]]
+Receive = Callable[[HttpReply], Awaitable[T]]
 
 current: ContextVar["Client | None"] = ContextVar("proctor_client", default=None)
 
@@ -86,7 +86,7 @@ class Client:
         self,
         *,
         concurrency: int | None = None,
-        policy: Policy = Policy(),  # noqa: B008 - frozen
+        policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
         allowance: Allowance | None = None,
         most_reply_bytes: int = MOST_REPLY_BYTES,
         most_request_bytes: int = MOST_REQUEST_BYTES,
@@ -96,8 +96,8 @@ class Client:
         self.allowance = allowance or Allowance()
         self.most_reply_bytes = most_reply_bytes
         self.most_request_bytes = most_request_bytes
-        self._pool: Pool | None = None
-        self._senders: WeakKeyDictionary[Target, Sender] = WeakKeyDictionary()
+        self._pool: ConnectionPool | None = None
+        self._senders: WeakKeyDictionary[RequestTarget, Sender] = WeakKeyDictionary()
         self._endpoints: dict[str, Endpoint] = {}
         self._waits: dict[int, Wait] = {}
         self._numbers = count(1)
@@ -121,14 +121,14 @@ class Client:
             await self._pool.aclose()
             self._pool = None
 
-    def endpoint(self, target: Target) -> Endpoint:
+    def endpoint(self, target: RequestTarget) -> Endpoint:
         """Return the pace of a target's address; targets with the same scheme, host and port share it."""
         found = self._endpoints.get(target.key)
         if found is None:
             found = self._endpoints[target.key] = self.endpoint_at(target.key.partition(" ")[0], target.bounds)
         return found
 
-    def endpoint_at(self, origin: str, bounds: Bounds | None = None) -> Endpoint:
+    def endpoint_at(self, origin: str, bounds: PaceBounds | None = None) -> Endpoint:
         """Return the pace of an address, scheme, host and port, kept to these limits too."""
         found = self._endpoints.get(origin)
         if found is None:
@@ -144,7 +144,7 @@ class Client:
 
     def post(
         self,
-        target: Target,
+        target: RequestTarget,
         body: bytes | None,
         decode: Callable[[bytes], T],
         *,
@@ -161,7 +161,7 @@ class Client:
             ProviderFailed: everything else, after the last attempt; `kind` is that of the last fault.
         """
 
-        async def receive(reply: Reply) -> T:
+        async def receive(reply: HttpReply) -> T:
             data = _hidden(await reply.body(self.most_reply_bytes), target.secret_bytes)
             try:
                 return decode(data)
@@ -171,18 +171,18 @@ class Client:
         return self._paced(target, body, partial(self._once, target, body, receive), look)
 
     def through(
-        self, target: Target, body: bytes, send: Callable[[], Awaitable[bytes]], decode: Callable[[bytes], T]
+        self, target: RequestTarget, body: bytes, send: Callable[[], Awaitable[bytes]], decode: Callable[[bytes], T]
     ) -> Coroutine[object, object, T]:
         """Have a library send a body, with the pace, the retries and the limits of `post`; `send` raises `Fault`."""
 
         async def once(_: Endpoint) -> T:
             data = _hidden(await send(), target.secret_bytes)
             if len(data) > self.most_reply_bytes:
-                raise Fault("too_large", str(self.most_reply_bytes))
+                raise RequestFault("too_large", str(self.most_reply_bytes))
             try:
                 return decode(data)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise Fault("no_reply", shown(str(error))) from error
+                raise RequestFault("no_reply", shown(str(error))) from error
 
         return self._paced(target, body, once)
 
@@ -200,32 +200,32 @@ class Client:
         """Show a wait no longer."""
         self._waits.pop(number, None)
 
-    def stream(self, target: Target, body: bytes, fold: Callable[[], Fold[T]]) -> Coroutine[object, object, T]:
+    def stream(self, target: RequestTarget, body: bytes, fold: Callable[[], Fold[T]]) -> Coroutine[object, object, T]:
         """Send a body and fold the server-sent events that come back; a stream that breaks is begun again."""
 
-        async def receive(reply: Reply) -> T:
+        async def receive(reply: HttpReply) -> T:
             folded = fold()
             try:
                 await self._fold(reply, folded, target.secret_bytes)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise Fault("not_json", shown(str(error))) from error
+                raise RequestFault("not_json", shown(str(error))) from error
             return folded.done()
 
         return self._send(target, body, receive)
 
-    def _send(self, target: Target, body: bytes | None, receive: Receive[T]) -> Coroutine[object, object, T]:
+    def _send(self, target: RequestTarget, body: bytes | None, receive: Receive[T]) -> Coroutine[object, object, T]:
         return self._paced(target, body, partial(self._once, target, body, receive))
 
     async def _paced(
         self,
-        target: Target,
+        target: RequestTarget,
         body: bytes | None,
         once: Callable[[Endpoint], Awaitable[T]],
         look: Callable[[], Awaitable[T | None]] | None = None,
     ) -> T:
         endpoint = self._endpoints.get(target.key) or self.endpoint(target)
         if body is not None and len(body) > self.most_request_bytes:
-            fault = Fault("request_too_large", str(self.most_request_bytes), again=False)
+            fault = RequestFault("request_too_large", str(self.most_request_bytes), again=False)
             raise final_error(fault, where=target.where, host=target.host, attempts=0, advice="")
         failed = 0
         began = 0.0
@@ -250,7 +250,7 @@ class Client:
                 fault = fault_or_none
             except BaseException:
                 endpoint.leave()
-                keep(Call(cause="cancelled"))  # the time limit of the sample, or the end of the run
+                keep(FailedRequest(cause="cancelled"))  # the time limit of the sample, or the end of the run
                 raise
             else:
                 endpoint.answered(time.monotonic() - sent)
@@ -260,7 +260,7 @@ class Client:
                 return made
             await self._before_the_next(target, endpoint, fault, failed, began=began, sent=sent)
 
-    async def _once(self, target: Target, body: bytes | None, receive: Receive[T], endpoint: Endpoint) -> T:
+    async def _once(self, target: RequestTarget, body: bytes | None, receive: Receive[T], endpoint: Endpoint) -> T:
         sender = self._senders.get(target) or self._sender(target)
         reply = await sender.send(body)
         try:
@@ -276,7 +276,7 @@ class Client:
             reply.close()
 
     async def _before_the_next(
-        self, target: Target, endpoint: Endpoint, fault: Fault, failed: int, *, began: float, sent: float
+        self, target: RequestTarget, endpoint: Endpoint, fault: RequestFault, failed: int, *, began: float, sent: float
     ) -> None:
         """Keep what happened, then wait; or raise the error that ends the call."""
         policy = target.policy or self.policy
@@ -290,7 +290,7 @@ class Client:
         most = policy.budget_seconds if limit is None else min(policy.budget_seconds, limit.seconds)
         is_late = now - began - alarms().paused_since(began) + wait > most
         if not fault.again or failed >= attempts or is_late:
-            keep(Call(cause=cause, status=fault.status))
+            keep(FailedRequest(cause=cause, status=fault.status))
             raise final_error(
                 fault,
                 where=target.where,
@@ -299,7 +299,7 @@ class Client:
                 advice=target.advice,
                 too_late=is_late and bool(fault.asked),
             ) from None  # the sentence says it all, and a trace of the library might show a key
-        keep(Call(cause=cause, status=fault.status, waited_seconds=round(wait, 3)))
+        keep(FailedRequest(cause=cause, status=fault.status, waited_seconds=round(wait, 3)))
         number = self.begin_wait(
             Wait(host=target.host, cause=fault.kind, status=fault.status, until=now + wait, asked=fault.asked)
         )
@@ -309,7 +309,7 @@ class Client:
         finally:
             self.end_wait(number)
 
-    async def _fold(self, reply: Reply, fold: Fold[T], secrets: tuple[bytes, ...]) -> None:
+    async def _fold(self, reply: HttpReply, fold: Fold[T], secrets: tuple[bytes, ...]) -> None:
         """Give a body to `fold`, as events or whole; the end of the events ends it, even if the server sends no end."""
         splitter, start, are = Splitter(), b"", None
         async with aclosing(reply.pieces(self.most_reply_bytes)) as pieces:
@@ -328,9 +328,9 @@ class Client:
         for data in splitter.end():
             fold.add(_hidden(data, secrets))
 
-    def _sender(self, target: Target) -> Sender:
+    def _sender(self, target: RequestTarget) -> Sender:
         if self._pool is None:
-            self._pool = Pool(keep_seconds=KEEP_ALIVE_SECONDS)
+            self._pool = ConnectionPool(keep_seconds=KEEP_ALIVE_SECONDS)
         sender = self._senders[target] = Sender(
             self._pool,
             target.method,
@@ -353,7 +353,7 @@ def _hidden(data: bytes, secrets: tuple[bytes, ...]) -> bytes:
     return data
 
 
-def _give_back(endpoint: Endpoint, fault: Fault | None) -> None:
+def _give_back(endpoint: Endpoint, fault: RequestFault | None) -> None:
     if fault is None:
         endpoint.leave()
         return
@@ -364,10 +364,10 @@ def _give_back(endpoint: Endpoint, fault: Fault | None) -> None:
         endpoint.leave()
 
 
-async def _start_of(reply: Reply) -> bytes:
+async def _start_of(reply: HttpReply) -> bytes:
     """Return the first part of an error's body; the connection stays in use if that is all of it."""
     pieces, size = [], 0
-    with suppress(Fault, OSError):  # the status says enough; OSError: the time is up
+    with suppress(RequestFault, OSError):  # the status says enough; OSError: the time is up
         async with aclosing(reply.pieces(sys.maxsize)) as parts:
             async for piece in parts:
                 pieces.append(piece)
@@ -377,8 +377,8 @@ async def _start_of(reply: Reply) -> bytes:
     return b"".join(pieces)
 
 
-def _decoded_again(data: bytes, reply: Reply, decode: Callable[[bytes], T]) -> T:
+def _decoded_again(data: bytes, reply: HttpReply, decode: Callable[[bytes], T]) -> T:
     try:
         return decode(repaired(data, reply.charset))
     except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
-        raise Fault("not_json", not_json(data, error)) from error
+        raise RequestFault("not_json", not_json(data, error)) from error

@@ -11,7 +11,7 @@ from typing import cast
 
 from proctor.core.sentence import say
 from proctor.transport.deadline import alarms
-from proctor.transport.faults import Fault, shown
+from proctor.transport.faults import RequestFault, shown
 from proctor.transport.parsing import Parser
 
 MOST_WAITING_BYTES = 262_144  # above that, the server has to wait until we have read
@@ -53,8 +53,8 @@ class Connection(asyncio.Protocol):
         """
         if not self.is_open:
             if self._was_stray:
-                raise Fault("no_reply", say("it replied before the request was sent"))
-            raise Fault("reset", say("it sent no reply"))
+                raise RequestFault("no_reply", say("it replied before the request was sent"))
+            raise RequestFault("reset", say("it sent no reply"))
         self._parser = parser
         self._alarms.set(self, self._alarms.loop.time() + seconds)
         if silence_seconds is not None:
@@ -117,7 +117,7 @@ class Connection(asyncio.Protocol):
             return
         try:
             parser.feed(data)
-        except Fault as fault:
+        except RequestFault as fault:
             self._fail(fault)
             return
         if self._silence is not None:
@@ -148,10 +148,10 @@ class Connection(asyncio.Protocol):
                 parser.end()
                 self._wake()
             elif isinstance(error, ssl.SSLError) and not parser.has_begun:
-                raise Fault("tls", shown(str(error)))
+                raise RequestFault("tls", shown(str(error)))
             else:
                 raise parser.broken(shown(str(error)))
-        except Fault as fault:
+        except RequestFault as fault:
             self._fail(fault)
 
     def _fail(self, error: Exception) -> None:

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from proctor.core.errors import ProctorError, ProviderFailed, Refused
+from proctor.core.errors import EndpointRefused, ProctorError, ProviderFailed
 from proctor.core.sentence import Sentence, clip, say
-from proctor.core.trial import Call
+from proctor.core.trial import FailedRequest
 from proctor.transport.headers import asked_seconds
 from proctor.transport.redact import redact
 from proctor.transport.retry import AGAIN
@@ -58,7 +58,7 @@ BROKEN = {
 }
 
 
-class Fault(Exception):
+class RequestFault(Exception):
     """A request that failed.
 
     Attributes:
@@ -101,7 +101,7 @@ class NotAccepted(ProviderFailed):
             back. Both are answers of the model under test, which are scored; None for a request that is wrong in itself.
     """
 
-    def __init__(self, said: Sentence, fault: Fault) -> None:
+    def __init__(self, said: Sentence, fault: RequestFault) -> None:
         super().__init__(said, kind=fault.kind)
         self.status = fault.status
         self.code = fault.code
@@ -123,7 +123,7 @@ def stop_of(text: str) -> Literal["length", "filtered"] | None:
     return None if _TOO_MUCH_ASKED.search(text) else "length"
 
 
-def reached(calls: Sequence[Call]) -> int:
+def reached(calls: Sequence[FailedRequest]) -> int:
     """Return how many of the requests that failed had a connection, so that they may have been counted and billed.
 
     >>> reached([Call(cause="http_500: overloaded", status=500), Call(cause="dns: no such name")])
@@ -132,10 +132,10 @@ def reached(calls: Sequence[Call]) -> int:
     return sum(call.cause.partition(":")[0] not in NEVER_CONNECTED for call in calls)
 
 
-def fault_of(error: Exception) -> Fault | None:
+def fault_of(error: Exception) -> RequestFault | None:
     """Return the fault that caused an exception; None if the network did not cause it."""
     match error:
-        case Fault():
+        case RequestFault():
             return error
         case TimeoutError():
             kind = "timeout"
@@ -143,7 +143,7 @@ def fault_of(error: Exception) -> Fault | None:
             kind = "reset"
         case _:
             return None
-    return Fault(kind, shown(str(error) or type(error).__name__))
+    return RequestFault(kind, shown(str(error) or type(error).__name__))
 
 
 def without_traces(error: BaseException | None) -> None:
@@ -158,7 +158,7 @@ def without_traces(error: BaseException | None) -> None:
         error = error.__cause__ or error.__context__
 
 
-def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()) -> Fault:
+def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()) -> RequestFault:
     """Return the fault that a status other than 2xx reports, with the server's own text."""
     text, code, asked = _said(body, secrets)
     again = status in AGAIN or status >= 500
@@ -169,11 +169,13 @@ def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secret
         again = False
     if 300 <= status < 400:
         text = shown(re.split("[?#]", headers.get("location", ""), maxsplit=1)[0], secrets)  # a query may hold keys
-    return Fault(f"http_{meant}", text, status=status, again=again, asked=asked_seconds(headers) or asked, code=code)
+    return RequestFault(
+        f"http_{meant}", text, status=status, again=again, asked=asked_seconds(headers) or asked, code=code
+    )
 
 
 def final_error(
-    fault: Fault, *, where: str, host: str, attempts: int, advice: Sentence | str, too_late: bool = False
+    fault: RequestFault, *, where: str, host: str, attempts: int, advice: Sentence | str, too_late: bool = False
 ) -> ProctorError:
     """Return the error that ends a call: what happened, where, how often, and what to do.
 
@@ -183,13 +185,15 @@ def final_error(
     if isinstance(text, str):
         text = text.rstrip(".") or "-"
     if fault.kind in REFUSED:
-        return Refused(REFUSED[fault.kind], kind=fault.kind, where=where, status=status, text=text, advice=advice)
+        return EndpointRefused(
+            REFUSED[fault.kind], kind=fault.kind, where=where, status=status, text=text, advice=advice
+        )
     if status == 429 and not fault.again:
-        return Refused(
+        return EndpointRefused(
             "The quota at {where} is used up: {text}. {advice}", kind="quota", where=where, text=text, advice=advice
         )
     if 300 <= status < 400:
-        return Refused(
+        return EndpointRefused(
             "{where} redirects to {text} (status {status}). Give the final address. {advice}",
             where=where,
             status=status,

@@ -13,7 +13,7 @@ from proctor.core.sentence import say
 from proctor.transport.address import Address
 from proctor.transport.connection import Connection
 from proctor.transport.deadline import Deadline
-from proctor.transport.faults import Fault, shown
+from proctor.transport.faults import RequestFault, shown
 from proctor.transport.parsing import Parser
 from proctor.transport.tls import context_of
 
@@ -57,7 +57,7 @@ class Opener:
             with Deadline(seconds):
                 return await self._opened(route, seconds)
         except TimeoutError:
-            raise Fault("connect", say("it took too long")) from None
+            raise RequestFault("connect", say("it took too long")) from None
 
     def close(self) -> None:
         for _, task in self._known.values():
@@ -86,7 +86,7 @@ class Opener:
             _, connection = await self._loop.create_connection(Connection, sock=stream)
         except OSError as error:
             self._known.pop((host, port), None)  # the name may lead elsewhere by now
-            raise Fault("connect", _seen(error)) from error
+            raise RequestFault("connect", _seen(error)) from error
         return connection
 
     async def _begin_tls(self, connection: Connection, host: str, certificate: str | None) -> None:
@@ -102,9 +102,9 @@ class Opener:
                 ssl_handshake_timeout=HANDSHAKE_SECONDS,
             )
         except (OSError, ValueError) as error:  # ValueError: a name that no certificate can hold
-            raise Fault("tls", shown(str(error) or "the connection was closed")) from error
+            raise RequestFault("tls", shown(str(error) or "the connection was closed")) from error
         if transport is None:  # it was closed meanwhile
-            raise Fault("tls", "the connection was closed")
+            raise RequestFault("tls", "the connection was closed")
         connection.transport = transport
 
     async def _addresses(self, host: str, port: int) -> list[SocketAddress]:
@@ -120,7 +120,7 @@ class Opener:
             return await asyncio.shield(task)
         except (OSError, UnicodeError) as error:
             self._known.pop((host, port), None)
-            raise Fault("dns", _seen(error)) from error
+            raise RequestFault("dns", _seen(error)) from error
 
 
 def _seen(error: OSError | UnicodeError) -> str:
@@ -212,12 +212,12 @@ async def _ask_for_tunnel(connection: Connection, route: Route, proxy: Address, 
         connection.send("\r\n".join([*lines, "", ""]).encode(), parser, seconds=seconds)
         while not parser.status:
             await connection.more()
-    except Fault as fault:
-        raise Fault("connect", say("the proxy made no tunnel: {text}", text=fault.text)) from fault
+    except RequestFault as fault:
+        raise RequestFault("connect", say("the proxy made no tunnel: {text}", text=fault.text)) from fault
     finally:
         connection.finish()
         parser.drop()
     if parser.status == 407:
-        raise Fault("http_407", say("user and password are missing or wrong"), status=407, again=False)
+        raise RequestFault("http_407", say("user and password are missing or wrong"), status=407, again=False)
     if not 200 <= parser.status < 300:
-        raise Fault("connect", say("the proxy answered with status {status}", status=parser.status))
+        raise RequestFault("connect", say("the proxy answered with status {status}", status=parser.status))

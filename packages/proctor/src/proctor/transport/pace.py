@@ -28,7 +28,7 @@ UNEXPLAINED = 0.3  # a share of refusals that is worth a try at a lower level
 Why = Literal["refusals", "latency", "unknown"]
 
 
-class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+class PaceBounds(msgspec.Struct, frozen=True, kw_only=True):
     """The limits that a user sets for an endpoint; None means no limit."""
 
     concurrency: int | None = None
@@ -64,7 +64,7 @@ class Endpoint:
         self._last_cut = float("-inf")
         self._tried_from = 0
 
-    def bound(self, bounds: Bounds) -> None:
+    def bound(self, bounds: PaceBounds) -> None:
         """Keep to these limits too; the narrower of two counts."""
         if bounds.concurrency is not None:
             self.limit = bounds.concurrency if self.adaptive else min(self.limit, bounds.concurrency)

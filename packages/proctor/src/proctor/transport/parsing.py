@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from proctor.core.sentence import say
-from proctor.transport.faults import Fault, shown
+from proctor.transport.faults import RequestFault, shown
 
 MOST_HEADERS = 128
 MOST_FIELD_BYTES = 8_190
@@ -70,10 +70,10 @@ class Parser:
             if caught is None:
                 return
             self.is_complete = self.is_followed = False
-            raise Fault("not_http", say("the reply is longer than its head says"))
+            raise RequestFault("not_http", say("the reply is longer than its head says"))
         if caught is not None:
             own = caught.__context__  # raised in a method below
-            raise own if isinstance(own, Fault) else Fault("not_http", shown(str(caught)))
+            raise own if isinstance(own, RequestFault) else RequestFault("not_http", shown(str(caught)))
         if self._bytes_between > MOST_BYTES_BETWEEN:
             raise _too_large()
 
@@ -88,13 +88,13 @@ class Parser:
         elif not self.is_complete:
             raise self.broken()
 
-    def broken(self, text: str = "") -> Fault:
+    def broken(self, text: str = "") -> RequestFault:
         """Return the fault of a reply that breaks off here; `text` is what the system says."""
         if self.status:
-            return Fault("truncated", text or say("the body of the reply breaks off"))
+            return RequestFault("truncated", text or say("the body of the reply breaks off"))
         if self.has_begun:
-            return Fault("reset", text or say("the head of the reply breaks off"))
-        return Fault("reset", text or say("it sent no reply"))
+            return RequestFault("reset", text or say("the head of the reply breaks off"))
+        return RequestFault("reset", text or say("it sent no reply"))
 
     def take(self) -> bytes:
         """Return the part of the body that came since the last time, as it came over the wire."""
@@ -122,7 +122,7 @@ class Parser:
         if len(fields) > MOST_HEADERS:
             raise _too_large()
         if (version := http.get_http_version()) not in ("1.1", "1.0"):
-            raise Fault("not_http", say("the version of HTTP is {version}", version=version))
+            raise RequestFault("not_http", say("the version of HTTP is {version}", version=version))
         status = http.get_status_code()
         if 100 <= status < 200 and status != SWITCHING:
             self._interim += 1
@@ -132,7 +132,7 @@ class Parser:
         headers = self.headers = _by_name(fields)
         coding = headers.get("transfer-encoding")
         if coding is not None and coding.lower() != "chunked":
-            raise Fault("not_http", say("the transfer coding '{coding}' is not known", coding=shown(coding)))
+            raise RequestFault("not_http", say("the transfer coding '{coding}' is not known", coding=shown(coding)))
         self._ends_with_connection = coding is None and "content-length" not in headers
         self.status = status
         if not self._has_body or status == SWITCHING:
@@ -143,7 +143,7 @@ class Parser:
             self.is_followed = True
             return
         if not self.status:
-            raise Fault("not_http", say("an interim reply has a body"))
+            raise RequestFault("not_http", say("an interim reply has a body"))
         self._bytes_between = 0
         self._pieces.append(data)
         self.waiting_bytes += len(data)
@@ -166,5 +166,5 @@ def _by_name(fields: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     return headers
 
 
-def _too_large() -> Fault:
-    return Fault("not_http", say("the head of the reply is too large"))
+def _too_large() -> RequestFault:
+    return RequestFault("not_http", say("the head of the reply is too large"))

@@ -5,15 +5,15 @@ from typing import Protocol
 
 from proctor.transport.allowance import Allowance
 from proctor.transport.client import Client
-from proctor.transport.pace import Bounds, Endpoint
+from proctor.transport.pace import Endpoint, PaceBounds
 from proctor.transport.retry import Wait, clock_stopped
-from proctor.transport.target import Target
+from proctor.transport.target import RequestTarget
 
 
 class Parent(Protocol):
     """The way to the parent."""
 
-    def ask(self, origin: str, bounds: Bounds | None) -> Awaitable[None]: ...
+    def ask(self, origin: str, bounds: PaceBounds | None) -> Awaitable[None]: ...
 
     def give_back(self, origin: str, *, seconds: float | None, refused: bool, asked: float | None) -> None: ...
 
@@ -32,9 +32,9 @@ class RemoteEndpoint(Endpoint):
         self.room = 0
         self._origin = origin
         self._parent = parent
-        self._bounds: Bounds | None = None  # not yet sent
+        self._bounds: PaceBounds | None = None  # not yet sent
 
-    def bound(self, bounds: Bounds) -> None:
+    def bound(self, bounds: PaceBounds) -> None:
         self._bounds = bounds
 
     async def enter(self) -> None:
@@ -97,7 +97,7 @@ class RemoteClient(Client):
         super().end_wait(number)
         self._parent.waits(number, None)
 
-    def endpoint(self, target: Target) -> Endpoint:
+    def endpoint(self, target: RequestTarget) -> Endpoint:
         found = self._endpoints.get(target.key)
         if found is None:
             origin = target.key.partition(" ")[0]

@@ -6,7 +6,7 @@ from proctor.transport.connection import Connection
 from proctor.transport.opening import Opener, Route
 
 
-class Pool:
+class ConnectionPool:
     """All connections of a client, by their destination.
 
     Args:

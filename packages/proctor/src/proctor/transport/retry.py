@@ -12,16 +12,16 @@ from contextvars import ContextVar
 
 import msgspec
 
-from proctor.core.trial import Call
+from proctor.core.trial import FailedRequest
 from proctor.transport.deadline import Deadline
 
 AGAIN = frozenset({408, 409, 425, 429})
 
-calls: ContextVar[list[Call] | None] = ContextVar("proctor_calls", default=None)
+calls: ContextVar[list[FailedRequest] | None] = ContextVar("proctor_calls", default=None)
 clock: ContextVar[Deadline | None] = ContextVar("proctor_clock", default=None)
 
 
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """How often, and for how long, a request is sent again.
 
     Attributes:
@@ -64,14 +64,14 @@ class Wait(msgspec.Struct, frozen=True, kw_only=True):
     asked: float | None = None
 
 
-def record_calls() -> list[Call]:
+def record_calls() -> list[FailedRequest]:
     """Begin a list that gets every request of this task that failed, in order."""
-    made: list[Call] = []
+    made: list[FailedRequest] = []
     calls.set(made)
     return made
 
 
-def keep(call: Call) -> None:
+def keep(call: FailedRequest) -> None:
     """Add a failed request to the list of the trial; nothing outside a trial."""
     made = calls.get()
     if made is not None:

@@ -9,9 +9,9 @@ from proctor.core.near import did_you_mean
 from proctor.core.sentence import Sentence
 from proctor.transport.address import Address, parse, proxy_of
 from proctor.transport.faults import shown
-from proctor.transport.pace import Bounds
+from proctor.transport.pace import PaceBounds
 from proctor.transport.redact import SHORTEST
-from proctor.transport.retry import Policy
+from proctor.transport.retry import RetryPolicy
 from proctor.transport.tls import check_certificate
 from proctor.transport.wire import check_headers
 
@@ -20,7 +20,7 @@ TOTAL_SECONDS = 300.0
 _OPEN_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type", "user-agent", "anthropic-version")
 
 
-class Target:
+class RequestTarget:
     """The destination of requests and what they share; made once, used often.
 
     Args:
@@ -40,9 +40,9 @@ class Target:
         seconds: float | None = None,
         first_byte_seconds: float | None = None,
         connect_seconds: float | None = None,
-        bounds: Bounds = Bounds(),  # noqa: B008 - frozen
+        bounds: PaceBounds = PaceBounds(),  # noqa: B008 - frozen
         advice: Sentence | str = "",
-        policy: Policy | None = None,
+        policy: RetryPolicy | None = None,
         certificate: str | None = None,
     ) -> None:
         self.url = _checked(url)
@@ -67,9 +67,9 @@ class Target:
         self.secrets = tuple(_secrets(self.headers))
         self.secret_bytes = tuple(secret.encode() for secret in self.secrets)
 
-    def at(self, url: str, *, method: str | None = None, headers: Mapping[str, str] | None = None) -> "Target":
+    def at(self, url: str, *, method: str | None = None, headers: Mapping[str, str] | None = None) -> "RequestTarget":
         """Return the same target at another path or query of the same address; headers replace those of the same name."""
-        other = object.__new__(Target)
+        other = object.__new__(RequestTarget)
         other.__dict__.update(self.__dict__)
         other.url = msgspec.structs.replace(_checked(url), authorization=self.url.authorization)
         other.method = method or self.method

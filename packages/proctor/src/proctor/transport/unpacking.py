@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Iterator
 
 from proctor.core.sentence import say
-from proctor.transport.faults import Fault, shown
+from proctor.transport.faults import RequestFault, shown
 
 ACCEPTED = "gzip, deflate"
 PIECE_BYTES = 1 << 16
@@ -17,7 +17,7 @@ class Unpacker:
 
     def __init__(self, coding: str) -> None:
         if coding not in ("gzip", "x-gzip", "deflate"):
-            raise Fault(
+            raise RequestFault(
                 "no_reply", say("its body is encoded as '{coding}', which was not accepted", coding=shown(coding))
             )
         self._coding = coding
@@ -40,7 +40,7 @@ class Unpacker:
             try:
                 piece = self._unzip.decompress(data, PIECE_BYTES)
             except zlib.error as error:
-                raise Fault("truncated", shown(str(error))) from error
+                raise RequestFault("truncated", shown(str(error))) from error
             data = self._unzip.unconsumed_tail or self._unzip.unused_data
             if piece:
                 yield piece
@@ -52,4 +52,4 @@ class Unpacker:
             Fault: the compressed data are cut off.
         """
         if self._has_begun and not self._unzip.eof:
-            raise Fault("truncated", say("the body of the reply breaks off"))
+            raise RequestFault("truncated", say("the body of the reply breaks off"))

@@ -8,10 +8,10 @@ from contextlib import suppress
 from proctor.core.errors import BadInput
 from proctor.transport.address import Address
 from proctor.transport.connection import Connection
-from proctor.transport.faults import Fault, shown
+from proctor.transport.faults import RequestFault, shown
 from proctor.transport.opening import Route
 from proctor.transport.parsing import Parser
-from proctor.transport.pool import Pool
+from proctor.transport.pool import ConnectionPool
 from proctor.transport.unpacking import ACCEPTED, Unpacker
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -29,7 +29,7 @@ class Sender:
 
     def __init__(
         self,
-        pool: Pool,
+        pool: ConnectionPool,
         method: str,
         address: Address,
         *,
@@ -47,7 +47,7 @@ class Sender:
         self._connect_seconds = connect_seconds
         self._start = _start(method, address, headers, proxy)
 
-    async def send(self, body: bytes | None) -> "Reply":
+    async def send(self, body: bytes | None) -> "HttpReply":
         """Send a request and return its reply, with the head there; it has to be closed.
 
         Nothing is sent twice: a kept connection that turns out to be closed is a fault like any other.
@@ -57,7 +57,7 @@ class Sender:
         """
         connection = self._lane.take() or await self._opened()
         parser = Parser(has_body=self._has_body)
-        reply = Reply(self, connection, parser)
+        reply = HttpReply(self, connection, parser)
         request = b"\r\n" if body is None else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
         try:
             connection.send(self._start + request, parser, seconds=self._seconds, silence_seconds=self._silence_seconds)
@@ -83,7 +83,7 @@ class Sender:
         return await self._lane.open(self._connect_seconds)
 
 
-class Reply:
+class HttpReply:
     """A reply whose head has come, and its body as it comes in."""
 
     __slots__ = ("_connection", "_parser", "_sender")
@@ -140,14 +140,14 @@ class Reply:
             for piece in (received,) if unpacker is None else unpacker.feed(received):
                 size += len(piece)
                 if size > most_bytes:
-                    raise Fault("too_large", str(most_bytes))
+                    raise RequestFault("too_large", str(most_bytes))
                 yield piece
         if unpacker is not None:
             unpacker.check_end()
 
     async def drop_rest(self, seconds: float) -> None:
         """Wait so long for the end of the body, so that the connection can be used again; what comes is dropped."""
-        with suppress(TimeoutError, Fault):
+        with suppress(TimeoutError, RequestFault):
             async with asyncio.timeout(seconds):
                 while await self._received():
                     pass

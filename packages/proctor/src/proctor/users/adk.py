@@ -20,7 +20,7 @@ from proctor.core.sample import Message, Sample, Turn
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.models import ledger, named
-from proctor.users.conduct import Said, check_words
+from proctor.users.conduct import UserExchange, check_words
 from proctor.users.model import ask
 
 STOP = "</finished>"
@@ -40,13 +40,13 @@ ENDING = (
 )
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class AdkUserOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The turns that a conversation has at most, the first one counted; the other options are those of the model."""
 
     max_turns: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
-class ModelOptions(Options, frozen=True, kw_only=True):
+class AdkUserModelOptions(AdkUserOptions, frozen=True, kw_only=True):
     """The same with the name of the model."""
 
     model: str
@@ -61,7 +61,7 @@ def make(argument: str, options: Mapping[str, object], *, seed: int = 0) -> "Sce
     if not argument:
         raise BadInput("A simulated user needs a model. Name one, for example --user adk:openai:MODEL")
     rest = dict(options)
-    own = converted({key: rest.pop(key) for key in ("max_turns",) if key in rest}, Options, "user")
+    own = converted({key: rest.pop(key) for key in ("max_turns",) if key in rest}, AdkUserOptions, "user")
     return ScenarioUser(named.model(argument, rest, defaults={"seed": seed} if seed else {}), own.max_turns)
 
 
@@ -75,12 +75,12 @@ def user_of(given: str | Mapping[str, object], max_turns: int | None = None) -> 
         BadInput: no such model, or a wrong option.
     """
     given = {"model": given} if isinstance(given, str) else dict(given)
-    own = {key: given.pop(key) for key in ModelOptions.__struct_fields__ if key in given}
-    options = converted(own, ModelOptions, "user")
+    own = {key: given.pop(key) for key in AdkUserModelOptions.__struct_fields__ if key in given}
+    options = converted(own, AdkUserModelOptions, "user")
     return ScenarioUser(named.model(options.model, given), options.max_turns or max_turns)
 
 
-class ScenarioUser(named.Opened):
+class ScenarioUser(named.OpenedModels):
     """Plays the user of every sample that has a scenario; the other samples are over after their own turns.
 
     Attributes:
@@ -99,7 +99,7 @@ class ScenarioUser(named.Opened):
         Raises:
             UserFailed: the model failed, or did not do as a user does.
         """
-        scenario, said = sample.known.scenario, Said(sample, trajectory)
+        scenario, said = sample.known.scenario, UserExchange(sample, trajectory)
         if scenario is None or said.turns >= (self.max_turns or MAX_TURNS):
             return None
         asked = [
@@ -132,4 +132,4 @@ def _history(sample: Sample, trajectory: Trajectory) -> Iterator[str]:
             yield f"{'user' if step.message.role == 'user' else 'agent'}: {step.message.text}"
 
 
-PART = UserPart(make=make, options=Options, is_seeded=True)
+PART = UserPart(make=make, options=AdkUserOptions, is_seeded=True)

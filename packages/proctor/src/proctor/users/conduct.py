@@ -37,7 +37,7 @@ _OWN_LABEL = re.compile(r"^\s*\**(?:user|customer|用户|顾客)\**\s*[:：]\**\
 _SPACE = re.compile(r"\s+")
 
 
-class Said:
+class UserExchange:
     """What user and agent said: in each exchange the user's words, and all words of the agent's answer to them.
 
     An exchange is a turn, which ends early where the user is asked to approve a call.
@@ -97,7 +97,7 @@ def cleaned(text: str) -> str:
     return _OWN_LABEL.sub("", text).strip()
 
 
-def check_words(text: str, said: Said, instructions: Sequence[str] = ()) -> None:
+def check_words(text: str, said: UserExchange, instructions: Sequence[str] = ()) -> None:
     """Refuse words that are not those of a user.
 
     Args:
@@ -129,7 +129,7 @@ def check_words(text: str, said: Said, instructions: Sequence[str] = ()) -> None
         )
 
 
-def check_limit(said: Said, most: int, at_limit: AtLimit = "fail") -> None:
+def check_limit(said: UserExchange, most: int, at_limit: AtLimit = "fail") -> None:
     """Refuse another turn beyond the most that a conversation has.
 
     Raises:
@@ -150,7 +150,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= 120 else f"{text[:119]}…"
 
 
-def _end_of_circle(said: Said) -> None:
+def _end_of_circle(said: UserExchange) -> None:
     answers = [_plain(one) for one in said.agent[-2:]]
     if len(answers) == 2 and answers[0] == answers[1]:
         raise EpisodeOver("the agent repeats itself")

@@ -19,8 +19,8 @@ from proctor.core.task import TakesSample, User
 from proctor.core.trajectory import Trajectory
 from proctor.registry import load_object
 from proctor.runtime.threads import in_thread, is_async
-from proctor.users.conduct import Said, check_limit, check_words
-from proctor.users.scripted import Options
+from proctor.users.conduct import UserExchange, check_limit, check_words
+from proctor.users.scripted import ScriptedUserOptions
 
 
 def make(argument: str, options: Mapping[str, object]) -> User:
@@ -45,13 +45,13 @@ def wrap(target: object, *, name: str, options: Mapping[str, object] = {}) -> Us
             "'{name}' is no simulated user: expected a function of the agent's words, or of sample and trajectory, or an object with a method reply(sample, trajectory).",
             name=name,
         )
-    return FunctionUser(target, converted(options, Options, name), takes_words=takes == 1)
+    return FunctionUser(target, converted(options, ScriptedUserOptions, name), takes_words=takes == 1)
 
 
 class FunctionUser:
     """Says what a function returns."""
 
-    def __init__(self, function: Callable[..., Any], options: Options, *, takes_words: bool) -> None:
+    def __init__(self, function: Callable[..., Any], options: ScriptedUserOptions, *, takes_words: bool) -> None:
         self._function = function
         self._options = options
         self._takes_words = takes_words
@@ -62,7 +62,7 @@ class FunctionUser:
         Raises:
             UserFailed: the function returned something else than words, or came to no end.
         """
-        said = Said(sample, trajectory)
+        said = UserExchange(sample, trajectory)
         given = (said.answer,) if self._takes_words else (sample, trajectory)
         work = partial(self._function, *given)
         text = work() if is_async(self._function) else await in_thread(work)

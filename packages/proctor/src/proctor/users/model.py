@@ -21,7 +21,7 @@ from proctor.core.scenario import Scenario, begin, scenario_of
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.models import cache, ledger, named
-from proctor.users.conduct import MOST_TURNS, AtLimit, Said, check_limit, check_words, cleaned
+from proctor.users.conduct import MOST_TURNS, AtLimit, UserExchange, check_limit, check_words, cleaned
 
 STOP = "[DONE]"
 RULES = {
@@ -60,7 +60,7 @@ LANGUAGES = {
 }
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class ModelUserOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What can be set for a user that is a model, besides the options of the model.
 
     Attributes:
@@ -90,19 +90,19 @@ def make(argument: str, options: Mapping[str, object], *, seed: int = 0) -> "Mod
     if not argument:
         raise BadInput("A simulated user needs a model. Name one, for example --user model:openai:MODEL")
     rest = dict(options)
-    own = {key: rest.pop(key) for key in Options.__struct_fields__ if key in rest}
+    own = {key: rest.pop(key) for key in ModelUserOptions.__struct_fields__ if key in rest}
     model = named.model(argument, rest, defaults={"seed": seed} if seed else {})
-    return ModelUser(model, converted(own, Options, "user"))
+    return ModelUser(model, converted(own, ModelUserOptions, "user"))
 
 
-class ModelUser(named.Opened):
+class ModelUser(named.OpenedModels):
     """Plays the user of every sample that has a scenario.
 
     Attributes:
         unpriced: its model, if the price is not known.
     """
 
-    def __init__(self, model: Model, options: Options = Options()) -> None:  # noqa: B008 - frozen
+    def __init__(self, model: Model, options: ModelUserOptions = ModelUserOptions()) -> None:  # noqa: B008 - frozen
         super().__init__([model])
         self.model = model
         self.unpriced = ledger.unpriced(model)
@@ -118,7 +118,7 @@ class ModelUser(named.Opened):
         scenario = self._scenario(sample)
         if scenario is None:
             return None
-        said = Said(sample, trajectory)
+        said = UserExchange(sample, trajectory)
         check_limit(said, scenario.max_turns or self._options.max_turns, self._options.at_limit)
         if not said.turns and scenario.opening:
             return begin(scenario, scenario.opening)
@@ -167,7 +167,7 @@ def _instructions(scenario: Scenario, lang: str) -> str:
     return "\n\n".join(["\n".join(rules), *(f"# {title}\n{text}" for title, text in texts if text)])
 
 
-def _chat(said: Said, lang: str) -> Iterator[Message]:
+def _chat(said: UserExchange, lang: str) -> Iterator[Message]:
     """Yield the conversation as the user's model sees it: its own words are those of the assistant's role."""
     yield Message.of("user", BEGIN[lang])
     for own, answer in zip(said.user, said.agent, strict=True):
@@ -175,4 +175,4 @@ def _chat(said: Said, lang: str) -> Iterator[Message]:
         yield Message.of("user", answer or SILENCE[lang])
 
 
-PART = UserPart(make=make, options=Options, is_seeded=True)
+PART = UserPart(make=make, options=ModelUserOptions, is_seeded=True)

@@ -15,18 +15,18 @@ from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.parts import UserPart
 from proctor.core.sample import Message, Sample, Turn
-from proctor.core.scenario import Line, begin, scenario_of
+from proctor.core.scenario import ScriptedLine, begin, scenario_of
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.core.validation import in_words
-from proctor.users.conduct import MOST_TURNS, AtLimit, Said, check_limit
+from proctor.users.conduct import MOST_TURNS, AtLimit, UserExchange, check_limit
 
 OTHERS = "*"
 
-Script = Sequence[str | Line | None]
+Script = Sequence[str | ScriptedLine | None]
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class ScriptedUserOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What can be set for a scripted user; see `model:`."""
 
     max_turns: Annotated[int, msgspec.Meta(ge=1)] = MOST_TURNS
@@ -40,7 +40,7 @@ def make(argument: str, options: Mapping[str, object]) -> "ScriptedUser":
         BadInput: no such file, a script that is malformed, or a wrong option.
     """
     script_by_sample = _read(Path(argument).expanduser()) if argument else {}
-    return ScriptedUser(script_by_sample, converted(options, Options, "scripted"))
+    return ScriptedUser(script_by_sample, converted(options, ScriptedUserOptions, "scripted"))
 
 
 class ScriptedUser:
@@ -49,7 +49,7 @@ class ScriptedUser:
     def __init__(
         self,
         script: Script | Mapping[str, Script] = (),
-        options: Options = Options(),  # noqa: B008 - frozen
+        options: ScriptedUserOptions = ScriptedUserOptions(),  # noqa: B008 - frozen
     ) -> None:
         by_sample = script if isinstance(script, Mapping) else {OTHERS: script}
         self._script_by_sample = {
@@ -69,7 +69,7 @@ class ScriptedUser:
         if not script and scenario is not None:
             opening = [scenario.opening] if scenario.opening and not sample.turns else []
             script = [_checked(line, sample.id) for line in (*opening, *scenario.script)]
-        said = Said(sample, trajectory)
+        said = UserExchange(sample, trajectory)
         text = _next(script, said.answered)
         if text is None:
             return None
@@ -80,8 +80,8 @@ class ScriptedUser:
 
 def _next(script: Script, answers: Sequence[str]) -> str | None:
     """Return the answer to the last of the agent's answers; the earlier ones tell how much of the script was said."""
-    rules = [(line.when.casefold(), line.say) for line in script if isinstance(line, Line) and line.when]
-    rest = iter([line.say if isinstance(line, Line) else line for line in script if not _has_rule(line)])
+    rules = [(line.when.casefold(), line.say) for line in script if isinstance(line, ScriptedLine) and line.when]
+    rest = iter([line.say if isinstance(line, ScriptedLine) else line for line in script if not _has_rule(line)])
     text: str | None = None
     for answer in answers:
         words = answer.casefold()
@@ -93,12 +93,12 @@ def _fits(rules: Sequence[tuple[str, str | None]], words: str) -> bool:
     return any(when in words for when, _ in rules)
 
 
-def _has_rule(line: str | Line | None) -> bool:
-    return isinstance(line, Line) and bool(line.when)
+def _has_rule(line: str | ScriptedLine | None) -> bool:
+    return isinstance(line, ScriptedLine) and bool(line.when)
 
 
-def _checked(line: str | Line | None, where: object) -> str | Line | None:
-    text = line.say if isinstance(line, Line) else line
+def _checked(line: str | ScriptedLine | None, where: object) -> str | ScriptedLine | None:
+    text = line.say if isinstance(line, ScriptedLine) else line
     if text is not None and not text.strip():
         raise BadInput("{where}: a line of a simulated user is empty.", where=where)
     return line
@@ -115,7 +115,7 @@ def _read(path: Path) -> Mapping[str, Script]:
         one = values[0] if len(values) == 1 else values
         is_by_sample = isinstance(one, dict) and not one.keys() <= {"when", "say"}
         given = one if is_by_sample else {OTHERS: one if isinstance(one, list) else [one]}
-        return msgspec.convert(given, dict[str, list[str | Line | None]])
+        return msgspec.convert(given, dict[str, list[str | ScriptedLine | None]])
     except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeError) as error:
         raise BadInput("{path} is no script: {error}.", path=path, error=in_words(error)) from None
 
@@ -131,4 +131,4 @@ def _values(text: str) -> Iterator[object]:
             yield msgspec.json.decode(line)
 
 
-PART = UserPart(make=make, options=Options)
+PART = UserPart(make=make, options=ScriptedUserOptions)

@@ -129,9 +129,9 @@ def _live() -> "tuple[Run, Run]":
 
 
 def _print_numbers(runs: "tuple[Run, Run]") -> None:
-    from proctor.reports.words import Words
+    from proctor.reports.words import ReportWords
 
-    words, width = Words(lang()), max(len(run.id) for run in runs)
+    words, width = ReportWords(lang()), max(len(run.id) for run in runs)
     output.line()
     for run in runs:
         if run.headline is not None:
