@@ -99,7 +99,7 @@ def _imported() -> Iterator[tuple[str, Path]]:
 
 def imported_here() -> Iterator[tuple[str, Path]]:
     """Those that our own processes import: a worker runs where the official code is, which brings its own."""
-    return (one for one in imported() if not one[1].stem.endswith("worker_program"))
+    return (one for one in imported() if not one[1].stem.endswith("worker_program") and "guests" not in one[1].parts)
 
 
 def test_what_is_imported_is_declared() -> None:

@@ -68,7 +68,7 @@ def sections(delta: Delta, words: ReportWords, runs: tuple[Run, Run] | None = No
     )
     yield SectionBlock(
         t("Where the difference comes from"),
-        [TableBlock([t("DeltaPart"), points, t("Samples")], rows, right=(1, 2)), Paragraph(about)],
+        [TableBlock([t("Part"), points, t("Samples")], rows, right=(1, 2)), Paragraph(about)],
     )
     agent = [one for one in delta.parts if one.cause == "agent"]
     if agent:
@@ -81,10 +81,10 @@ def sections(delta: Delta, words: ReportWords, runs: tuple[Run, Run] | None = No
     others = [one for one in delta.parts if one.cause not in ("agent", "scorer", "unknown")]
     if others:
         rows = [[_other(one, delta, words), _points(one), words.count(one.samples), _ids(one)] for one in others]
-        columns = [t("DeltaPart"), points, t("Samples"), t("For example")]
+        columns = [t("Part"), points, t("Samples"), t("For example")]
         yield SectionBlock(t("Samples and their shares"), [TableBlock(columns, rows, right=(1, 2))])
     if runs is not None and (shown := [*_examples(delta, runs, words)]):
-        columns = [t("Sample"), t("DeltaPart"), "A", "B"]
+        columns = [t("Sample"), t("Part"), "A", "B"]
         commands = t(
             "The whole story of a sample: {first} or {second}",
             first=f"proctor runs explain {delta.first.id} {t('SAMPLE')}",

@@ -10,6 +10,7 @@ import click
 from proctor.cli import options, output
 from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
+from proctor_audit.commands.fields import of_audits, of_findings
 
 if TYPE_CHECKING:
     from proctor_audit.audit import Audit
@@ -26,48 +27,9 @@ if TYPE_CHECKING:
 @options.of_run("options")
 @options.columns
 @options.of_run("scorers tags ids limit first seed")
-@click.option(
-    "--check", "chosen", metavar="NAME", multiple=True, help=t("Only this check, or group such as A1; several times.")
-)
-@click.option("--skip", "skipped", metavar="NAME", multiple=True, help=t("Not this check or group; several times."))
-@click.option(
-    "--list", "listed", is_flag=True, help=t("List the checks: group, name, class, cost and one sentence each.")
-)
-@click.option(
-    "--runs", metavar="RUN,RUN…", help=t("Stored runs for the outcome checks (default: all of this task and data).")
-)
+@of_findings
+@of_audits
 @options.of_run("store")
-@click.option(
-    "--ignore",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help=t("Accepted findings with reasons (default: proctor-ignore.toml next to the task, or here)."),
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice(["proved", "likely", "never"]),
-    default="proved",
-    help=t("From which class on a finding makes the exit code 1 (default proved)."),
-)
-@click.option(
-    "--replay", metavar="FINDING", help=t("Run the witness of one finding again, and show what the scorer said.")
-)
-@click.option("--all", "every", is_flag=True, help=t("Print every finding, not five of each check."))
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=5.0,
-    help=t("The limit for one call of a scorer of yours (default 5)."),
-)
-@click.option(
-    "--out",
-    "-o",
-    "files",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    multiple=True,
-    help=t("Write it too: .html, .md, .json, .sarif or .xml (JUnit); several times."),
-)
 @options.as_json
 @click.pass_context
 def command(

@@ -10,6 +10,7 @@ import click
 from proctor.cli import options, output
 from proctor.cli.words import lang, t
 from proctor.runtime.visible import visible
+from proctor_audit.commands.fields import of_findings, of_inspections
 
 if TYPE_CHECKING:
     from proctor_audit.inspector.inspection import Inspection
@@ -22,51 +23,8 @@ if TYPE_CHECKING:
     )
 )
 @click.argument("sources", metavar="RUN|FILE...", nargs=-1)
-@click.option(
-    "--check", "chosen", metavar="NAME", multiple=True, help=t("Only this check, or group such as I1; several times.")
-)
-@click.option("--skip", "skipped", metavar="NAME", multiple=True, help=t("Not this check or group; several times."))
-@click.option(
-    "--list", "listed", is_flag=True, help=t("List the checks: group, name, class, cost and one sentence each.")
-)
-@click.option(
-    "--ignore",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help=t("Accepted findings with reasons (default: proctor-ignore.toml next to the file, or here)."),
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice(["proved", "likely", "never"]),
-    default="proved",
-    help=t("From which class on a finding makes the exit code 1 (default proved)."),
-)
-@click.option("--replay", metavar="FINDING", help=t("Show the steps of one finding, and the span in them."))
-@click.option("--all", "every", is_flag=True, help=t("Print every finding, not five of each check."))
-@click.option(
-    "--labels",
-    metavar="FILE",
-    multiple=True,
-    help=t(
-        "Labels of people for drawn trials, a verification file of the review page; corrects how frequent an event is."
-    ),
-)
-@click.option(
-    "--plan",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help=t("Write a random draw of trials to label for one --check, as items of the review page."),
-)
-@click.option("--draw", type=options.AT_LEAST_ONE, default=60, help=t("How many trials --plan draws (default 60)."))
-@click.option(
-    "--out",
-    "-o",
-    "files",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    multiple=True,
-    help=t("Write it too: .html, .md, .json, .sarif or .xml (JUnit); several times."),
-)
+@of_findings
+@of_inspections
 @options.of_run("store seed")
 @options.as_json
 @click.pass_context

@@ -49,7 +49,7 @@ class AgentDojoWorld:
         self._calls = 0
 
     async def __aenter__(self) -> Self:
-        self._world = await self._workers.open("AgentDojoWorld", **self._scene)
+        self._world = await self._workers.open("World", **self._scene)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -68,7 +68,8 @@ def _option(name: str, of: type[msgspec.Struct], callback: Callback | None) -> C
         settings["is_flag"] = True
     else:
         settings |= {"type": _click_type(kinds), "metavar": flag.metavar}
-    return click.option(option, name, help=text, callback=callback, **settings)
+    spellings = [option, flag.short] if flag.short else [option]
+    return click.option(*spellings, name, help=text, callback=callback, **settings)
 
 
 def _click_type(kinds: tuple[Any, ...]) -> "click.types.ParamType[Any]":

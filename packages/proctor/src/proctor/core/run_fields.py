@@ -26,12 +26,14 @@ class Flag(NamedTuple):
     Attributes:
         name: of the option without the two hyphens, where it is not the field's own name.
         several: the option may be given several times.
+        short: the option of one letter, with its hyphen.
     """
 
     text: Sentence
     name: str = ""
     metavar: str | None = None
     several: bool = False
+    short: str = ""
 
 
 class Bounds(NamedTuple):
