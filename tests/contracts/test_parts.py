@@ -49,6 +49,8 @@ def test_every_part_declares_functions_that_can_be_called_as_its_kind_says(room:
     assert room.describe(name)
     for field in part.__struct_fields__:
         value = getattr(part, field)
+        if (room.name, field) == ("task_kinds", "summarise"):  # takes the options of the task by their names
+            continue
         if field in ARGUMENTS and value is not None:
             assert len(needed(value, by_name=False)) <= ARGUMENTS[field], field
             assert needed(value, by_name=True) == (["options"] if field == "write" and part.has_summary else []), field

@@ -3,7 +3,9 @@
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
+from types import FunctionType
 from typing import Any, Literal, TypeVar
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -18,6 +20,7 @@ CheckCost = Literal["none", "scorer", "model"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 TASK_CHECKS = "proctor_audit.checks"
 ENTRY_POINTS = "proctor.checks"
+_CHECKS: "WeakKeyDictionary[Callable[..., Any], AuditCheck]" = WeakKeyDictionary()  # by their functions
 
 
 class AuditCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +57,7 @@ def check(
     """Declare a function as a check; its name with dashes is that of the check."""
 
     def declare(function: Function) -> Function:
-        function.audit_check = AuditCheck(  # type: ignore[attr-defined]  # read by `find_checks`
+        _CHECKS[function] = AuditCheck(
             name=function.__name__.strip("_").replace("_", "-"),
             group=group,
             cls=cls,
@@ -101,8 +104,8 @@ def _in_package(package: str) -> Iterator[AuditCheck]:
 
 def _declared_in(values: Iterable[object], module: str) -> Iterator[AuditCheck]:
     for value in values:
-        found = getattr(value, "audit_check", None)
-        if isinstance(found, AuditCheck) and found.find.__module__ == module:
+        found = _CHECKS.get(value) if isinstance(value, FunctionType) else None
+        if found is not None and found.find.__module__ == module:
             yield found
 
 
@@ -114,8 +117,8 @@ def _installed(package: str) -> Iterator[AuditCheck]:
 
 
 def _declared(value: object, name: str) -> AuditCheck:
-    found = getattr(value, "audit_check", None)
-    if not isinstance(found, AuditCheck):
+    found = _CHECKS.get(value) if isinstance(value, FunctionType) else None
+    if found is None:
         raise BadInput(
             "'{name}' is no check: expected a function with the decorator proctor_audit.check.check.", name=name
         )

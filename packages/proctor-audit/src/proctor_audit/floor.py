@@ -8,6 +8,7 @@ from proctor.core.sample import Sample
 from proctor.stats.rate import wilson
 from proctor_audit.answers import AuditAnswer
 from proctor_audit.audit import Audit
+from proctor_audit.unearned import always
 from proctor_audit.wording import REFUSALS, constants, question_of
 
 DRAWN = 100  # samples at most that a floor is measured on
@@ -36,7 +37,7 @@ def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
         _floor(audit, "echo", question_of),
     ]
     best = max(
-        (_floor(audit, "constant", lambda _, text=text: text, text) for text in constants(audit.drawn)),  # type: ignore[misc]  # mypy cannot infer a default
+        (_floor(audit, "constant", always(text), text) for text in constants(audit.drawn)),
         key=lambda each: -1.0 if each is None else each.value,
         default=None,
     )

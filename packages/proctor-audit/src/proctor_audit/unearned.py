@@ -54,6 +54,11 @@ def _passes(audit: Audit, sample: Sample, text: str) -> dict[str, Any] | None:
     return attempt(sample, answer, verdicts) if scored_by_target(verdicts) and not verdicts.failed else None
 
 
+def always(text: str) -> Callable[[Sample], str]:
+    """Return an agent that says this to every sample."""
+    return lambda _: text
+
+
 def share_passed(audit: Audit, samples: Sequence[Sample], answer: Callable[[Sample], str]) -> list[dict[str, Any]]:
     """Return the attempts that passed, one answer to each sample; none for an answer that passes few of the first ones."""
     passed: list[dict[str, Any]] = []

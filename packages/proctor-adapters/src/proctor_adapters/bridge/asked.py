@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from proctor import registry
-from proctor.agents.openai import conversation_with
+from proctor.agents.openai import AgentModel, conversation_with
 from proctor.core.digest import digest
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import Message, Reasoning, Sample, Tool, Turn
@@ -108,7 +108,7 @@ class AskedModels:
         try:
             if given.get("tools") == "prompt" and tools:
                 turn = Turn(messages=tuple(messages), tools=tools)
-                steps = await conversation_with(model, "text", None).send(turn)  # type: ignore[arg-type]  # a model by its name
+                steps = await conversation_with(cast(AgentModel, model), "text", None).send(turn)
                 return steps[-1]
             return await model.complete(messages, tools, response_format=_response_format(ask.config))
         except NotAccepted as error:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from proctor.core.declared import scorer as declared_scorer
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -45,9 +46,7 @@ def _scorer(name: str, key: str, scales: Scales) -> Scorer:
         return _read({"cpu": found.get("cpu"), **raw}, name, key, shown, scales)
 
     read.__qualname__ = read.__name__ = f"{shown}{SUFFIX}"
-    read.name = f"{shown}{SUFFIX}"  # type: ignore[attr-defined]
-    read.version = "1"  # type: ignore[attr-defined]
-    return read
+    return declared_scorer(name=f"{shown}{SUFFIX}", version="1")(read)
 
 
 def _read(raw: Mapping[str, Any], name: str, key: str, shown: str, scales: Scales) -> Score | Unscored:

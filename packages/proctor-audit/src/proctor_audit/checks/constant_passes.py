@@ -7,7 +7,7 @@ from proctor_audit.audit import Audit
 from proctor_audit.chance import LEAST_SAMPLES, chance, is_above_chance
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.unearned import share_passed
+from proctor_audit.unearned import always, share_passed
 from proctor_audit.wording import constants, expects_abstention
 
 SHARE = 0.8
@@ -25,7 +25,7 @@ def constant_passes(audit: Audit) -> Iterator[AuditFinding]:
     samples = [sample for sample in audit.drawn if not expects_abstention(sample)]
     if len(samples) < LEAST_SAMPLES:
         return
-    tried = [(share_passed(audit, samples, lambda _, text=text: text), text) for text in constants(samples)]  # type: ignore[misc]  # mypy cannot infer a default
+    tried = [(share_passed(audit, samples, always(text)), text) for text in constants(samples)]
     passed, text = max(tried, key=lambda each: (len(each[0]), each[1]))
     if len(passed) >= SHARE * len(samples) and is_above_chance(len(passed), len(samples), chance(samples)):
         yield audit.found(

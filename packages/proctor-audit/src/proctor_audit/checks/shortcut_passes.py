@@ -1,7 +1,9 @@
 """Try rules that read no meaning."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
+from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor_audit.audit import Audit
 from proctor_audit.chance import LEAST_SAMPLES, chance, is_above_chance
@@ -31,7 +33,7 @@ def shortcut_passes(audit: Audit) -> Iterator[AuditFinding]:
         ]
         if len(asked) < max(LEAST_SAMPLES, len(samples) // 2):
             continue
-        passed = share_passed(audit, asked, lambda sample, rule=rule: rule(sample) or "")  # type: ignore[misc]  # mypy cannot infer a default
+        passed = share_passed(audit, asked, partial(_answered, rule))
         if is_above_chance(len(passed), len(samples), chance(samples)):
             tried.append((len(passed), name, passed))
     for count, name, passed in sorted(tried, reverse=True)[:1]:
@@ -40,3 +42,7 @@ def shortcut_passes(audit: Audit) -> Iterator[AuditFinding]:
             scope="set",
             witness={"rule": name, "attempts": passed},
         )
+
+
+def _answered(rule: Callable[[Sample], str | None], sample: Sample) -> str:
+    return rule(sample) or ""

@@ -39,8 +39,8 @@ _SENTENCES = {
 def explain(fault: BfclFault) -> Sentence:
     """Return the sentence for a fault.
 
-    >>> from proctor_benchmarks.bfcl.fault import Fault
-    >>> str(explain(Fault(error_type="value_error:string", function="area", parameter="unit", got="cm", allowed=["m", ""])))
+    >>> from proctor_benchmarks.bfcl.fault import BfclFault
+    >>> str(explain(BfclFault(error_type="value_error:string", function="area", parameter="unit", got="cm", allowed=["m", ""])))
     "area: parameter 'unit' is 'cm'; allowed: 'm' (strings compare without case, blanks and , . / - _ * ^)."
     """
     kind, _, what = fault.error_type.partition(":")

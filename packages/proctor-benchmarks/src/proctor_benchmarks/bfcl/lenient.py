@@ -23,7 +23,7 @@ def lenient(
     """True if the calls are the expected ones when form is overlooked.
 
     >>> document = {"name": "f", "parameters": {"properties": {"x": {"type": "integer"}}, "required": ["x"]}}
-    >>> lenient([document], [{"f": {"x": 2.0}}], [{"f": {"x": [2]}}], Rules("python", False))
+    >>> lenient([document], [{"f": {"x": 2.0}}], [{"f": {"x": [2]}}], CheckerRules("python", False))
     True
     """
     if len(calls) != len(answers):

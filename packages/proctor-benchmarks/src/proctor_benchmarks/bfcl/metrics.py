@@ -73,7 +73,7 @@ def details(
 def error_class(fault: BfclFault) -> str:
     """Return the kind of a fault in words that are the same for all languages and categories.
 
-    >>> error_class(Fault(error_type="type_error:nested"))
+    >>> error_class(BfclFault(error_type="type_error:nested"))
     'wrong_type'
     """
     kind, _, what = fault.error_type.partition(":")

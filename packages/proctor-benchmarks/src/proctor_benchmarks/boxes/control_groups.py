@@ -18,7 +18,7 @@ _ROOT = Path("/sys/fs/cgroup")
 _PREFIX = "proctor-box-"
 _ATTEMPTS = 50
 _numbers = itertools.count()
-_JOIN = 'for folder in $PROCTOR_GROUPS; do echo $$ > "$folder/cgroup.procs" || exit 97; done; unset PROCTOR_GROUPS; exec "$@"'
+_JOIN = 'for folder in $BOX_GROUPS; do echo $$ > "$folder/cgroup.procs" || exit 97; done; unset BOX_GROUPS; exec "$@"'
 
 
 class ControlGroup(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class ControlGroup(msgspec.Struct, frozen=True, kw_only=True):
     def command(self, command: Sequence[str]) -> list[str]:
         """Return the command that runs another one in this group."""
         joined = " ".join(map(str, self.folders))
-        return ["sh", "-c", f"PROCTOR_GROUPS='{joined}'; {_JOIN}", "sh", *command]
+        return ["sh", "-c", f"BOX_GROUPS='{joined}'; {_JOIN}", "sh", *command]
 
     def memory_kills(self) -> int:
         """Return how many processes were ended for want of memory."""

@@ -1,6 +1,6 @@
 """Score what an agent left in its box by the verifier of its task.
 
-The verdict can be made again at any time, as the artefacts are kept: `proctor rescore` runs the verifier alone.
+The verdict can be made again at any time, as the artefacts are kept: `proctor score --run RUN` runs the verifier alone.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """Grade the log of a test run as SWE-bench does.
 
-    >>>>> Start Test Output
-    PASSED tests/test_io.py::test_read
-    >>>>> End Test Output
-    >>>>> Test Exit Code: 0
+    `>>>>> Start Test Output`
+    `PASSED tests/test_io.py::test_read`
+    `>>>>> End Test Output`
+    `>>>>> Test Exit Code: 0`
 
 Source: swebench 5.0.2, `swebench/harness/grading.py` and `infra_failure.py`.
 """

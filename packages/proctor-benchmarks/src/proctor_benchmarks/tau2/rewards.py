@@ -105,7 +105,7 @@ def rewards(
 def action_checks(expected: Sequence[ExpectedAction], messages: Sequence[OfficialMessage]) -> tuple[bool, ...]:
     """Say of each expected call whether some call matches it.
 
-    >>> action_checks([Action(name="f", arguments={"x": 25})], [{"role": "user", "tool_calls": [{"name": "f", "arguments": {}}]}])
+    >>> action_checks([ExpectedAction(name="f", arguments={"x": 25})], [{"role": "user", "tool_calls": [{"name": "f", "arguments": {}}]}])
     (True,)
     """
     made = [call for message in messages if message["role"] != "tool" for call in message.get("tool_calls") or ()]

@@ -46,7 +46,7 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
 def combine(votes: Sequence[JuryVote], rule: Rule, *, trim: float = 0.2) -> float:
     """Combine the points of several judges; `majority` takes their median, as it votes on passing only.
 
-    >>> votes = [Vote(points=1), Vote(points=4), Vote(points=5), Vote(points=5)]
+    >>> votes = [JuryVote(points=1), JuryVote(points=4), JuryVote(points=5), JuryVote(points=5)]
     >>> combine(votes, "mean"), combine(votes, "median"), combine(votes, "trimmed")
     (3.75, 4.5, 4.5)
     """
@@ -64,7 +64,7 @@ def combine(votes: Sequence[JuryVote], rule: Rule, *, trim: float = 0.2) -> floa
 def majority(votes: Sequence[JuryVote], threshold: float) -> bool | None:
     """True if more than half of the weight reaches the threshold, False if more than half does not, None for a tie.
 
-    >>> majority([Vote(points=5), Vote(points=4), Vote(points=1)], 3.5)
+    >>> majority([JuryVote(points=5), JuryVote(points=4), JuryVote(points=1)], 3.5)
     True
     """
     total = math.fsum(vote.weight for vote in votes)

@@ -103,7 +103,7 @@ def _cut(between: str) -> int | None:
 def weigh(evidence: Sequence[AmountEvidence], question: str) -> list[float]:
     """Return for each amount how much of what tells the amounts apart is asked for.
 
-    >>> cells = [Evidence("Six flights were delayed"), Evidence("four cancelled")]
+    >>> cells = [AmountEvidence("Six flights were delayed"), AmountEvidence("four cancelled")]
     >>> weigh(cells, "How many flights were cancelled?")
     [0, 2.0]
     """

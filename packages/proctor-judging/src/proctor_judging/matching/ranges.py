@@ -77,7 +77,7 @@ def read_span(text: str) -> RangeSpan | None:
     """Return the two ends of a range; a unit that is written once applies to both.
 
     >>> read_span("3-5 km"), read_span("between 3 and 5").second, read_span("well-known")
-    (Span(kind='range', first='3 km', second='5 km'), '5', None)
+    (RangeSpan(kind='range', first='3 km', second='5 km'), '5', None)
     """
     if len(text) > LONGEST or not HINT.search(text):
         return None

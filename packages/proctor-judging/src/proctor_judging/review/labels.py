@@ -176,8 +176,8 @@ def decoded(data: bytes, path: Path) -> dict[str, LabelRecord]:
 def joint(entries: Sequence[LabelEntry]) -> LabelEntry:
     """Return what several reviewers say together: mean scores, the status they agree on, else `needs_revision`.
 
-    >>> one = Entry(reviewer="ann", scores={"clarity": 5}, status="approved")
-    >>> other = Entry(reviewer="bob", scores={"clarity": 2}, status="rejected", comments="vague")
+    >>> one = LabelEntry(reviewer="ann", scores={"clarity": 5}, status="approved")
+    >>> other = LabelEntry(reviewer="bob", scores={"clarity": 2}, status="rejected", comments="vague")
     >>> both = joint([one, other])
     >>> both.scores, both.status, both.comments
     ({'clarity': 3.5}, 'needs_revision', 'bob: vague')
@@ -201,7 +201,7 @@ def joint(entries: Sequence[LabelEntry]) -> LabelEntry:
 def differ(entries: Iterable[LabelEntry], distance: float) -> tuple[str, ...]:
     """Return what reviewers disagree on: 'status', and every dimension whose scores are more than `distance` apart.
 
-    >>> differ([Entry(scores={"a": 5, "b": 1}, status="approved"), Entry(scores={"a": 4, "b": 3}, status="approved")], 1)
+    >>> differ([LabelEntry(scores={"a": 5, "b": 1}, status="approved"), LabelEntry(scores={"a": 4, "b": 3}, status="approved")], 1)
     ('b',)
     """
     entries = [*entries]

@@ -41,7 +41,7 @@ class JudgedItem(msgspec.Struct, frozen=True, kw_only=True):
     def text(self, roles: Sequence[str] = JUDGED) -> str:
         """Join the texts of these roles, with titles, for a reader.
 
-        >>> print(Item(id="a", texts={"question": "1 + 1?", "answer": "2"}).text())
+        >>> print(JudgedItem(id="a", texts={"question": "1 + 1?", "answer": "2"}).text())
         1 + 1?
         <BLANKLINE>
         Answer: 2

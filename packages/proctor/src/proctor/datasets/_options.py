@@ -128,7 +128,7 @@ def as_letters(answer: object, choices: RowOptions, style: Style, where: Sentenc
 def named_options(answer: object, choices: RowOptions, style: Style) -> frozenset[int]:
     """Return the indexes of the options that an answer names; empty if it names none, or is ambiguous.
 
-    >>> red = Choices(texts=("red", "blue"))
+    >>> red = RowOptions(texts=("red", "blue"))
     >>> sorted(named_options("B", red, "named")), sorted(named_options("blue", red, "named")), sorted(named_options(1, red, "index0"))
     ([1], [1], [1])
     """

@@ -189,7 +189,7 @@ def assign_columns(
 def describe(columns: FileColumns) -> dict[str, str]:
     """Describe the columns for the user: role and column.
 
-    >>> describe(Columns(question="q", tags={"level": "难度"}))
+    >>> describe(FileColumns(question="q", tags={"level": "难度"}))
     {'question': 'q', 'tag:level': '难度'}
     """
     found = {role: name for role in NAMES if (name := getattr(columns, role))}

@@ -72,7 +72,7 @@ def estimates(
 def shown_name(name: str, judge: JudgeInfo) -> str:
     """Return the name of a figure among the numbers of a run; one that another number has is qualified.
 
-    >>> judge = JudgeInfo(model="m", main="score", figures=(Figure(name="accuracy"), Figure(name="tone")))
+    >>> judge = JudgeInfo(model="m", main="score", figures=(JudgedFigure(name="accuracy"), JudgedFigure(name="tone")))
     >>> shown_name("accuracy", judge), shown_name("tone", judge)
     ('dimension:accuracy', 'tone')
     """
@@ -206,7 +206,7 @@ class _Cases:
 def on_scale(one: Estimate, figure: JudgedFigure) -> Estimate:
     """Convert an estimate from shares to the scale of its figure; a scale from 0 to 1 changes nothing.
 
-    >>> on_scale(Estimate(name="average", value=0.5, low=0.25, high=0.75), Figure(name="average", low=1, high=5)).value
+    >>> on_scale(Estimate(name="average", value=0.5, low=0.25, high=0.75), JudgedFigure(name="average", low=1, high=5)).value
     3.0
     """
     low, width = figure.low, figure.high - figure.low

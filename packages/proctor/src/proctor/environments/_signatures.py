@@ -97,9 +97,9 @@ def read_docstring(text: str) -> DescribedFunction:
     """Read a docstring in the style of Google or Sphinx, or one that is plain text.
 
     >>> read_docstring("Buy an item.\\n\\nArgs:\\n    item: its name,\\n        as listed\\n    count (int): how many")
-    Described(text='Buy an item.', parameters={'item': 'its name, as listed', 'count': 'how many'})
+    DescribedFunction(text='Buy an item.', parameters={'item': 'its name, as listed', 'count': 'how many'})
     >>> read_docstring("Buy.\\n\\n:param str item: its name\\n:returns: the bill")
-    Described(text='Buy.\\n\\nReturns: the bill', parameters={'item': 'its name'})
+    DescribedFunction(text='Buy.\\n\\nReturns: the bill', parameters={'item': 'its name'})
     """
     text_lines: list[str] = []
     parameters: dict[str, list[str]] = {}

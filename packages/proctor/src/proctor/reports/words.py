@@ -251,7 +251,7 @@ class ReportWords:
     def percent(self, value: float | None) -> str:
         """Return a share in percent; '–' for none.
 
-        >>> Words("en").percent(0.5234), Words("en").percent(-0.25), Words("en").percent(None)
+        >>> ReportWords("en").percent(0.5234), ReportWords("en").percent(-0.25), ReportWords("en").percent(None)
         ('52.3%', '-25.0%', '–')
         """
         if value is None:
@@ -261,7 +261,7 @@ class ReportWords:
     def span(self, low: float | None, high: float | None) -> str:
         """Return two shares as one span.
 
-        >>> Words("en").span(0.481, 0.5639)
+        >>> ReportWords("en").span(0.481, 0.5639)
         '48.1–56.4%'
         """
         if low is None or high is None:
@@ -292,7 +292,7 @@ class ReportWords:
     def amount(self, number: float) -> str:
         """Return a number of any size, such as a mean of tokens or money.
 
-        >>> Words("en").amount(12345.6), Words("en").amount(0.001234)
+        >>> ReportWords("en").amount(12345.6), ReportWords("en").amount(0.001234)
         ('12,346', '0.00123')
         """
         return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
@@ -305,7 +305,7 @@ class ReportWords:
     def seconds(self, seconds: float | None) -> str:
         """Return a length of time.
 
-        >>> Words("en").seconds(0.0341), Words("en").seconds(0.25), Words("en").seconds(75.2)
+        >>> ReportWords("en").seconds(0.0341), ReportWords("en").seconds(0.25), ReportWords("en").seconds(75.2)
         ('34 ms', '0.25 s', '1 min 15 s')
         """
         if seconds is None:

@@ -40,7 +40,7 @@ class AdaptiveOptions(msgspec.Struct, frozen=True, kw_only=True):
 class Threshold:
     """A threshold that adapts to the similarities seen so far.
 
-    >>> threshold = Threshold(Options())
+    >>> threshold = Threshold(AdaptiveOptions())
     >>> [threshold.after(1.0) for _ in range(12)][9:]
     [0.5, 0.55, 0.6]
     """

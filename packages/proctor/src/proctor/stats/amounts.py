@@ -49,7 +49,7 @@ def bounds(
         least, most: what a cluster that was not seen may be, for the lower and the upper bound; without it that bound is 0,
             or infinite.
 
-    >>> found = bounds([Step(0.0, 1.0)] * 20, 0.05, least=Step(0.0, 1.0), most=Step(60.0, 1.0))
+    >>> found = bounds([AmountStep(0.0, 1.0)] * 20, 0.05, least=AmountStep(0.0, 1.0), most=AmountStep(60.0, 1.0))
     >>> found is not None and round(found.low, 2), round(found.high, 1)
     (0.0, 8.4)
     """

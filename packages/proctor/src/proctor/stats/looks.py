@@ -124,9 +124,9 @@ class Looks(Protocol):
 def looks(question: LooksQuestion) -> Looks:
     """Choose the method for a question.
 
-    >>> looking = looks(Question(limit=0.5, most=400, binary=True))
+    >>> looking = looks(LooksQuestion(limit=0.5, most=400, binary=True))
     >>> next(look.steps for look in (looking.add(1.0) for _ in range(400)) if look.decision)
-    9
+    20
     """
     return _Looks(question)
 

@@ -81,7 +81,7 @@ def bradley_terry(
 
     >>> won = {("a", "b"): (7, 3), ("a", "c"): (9, 1), ("b", "c"): (6, 4)}
     >>> battles = [
-    ...     Battle(item=str(i), first=one, second=other, won=i < wins)
+    ...     RankedBattle(item=str(i), first=one, second=other, won=i < wins)
     ...     for (one, other), (wins, losses) in won.items() for i in range(wins + losses)
     ... ]
     >>> [round(rating.elo, 2) for rating in bradley_terry(battles).ratings]

@@ -1,6 +1,7 @@
 """What a store promises of what it counts: plans, outcomes, usage, tallies and values."""
 
 import asyncio
+from typing import Any
 
 import msgspec
 import pytest
@@ -9,6 +10,7 @@ from proctor.core.score import Score
 from proctor.core.tally import Case, tally
 from proctor.core.task import Store
 from proctor.core.trajectory import Usage
+from proctor.core.trial import Outcome
 from proctor.testing.loop import in_loop
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun, fill
 
@@ -18,10 +20,16 @@ class NumbersOfStore:
 
     @in_loop
     async def test_what_is_finished_leaves_out_what_can_be_retried(self, store: Store) -> None:
-        outcomes = {"a": "scored", "b": "agent_failed", "c": "provider_failed", "d": "skipped", "e": "cancelled"}
+        outcomes: dict[str, Outcome] = {
+            "a": "scored",
+            "b": "agent_failed",
+            "c": "provider_failed",
+            "d": "skipped",
+            "e": "cancelled",
+        }
         await begun(store, [a_sample(id) for id in outcomes], a_record(attempts=2))
         for id, outcome in outcomes.items():
-            await store.add(a_trial(id, 1, outcome))  # type: ignore[arg-type]
+            await store.add(a_trial(id, 1, outcome))
         assert store.finished("r") == {("a", 1), ("b", 1)}
         assert store.finished("r", failed_too=True) == {("a", 1), ("b", 1), ("c", 1)}
         assert store.finished("r", samples=["b", "c", "d"]) == {("b", 1)}
@@ -77,8 +85,8 @@ class NumbersOfStore:
         await store.add(a_trial("c", outcome="agent_failed"))
         await store.add(a_trial("d"), [a_verdict("d", points=None)])
 
-        def ids(**filters: object) -> str:
-            return "".join(trial.sample_id for trial in store.trials("r", **filters))  # type: ignore[arg-type]
+        def ids(**filters: Any) -> str:
+            return "".join(trial.sample_id for trial in store.trials("r", **filters))
 
         assert ids(outcome="scored") == "abd"
         assert ids(sample_id="b") == "b"

@@ -14,7 +14,7 @@ from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Store
-from proctor.core.trial import TrialFailure, Verdict
+from proctor.core.trial import Outcome, TrialFailure, Verdict
 from proctor.testing._store_numbers import NumbersOfStore
 from proctor.testing.loop import in_loop
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun, fill
@@ -89,9 +89,9 @@ class StoreContract(NumbersOfStore, ABC):
 
     @pytest.mark.parametrize("outcome", ["scored", "agent_failed"])
     @in_loop
-    async def test_a_final_outcome_is_not_replaced(self, store: Store, outcome: str) -> None:
+    async def test_a_final_outcome_is_not_replaced(self, store: Store, outcome: Outcome) -> None:
         await begun(store, [a_sample("fr")])
-        first = a_trial("fr", outcome=outcome)  # type: ignore[arg-type]
+        first = a_trial("fr", outcome=outcome)
         await store.add(first)
         await store.add(a_trial("fr", outcome="scored", seconds=5.0), [a_verdict("fr")])
         assert list(store.trials("r")) == [first]

@@ -126,7 +126,7 @@ def stop_of(text: str) -> Literal["length", "filtered"] | None:
 def reached(calls: Sequence[FailedRequest]) -> int:
     """Return how many of the requests that failed had a connection, so that they may have been counted and billed.
 
-    >>> reached([Call(cause="http_500: overloaded", status=500), Call(cause="dns: no such name")])
+    >>> reached([FailedRequest(cause="http_500: overloaded", status=500), FailedRequest(cause="dns: no such name")])
     1
     """
     return sum(call.cause.partition(":")[0] not in NEVER_CONNECTED for call in calls)

@@ -42,7 +42,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     def wait(self, failed: int, asked: float | None) -> float:
         """Seconds to wait after so many failed requests; `asked` is what the server said.
 
-        >>> Policy().wait(3, None) <= 2.0, 5.0 <= Policy().wait(1, 5.0) <= 5.5
+        >>> RetryPolicy().wait(3, None) <= 2.0, 5.0 <= RetryPolicy().wait(1, 5.0) <= 5.5
         (True, True)
         """
         if asked:

@@ -9,7 +9,7 @@ OWN = ("inspect_ai", "pip", "uv")  # what Inspect writes itself, and what nobody
 
 
 def link_caches() -> None:
-    """Make the folders that `PROCTOR_READS_NAME` names for the variable NAME, and link what is in them."""
+    """Make the folders that `PROCTOR_READS_*` names for the variable of that ending, and link what is in them."""
     for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "HF_HOME"):
         theirs = os.environ.get(f"PROCTOR_READS_{name}")
         if theirs is None:
