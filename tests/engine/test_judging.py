@@ -194,7 +194,7 @@ SLOW = """
 import asyncio
 from proctor import Score
 from proctor.core.trajectory import Usage
-from proctor.core.trial import Call
+from proctor.core.trial import FailedRequest
 from proctor.models import ledger
 from proctor.transport import retry
 

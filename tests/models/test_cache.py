@@ -225,12 +225,12 @@ def test_two_processes_fill_it_at_once(tmp_path: Path) -> None:
 import sys
 import zlib
 from pathlib import Path
-from proctor.models.cache import Answer, Cache
+from proctor.models.cache import CachedAnswer, Cache
 from proctor.chat.dialect import ModelReply
 kept = Cache(Path(sys.argv[1]), warn=lambda sentence: sys.exit(str(sentence)))
 for number in range(300):
-    kept.put(f"{sys.argv[2]}-{number}", Answer(said=ModelReply(), seconds=number))
-    kept.put(f"both-{number}", Answer(said=ModelReply(), seconds=number))
+    kept.put(f"{sys.argv[2]}-{number}", CachedAnswer(said=ModelReply(), seconds=number))
+    kept.put(f"both-{number}", CachedAnswer(said=ModelReply(), seconds=number))
     assert kept.get(f"{sys.argv[2]}-{number}").seconds == number
 """
     path = tmp_path / "replies.db"

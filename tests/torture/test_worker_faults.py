@@ -192,11 +192,11 @@ from pathlib import Path
 from proctor import Sample, Task
 from proctor.core.sample import Message, ToolCall, ToolResult
 from proctor.core.trajectory import Step
-from proctor.isolation import Limits, Workers
+from proctor.isolation import WorkerLimits, Workers
 
 class Counters:
     def __init__(self):
-        self.workers = Workers(Path({program!r}), limits=Limits(seconds=1), variables={{"MARK": {mark!r}}})
+        self.workers = Workers(Path({program!r}), limits=WorkerLimits(seconds=1), variables={{"MARK": {mark!r}}})
     async def __aenter__(self):
         await self.workers.__aenter__()
         return self
