@@ -63,7 +63,7 @@ def test_a_real_difference_is_found_with_its_interval_and_the_samples_that_moved
     assert row.difference.low is not None
     assert 0 < row.difference.low < 0.225
     assert (row.difference.wins, row.difference.losses, row.difference.ties) == (10, 1, 29)
-    assert row.difference.test == "McNemar exact"
+    assert row.difference.test == "unconditional exact"
     assert comparison.losses == ["0"]
     assert len(comparison.wins) == 10
     assert {one.slice for one in comparison.rows} == {"", "half=a", "half=b"}
