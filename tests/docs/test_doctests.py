@@ -2,13 +2,16 @@
 
 import doctest
 import importlib
+import re
 from itertools import groupby
 
 import pytest
 
 from sources import modules
 
-WITH_EXAMPLES = [name for name, path in modules() if ">>> " in path.read_text(encoding="utf-8")]
+WITH_EXAMPLES = [
+    name for name, path in modules() if re.search(r"^ *>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
+]
 ROOMS = {room: list(names) for room, names in groupby(WITH_EXAMPLES, lambda name: ".".join(name.split(".")[:2]))}
 
 

@@ -22,7 +22,7 @@ def unconditional_exact(wins: int, losses: int, pairs: int) -> float:
     """Return the two-sided p-value of these wins and losses among all pairs, ties included.
 
     >>> round(unconditional_exact(1, 9, 40), 4)
-    0.0134
+    0.0166
     """
     if wins == losses:
         return 1.0
