@@ -28,7 +28,7 @@ from proctor_web.site import operations, pages
 
 SLOWER = 12  # times a plain text of the same length, at most
 LEAST_SECONDS = 1.0  # what is quicker says nothing about the text
-FILLED = {"RUN": "hostile", "A": "hostile", "B": "again", "[RUN]...": "hostile"}
+FILLED = {"RUN": "hostile", "A": "hostile", "B": "again", "[RUN]...": "hostile", "RUN|FILE...": "hostile"}
 ABOUT_RUNS = {
     "runs explain",
     "ci baseline set",
