@@ -38,6 +38,7 @@ HARMLESS = {  # texts that name neither files nor code nor places; a new option 
     *("host", "partner"),  # models too
     *("sites", "sparql"),  # addresses, as base_url
     "thinking",  # a word or a number
+    "format",  # the name of a reader
 }
 
 

@@ -21,7 +21,7 @@ _SECTIONS = ("Args:", "Attributes:")
 OUTSIDE = frozenset(
     {
         *("data", "cassette", "search", "config", "client_certificate", "knowledge", "captions", "subset", "reference"),
-        *("cache", "descriptions", "logins", "screenshots"),
+        *("cache", "descriptions", "logins", "screenshots", "programs", "image", "upstream", "key"),
         *("python", "browser", "mind2web", "alfworld", "level3", "dialogues"),
         "allow_code",
     }
