@@ -95,6 +95,16 @@ def test_a_stored_run_is_inspected() -> None:
     assert [finding["check"] for finding in json.loads(result.stdout)["findings"]] == ["empty-end"], result.output
 
 
+def test_a_scorer_that_says_nothing_of_what_it_read_has_not_misread_a_reply() -> None:
+    write({"id": "q1", "question": "The capital?", "answer": "Paris"}, name="exam.jsonl")
+    run = proctor.evaluate(
+        "exam.jsonl", agent=lambda _: "The answer is Paris.", scorers=[lambda _, __: proctor.Score(points=0)]
+    )
+    result = json.loads(inspect(run.id, "--json").stdout)
+    assert result["findings"] == []
+    assert result["scores"]["valid"]["scored"] == 1
+
+
 def test_labels_of_drawn_trials_correct_how_frequent_a_loop_is() -> None:
     write(*(conversation(f"t{number}", times=3 if number < 10 else 1) for number in range(40)))
     planned = inspect("chats.jsonl", "--check", "loop", "--plan", "plan.jsonl", "--draw", "20")

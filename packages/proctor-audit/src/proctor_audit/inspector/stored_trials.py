@@ -54,7 +54,7 @@ def view_trial(
         stop="length" if trajectory.stop == "length" else "",
         targets=_targets(sample),
         extracted=None if score is None else score.answer,
-        has_extracted=score is not None,
+        has_extracted=score is not None and score.answer is not None,
         user_script=_script(sample),
         simulated_user=any(step.author == "user" for step in trajectory.steps),
     )
