@@ -20,13 +20,14 @@ MOST_STEPS = 6  # of a finding, whose texts its witness holds
 
 
 class TrialLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is kept of a trial: its name among all sources, cluster, outcome and score, and the checks that found something."""
+    """What is kept of a trial: its name among all sources, cluster, outcome and score, and the checks that found something or raised."""
 
     id: str
     cluster: str
     outcome: str
     score: float | None
     checks: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 class InspectedTrials(msgspec.Struct, kw_only=True):
@@ -45,11 +46,13 @@ def inspect(
     faults: dict[tuple[str, str], list[str]] = {}
     for trial, where in trials:
         names: list[str] = []
+        raised: list[str] = []
         for check in checks:
             try:
                 findings = list(findings_of(trial, check, where, command))
             except Exception as error:  # noqa: BLE001 - a fault of one rule is reported, and ends no other
                 faults.setdefault((check.name, f"{type(error).__name__}: {quoted(error)}"), []).append(trial.id)
+                raised.append(check.name)
                 continue
             done.findings += findings
             names += [check.name] * bool(findings)
@@ -60,11 +63,12 @@ def inspect(
                 outcome=trial.outcome,
                 score=trial.score,
                 checks=tuple(names),
+                faults=tuple(raised),
             )
         )
     classes = {check.name: check.cls for check in checks}
     done.not_checked = [
-        NotChecked(check=name, cls=classes[name], reason=_raised(error), samples=tuple(ids), applies=True)
+        NotChecked(check=name, cls=classes[name], reason=_raised(error, len(ids)), samples=tuple(ids), applies=True)
         for (name, error), ids in sorted(faults.items())
     ]
     return done
@@ -117,5 +121,5 @@ def _said(trial: InspectedTrial, index: int) -> str:
     return "\n".join(filter(None, [trial.steps[index].reasoning, trial.steps[index].text, *calls]))
 
 
-def _raised(error: str) -> Sentence:
-    return say("the check raised {error}", error=error)
+def _raised(error: str, trials: int) -> Sentence:
+    return say("the check raised {error}; trials: {count}", error=error, count=trials)

@@ -52,7 +52,7 @@ def lines_of_inspection(inspection: Inspection, *, seconds: float, every: bool =
                 "{check}: in {count} of {all} trials, {share}",
                 check=each.check,
                 count=each.trials,
-                all=report.samples,
+                all=each.share.scored,
                 share=percent(each.share),
             )
         if each.corrected is not None:

@@ -79,13 +79,13 @@ def invalidated(findings: Iterable[AuditFinding]) -> Mapping[str, set[Invalidate
 def prevalence_of(
     lines: Sequence[TrialLine], checks: Iterable[str], labels: Mapping[str, Mapping[str, bool]]
 ) -> list[TrialPrevalence]:
-    """Return how frequent each check's findings are, the most frequent first; those that found nothing too."""
+    """Return how frequent each check's findings are, the most frequent first; trials in which a check raised count neither way."""
     counts = Counter(name for line in lines for name in line.checks)
     return [
         TrialPrevalence(
             check=name,
             trials=counts[name],
-            share=mean(name, [(float(name in line.checks), line.cluster) for line in lines]),
+            share=mean(name, [(float(name in line.checks), line.cluster) for line in lines if name not in line.faults]),
             corrected=correct_prevalence(flags_of(lines, name), labels[name]) if name in labels else None,
         )
         for name in sorted(checks, key=lambda name: (-counts[name], name))
@@ -93,8 +93,8 @@ def prevalence_of(
 
 
 def flags_of(lines: Sequence[TrialLine], check: str) -> Mapping[str, bool]:
-    """Return of each trial whether a check found something."""
-    return {line.id: check in line.checks for line in lines}
+    """Return of each trial whether a check found something; none of those in which it raised."""
+    return {line.id: check in line.checks for line in lines if check not in line.faults}
 
 
 def blame_of(lines: Sequence[TrialLine], findings: Sequence[AuditFinding]) -> Mapping[str, int]:
