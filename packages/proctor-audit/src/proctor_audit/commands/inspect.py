@@ -52,7 +52,7 @@ def command(
     from proctor_audit.inspector.inspecting import RULES
     from proctor_audit.inspector.inspection import make_inspection
     from proctor_audit.inspector.labelling import read_labels, write_plan
-    from proctor_audit.inspector.sources import read_sources
+    from proctor_audit.inspector.sources import count_unplayed, read_sources
     from proctor_audit.inspector.telling import lines_of_witness
     from proctor_audit.replaying import pick
     from proctor_audit.report import exit_code
@@ -78,6 +78,7 @@ def command(
         read_ignore_file(find_ignore_file(ignore, sources[0])),
         labels=read_labels(labels),
         seed=seed or 0,
+        unplayed=count_unplayed(sources, store),
         command=f"proctor inspect {' '.join(map(quote, sources))}",
     )
     if plan is not None:

@@ -20,12 +20,14 @@ MOST_STEPS = 6  # of a finding, whose texts its witness holds
 
 
 class TrialLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is kept of a trial: its name among all sources, cluster, outcome and score, and the checks that found something or raised."""
+    """What is kept of a trial: its name and sample among all sources, cluster, outcome and score, and the checks that found something or raised."""
 
     id: str
+    sample: str
     cluster: str
     outcome: str
     score: float | None
+    counts: bool = True
     checks: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -59,9 +61,11 @@ def inspect(
         done.lines.append(
             TrialLine(
                 id=trial.id,
+                sample=trial.sample or trial.id,
                 cluster=trial.cluster or trial.id,
                 outcome=trial.outcome,
                 score=trial.score,
+                counts=trial.counts,
                 checks=tuple(names),
                 faults=tuple(raised),
             )

@@ -45,6 +45,7 @@ def make_inspection(
     *,
     labels: Mapping[str, Mapping[str, bool]] = {},
     seed: int = 0,
+    unplayed: int = 0,
     command: str = "",
 ) -> Inspection:
     """Inspect trials, mark the findings that are accepted, and correct shares by `labels`, by check and trial."""
@@ -65,7 +66,7 @@ def make_inspection(
     return Inspection(
         report=report,
         lines=tuple(done.lines),
-        scores=scores_of(done.lines, marked),
+        scores=scores_of(done.lines, marked, unplayed),
         prevalence=tuple(prevalence_of(done.lines, [check.name for check in checks], labels)),
         blame=blame_of(done.lines, marked),
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -16,6 +17,9 @@ from proctor_audit.findings import FindingLocation
 from proctor_audit.inspector.chat_rows import has_messages, read_rows, read_trial
 from proctor_audit.inspector.stored_trials import trials_of_run, view_trial
 from proctor_audit.inspector.view import InspectedTrial
+
+if TYPE_CHECKING:
+    from proctor.api import Run
 
 ADAPTERS = "proctor_adapters.imports"
 Located = tuple[InspectedTrial, FindingLocation | None]
@@ -31,7 +35,17 @@ def read_sources(names: Sequence[str], store: str | None = None) -> Iterator[Loc
         path = Path(name)
         trials = _of_path(path) if path.is_file() else _of_run(name, store)
         for trial, where in trials:
-            yield (replace(trial, id=f"{path.name}/{trial.id}") if len(names) > 1 else trial), where
+            yield (_within(path.name, trial) if len(names) > 1 else trial), where
+
+
+def count_unplayed(names: Sequence[str], store: str | None = None) -> int:
+    """Return how many planned trials of the stored runs among the names were never played."""
+    runs = [_open(name, store) for name in names if not Path(name).is_file()]
+    return sum(max(run.record.planned - sum(run.store.outcomes(run.record.id).values()), 0) for run in runs)
+
+
+def _within(source: str, trial: InspectedTrial) -> InspectedTrial:
+    return replace(trial, id=f"{source}/{trial.id}", sample=f"{source}/{trial.sample or trial.id}")
 
 
 def _of_path(path: Path) -> Iterator[Located]:
@@ -60,7 +74,7 @@ def _of_log(path: Path) -> Iterator[Located]:
                 score = next((value for value in trial.scores.values() if isinstance(value, Score)), None)
                 view = view_trial(trial.sample, trial.trajectory, trial.outcome, score, attempt=trial.attempt)
                 yield (
-                    replace(view, id=f"{run.task}/{view.id}") if len(runs) > 1 else view,
+                    _within(run.task, view) if len(runs) > 1 else view,
                     FindingLocation(file=path.as_posix()),
                 )
 
@@ -79,10 +93,14 @@ def _of_file(path: Path) -> Iterator[Located]:
 
 
 def _of_run(name: str, store: str | None) -> Iterator[Located]:
+    run = _open(name, store)
+    for trial in trials_of_run(run.store, run.record):
+        yield trial, None
+
+
+def _open(name: str, store: str | None) -> "Run":
     from proctor.api import open_run
 
     if name.endswith((".jsonl", ".gz", ".json")) or "/" in name:
         raise BadInput("There is no file {path}.", path=name)
-    run = open_run(name, store=store)
-    for trial in trials_of_run(run.store, run.record):
-        yield trial, None
+    return open_run(name, store=store)

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from proctor.core.run import RunRecord
 from proctor.core.sample import File, Message, Reasoning, Sample, ToolResult
 from proctor.core.scenario import scenario_of
-from proctor.core.score import Score
+from proctor.core.score import Score, Unscored
+from proctor.core.tally import PREPARATION
 from proctor.core.task import Store
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Outcome, Verdict
@@ -28,29 +29,33 @@ def trials_of_run(store: Store, record: RunRecord) -> Iterator[InspectedTrial]:
     for stored in store.stored(record.id):
         trial = stored.trial
         verdict = main_verdict(stored.verdicts, record.main_scorer)
-        score = verdict.result if verdict is not None and isinstance(verdict.result, Score) else None
-        yield view_trial(stored.sample, trial.trajectory, trial.outcome, score, attempt=trial.attempt, run=record.id)
+        result = None if verdict is None else verdict.result
+        yield view_trial(stored.sample, trial.trajectory, trial.outcome, result, attempt=trial.attempt, run=record.id)
 
 
 def view_trial(
     sample: Sample,
     trajectory: Trajectory,
     outcome: Outcome = "scored",
-    score: Score | None = None,
+    result: Score | Unscored | None = None,
     *,
     attempt: int = 0,
     run: str = "",
 ) -> InspectedTrial:
     """Return an attempt at a sample as the rules see it; what an agent that failed earned is 0."""
     steps, calls, results = _conversation(sample, trajectory)
+    score = result if isinstance(result, Score) else None
+    is_unfit = isinstance(result, Unscored) and result.why == "not_applicable"
     return InspectedTrial(
         id=sample.id if attempt == 0 else f"{sample.id}#{attempt}",
+        sample=sample.id,
         run=run,
         cluster=sample.cluster or sample.id,
         steps=tuple(steps),
         calls=join_results(calls, results),
         outcome=outcome,
         score=0.0 if outcome == "agent_failed" else None if score is None else score.value,
+        counts=not is_unfit and PREPARATION not in sample.tags,
         stop="length" if trajectory.stop == "length" else "",
         targets=_targets(sample),
         extracted=None if score is None else score.answer,

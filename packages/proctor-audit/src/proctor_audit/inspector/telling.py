@@ -109,8 +109,15 @@ def describe_blame(blame: Mapping[str, int]) -> Sentence:
 
 
 def describe_scores(scores: TrialScores) -> Iterator[Sentence]:
-    """Yield the score as it is, without what is in doubt, and its bounds."""
+    """Yield the score as it is, what is missing in it, the score without what is in doubt, and its bounds."""
     yield say("score as it is      {share} of {count}", share=percent(scores.whole), count=scores.whole.scored)
+    if missing := scores.whole.planned - scores.whole.scored:
+        yield say(
+            "without a score     {count}; if all those were wrong, or right: {low} to {high} %",
+            count=missing,
+            low=f"{100 * (scores.whole.floor or 0.0):.1f}",
+            high=f"{100 * (scores.whole.ceiling or 0.0):.1f}",
+        )
     yield say(
         "without doubtful    {share} of {count}; left out: successes {successes}, failures {failures}",
         share=percent(scores.valid),

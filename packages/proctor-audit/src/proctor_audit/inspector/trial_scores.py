@@ -1,12 +1,14 @@
 """What findings do to a score: as it is, without what was invalidated, and its bounds; how frequent each kind is; whose fault it was."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.run import Estimate
-from proctor.core.tally import Tally
+from proctor.core.tally import Case, tally
+from proctor.core.trial import IN_THE_MEAN
 from proctor.stats.estimate import estimate
 from proctor_audit.findings import AuditFinding, Invalidates
 from proctor_audit.inspector.inspecting import TrialLine
@@ -25,9 +27,9 @@ class TrialScores(msgspec.Struct, frozen=True, kw_only=True):
     """A mean score three times; it stands next to the official figure, and never replaces it.
 
     Attributes:
-        whole: the mean over all trials with a score.
+        whole: the mean over samples of the mean of their trials with a score.
         valid: the same without the trials whose success or failure was invalidated.
-        low, high: the mean over all trials if every invalidated one were wrong, or right.
+        low, high: the whole if every invalidated trial were wrong, or right.
         successes, failures: how many of each were invalidated.
     """
 
@@ -48,20 +50,18 @@ class TrialPrevalence(msgspec.Struct, frozen=True, kw_only=True):
     corrected: Estimate | None = None
 
 
-def scores_of(lines: Sequence[TrialLine], findings: Sequence[AuditFinding]) -> TrialScores | None:
+def scores_of(lines: Sequence[TrialLine], findings: Sequence[AuditFinding], unplayed: int = 0) -> TrialScores | None:
     """Return the three scores; None without a scored trial. Findings for a look, and ignored ones, invalidate nothing."""
-    scored = [line for line in lines if line.score is not None and line.outcome in ("scored", "agent_failed")]
+    scored = [line for line in lines if _has_score(line)]
     if not scored:
         return None
     doubts = invalidated(findings)
     doubtful = {line.id for line in scored if _side(line) in doubts.get(line.id, ())}
-    kept = [line for line in scored if line.id not in doubtful]
-    total = sum(line.score or 0.0 for line in kept)
     return TrialScores(
-        whole=mean("score", [(line.score or 0.0, line.cluster) for line in scored]),
-        valid=mean("valid", [(line.score or 0.0, line.cluster) for line in kept]),
-        low=total / len(scored),
-        high=(total + len(doubtful)) / len(scored),
+        whole=_mean("score", lines, unplayed),
+        valid=_mean("valid", [line for line in lines if line.id not in doubtful], unplayed),
+        low=_mean("low", _with_score(0.0, lines, doubtful)).value,
+        high=_mean("high", _with_score(1.0, lines, doubtful)).value,
         successes=sum(line.id in doubtful and _side(line) == "success" for line in scored),
         failures=sum(line.id in doubtful and _side(line) == "failure" for line in scored),
     )
@@ -85,7 +85,7 @@ def prevalence_of(
         TrialPrevalence(
             check=name,
             trials=counts[name],
-            share=mean(name, [(float(name in line.checks), line.cluster) for line in lines if name not in line.faults]),
+            share=_share(name, lines),
             corrected=correct_prevalence(flags_of(lines, name), labels[name]) if name in labels else None,
         )
         for name in sorted(checks, key=lambda name: (-counts[name], name))
@@ -105,34 +105,39 @@ def blame_of(lines: Sequence[TrialLine], findings: Sequence[AuditFinding]) -> Ma
             by_trial[finding.samples[0]].add(finding.check)
     blamed = Counter(dict.fromkeys((AGENT, *BLAMED.values()), 0))
     for line in lines:
-        if line.score is not None and _side(line) == "failure":
+        if _has_score(line) and _side(line) == "failure":
             blamed[next((who for check, who in BLAMED.items() if check in by_trial[line.id]), AGENT)] += 1
     return blamed
 
 
-def mean(name: str, values: Sequence[tuple[float, str]]) -> Estimate:
-    """Estimate a mean of values of 0 to 1, each with its cluster."""
-    by_cluster: dict[str, list[float]] = defaultdict(list)
-    for value, cluster in values:
-        by_cluster[cluster].append(value)
-    sums = [(len(each), sum(each)) for each in by_cluster.values()]
-    is_binary = all(value in (0, 1) for value, _ in values)
-    tally = Tally(
-        clusters=len(sums),
-        samples=len(values),
-        total=sum(total for _, total in sums),
-        squares=sum(total * total for _, total in sums),
-        cross=sum(size * total for size, total in sums),
-        sizes=float(sum(size * size for size, _ in sums)),
-        sample_squares=sum(value * value for value, _ in values),
-        points=sum(total for _, total in sums),
-        out_of=float(len(values)),
-        binary=is_binary,
-        all_or_nothing=is_binary,
-        scored=len(values),
-        planned=len(values),
+def _mean(name: str, lines: Iterable[TrialLine], unplayed: int = 0) -> Estimate:
+    by_sample: dict[str, list[TrialLine]] = defaultdict(list)
+    for line in lines:
+        if line.counts:
+            by_sample[line.sample].append(line)
+    cases = [_case(attempts) for attempts in by_sample.values()]
+    return estimate(name, tally([*cases, Case(cluster="", values=(), planned=unplayed)]))
+
+
+def _case(attempts: Sequence[TrialLine]) -> Case:
+    values = tuple(line.score for line in attempts if line.score is not None and _has_score(line))
+    return Case(
+        cluster=attempts[0].cluster, values=values, planned=len(attempts), points=sum(values), out_of=len(values)
     )
-    return estimate(name, tally)
+
+
+def _share(check: str, lines: Iterable[TrialLine]) -> Estimate:
+    judged = [line for line in lines if check not in line.faults]
+    cases = [Case(cluster=line.cluster, values=(float(check in line.checks),), planned=1) for line in judged]
+    return estimate(check, tally(cases))
+
+
+def _with_score(score: float, lines: Iterable[TrialLine], ids: Collection[str]) -> list[TrialLine]:
+    return [replace(line, score=score) if line.id in ids else line for line in lines]
+
+
+def _has_score(line: TrialLine) -> bool:
+    return line.counts and line.score is not None and line.outcome in IN_THE_MEAN
 
 
 def _side(line: TrialLine) -> Invalidates:

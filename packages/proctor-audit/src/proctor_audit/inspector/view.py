@@ -56,7 +56,9 @@ class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     Attributes:
         id: the sample, with the attempt where there are several.
+        sample: the sample alone; '' where each trial is of another one.
         score: the share of the points, None if there is none.
+        counts: False if no score is missing: the sample only prepares others, or the scorer does not apply to it.
         stop: "length", "done", or "" if unknown.
         extracted: what the scorer read as the answer; `has_extracted` is False where nothing is known of it.
         user_script: the instructions of the simulated user.
@@ -66,10 +68,12 @@ class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     id: str
     steps: tuple[TrialStep, ...]
     calls: tuple[TrialCall, ...]
+    sample: str = ""
     run: str = ""
     cluster: str = ""
     outcome: str = "scored"
     score: float | None = None
+    counts: bool = True
     stop: str = ""
     targets: tuple[str, ...] = ()
     extracted: str | None = None
