@@ -122,6 +122,19 @@ def test_labels_of_drawn_trials_correct_how_frequent_a_loop_is() -> None:
     assert loop["corrected"]["value"] == pytest.approx(0.25)
 
 
+def test_how_often_findings_were_right_is_printed_with_what_they_were_measured_on() -> None:
+    note = "Shares of right findings are of the judged rows of inspect_trajectories (dev), on which the rules were written."
+    cut = conversation("t1", times=0)
+    cut["messages"][-1]["content"] = '{"file": "a.py", "lines": [1,'
+    write(cut, conversation("t2", times=3))
+    result = inspect("chats.jsonl", "-o", "a.md")
+    assert "of 1 like this, 100 % (21–100) were right" in result.stdout
+    assert note in result.stdout
+    assert note in Path("a.md").read_text(encoding="utf-8")
+    assert note in json.loads(inspect("chats.jsonl", "--json").stdout)["notes"]
+    assert note not in inspect("chats.jsonl", "--check", "loop").stdout
+
+
 def test_a_plan_is_about_one_check() -> None:
     write(conversation("t1", times=3))
     assert inspect("chats.jsonl", "--plan", "plan.jsonl").exit_code == 2

@@ -10,7 +10,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.stats.rate import wilson
 from proctor.transport.redact import quoted
 from proctor_audit.check import AuditCheck
-from proctor_audit.findings import AuditFinding, FindingLocation, FindingPrecision, NotChecked, finding_id
+from proctor_audit.findings import AuditFinding, FindingClass, FindingLocation, FindingPrecision, NotChecked, finding_id
 from proctor_audit.inspector.measured import CORPUS, MEASURED
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.view import InspectedTrial
@@ -98,16 +98,16 @@ def findings_of(
             steps=event.steps,
             replay=f"{command} --replay {quote(id)}" if command else "",
             invalidates=event.invalidates or check.invalidates,
-            precision=None if cls == "proved" else precision_of(check.name),
+            precision=precision_of(check.name, cls),
         )
 
 
 @lru_cache
-def precision_of(check: str) -> FindingPrecision | None:
-    """Return how often findings of a check were right on the corpus it was measured on; None where that is not known."""
-    if check not in MEASURED:
+def precision_of(check: str, cls: FindingClass) -> FindingPrecision | None:
+    """Return how often findings of a check and class were right on the corpus; None where that is not known."""
+    if (check, cls) not in MEASURED:
         return None
-    right, count = MEASURED[check]
+    right, count = MEASURED[check, cls]
     around = wilson(right / count, count)
     return FindingPrecision(value=right / count, low=around.low, high=around.high, count=count, measured_on=CORPUS)
 

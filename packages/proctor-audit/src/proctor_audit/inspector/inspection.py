@@ -11,6 +11,7 @@ from proctor_audit.check import AuditCheck
 from proctor_audit.findings import sort_findings
 from proctor_audit.ignoring import IgnoreRule, mark_ignored
 from proctor_audit.inspector.inspecting import TrialLine, inspect
+from proctor_audit.inspector.measured import CAVEAT
 from proctor_audit.inspector.sources import Located
 from proctor_audit.inspector.trial_scores import (
     TrialPrevalence,
@@ -51,6 +52,8 @@ def make_inspection(
     """Inspect trials, mark the findings that are accepted, and correct shares by `labels`, by check and trial."""
     done = inspect(trials, checks, command)
     marked, notes = mark_ignored(sort_findings(done.findings), rules, datetime.datetime.now(tz=datetime.UTC).date())
+    if any(finding.precision is not None for finding in marked):
+        notes.append(CAVEAT)
     report = AuditReport(
         task=name,
         digest=digest([[line.id, line.score] for line in done.lines]),
@@ -76,6 +79,7 @@ def inspection_json(inspection: Inspection) -> Mapping[str, Any]:
     """Return the report as JSON, with scores, prevalence and blame."""
     return {
         **as_json(inspection.report),
+        "notes": [str(note) for note in inspection.report.notes],
         "trials": len(inspection.lines),
         "scores": msgspec.to_builtins(inspection.scores),
         "prevalence": msgspec.to_builtins(inspection.prevalence),

@@ -11,7 +11,8 @@ The one with the narrower interval is used. Each interval is Wilson's for the nu
 to; the errors of shares of labels are those of (k + 0.7) / (n + 1.4), as no event among few labels does not mean that there are none.
 
 Source: Rogan and Gladen 1978, doi 10.1093/oxfordjournals.aje.a112510; prediction-powered inference, arXiv 2301.09633, stratified
-after arXiv 2406.04291. Coverage of 95 % in the settings of `tests/audit/inspector/test_prevalence.py`: 93 to 97 %.
+after arXiv 2406.04291. Coverage of 95 % in the settings of `tests/audit/inspector/test_prevalence.py`: 93 to 97 %; where events are
+rare (shares of 1 and 2 %), it is wider than need be.
 """
 
 import math

@@ -91,7 +91,7 @@ def _of_check(findings: Sequence[AuditFinding], command: str, *, every: bool) ->
         if span := finding.witness["span"]:
             yield INDENT + "“" + clip(" ".join(span.split()), 66) + "”"
     first = findings[0]
-    if first.precision is not None:
+    if first.cls != "proved":
         yield INDENT + t(describe_precision(first))
     if len(findings) > len(shown):
         yield INDENT + t(
