@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 from urllib.parse import quote
 
 import pytest
@@ -10,11 +12,13 @@ from msgspec.structs import replace
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
+from proctor.core.trajectory import Usage
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
+from proctor_web.runs import ordering
 from proctor_web.runs.actions import Saying, list_baselines, say_about_run
 from proctor_web.runs.listing import list_runs
 from proctor_web.runs.ordering import RunFilter
-from proctor_web.workspace import open_workspace
+from proctor_web.workspace import Found, Workspace, open_workspace
 
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m"
 
@@ -258,3 +262,12 @@ def test_columns_are_chosen_in_the_address_and_remembered(site: AppSite) -> None
     assert ">History<" not in chosen.partition("<tbody>")[0]
     assert ">Cost</a>" in browser.get("/runs").text
     assert browser.get("/runs?columns=costs").status_code == 400
+
+
+def test_a_run_without_a_price_is_not_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = {"local": None, "dear": 2.0, "cheap": 0.5}
+    runs = [SimpleNamespace(reference=name, record=SimpleNamespace(created=0.0, id=name)) for name in costs]
+    known = {name: SimpleNamespace(usage=Usage(cost=cost)) for name, cost in costs.items()}
+    monkeypatch.setattr(ordering, "_known", lambda _, found: known[found.reference])
+    ranked = ordering.in_order(cast(Workspace, None), cast(list[Found], runs), RunFilter(order="cost"))
+    assert [found.reference for found in ranked] == ["cheap", "dear", "local"]

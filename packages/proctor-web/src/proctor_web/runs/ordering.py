@@ -1,5 +1,6 @@
 """Put runs in the order of a list, begin where a page before it ended, and look back at earlier runs."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
@@ -71,14 +72,18 @@ def in_order(workspace: Workspace, found: Sequence[Found], given: RunFilter) -> 
 
 
 def _amount(workspace: Workspace, found: Found, name: str) -> tuple[float, ...] | None:
-    """Return what a run is ordered by; None where it is not known yet, or there is none."""
+    """Return what a run is ordered by; None where it is not known yet, or there is none.
+
+    A run without a price is dearer than any that has one.
+    """
     if name == "seconds":
         return (found.record.seconds,)
     known = _known(workspace, found)
     if known is None:
         return None
     if name == "cost":
-        return known.usage.cost or 0.0, known.usage.input_tokens + known.usage.output_tokens
+        cost = math.inf if known.usage.cost is None else known.usage.cost
+        return cost, known.usage.input_tokens + known.usage.output_tokens
     return (known.headline.value,) if known.headline and known.headline.value is not None else None
 
 
