@@ -91,11 +91,11 @@ def import_log(
     names = _names(runs, run_id, content)
     for name in names:
         check_run_id(name)
-    there = {one.id: one for one in opened.runs() if one.id in names and _is_whole(one, content)}
+    there = {run.id: run for run in opened.runs() if run.id in names and _is_whole(run, content)}
     if len(there) == len(names):
         there = {}  # it is not imported twice
-    runs = [replace(one, provenance={**one.provenance, CONTENT: content}) for one in runs]
-    return [_import(one, opened, name, there.get(name), scorers) for one, name in zip(runs, names, strict=True)]
+    runs = [replace(run, provenance={**run.provenance, CONTENT: content}) for run in runs]
+    return [_import(run, opened, name, there.get(name), scorers) for run, name in zip(runs, names, strict=True)]
 
 
 def unused(found: Sequence[Imported], how: LogReading) -> list[Sentence]:
@@ -149,7 +149,7 @@ def _agreement(run: Run, theirs: Sequence[str], ours: Sequence[str]) -> Iterator
     same: Counter[tuple[str, str]] = Counter()
     both: Counter[tuple[str, str]] = Counter()
     for _, verdicts in verdicts_by_trial(run.store, run.id):
-        passed = {one.scorer: one.result.passed for one in verdicts if isinstance(one.result, Score)}
+        passed = {verdict.scorer: verdict.result.passed for verdict in verdicts if isinstance(verdict.result, Score)}
         for pair in product(theirs, ours):
             if pair[0] in passed and pair[1] in passed:
                 both[pair] += 1
@@ -168,9 +168,9 @@ def _names(runs: Sequence[ForeignRun], run_id: str | None, content: str) -> list
         ends = f"-{content[:8]}"
         return [
             f"{name}{ends}"
-            for name in _unique([one.task if len(runs) == 1 else f"{one.task}-{one.agent}" for one in runs])
+            for name in _unique([run.task if len(runs) == 1 else f"{run.task}-{run.agent}" for run in runs])
         ]
-    return [run_id] if len(runs) == 1 else [f"{run_id}-{name}" for name in _unique([one.agent for one in runs])]
+    return [run_id] if len(runs) == 1 else [f"{run_id}-{name}" for name in _unique([run.agent for run in runs])]
 
 
 def _unique(texts: Sequence[str]) -> list[str]:
@@ -184,9 +184,9 @@ def _unique(texts: Sequence[str]) -> list[str]:
 
 def _figures(found: ForeignRun, record: RunRecord, store: Store) -> Iterator[ImportedFigure]:
     named = {original_name(name, found.format): name for name in record.scorers}
-    for one in found.reported:
-        scorer = named.get(one.scorer)
+    for reported in found.reported:
+        scorer = named.get(reported.scorer)
         if scorer is not None:
             sums = store.tallies(record.id, scorer).get("")
             here = sums.total / sums.samples if sums is not None and sums.samples else None
-            yield ImportedFigure(scorer=scorer, metric=one.metric, log=one.value, here=here)
+            yield ImportedFigure(scorer=scorer, metric=reported.metric, log=reported.value, here=here)

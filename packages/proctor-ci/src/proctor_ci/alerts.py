@@ -95,12 +95,12 @@ def assess(
         began: when it began.
         a_year: how often a year it is run.
     """
-    found = Assessment(watch, history, now)
+    assessment = Assessment(watch, history, now)
     runs = [] if store is None else [Run(store.run(id), store) for id in fired.runs]
     cut = next((run for run in runs if run.record.state == "inconclusive"), None)
     why = fired.error or (cut.record.note or say("inconclusive") if cut is not None else None)
     history.failed = history.failed + 1 if why is not None else 0
-    found.switch(
+    assessment.switch(
         "failures",
         "",
         history.failed >= watch.failures if why is not None else False,
@@ -108,9 +108,9 @@ def assess(
         say("It runs again."),
     )
     for run in runs:
-        _infrastructure(found, watch, run)
+        _infrastructure(assessment, watch, run)
     for run, decision in zip(runs, fired.decisions, strict=False):
-        found.switch(
+        assessment.switch(
             "gate",
             run.record.task,
             {"no_go": True, "go": False}.get(decision or ""),
@@ -126,9 +126,9 @@ def assess(
         )
     if store is not None:
         controls = [Run(store.run(id), store) for id in fired.controls]
-        _changes(found, watch, runs, controls, began=began, a_year=a_year)
-        _spending(found, watch, history, [*runs, *controls], now)
-    return found.notices
+        _changes(assessment, watch, runs, controls, began=began, a_year=a_year)
+        _spending(assessment, watch, history, [*runs, *controls], now)
+    return assessment.notices
 
 
 def _infrastructure(found: Assessment, watch: WatchRule, run: Run) -> None:
@@ -183,8 +183,8 @@ def _like(run: Run) -> list[RunRecord]:
 
 
 def _new(records: Sequence[RunRecord], began: float, store: Store, runs_per_alarm: float) -> Iterator[TrendShift]:
-    fresh = {one.id for one in records if one.created >= began}
-    shifts = find_shifts([StoredRun(store, one) for one in records], runs_per_alarm)
+    fresh = {record.id for record in records if record.created >= began}
+    shifts = find_shifts([StoredRun(store, record) for record in records], runs_per_alarm)
     return (shift for shift in shifts if shift.found in fresh)
 
 

@@ -38,7 +38,7 @@ def most_of(run: Run, metric: str, samples: Iterable[Values]) -> float | None:
     """Return the most that a trial can take: its limit or what one took; None where nothing bounds it."""
     spec = run.record.spec
     known = {"latency": spec.limits.seconds, "cost": spec.budget.money, "tokens": spec.budget.tokens}[metric]
-    return None if known is None else max(known, *(value for one in samples for value in one.values))
+    return None if known is None else max(known, *(value for sample in samples for value in sample.values))
 
 
 def bound_mean(samples: Sequence[Values], most: float | None, limit: float) -> Bounded:
@@ -64,9 +64,9 @@ def bound_ratio(
 
 def _steps(samples: Sequence[Values], unders: Sequence[float]) -> list[AmountStep]:
     sums: dict[str, tuple[float, float]] = {}
-    for one, under in zip(samples, unders, strict=True):
-        over, below = sums.get(one.cluster, (0.0, 0.0))
-        sums[one.cluster] = (over + one.mean, below + under)
+    for sample, under in zip(samples, unders, strict=True):
+        over, below = sums.get(sample.cluster, (0.0, 0.0))
+        sums[sample.cluster] = (over + sample.mean, below + under)
     return [AmountStep(*each) for each in sums.values()]
 
 
@@ -114,7 +114,7 @@ def bound_quantiles(pairs: Sequence[tuple[Values, Values]], share: float) -> Cal
         one = clusters.setdefault(now.cluster, _Cluster())
         one.before += [*before.values, *[None] * (before.planned - len(before.values))]
         one.now += [*now.values, *[None] * (now.planned - len(now.values))]
-    sides = [_effective([one[at] for one in pairs], share) for at in (0, 1)]
+    sides = [_effective([pair[at] for pair in pairs], share) for at in (0, 1)]
 
     @cache
     def ratios(missing_before: float, missing_now: float) -> list[float]:
@@ -134,16 +134,18 @@ def bound_quantiles(pairs: Sequence[tuple[Values, Values]], share: float) -> Cal
 
 def quantile_of(samples: Sequence[Values], share: float) -> float:
     """Return what this share of the trials did not exceed."""
-    values = _descending([one.values for one in samples], 0.0)
-    return _drawn_quantile(values, [1] * len(samples), [len(one.values) for one in samples], share)
+    values = _descending([sample.values for sample in samples], 0.0)
+    return _drawn_quantile(values, [1] * len(samples), [len(sample.values) for sample in samples], share)
 
 
 def _effective(samples: Sequence[Values], share: float) -> float:
     """Return as how many independent ones the trials count at their quantile."""
     at = quantile_of(samples, share)
     cases = [
-        Case(cluster=one.cluster, values=tuple(float(value <= at) for value in one.values), planned=one.planned)
-        for one in samples
+        Case(
+            cluster=sample.cluster, values=tuple(float(value <= at) for value in sample.values), planned=sample.planned
+        )
+        for sample in samples
     ]
     within = estimate("", tally(cases))
     if within.standard_error and within.value is not None:
@@ -153,8 +155,8 @@ def _effective(samples: Sequence[Values], share: float) -> float:
 
 def _draw_ratios(clusters: Sequence[_Cluster], share: float, missing_before: float, missing_now: float) -> list[float]:
     """Return the ratios of the quantiles of draws of clusters, in ascending order."""
-    before = _descending([one.before for one in clusters], missing_before)
-    now = _descending([one.now for one in clusters], missing_now)
+    before = _descending([cluster.before for cluster in clusters], missing_before)
+    now = _descending([cluster.now for cluster in clusters], missing_now)
     before_sizes, now_sizes = (
         [len(each) for each in side] for side in zip(*((c.before, c.now) for c in clusters), strict=True)
     )

@@ -113,7 +113,7 @@ class Courier:
     def post(self, notices: Sequence[Notice]) -> None:
         """Take notices for every channel; the caller saves them."""
         with self._lock:
-            self._letters += [Letter(channel=name, notice=one) for one in notices for name in self._channels]
+            self._letters += [Letter(channel=name, notice=notice) for notice in notices for name in self._channels]
             if (surplus := len(self._letters) - MOST_LETTERS) > 0:
                 del self._letters[:surplus]
                 self._tell(
@@ -126,16 +126,18 @@ class Courier:
             return
         for name, address in self._channels.items():
             with self._lock:
-                letters = [one for one in self._letters if one.channel == name]
-            if not letters or self._now() < max(one.due for one in letters):
+                letters = [letter for letter in self._letters if letter.channel == name]
+            if not letters or self._now() < max(letter.due for letter in letters):
                 continue
-            why = self._send(address, *_message([one.notice for one in letters]))
+            why = self._send(address, *_message([letter.notice for letter in letters]))
             with self._lock:
                 if not why:
-                    self._letters[:] = [one for one in self._letters if not any(one is sent for sent in letters)]
-                for one in letters if why else ():
-                    one.tries, one.why = one.tries + 1, why
-                    one.due = self._now() + min(WAIT_SECONDS * 2 ** (one.tries - 1), LONGEST_WAIT_SECONDS)
+                    self._letters[:] = [
+                        letter for letter in self._letters if not any(letter is sent for sent in letters)
+                    ]
+                for letter in letters if why else ():
+                    letter.tries, letter.why = letter.tries + 1, why
+                    letter.due = self._now() + min(WAIT_SECONDS * 2 ** (letter.tries - 1), LONGEST_WAIT_SECONDS)
                 self._save()
             if why:
                 wait = f"{letters[0].due - self._now():.0f}"
@@ -152,13 +154,15 @@ class Courier:
 def _message(notices: Sequence[Notice]) -> tuple[str, str]:
     lang = language()
     lines = []
-    for one in notices[-MOST_LINES:]:
-        text = say("over: {text}", text=one.text) if one.is_over else one.text
-        lines.append(f"{one.watch}: {speak(text, lang)}")
-    begun = sum(not one.is_over for one in notices)
+    for notice in notices[-MOST_LINES:]:
+        text = say("over: {text}", text=notice.text) if notice.is_over else notice.text
+        lines.append(f"{notice.watch}: {speak(text, lang)}")
+    begun = sum(not notice.is_over for notice in notices)
     title = say("Proctor: {count} alerts", count=begun) if begun else say("Proctor: over")
     if begun == 1:
-        title = say("Proctor: an alert of {watch}", watch=next(one.watch for one in notices if not one.is_over))
+        title = say(
+            "Proctor: an alert of {watch}", watch=next(notice.watch for notice in notices if not notice.is_over)
+        )
     return speak(title, lang), "\n".join(lines)
 
 

@@ -343,11 +343,11 @@ def _interval(split: Split, same: Difference, *, looked_at: bool) -> tuple[float
 def _causes(parts: Sequence[DeltaPart], both: Sequence[Shared], same: Difference, split: Split) -> Iterator[DeltaPart]:
     """Yield the sum of each cause that there is; the agent is always among them."""
     yield _moved("agent", "", both, same, _of_agent)
-    yield from (one for one in parts if one.cause in ("scorer", "unknown"))
+    yield from (part for part in parts if part.cause in ("scorer", "unknown"))
     for cause in CAUSES[3:]:
         if cause in split.sums:
             low, high = _ends(split.sums[cause])
-            samples = sum(one.samples for one in parts if one.cause == cause)
+            samples = sum(part.samples for part in parts if part.cause == cause)
             yield DeltaPart(cause=cause, value=split.sums[cause].value, low=low, high=high, samples=samples)
 
 
@@ -362,7 +362,7 @@ def _of_slice(one: Shared, name: str) -> tuple[float, float]:
 
 
 def _main_version(answers: Mapping[str, Answers]) -> str:
-    counts = Counter(version for one in answers.values() for version in one.versions)
+    counts = Counter(version for answer in answers.values() for version in answer.versions)
     return next((version for version, _ in counts.most_common(1)), "")
 
 
@@ -372,7 +372,7 @@ def _notes(runs: tuple[Run, Run], common: Sequence[CommonSample]) -> Iterator[Se
             yield say("The run {run} is {state}.", run=run.id, state=say(run.record.state))
     if any(run.record.spec.until is not None for run in runs):
         yield say("A run was looked at while it went on, and the parts have no interval that allows for it.")
-    fewer = sum(len(one.old.values) != len(one.new.values) for one in common)
+    fewer = sum(len(sample.old.values) != len(sample.new.values) for sample in common)
     if fewer:
         yield say(
             "{count} samples have fewer scored attempts in one run than in the other; each counts by the mean of those it has.",

@@ -57,8 +57,8 @@ def sections(delta: Delta, words: ReportWords, runs: tuple[Run, Run] | None = No
     t = words.t
     points = t("Points [95% interval]")
     rows = [
-        [_cause(one, delta, words), _points(one), words.count(one.samples) if one.samples else ""]
-        for one in delta.causes
+        [_cause(cause, delta, words), _points(cause), words.count(cause.samples) if cause.samples else ""]
+        for cause in delta.causes
     ]
     whole = DeltaPart(cause="agent", value=delta.value, low=delta.low, high=delta.high)
     rows.append([t("Together"), _points(whole), words.count(delta.common)])
@@ -70,7 +70,7 @@ def sections(delta: Delta, words: ReportWords, runs: tuple[Run, Run] | None = No
         t("Where the difference comes from"),
         [TableBlock([t("Part"), points, t("Samples")], rows, right=(1, 2)), Paragraph(about)],
     )
-    agent = [one for one in delta.parts if one.cause == "agent"]
+    agent = [part for part in delta.parts if part.cause == "agent"]
     if agent:
         yield SectionBlock(t("The agent, by class of error"), [_classes(agent, points, words)])
     if len(delta.slices) > 1:
@@ -78,7 +78,7 @@ def sections(delta: Delta, words: ReportWords, runs: tuple[Run, Run] | None = No
         rows = [[one_line(one.name) or "–", _points(one), words.count(one.samples)] for one in by_size]
         columns = [delta.by, points, t("Samples that moved")]
         yield SectionBlock(t("The agent, by {tag}", tag=delta.by), [TableBlock(columns, rows, right=(1, 2))])
-    others = [one for one in delta.parts if one.cause not in ("agent", "scorer", "unknown")]
+    others = [part for part in delta.parts if part.cause not in ("agent", "scorer", "unknown")]
     if others:
         rows = [[_other(one, delta, words), _points(one), words.count(one.samples), _ids(one)] for one in others]
         columns = [t("Part"), points, t("Samples"), t("For example")]
@@ -93,8 +93,8 @@ def sections(delta: Delta, words: ReportWords, runs: tuple[Run, Run] | None = No
         yield SectionBlock(t("Examples"), [TableBlock(columns, shown), Paragraph(commands)])
     if delta.changes:
         changes = [
-            t("{name}: {before}, now {after}", name=one.name, before=one_line(one.before or "–", 120), after=one_line(one.after or "–", 120))
-            for one in delta.changes[:MOST_CHANGES]
+            t("{name}: {before}, now {after}", name=change.name, before=one_line(change.before or "–", 120), after=one_line(change.after or "–", 120))
+            for change in delta.changes[:MOST_CHANGES]
         ]  # fmt: skip
         blocks: list[Block] = [Bullets(changes)]
         if len(delta.changes) > MOST_CHANGES:
@@ -142,14 +142,14 @@ def _classes(parts: Sequence[DeltaPart], points: str, words: ReportWords) -> Tab
     columns = [t("Class of error"), t("It cost A"), t("It cost B"), points, t("Samples that moved"), t("For example")]
     rows = [
         [
-            t("all others") if one.name == OTHERS else words.error(one.name),
-            words.percent(one.before),
-            words.percent(one.after),
-            _points(one),
-            words.count(one.samples),
-            _ids(one),
+            t("all others") if part.name == OTHERS else words.error(part.name),
+            words.percent(part.before),
+            words.percent(part.after),
+            _points(part),
+            words.count(part.samples),
+            _ids(part),
         ]
-        for one in parts
+        for part in parts
     ]
     return TableBlock(columns, rows, right=(1, 2, 3, 4))
 
@@ -173,8 +173,8 @@ def _ids(one: DeltaPart) -> str:
 
 def _examples(delta: Delta, runs: tuple[Run, Run], words: ReportWords) -> Iterator[list[str]]:
     """Yield rows of samples that moved, of each part the first, then the second, and so on."""
-    parts = [one for one in delta.parts if one.cause in ("agent", "scorer", "unknown") and one.value]
-    listed = [(one, at) for at in range(max((len(one.examples) for one in parts), default=0)) for one in parts]
+    parts = [part for part in delta.parts if part.cause in ("agent", "scorer", "unknown") and part.value]
+    listed = [(part, at) for at in range(max((len(part.examples) for part in parts), default=0)) for part in parts]
     seen: set[str] = set()
     for one, at in listed:
         if len(seen) >= SHOWN or at >= len(one.examples) or one.examples[at].sample in seen:
@@ -192,6 +192,6 @@ def _answer(run: Run, sample: str, value: float | None, words: ReportWords) -> s
         stored_story(run.store, run.id, sample, attempt, characters=ANSWER)
         for attempt in range(run.record.spec.attempts)
     )
-    shown = next((one for one in attempts if one is not None), None)
+    shown = next((story for story in attempts if story is not None), None)
     text = "" if shown is None else made_text(shown) or (words.t(shown.failure.reason) if shown.failure else "")
     return f"{words.percent(value)}: {one_line(text, ANSWER)}" if text else words.percent(value)

@@ -52,11 +52,15 @@ class CommonSample(NamedTuple):
 
 def changed_samples(runs: tuple[Run, Run], answers: Sequence[Mapping[str, Answers]]) -> frozenset[str]:
     """Return the ids that name another question, or another expected answer, in each run."""
-    old = {one.id: (one.turns, one.target) for one in runs[0].store.planned(runs[0].id) if one.id in answers[1]}
+    old = {
+        sample.id: (sample.turns, sample.target)
+        for sample in runs[0].store.planned(runs[0].id)
+        if sample.id in answers[1]
+    }
     return frozenset(
-        one.id
-        for one in runs[1].store.planned(runs[1].id)
-        if one.turns and old.get(one.id, ((), None))[0] and old[one.id] != (one.turns, one.target)
+        sample.id
+        for sample in runs[1].store.planned(runs[1].id)
+        if sample.turns and old.get(sample.id, ((), None))[0] and old[sample.id] != (sample.turns, sample.target)
     )
 
 
@@ -64,8 +68,8 @@ def _weights(run: Run, scorer: str, answers: Mapping[str, Answers]) -> dict[str,
     """Return what each scored sample counts in the number of its run."""
     weighing = numbers.find_weighing(run.record, run.store, scorer)
     if weighing is None:
-        return {id: 1.0 for id, one in answers.items() if one.values}
-    strata = {id: weighing.stratum_of(id, one.tags) for id, one in answers.items() if one.values}
+        return {id: 1.0 for id, answer in answers.items() if answer.values}
+    strata = {id: weighing.stratum_of(id, answer.tags) for id, answer in answers.items() if answer.values}
     weights = weight_by_stratum(weighing.sizes.get("", {}), Counter(strata.values()))
     return {id: weights.get(stratum, 0.0) for id, stratum in strata.items()}
 
@@ -102,7 +106,7 @@ def gather_members(
 
 def shared_samples(common: Sequence[CommonSample], others: Mapping[str, SecondScores], by: str) -> Iterator[Shared]:
     """Yield the samples of both runs with what errors cost; those in `others` were scored by two versions."""
-    first, second = sum(one.old_weight for one in common), sum(one.new_weight for one in common)
+    first, second = sum(sample.old_weight for sample in common), sum(sample.new_weight for sample in common)
     for id, old, new, w, v in common:
         pairs, lost = [(old.costs, new.costs)], []
         if id in others:
@@ -127,7 +131,7 @@ def shared_samples(common: Sequence[CommonSample], others: Mapping[str, SecondSc
 def _average(each: Sequence[Costs]) -> Costs:
     if len(each) == 1:
         return each[0]
-    return {name: fmean(one.get(name, 0.0) for one in each) for name in dict.fromkeys(chain(*each))}
+    return {name: fmean(costs.get(name, 0.0) for costs in each) for name in dict.fromkeys(chain(*each))}
 
 
 def mean_of(members: Sequence[tuple[str, Member]], side: Side) -> float:

@@ -288,21 +288,21 @@ def _scorer_of(metric: str, run: Run, against: Run) -> str:
     if not common:
         raise without_common_scorer(run.record, against.record)
     main = run.record.main_scorer
-    found = scorer_meant(metric, run.record) if metric else main if main in common else common[0]
-    if found not in common:
+    text = scorer_meant(metric, run.record) if metric else main if main in common else common[0]
+    if text not in common:
         known = [name for name, scorer in main_names(run.record).items() if scorer in common]
         raise registry.unknown("metric of a comparison", metric, [*known, FAILED, *AMOUNTS], paths=False)
-    return found
+    return text
 
 
 def _mean_amount(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
     samples = [*measured(run, rule.metric, slice_).values()]
-    known = [one for one in samples if one.values]
+    known = [sample for sample in samples if sample.values]
     found = estimate_mean(
         rule.metric, [one.mean for one in known], [one.cluster for one in known], planned=len(samples), least=0.0
     )
-    planned = sum(one.planned for one in samples)
-    missing = planned - sum(len(one.values) for one in samples)
+    planned = sum(sample.planned for sample in samples)
+    missing = planned - sum(len(sample.values) for sample in samples)
     value, most = found.value or 0.0, most_of(run, rule.metric, known)
     bounded = bound_mean(known, most, rule.bound)
     return msgspec.structs.replace(
@@ -335,10 +335,10 @@ def _changed_mean(rule: PolicyRule, slice_: str, run: Run, against: Run) -> Rule
     before, after = (math.fsum(pair[at].mean for pair in pairs) / len(pairs) for at in (0, 1))
     most_before, most_now = (most_of(one, rule.metric, all_.values()) for one, all_ in ((against, old), (run, new)))
     limit = 1 + (rule.bound if rule.kind == "not_worse_by" else -rule.bound)
-    found = bound_ratio(pairs, most_before, most_now, limit)
+    bounded = bound_ratio(pairs, most_before, most_now, limit)
     missing = sum(one.planned - len(one.values) for run_ in (old, new) for one in run_.values())
-    changed = _change(rule, slice_, before, after, found.bounds, pairs, missing, beyond=math.inf if missing else 0.0)
-    return msgspec.structs.replace(changed, unseen=found.unseen)
+    changed = _change(rule, slice_, before, after, bounded.bounds, pairs, missing, beyond=math.inf if missing else 0.0)
+    return msgspec.structs.replace(changed, unseen=bounded.unseen)
 
 
 def _changed_quantile(rule: PolicyRule, slice_: str, run: Run, against: Run) -> RuleEvidence:

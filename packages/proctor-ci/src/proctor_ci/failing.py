@@ -33,7 +33,7 @@ def sections(run: Run, words: ReportWords) -> Iterator[SectionBlock]:
     """Yield the sections on a run's failures: classes with examples and commands, what was not measured, and how to run it again."""
     t = words.t
     answers = read_answers(run, run.record.main_scorer) if run.record.scorers else {}
-    counts = Counter(error for one in answers.values() for error in _errors(one).values())
+    counts = Counter(error for answer in answers.values() for error in _errors(answer).values())
     if counts:
         rows = [
             [words.error(name), words.count(count), _share(name, answers, words)]
@@ -44,7 +44,10 @@ def sections(run: Run, words: ReportWords) -> Iterator[SectionBlock]:
         blocks: list[Block] = []
         for name, _ in counts.most_common(CLASSES):
             keys = [
-                (id, attempt) for id, one in answers.items() for attempt, error in _errors(one).items() if error == name
+                (id, attempt)
+                for id, answer in answers.items()
+                for attempt, error in _errors(answer).items()
+                if error == name
             ]
             blocks += [HeadingBlock(words.error(name)), *_of_samples(run, keys[:EXAMPLES], words)]
         yield SectionBlock(t("Look at it, and run it again"), blocks)
@@ -82,14 +85,15 @@ def _share(name: str, answers: Mapping[str, Answers], words: ReportWords) -> str
         name,
         tally(
             Case(
-                cluster=one.cluster,
+                cluster=answer.cluster,
                 values=tuple(
-                    float(value < 1 and one.errors.get(attempt, "") == name) for attempt, value in one.values.items()
+                    float(value < 1 and answer.errors.get(attempt, "") == name)
+                    for attempt, value in answer.values.items()
                 ),
-                planned=len(one.values),
+                planned=len(answer.values),
             )
-            for one in answers.values()
-            if one.values
+            for answer in answers.values()
+            if answer.values
         ),
     )
     return f"{words.value(found)} [{words.interval(found)}]"

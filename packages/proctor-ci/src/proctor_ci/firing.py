@@ -108,10 +108,10 @@ def _carry_out(order: Order) -> Fired:
     try:
         tier = watch.find_tier()
         hours = max(time.time() - order.began, 0.0) / 3600
-        found = run_tier(msgspec.structs.replace(tier, reuse_hours=hours), watch.agent, store=order.store)
-        runs = tuple(run.id for run in found.runs)
-        decisions = tuple(None if gate is None else gate.decision for gate in found.gates)
-        left_out = len(found.left_out)
+        result = run_tier(msgspec.structs.replace(tier, reuse_hours=hours), watch.agent, store=order.store)
+        runs = tuple(run.id for run in result.runs)
+        decisions = tuple(None if gate is None else gate.decision for gate in result.gates)
+        left_out = len(result.left_out)
         controls: tuple[str, ...] = ()
         if watch.controls:
             task = tier.tasks[0]

@@ -234,21 +234,23 @@ class StoredRun(Protocol):
 
 def blocking_changes(run: StoredRun, against: StoredRun) -> tuple[Change, ...]:
     """Return what changed since `against` of the task, its data, scorers, judges and users: two measures are not compared."""
-    found = [
-        one
-        for one in changes_between(against.record, run.record)
-        if one.name not in TOLD_ONLY and not one.name.startswith(TOLD_PARTS) and not one.name.endswith(OF_PEOPLE)
+    changes = [
+        change
+        for change in changes_between(against.record, run.record)
+        if change.name not in TOLD_ONLY
+        and not change.name.startswith(TOLD_PARTS)
+        and not change.name.endswith(OF_PEOPLE)
     ]
     for scorer in run.record.scorers:
         if scorer not in against.record.scorers:
             continue
         before, after = (
-            next((one.scorer_version for one in each.store.verdicts(each.record.id, scorer=scorer)), "")
+            next((verdict.scorer_version for verdict in each.store.verdicts(each.record.id, scorer=scorer)), "")
             for each in (against, run)
         )
         if before and after and before != after:
-            found.append(Change(name=f"scorer{SEPARATOR}{scorer}", before=before[:12], after=after[:12]))
-    return tuple(found)
+            changes.append(Change(name=f"scorer{SEPARATOR}{scorer}", before=before[:12], after=after[:12]))
+    return tuple(changes)
 
 
 def _rule(one: RuleEvidence, error: float, *, is_blocked: bool) -> Ruling:
@@ -328,18 +330,18 @@ def _wanted(one: RuleEvidence, ruling: Ruling, runs: Sequence[Run], second: floa
     Args:
         second: the error of a second look at this run with more samples; None where they take a run of their own.
     """
-    found = needed_samples(one, ruling.error, second)
-    if found is None or found.samples is None:
-        return found
+    wanted = needed_samples(one, ruling.error, second)
+    if wanted is None or wanted.samples is None:
+        return wanted
     attempts = runs[0].record.spec.attempts
     compared = runs if one.rule.compares else runs[:1]
     if second:  # a baseline of all samples has these already
         compared = [compared[0], *(each for each in compared[1:] if each.record.spec.selection.limit is not None)]
     return replace(
-        found,
-        attempts=None if second else _attempts(one, 1 + found.samples / one.samples, attempts),
-        calls=found.samples * sum(each.record.spec.attempts for each in compared),
-        **_forecast(compared, found.samples),
+        wanted,
+        attempts=None if second else _attempts(one, 1 + wanted.samples / one.samples, attempts),
+        calls=wanted.samples * sum(each.record.spec.attempts for each in compared),
+        **_forecast(compared, wanted.samples),
     )
 
 

@@ -39,33 +39,33 @@ def measured(run: Run, quantity: str, slice_: str) -> dict[str, Values]:
     """
     attempts = run.record.spec.attempts
     failed = {(trial.sample_id, trial.attempt) for trial in run.trials(outcome="agent_failed")}
-    found: dict[str, Values] = {}
+    values: dict[str, Values] = {}
     for value in run.store.values(run.id, run.record.main_scorer):
         if is_in(value.tags, slice_):
-            sample = found.get(value.sample_id)
+            sample = values.get(value.sample_id)
             if sample is None:
-                sample = found[value.sample_id] = Values(value.cluster, value.tags, attempts)
+                sample = values[value.sample_id] = Values(value.cluster, value.tags, attempts)
             if quantity == FAILED and value.why not in ("skipped", "cancelled"):
                 sample.values.append(value.why in INFRASTRUCTURE or (value.sample_id, value.attempt) in failed)
     for planned in run.store.planned(run.id) if sum(run.outcomes.values()) < run.record.planned else ():
-        if planned.id not in found and is_in(planned.tags, slice_):
-            found[planned.id] = Values(planned.cluster or planned.id, planned.tags, attempts)
+        if planned.id not in values and is_in(planned.tags, slice_):
+            values[planned.id] = Values(planned.cluster or planned.id, planned.tags, attempts)
     if quantity == FAILED:
-        return found
+        return values
     read = _READ[quantity]
     for trial in run.trials():
-        if trial.sample_id in found and trial.outcome in IN_THE_MEAN and (amount := read(trial)) is not None:
-            found[trial.sample_id].values.append(amount)
-    if not any(one.values for one in found.values()):
+        if trial.sample_id in values and trial.outcome in IN_THE_MEAN and (amount := read(trial)) is not None:
+            values[trial.sample_id].values.append(amount)
+    if not any(one.values for one in values.values()):
         raise BadInput("The run {run} records no {metric}.", run=run.id, metric=quantity)
-    return found
+    return values
 
 
 def as_earned(values: Mapping[str, Values]) -> dict[str, Earned]:
     """Return values of 0 and 1 as scores, so that two runs can be matched by them."""
     return {
-        id: Earned(one.cluster, one.tags, one.planned, math.fsum(one.values), len(one.values))
-        for id, one in values.items()
+        id: Earned(value.cluster, value.tags, value.planned, math.fsum(value.values), len(value.values))
+        for id, value in values.items()
     }
 
 

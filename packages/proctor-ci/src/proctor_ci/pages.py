@@ -54,8 +54,8 @@ def sections(gate: Gate, words: ReportWords) -> list[SectionBlock]:
     """Return the parts of the page: the decision with its rules, what would decide, and what changed."""
     t = words.t
     rows = [
-        [t(DECISIONS[one.decision]), rule_text(one, words), observed(one, words), counted(one, words)]
-        for one in gate.rulings
+        [t(DECISIONS[ruling.decision]), rule_text(ruling, words), observed(ruling, words), counted(ruling, words)]
+        for ruling in gate.rulings
     ]
     columns = [t("Decision"), t("Rule"), t("Observed [bounds]"), t("Based on")]
     table: list[Block] = [
@@ -63,10 +63,10 @@ def sections(gate: Gate, words: ReportWords) -> list[SectionBlock]:
         TableBlock(columns, rows, right=(2,)),
         *map(Paragraph, explain_bounds(gate, words)),
     ]
-    found = [SectionBlock(t(DECISIONS[gate.decision]), table)]
+    blocks = [SectionBlock(t(DECISIONS[gate.decision]), table)]
     open_ = [*_open(gate, words)]
     if open_:
-        found.append(SectionBlock(t("What would decide it"), [Bullets(open_), *map(Paragraph, _further(gate, words))]))
+        blocks.append(SectionBlock(t("What would decide it"), [Bullets(open_), *map(Paragraph, _further(gate, words))]))
     if gate.changes:
         said = (
             t("These changes were accepted (--accept-changes):")
@@ -76,23 +76,23 @@ def sections(gate: Gate, words: ReportWords) -> list[SectionBlock]:
             )
         )
         changes = [
-            t("{name}: {before}, now {after}", name=one.name, before=one.before or "–", after=one.after or "–")
-            for one in gate.changes[:MOST_CHANGES]
+            t("{name}: {before}, now {after}", name=change.name, before=change.before or "–", after=change.after or "–")
+            for change in gate.changes[:MOST_CHANGES]
         ]
-        found.append(SectionBlock(t("What changed"), [Paragraph(said), Bullets(changes)]))
-    return found
+        blocks.append(SectionBlock(t("What changed"), [Paragraph(said), Bullets(changes)]))
+    return blocks
 
 
 def explain_bounds(gate: Gate, words: ReportWords) -> Iterator[str]:
     """Say how often the bounds of a decision err, and how they differ from the intervals of other pages."""
     t = words.t
-    errors = sorted({one.error for one in gate.rulings})
+    errors = sorted({ruling.error for ruling in gate.rulings})
     yield t(
         "Each bound is wrong with a chance of at most {error}; missing trials have moved it as far as they could. GO needs every rule; NO-GO by one is corrected for the number of rules ({count}, Holm).",
         error=", ".join(words.percent(error) for error in errors),
         count=len(gate.rulings),
     )
-    if named := dict.fromkeys(one.rule.metric for one in gate.rulings if one.rule.by == "value"):
+    if named := dict.fromkeys(ruling.rule.metric for ruling in gate.rulings if ruling.rule.by == "value"):
         names = ", ".join(named)
         yield t("Decided by the observed value alone, so it says nothing about other samples: {names}.", names=names)
     yield from _looks(gate, words)
@@ -133,9 +133,9 @@ def as_data(gate: Gate) -> dict[str, object]:
         {
             **{name: value for name, value in each.items() if name not in ("rule", "why")},
             "rule": {name: value for name, value in each["rule"].items() if value not in (None, "")},
-            "why": None if one.why is None else str(one.why),
+            "why": None if ruling.why is None else str(ruling.why),
         }
-        for each, one in zip(plain["rulings"], gate.rulings, strict=True)
+        for each, ruling in zip(plain["rulings"], gate.rulings, strict=True)
     ]
     return {
         "decision": gate.decision,
@@ -180,15 +180,15 @@ def suite_of(gate: Gate, lang: str) -> JUnitSuite:
 
 def _cases(gate: Gate, words: ReportWords) -> Iterator[TestCase]:
     t = words.t
-    for one in gate.rulings:
-        parts = f"{observed(one, words)}; {counted(one, words)}"
-        status = STATUS[one.decision]
+    for ruling in gate.rulings:
+        parts = f"{observed(ruling, words)}; {counted(ruling, words)}"
+        status = STATUS[ruling.decision]
         result = TestResult(
             status=status,
-            message="" if status == "passed" else f"{t(DECISIONS[one.decision])}: {parts}",
-            type=one.rule.kind,
+            message="" if status == "passed" else f"{t(DECISIONS[ruling.decision])}: {parts}",
+            type=ruling.rule.kind,
         )
-        yield TestCase(classname=gate.run.task, name=rule_text(one, words), seconds=0.0, result=result)
+        yield TestCase(classname=gate.run.task, name=rule_text(ruling, words), seconds=0.0, result=result)
 
 
 def _metric(one: Ruling, words: ReportWords) -> str:
@@ -257,19 +257,19 @@ def counted(one: Ruling, words: ReportWords) -> str:
 def _open(gate: Gate, words: ReportWords) -> Iterator[str]:
     """Say of each open rule why it is open, and what would decide it."""
     t = words.t
-    for one in gate.rulings:
-        if one.decision != "inconclusive":
+    for ruling in gate.rulings:
+        if ruling.decision != "inconclusive":
             continue
-        rule = rule_text(one, words)
-        if one.why is not None:
-            yield t("{rule}: {why}.", rule=rule, why=t(one.why))
-        elif one.wanted is None or one.wanted.samples is None:
+        rule = rule_text(ruling, words)
+        if ruling.why is not None:
+            yield t("{rule}: {why}.", rule=rule, why=t(ruling.why))
+        elif ruling.wanted is None or ruling.wanted.samples is None:
             yield t(
                 "{rule}: what was observed is so near the limit that no reasonable number of samples decides; another limit would.",
                 rule=rule,
             )
         else:
-            yield _wanted(one, rule, words)
+            yield _wanted(ruling, rule, words)
 
 
 def _wanted(one: Ruling, rule: str, words: ReportWords) -> str:
@@ -322,7 +322,7 @@ def _looks(gate: Gate, words: ReportWords) -> Iterator[str]:
             "This is the second look: the run drew more samples after it had ended. The first had the rest of the error, {error} in all.",
             error=words.percent(gate.policy.error),
         )
-    if any(one.rule.compares for one in gate.rulings):
+    if any(ruling.rule.compares for ruling in gate.rulings):
         yield t(
             "proctor compare shows the same difference with a two-sided 95% interval, which leaves out 2.5% on each side on average. A bound here errs in no case more often than it says, so it may lie further out."
         )
@@ -331,13 +331,17 @@ def _looks(gate: Gate, words: ReportWords) -> Iterator[str]:
 def _further(gate: Gate, words: ReportWords) -> Iterator[str]:
     """Say how to get more samples without erring more often."""
     t = words.t
-    wanted = [one.wanted.samples for one in gate.rulings if one.wanted is not None and one.wanted.samples is not None]
+    wanted = [
+        ruling.wanted.samples
+        for ruling in gate.rulings
+        if ruling.wanted is not None and ruling.wanted.samples is not None
+    ]
     if not wanted:
         return
     if not gate.second:
         yield t(
             "More samples of these agents take a new run and a new decision: GO by either is then wrong with a chance of at most {error}.",
-            error=words.percent(min(2 * max(one.error for one in gate.rulings), 1.0)),
+            error=words.percent(min(2 * max(ruling.error for ruling in gate.rulings), 1.0)),
         )
         return
     least = len(gate.run.strata.sizes) if gate.run.strata else 1  # of each stratum one

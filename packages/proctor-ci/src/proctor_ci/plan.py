@@ -206,12 +206,12 @@ def plan(
 
 def _runs(store: Store, task: str, options: Mapping[str, Any]) -> list[Run]:
     """Return the runs of a task that ended, the newest first: those with the same options, if there are any."""
-    found = [
+    runs = [
         Run(record, store)
         for record in sorted(store.runs(), key=lambda record: record.created, reverse=True)
         if record.spec.task == task and record.state not in ("running", "copying") and record.scorers
     ]
-    return [run for run in found if run.record.spec.task_options == options] or found
+    return [run for run in runs if run.record.spec.task_options == options] or runs
 
 
 def _check(detect: float | None, threshold: float | None, against: str | None, power: float, error: float) -> None:
@@ -236,18 +236,18 @@ def _check(detect: float | None, threshold: float | None, against: str | None, p
 def _true_value(runs: Sequence[Run], threshold: float, detect: float | None) -> float:
     if detect is not None:
         return threshold + detect
-    found = next((run.headline for run in runs if run.headline is not None), None)
-    if found is None or found.value is None or found.unit != "share":
+    headline = next((run.headline for run in runs if run.headline is not None), None)
+    if headline is None or headline.value is None or headline.unit != "share":
         raise BadInput(
             "No stored run of the task says how good the agent is: add --detect, how far above the threshold."
         )
-    if found.value <= threshold:
+    if headline.value <= threshold:
         raise BadInput(
             "The newest run has {value}, which is not above {threshold}: name with --detect how far above it an agent should be to be passed.",
-            value=f"{found.value:.3f}",
+            value=f"{headline.value:.3f}",
             threshold=threshold,
         )
-    return found.value
+    return headline.value
 
 
 def _smallest(power_of: Callable[[float], float], power: float, threshold: float | None) -> float | None:

@@ -28,15 +28,15 @@ def _sections(plan: SamplePlan, words: ReportWords) -> list[SectionBlock]:
     if plan.choices:
         takes.append(_choices(plan, words))
     takes.append(Bullets([*_remarks(plan, words)]))
-    found = [SectionBlock(t("What it takes"), takes)]
-    if any(one.power >= LEAST_POWER for one in plan.curve):
-        found.append(SectionBlock(t("Power and cost"), [_curve(plan, words)]))
+    blocks = [SectionBlock(t("What it takes"), takes)]
+    if any(size.power >= LEAST_POWER for size in plan.curve):
+        blocks.append(SectionBlock(t("Power and cost"), [_curve(plan, words)]))
     bases = [
         *(t("Measured: {what}", what=one) for one in plan.measured),
         *(t("Assumed: {what}", what=one) for one in plan.assumed),
     ]
-    found.append(SectionBlock(t("What this rests on"), [Bullets(bases)]))
-    return found
+    blocks.append(SectionBlock(t("What this rests on"), [Bullets(bases)]))
+    return blocks
 
 
 def _conclusion(plan: SamplePlan, words: ReportWords) -> str:
@@ -86,13 +86,13 @@ def _spent(choice: PlannedSize, words: ReportWords) -> Iterator[str]:
 
 def _choices(plan: SamplePlan, words: ReportWords) -> TableBlock:
     t = words.t
-    ranged = any(one.low != one.high for one in plan.choices)
+    ranged = any(choice.low != choice.high for choice in plan.choices)
     rows = []
-    for one in _different(plan.choices):
-        low, high = ("–" if end is None else words.count(end) for end in (one.low, one.high))
-        mark = t("cheapest") if one == plan.best else "" if one.samples <= plan.total else t("more than there are")
-        samples = words.count(one.samples) + (f" [{low}, {high}]" if low != high else "")
-        rows.append([words.count(one.attempts), samples, words.count(one.trials), *_costs(one, words), mark])
+    for size in _different(plan.choices):
+        low, high = ("–" if end is None else words.count(end) for end in (size.low, size.high))
+        mark = t("cheapest") if size == plan.best else "" if size.samples <= plan.total else t("more than there are")
+        samples = words.count(size.samples) + (f" [{low}, {high}]" if low != high else "")
+        rows.append([words.count(size.attempts), samples, words.count(size.trials), *_costs(size, words), mark])
     columns = [
         t("Attempts"),
         t("Samples [range]") if ranged else t("Samples"),
@@ -106,19 +106,19 @@ def _choices(plan: SamplePlan, words: ReportWords) -> TableBlock:
 def _different(choices: Sequence[PlannedSize]) -> Iterator[PlannedSize]:
     """Yield the choices without those whose attempts, more of them, take as many samples as fewer do."""
     least: int | None = None
-    for one in choices:
-        if least is None or one.samples < least:
-            least = one.samples
-            yield one
+    for choice in choices:
+        if least is None or choice.samples < least:
+            least = choice.samples
+            yield choice
 
 
 def _curve(plan: SamplePlan, words: ReportWords) -> TableBlock:
     rows = []
-    for one in plan.curve:
-        filled = round(BAR * one.power)
+    for size in plan.curve:
+        filled = round(BAR * size.power)
         bar = "━" * filled + "╌" * (BAR - filled)
-        samples, trials = words.count(one.samples), words.count(one.trials)
-        rows.append([samples, trials, *_costs(one, words), words.percent(one.power), bar])
+        samples, trials = words.count(size.samples), words.count(size.trials)
+        rows.append([samples, trials, *_costs(size, words), words.percent(size.power), bar])
     t = words.t
     columns = [t("Samples"), t("Trials"), *_cost_columns(plan, words), t("Power"), ""]
     return TableBlock(columns, rows, right=range(len(columns) - 1))
@@ -132,14 +132,14 @@ def _cost_columns(plan: SamplePlan, words: ReportWords) -> Sequence[str]:
 
 
 def _costs(choice: PlannedSize, words: ReportWords) -> Sequence[str]:
-    found = []
+    texts = []
     if choice.money is not None:
-        found.append(words.amount(choice.money))
+        texts.append(words.amount(choice.money))
     if choice.tokens is not None:
-        found.append(words.amount(choice.tokens))
+        texts.append(words.amount(choice.tokens))
     if choice.minutes is not None:
-        found.append(words.seconds(60 * choice.minutes))
-    return found
+        texts.append(words.seconds(60 * choice.minutes))
+    return texts
 
 
 def _remarks(plan: SamplePlan, words: ReportWords) -> Iterator[str]:

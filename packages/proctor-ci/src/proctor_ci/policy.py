@@ -201,13 +201,13 @@ def _rule(table: Mapping[str, Any], line: int, text: str, path: str) -> PolicyRu
         if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
             place = _place(path, line and _line_of_key(text, name, line))
             raise BadInput("{place}: '{name}' cannot be {value}.", place=place, name=name, value=value)
-    found = PolicyRule(**msgspec.structs.asdict(converted(table, RuleTable, place)), line=line)
-    problem = _problem(found)
+    rule = PolicyRule(**msgspec.structs.asdict(converted(table, RuleTable, place)), line=line)
+    problem = _problem(rule)
     if problem is not None:
         raise BadInput("{place}: {problem}", place=place, problem=problem)
-    if found.error is not None:
-        _check_error(found.error, place)
-    return found
+    if rule.error is not None:
+        _check_error(rule.error, place)
+    return rule
 
 
 def _problem(rule: PolicyRule) -> Sentence | None:

@@ -293,7 +293,7 @@ class Field:
         """Take what is stored of a run; with the last one, the pairs are set up."""
         steps = self._steps[number] = read_steps(record, store, self._scorer, finished)
         self._saved[number] = record.planned - len(finished)
-        known = [one for one in self._steps if one is not None]
+        known = [step for step in self._steps if step is not None]
         if [*steps.ids] != [*known[0].ids]:
             raise BadInput("The runs of a race visit the same samples; those of '{run}' are others.", run=record.id)
         if len(known) < self._count:

@@ -43,8 +43,8 @@ def sections(race: Race, words: ReportWords) -> list[SectionBlock]:
     ]
     agents = TableBlock([t("Agent"), t("Value [95% interval]"), t("Trials"), t("Run"), t("Result")], rows, right=(1, 2))
     duels = [
-        [_versus(race, one), _difference(one.looked), _steps(one.looked, words), _verdict(race, one, words)]
-        for one in race.duels
+        [_versus(race, duel), _difference(duel.looked), _steps(duel.looked, words), _verdict(race, duel, words)]
+        for duel in race.duels
     ]
     pairs = TableBlock(
         [t("Pair"), t("Difference in points [bounds]"), t("Looked at"), t("Decision")], duels, right=(1, 2)
@@ -96,8 +96,8 @@ def as_json(race: Race) -> str:
             for run in race.runs
         ],
         "pairs": [
-            {"first": race.runs[one.first].id, "second": race.runs[one.second].id, **msgspec.to_builtins(one.looked)}
-            for one in race.duels
+            {"first": race.runs[duel.first].id, "second": race.runs[duel.second].id, **msgspec.to_builtins(duel.looked)}
+            for duel in race.duels
         ],
     }
     return json.dumps(msgspec.to_builtins(shown), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
@@ -157,8 +157,10 @@ def _place(race: Race, number: int, words: ReportWords) -> str:
 
 
 def _value(race: Race, number: int, words: ReportWords) -> str:
-    one = race.runs[number].headline
-    return "–" if one is None or one.value is None else f"{words.value(one)} [{words.interval(one)}]"
+    headline = race.runs[number].headline
+    return (
+        "–" if headline is None or headline.value is None else f"{words.value(headline)} [{words.interval(headline)}]"
+    )
 
 
 def _versus(race: Race, one: Duel) -> str:

@@ -331,7 +331,9 @@ def _slices(run: Run, gate: Gate | None) -> list[_Slice]:
     """Return the values of the tag by which the task is drawn, or of the first that has a few."""
     by = run.record.strata.by if run.record.strata is not None else ""
     if not by:
-        counts = Counter(name.partition("=")[0] for name in {one.slice for one in run.estimates if one.slice})
+        counts = Counter(
+            name.partition("=")[0] for name in {estimate.slice for estimate in run.estimates if estimate.slice}
+        )
         by = next((key for key in sorted(counts) if 2 <= counts[key] <= MOST_SLICES), "")
     rule = PolicyRule(metric=run.record.main_scorer, at_least=0.0, each=by)
     try:

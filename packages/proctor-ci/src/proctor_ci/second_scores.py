@@ -72,23 +72,23 @@ def read_answers(run: Run, scorer: str) -> dict[str, Answers]:
     for value in run.store.values(run.id, scorer):
         if PREPARATION in value.tags:
             continue
-        one = found.get(value.sample_id)
-        if one is None:
-            one = found[value.sample_id] = Answers(value.cluster, value.tags)
+        answers = found.get(value.sample_id)
+        if answers is None:
+            answers = found[value.sample_id] = Answers(value.cluster, value.tags)
         if value.value is None:
-            one.why = value.why
+            answers.why = value.why
         else:
-            one.values[value.attempt] = value.value
+            answers.values[value.attempt] = value.value
     if len(found) * run.record.spec.attempts < run.record.planned:
         for sample in run.store.planned(run.id):
             if sample.id not in found and PREPARATION not in sample.tags:
                 found[sample.id] = Answers(sample.cluster or sample.id, sample.tags)
     for verdict in run.store.verdicts(run.id, scorer=scorer):
-        one = found.get(verdict.sample_id)
-        if one is not None and verdict.attempt in one.values:
-            one.by_attempt[verdict.attempt] = verdict.scorer_version
-            if one.values[verdict.attempt] < 1:
-                one.errors[verdict.attempt] = verdict.result.known.error_class
+        answers = found.get(verdict.sample_id)
+        if answers is not None and verdict.attempt in answers.values:
+            answers.by_attempt[verdict.attempt] = verdict.scorer_version
+            if answers.values[verdict.attempt] < 1:
+                answers.errors[verdict.attempt] = verdict.result.known.error_class
     for trial in run.trials(outcome="agent_failed"):
         if trial.sample_id in found:
             found[trial.sample_id].errors[trial.attempt] = AGENT_FAILED
@@ -194,7 +194,7 @@ def _scored_again(
     found: dict[Key, Verdict] = {}
 
     async def keep(verdicts: Sequence[Verdict]) -> None:
-        found.update({(one.sample_id, one.attempt): one for one in verdicts})
+        found.update({(verdict.sample_id, verdict.attempt): verdict for verdict in verdicts})
 
     async def work(stop: asyncio.Event) -> None:
         await score_again(

@@ -50,11 +50,11 @@ def _commit() -> str:
 
 def _files(pattern: str) -> str:
     folder = Path(Path(pattern).anchor or ".")
-    found = sorted(path for path in folder.glob(str(Path(pattern).relative_to(Path(pattern).anchor))) if path.is_file())
-    if len(found) > MOST_FILES:
+    paths = sorted(path for path in folder.glob(str(Path(pattern).relative_to(Path(pattern).anchor))) if path.is_file())
+    if len(paths) > MOST_FILES:
         raise BadInput("{pattern} names more than {most} files.", pattern=pattern, most=MOST_FILES)
     parts = []
-    for path in found:
+    for path in paths:
         try:
             status = path.stat()
             parts.append(f"{path}\0{_digest(path, status.st_mtime_ns, status.st_size)}")

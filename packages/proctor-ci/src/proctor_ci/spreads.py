@@ -135,10 +135,10 @@ def spread_of_two(runs: Sequence[Run], baseline: Run | None) -> KnownSpread:
         known.assumed.append(_NO_ATTEMPTS)
     known.attempts_known = within is not None
     noise = within or 0.0
-    made = baseline.record.spec.attempts if baseline is not None else 0
+    attempts = baseline.record.spec.attempts if baseline is not None else 0
     if baseline is not None and within is not None:
         known.spread = replace(
-            known.spread, within=noise, fixed=noise / made, is_binary=known.spread.is_binary and made == 1
+            known.spread, within=noise, fixed=noise / attempts, is_binary=known.spread.is_binary and attempts == 1
         )
     return known
 
@@ -180,7 +180,7 @@ def _pairs(runs: Sequence[Run], baseline: Run | None) -> Iterator[_Measured]:
             continue
         single = all(run.record.spec.attempts == 1 for run in (old, new))
         found = compare(pairs, single=single)
-        moved = math.fsum(one.weight for one in pairs if one.observed) / len(pairs)
+        moved = math.fsum(pair.weight for pair in pairs if pair.observed) / len(pairs)
         if found.standard_error is not None and found.clusters > 1:
             yield old, new, found, moved, all(one.whole for each in earned for one in each.values())
 

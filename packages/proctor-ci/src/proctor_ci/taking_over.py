@@ -76,7 +76,7 @@ def _conditions(record: RunRecord) -> str:
 def _wanted(job: Job, store: Store, hours: float) -> Iterator[StoredTrial]:
     """Yield the trials of other tiers that are as good as those that the job would make, each key once."""
     record = job.record
-    others = [one for one in store.runs() if one.tier and one.id != record.id]
+    others = [run for run in store.runs() if run.tier and run.id != record.id]
     since = time.time() - 3600 * hours
     sources = [
         one for one in others if one.tier != record.tier and one.created >= since and has_same_conditions(one, record)
@@ -106,8 +106,8 @@ def _is_whole(stored: StoredTrial, record: RunRecord) -> bool:
     """True if a trial came to its end, and every scorer to a verdict on it."""
     if stored.trial.outcome not in IN_THE_MEAN:
         return False
-    verdicts = {one.scorer: one.result for one in stored.verdicts}
-    failed = any(not isinstance(one, Score) and one.why != "not_applicable" for one in verdicts.values())
+    verdicts = {verdict.scorer: verdict.result for verdict in stored.verdicts}
+    failed = any(not isinstance(verdict, Score) and verdict.why != "not_applicable" for verdict in verdicts.values())
     return not failed and (stored.trial.outcome != "scored" or verdicts.keys() >= set(record.scorers))
 
 
@@ -121,7 +121,7 @@ async def _begin(job: Job, store: Store, found: Iterator[StoredTrial]) -> Job:
             record = replace(record, planned=samples * record.spec.attempts)
         while chunk := list(islice(found, CHUNK)):
             await run_together(*(_add(one, record, store) for one in chunk))
-        made_by = Counter(one.notes[MADE_BY] for one in store.trials(record.id) if MADE_BY in one.notes)
+        made_by = Counter(trial.notes[MADE_BY] for trial in store.trials(record.id) if MADE_BY in trial.notes)
         warning = say(
             "{count} of its trials are those of {runs}, made under the same conditions: the costs of these are in both.",
             count=made_by.total(),
@@ -136,5 +136,5 @@ async def _begin(job: Job, store: Store, found: Iterator[StoredTrial]) -> Job:
 async def _add(stored: StoredTrial, record: RunRecord, store: Store) -> None:
     trial = stored.trial
     notes = {MADE_BY: trial.run_id, **trial.notes}  # whoever made it first
-    verdicts = [replace(one, run_id=record.id) for one in stored.verdicts]
+    verdicts = [replace(verdict, run_id=record.id) for verdict in stored.verdicts]
     await store.add(replace(trial, run_id=record.id, notes=notes), verdicts, stored.sample)

@@ -24,7 +24,9 @@ def page(result: TierResult, lang: str) -> WholePage:
     left_out = [Paragraph(t("The budget was spent before {task}.", task=task.task)) for task in result.left_out]
     found = [SectionBlock(t("Runs"), [*blocks, *left_out])]
     for gate in filter(None, result.gates):
-        found += [SectionBlock(f"{gate.run.task}: {one.title}", one.blocks) for one in pages.sections(gate, words)]
+        found += [
+            SectionBlock(f"{gate.run.task}: {section.title}", section.blocks) for section in pages.sections(gate, words)
+        ]
     agents = dict.fromkeys(run.record.agent for run in result.runs)
     return WholePage(title=title, facts={t("Agent"): ", ".join(agents)}, sections=found, numbered=False)
 

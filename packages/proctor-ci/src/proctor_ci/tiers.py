@@ -219,7 +219,7 @@ def _prepared(tier: Tier, task: TierTask, usual: RunOptions, store: Store, hours
 def _cut_off(wanted: RunRecord, store: Store, hours: float) -> str | None:
     """Return the newest run of the same tier under the same conditions that did not come to its end."""
     since = time.time() - 3600 * hours
-    found = [
+    runs = [
         record
         for record in store.runs()
         if record.tier == wanted.tier
@@ -229,7 +229,7 @@ def _cut_off(wanted: RunRecord, store: Store, hours: float) -> str | None:
         and has_same_conditions(record, wanted)
         and store.writer(record.id) is None
     ]
-    return max(found, key=lambda record: record.created).id if found else None
+    return max(runs, key=lambda record: record.created).id if runs else None
 
 
 def _policy(task: TierTask, store: Store) -> GatePolicy | None:
@@ -256,10 +256,18 @@ def _left(budget: Budget, runs: Sequence[Run]) -> Budget | None:
 
 
 def _decision(gates: Sequence[Gate | None], left_out: Sequence[GatePolicy | None]) -> Decision | None:
-    found = {one.decision for one in gates if one is not None}
+    decisions = {one.decision for one in gates if one is not None}
     if any(policy is not None for policy in left_out):
-        found.add("inconclusive")
-    return "no_go" if "no_go" in found else "inconclusive" if "inconclusive" in found else "go" if found else None
+        decisions.add("inconclusive")
+    return (
+        "no_go"
+        if "no_go" in decisions
+        else "inconclusive"
+        if "inconclusive" in decisions
+        else "go"
+        if decisions
+        else None
+    )
 
 
 class _TaskTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -294,7 +302,7 @@ def _tier(name: str, values: object, file: Path) -> Tier:
         raise BadInput("{place}: 'reuse_hours' is 0 or more.", place=place)
     return Tier(
         name=name,
-        tasks=tuple(_task(one, table, file, place) for one in table.tasks),
+        tasks=tuple(_task(task, table, file, place) for task in table.tasks),
         budget=converted(table.budget, Budget, place),
         reuse_hours=table.reuse_hours,
     )

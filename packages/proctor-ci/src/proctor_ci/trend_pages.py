@@ -92,7 +92,7 @@ def shift_text(shift: TrendShift, words: ReportWords) -> str:
 
 def changed_names(changes: Sequence[Change]) -> str:
     """Name the first of some changes."""
-    names = [one.name.rpartition(SEPARATOR)[2] for one in changes]
+    names = [change.name.rpartition(SEPARATOR)[2] for change in changes]
     return ", ".join([*names[:NAMED], *(["…"] if len(names) > NAMED else [])])
 
 

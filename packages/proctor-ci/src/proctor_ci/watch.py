@@ -260,8 +260,8 @@ class FileWatcher:
             self.courier.post(notices)
             self._save()
         self._tell(say("{watch}: {result}", watch=watch.name, result=known.result))
-        for one in notices:
-            self._tell(say("{watch}: alert: {text}", watch=watch.name, text=one.text) if not one.is_over else say("{watch}: over: {text}", watch=watch.name, text=one.text))  # fmt: skip
+        for notice in notices:
+            self._tell(say("{watch}: alert: {text}", watch=watch.name, text=notice.text) if not notice.is_over else say("{watch}: over: {text}", watch=watch.name, text=notice.text))  # fmt: skip
 
     def _in_a_child(self, order: Order) -> Fired:
         self._child = Child(order, hidden=self._file.channels, inherited=self._handle)
@@ -275,7 +275,7 @@ class FileWatcher:
     def _watch(self, name: str) -> WatchRule:
         from proctor.registry import unknown
 
-        names = [one.name for one in self._file.watches]
+        names = [watch.name for watch in self._file.watches]
         if name not in names:
             raise unknown("watch", name, names, paths=False)
         return self._file.watches[names.index(name)]
@@ -324,7 +324,7 @@ class FileWatcher:
 def _result(fired: Fired, numbers: Sequence[str]) -> Sentence:
     if fired.error is not None:
         return say("failed: {why}", why=fired.error)
-    decided = [one for one in fired.decisions if one is not None]
+    decided = [decision for decision in fired.decisions if decision is not None]
     if not decided:
         return say("ended: {runs}", runs=", ".join(numbers))
     worst = "no_go" if "no_go" in decided else "inconclusive" if "inconclusive" in decided else "go"

@@ -124,13 +124,13 @@ def read_watch_file(path: str | Path) -> WatchFile:
         raise BadInput("{path} has no [[watch]], so there is nothing to do.", path=path)
     zone = _zone(found.timezone, path)
     watches = tuple(_watch(one, path) for one in found.watch)
-    names = [one.name for one in watches]
+    names = [watch.name for watch in watches]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadInput("{path}: two watches are called '{name}'.", path=path, name=twice)
     return WatchFile(
         path=path,
         watches=watches,
-        schedules={one.name: Schedule(one.schedule, zone) for one in watches if one.schedule},
+        schedules={watch.name: Schedule(watch.schedule, zone) for watch in watches if watch.schedule},
         channels=_channels(found.channels, path),
         quiet=Quiet.read(found.quiet, zone) if found.quiet else None,
         zone=zone,

@@ -169,15 +169,15 @@ def _text(value: object) -> object:
     """Return a value as a query has it: true and false as in JSON."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return [_text(one) for one in value] if isinstance(value, list) else value
+    return [_text(item) for item in value] if isinstance(value, list) else value
 
 
 def _operation_of(function: Callable[..., Any]) -> Operation:
     from proctor_web.site import operations
 
-    for one in operations():
-        if one.call is inspect.unwrap(function):
-            return one
+    for operation in operations():
+        if operation.call is inspect.unwrap(function):
+            return operation
     raise BadInput(
         "{name} is not one of the functions that the server offers.", name=getattr(function, "__name__", function)
     )

@@ -225,7 +225,7 @@ def new_set(folder: Path, file: str, *, set_id: str = "", name: str = "", descri
     """
     path = inside(folder, file)
     chosen = set_id or read.set_id(path)
-    made = EvalSet(
+    eval_set = EvalSet(
         eval_set_id=chosen,
         name=name or chosen,
         description=description or None,
@@ -235,7 +235,7 @@ def new_set(folder: Path, file: str, *, set_id: str = "", name: str = "", descri
     if path.exists():
         raise BadInput("There is an eval set {file} already; nothing was written.", file=file)
     _make_folder(path, file)
-    write.create(path, made)
+    write.create(path, eval_set)
     return open_set(folder, file)
 
 
@@ -366,7 +366,7 @@ def move_case(
 
     def edit(eval_set: EvalSet) -> EvalSet:
         case = cases.find(eval_set, case_id)
-        others = [one for one in eval_set.eval_cases if one is not case]
+        others = [eval_case for eval_case in eval_set.eval_cases if eval_case is not case]
         place = min(max(to, 0), len(others))
         return replace(eval_set, eval_cases=[*others[:place], case, *others[place:]])
 

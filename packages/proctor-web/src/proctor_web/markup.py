@@ -129,18 +129,18 @@ def pieces(text: str) -> Iterator[str | Formula]:
     """
     never_closed: set[str] = set()
     at = 0
-    while (found := OPENS.search(text, at)) is not None:
-        if found.start() > at:
-            yield text[at : found.start()]
-        end = _end_of(text, found, never_closed)
+    while (match := OPENS.search(text, at)) is not None:
+        if match.start() > at:
+            yield text[at : match.start()]
+        end = _end_of(text, match, never_closed)
         if end is None:
-            yield found[0]
-            at = found.end()
-        elif found.lastgroup in ("code", "escaped"):
-            yield text[found.start() : end]
+            yield match[0]
+            at = match.end()
+        elif match.lastgroup in ("code", "escaped"):
+            yield text[match.start() : end]
             at = end
         else:
-            yield _formula(text[found.start() : end], found)
+            yield _formula(text[match.start() : end], match)
             at = end
     if at < len(text):
         yield text[at:]

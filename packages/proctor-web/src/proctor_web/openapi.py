@@ -18,15 +18,15 @@ REFERENCE = "#/components/schemas/{name}"
 
 def describe(operations: Sequence[Operation]) -> Mapping[str, Any]:
     """Return the description of these operations, ready for JSON."""
-    given = [one.given for one in operations if one.given is not None]
-    returned = [one.returns for one in operations if _is_data(one.returns)]
+    given = [operation.given for operation in operations if operation.given is not None]
+    returned = [operation.returns for operation in operations if _is_data(operation.returns)]
     types = [*dict.fromkeys([Failure, *given, *returned])]
     schemas, components = msgspec.json.schema_components(types, schema_hook=json_of, ref_template=REFERENCE)
     schema_by_type = dict(zip(types, schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for one in operations:
-        path = API + re.sub(r"\{(\w+)(:\w+)?\}", r"{\1}", one.path)
-        paths.setdefault(path, {})[one.method.lower()] = _operation(one, schema_by_type, components)
+    for operation in operations:
+        path = API + re.sub(r"\{(\w+)(:\w+)?\}", r"{\1}", operation.path)
+        paths.setdefault(path, {})[operation.method.lower()] = _operation(operation, schema_by_type, components)
     named = _named_in(paths, components)
     used = {name: schema for name, schema in components.items() if name in named}
     return {

@@ -76,7 +76,7 @@ def path_fields(path: str) -> Sequence[str]:
 
 
 def api_routes(workspace: Workspace, operations: Sequence[Operation]) -> list[Route]:
-    return [_route(workspace, one) for one in operations]
+    return [_route(workspace, operation) for operation in operations]
 
 
 def _route(workspace: Workspace, operation: Operation) -> Route:
@@ -183,10 +183,10 @@ def _checked(given: T) -> T:
     assert isinstance(given, msgspec.Struct)
     for field in msgspec.structs.fields(given):
         value = getattr(given, field.name)
-        for one in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(one, int) and abs(one) > MOST_NUMBER:
+        for item in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(item, int) and abs(item) > MOST_NUMBER:
                 raise msgspec.ValidationError(f"Number out of range - at `$.{field.encode_name}`")
-            if isinstance(one, str) and "\0" in one:
+            if isinstance(item, str) and "\0" in item:
                 raise msgspec.ValidationError(f"Text with a NUL character - at `$.{field.encode_name}`")
     return given
 

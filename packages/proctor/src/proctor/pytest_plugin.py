@@ -223,7 +223,7 @@ def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[st
             limit=which["limit"], first=which["first"], ids=tuple(which["ids"] or ()), tags=which["tags"] or {}
         )
         samples = choose(made, selection, which["seed"] or 0).read()
-        known[key] = {one.id: replace(made, samples=[one], planned=1) for one in samples}
+        known[key] = {sample.id: replace(made, samples=[sample], planned=1) for sample in samples}
     return known[key]
 
 
@@ -298,12 +298,12 @@ def _message(run: "Run", found: "ThresholdCheck") -> str:
 
     def show(console: "Console") -> None:
         for sample_id, attempt in [*failed.items()][:SHOWN_FAILURES]:
-            one = stored_story(run.store, run.id, sample_id, attempt, characters=100_000)
+            story = stored_story(run.store, run.id, sample_id, attempt, characters=100_000)
             console.print()
-            if one is None:
+            if story is None:
                 console.print(speak("{sample}: not run", lang, sample=sample_id), markup=False)
             else:
-                failure(one, lang, console, with_attempt=run.record.spec.attempts > 1)
+                failure(story, lang, console, with_attempt=run.record.spec.attempts > 1)
         if len(failed) > SHOWN_FAILURES:
             console.print(speak("… and {count} more.", lang, count=len(failed) - SHOWN_FAILURES), markup=False)
 

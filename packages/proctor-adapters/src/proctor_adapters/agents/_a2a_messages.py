@@ -110,7 +110,7 @@ def _whole_numbers(value: object) -> Any:
         case dict():
             return {key: _whole_numbers(value[key]) for key in sorted(value)}
         case list():
-            return [_whole_numbers(one) for one in value]
+            return [_whole_numbers(item) for item in value]
         case float() if value.is_integer():
             return int(value)
     return value

@@ -62,8 +62,8 @@ class Way(httpx.AsyncBaseTransport):
     def _target(self, request: httpx.Request) -> RequestTarget:
         url = str(request.url)
         key = (request.method, url, request.headers.get("accept", ""))
-        found = self._targets.get(key)
-        if found is None:
+        target = self._targets.get(key)
+        if target is None:
             if self._headers and _origin(url) != self._origin:
                 raise BadInput(
                     "The card of {where} sends us to {other}, another host than the one the headers are meant for. If you trust it, give that address as the option 'address'.",
@@ -71,7 +71,7 @@ class Way(httpx.AsyncBaseTransport):
                     other=_origin(url),
                 )
             headers = {name: value for name, value in request.headers.items() if name not in _OWN_HEADERS}
-            found = self._targets[key] = RequestTarget(
+            target = self._targets[key] = RequestTarget(
                 url,
                 method=request.method,
                 headers=headers | self._headers,
@@ -80,7 +80,7 @@ class Way(httpx.AsyncBaseTransport):
                 advice=say("Check the address, and the key that the option 'headers' names with env:NAME."),
                 policy=self._policy,
             )
-        return found
+        return target
 
 
 class _Events:

@@ -81,10 +81,12 @@ class Waiting:
         id, name, arguments = call.id or "", call.name or "", call.args or {}
         awaits: Literal["consent", "words", "turn"] = "consent"
         hint = ""
-        made = call_of(name, arguments, id)
+        tool_call = call_of(name, arguments, id)
         if name == CONFIRMATION:
             original = arguments.get("originalFunctionCall") or {}
-            made = call_of(str(original.get("name") or ""), original.get("args") or {}, str(original.get("id") or ""))
+            tool_call = call_of(
+                str(original.get("name") or ""), original.get("args") or {}, str(original.get("id") or "")
+            )
             hint = str((arguments.get("toolConfirmation") or {}).get("hint") or "")
             hint = "" if hint.startswith(USUAL_HINT) else hint
         elif name == INPUT:
@@ -93,7 +95,7 @@ class Waiting:
             awaits = "words"
         elif not is_long_running:
             return
-        self._open[id] = _Open(id=id, name=name, approval=Approval(call=made, hint=hint, awaits=awaits))
+        self._open[id] = _Open(id=id, name=name, approval=Approval(call=tool_call, hint=hint, awaits=awaits))
 
 
 def _is_request(part: Part, meanwhile: Mapping[str, object]) -> bool:

@@ -221,7 +221,7 @@ class LangchainRecord:
             tool = self._tool_by_run.pop(run, None)
             if tool is not None:
                 self._events.remove(tool)
-                self._interrupted += [(one, tool.call) for one in interrupts]
+                self._interrupted += [(interrupt, tool.call) for interrupt in interrupts]
 
     # What became of it.
 
@@ -306,7 +306,9 @@ def handler_of(record: LangchainRecord, *, joins: bool = False) -> Any:
 
         def on_llm_end(self, response: Any, *, run_id: Any, **_: Any) -> None:
             generations = response.generations[0] if response.generations else ()
-            record.end_reply(run_id, next((getattr(one, "message", None) for one in generations), None), joins=joins)
+            record.end_reply(
+                run_id, next((getattr(generation, "message", None) for generation in generations), None), joins=joins
+            )
 
         def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **given: Any) -> None:
             name = (serialized or {}).get("name") or given.get("name") or ""
@@ -319,7 +321,7 @@ def handler_of(record: LangchainRecord, *, joins: bool = False) -> Any:
 
         def on_tool_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
             if type(error).__name__ == "GraphInterrupt":
-                record.interrupt_tool(run_id, [one for found in error.args for one in found])
+                record.interrupt_tool(run_id, [one for argument in error.args for one in argument])
             else:
                 record.end_tool(run_id, f"{type(error).__name__}: {error}", is_error=True)
 

@@ -36,9 +36,9 @@ class Interrupted(msgspec.Struct, frozen=True, kw_only=True):
     def answer(self, decided: Sequence[Approval]) -> object:
         """Return the value that resumes it."""
         if isinstance(self.value, Mapping) and "action_requests" in self.value:
-            return {"decisions": [_decision(one) for one in decided]}
+            return {"decisions": [_decision(approval) for approval in decided]}
         if self.approvals[0].awaits == "consent":
-            answers = [_response(one) for one in decided]
+            answers = [_response(approval) for approval in decided]
             return answers if isinstance(self.value, list | tuple) else answers[0]
         return decided[0].words or decided[0].approved
 
@@ -52,17 +52,17 @@ def resume_value(interrupts: Sequence[Interrupted], decided: Sequence[Approval])
     """Return what resumes a graph after all decisions: the answer to its interrupt, or of several the answers by their ids."""
     answers: dict[str, object] = {}
     rest = list(decided)
-    for one in interrupts:
-        mine, rest = rest[: len(one.approvals)], rest[len(one.approvals) :]
-        answers[one.id] = one.answer(mine)
+    for interrupt in interrupts:
+        mine, rest = rest[: len(interrupt.approvals)], rest[len(interrupt.approvals) :]
+        answers[interrupt.id] = interrupt.answer(mine)
     return answers if len(answers) > 1 else next(iter(answers.values()))
 
 
 def calls_at_breakpoint(messages: Sequence[Any], node: str) -> list[Approval]:
     """Return the calls of the last message of a graph that stopped before a node; the node itself where there are none."""
     calls = getattr(messages[-1], "tool_calls", ()) if messages else ()
-    found = [call_of(call["name"] or "", call["args"], call["id"] or "") for call in calls]
-    return [Approval(call=call) for call in found or [ToolCall(name=node)]]
+    tool_calls = [call_of(call["name"] or "", call["args"], call["id"] or "") for call in calls]
+    return [Approval(call=call) for call in tool_calls or [ToolCall(name=node)]]
 
 
 def denied_results(decided: Sequence[Approval]) -> list[Any]:
@@ -71,10 +71,13 @@ def denied_results(decided: Sequence[Approval]) -> list[Any]:
 
     return [
         ToolMessage(
-            NOT_ALONE if one.approved else denial_of(one), name=one.call.name, tool_call_id=one.call.id, status="error"
+            NOT_ALONE if approval.approved else denial_of(approval),
+            name=approval.call.name,
+            tool_call_id=approval.call.id,
+            status="error",
         )
-        for one in decided
-        if one.call.id
+        for approval in decided
+        if approval.call.id
     ]
 
 
@@ -93,7 +96,7 @@ def _approvals(value: Any, call: ToolCall | None) -> tuple[Approval, ...]:
 
 
 def _mappings(value: Any) -> Sequence[Mapping[str, Any]]:
-    return value if isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value) else ()
+    return value if isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in value) else ()
 
 
 def _consent(name: object, arguments: object, description: object) -> Approval:

@@ -221,7 +221,7 @@ def _same(words: str, answer: str) -> bool:
     if words == answer or parted(answer)[1] == words:
         return True
     try:
-        one, other = json.loads(words), json.loads(answer)
+        data, other = json.loads(words), json.loads(answer)
     except (ValueError, RecursionError):
         return False
-    return bool(one == other)
+    return bool(data == other)

@@ -105,10 +105,10 @@ def plain(value: Mapping[str, object]) -> dict[str, object]:
     """Return a mapping, such as the state of a session, as JSON can hold it."""
     try:
         text = json.dumps(value, default=str, skipkeys=True)
-        made: dict[str, object] = json.loads(clean(text))
+        data: dict[str, object] = json.loads(clean(text))
     except (ValueError, RecursionError):
         return {str(key): str(one)[:1000] for key, one in value.items()}
-    return made
+    return data
 
 
 def _parts_of(part: "types.Part") -> Iterator[Part]:

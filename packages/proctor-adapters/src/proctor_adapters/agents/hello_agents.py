@@ -146,7 +146,7 @@ class _Model:
 
     def _before(self, messages: object) -> float:
         """Note the results that only the messages to the model tell of, and that it is asked."""
-        given = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
+        given = [message for message in messages if isinstance(message, Mapping)] if isinstance(messages, list) else []
         content_by_call = {one["tool_call_id"]: one.get("content") for one in given if "tool_call_id" in one}
         for id, name in self._tool_by_call.items():
             if id in content_by_call:

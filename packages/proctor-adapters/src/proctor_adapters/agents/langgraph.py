@@ -127,7 +127,7 @@ class GraphSession(_Session):
 
         if self._interrupts:
             return await self.run(Command(resume=resume_value(self._interrupts, approvals)))
-        if all(one.approved for one in approvals):
+        if all(approval.approved for approval in approvals):
             return await self.run(None)
         denied, before = denied_results(approvals), len(self._record.steps())
         if not denied:  # the node is not to run
@@ -170,9 +170,11 @@ class GraphSession(_Session):
             await in_thread(partial(self._play_plain, given, config, modes, record))  # its checkpointer is not async
         self._state, steps = record.state, record.steps()
         self._interrupts = read_interrupts(record.interrupts)
-        self.waiting = [approval for one in self._interrupts for approval in one.approvals] or await self._stopped_at()
+        self.waiting = [
+            approval for interrupt in self._interrupts for approval in interrupt.approvals
+        ] or await self._stopped_at()
         if self.waiting and all(one.awaits == "turn" for one in self.waiting):
-            return with_answer(steps, "\n".join(one.text for one in self._interrupts))
+            return with_answer(steps, "\n".join(interrupt.text for interrupt in self._interrupts))
         return steps
 
     def go_on(self, before: Any) -> None:

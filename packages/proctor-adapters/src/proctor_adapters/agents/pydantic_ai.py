@@ -64,8 +64,12 @@ class RunSession:
 
         return await self._run(
             deferred_tool_results=DeferredToolResults(
-                approvals={one.call.id: _consent_of(one) for one in approvals if one.awaits == "consent"},
-                calls={one.call.id: _result_of(one) for one in approvals if one.awaits != "consent"},
+                approvals={
+                    approval.call.id: _consent_of(approval) for approval in approvals if approval.awaits == "consent"
+                },
+                calls={
+                    approval.call.id: _result_of(approval) for approval in approvals if approval.awaits != "consent"
+                },
             )
         )
 

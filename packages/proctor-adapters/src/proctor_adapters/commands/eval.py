@@ -142,7 +142,7 @@ def _plan(places: Sequence[str], given: Mapping[str, Any]) -> EvalPlan:
         agent = given["agent"] or f"adk:{folder}"
         if not given["agent"] and not Path(folder).expanduser().is_dir():
             raise BadInput("There is no folder {path}.", path=folder)
-    return EvalPlan(agent=agent, folder=Path(folder).expanduser(), sets=[_file(one, Path(folder)) for one in files])
+    return EvalPlan(agent=agent, folder=Path(folder).expanduser(), sets=[_file(file, Path(folder)) for file in files])
 
 
 def _file(name: str, folder: Path) -> str:
@@ -226,13 +226,16 @@ def _criteria(given: Mapping[str, Any]) -> dict[str, Any]:
         found["config"] = str(given["config_file_path"])
     if given["allow_code"]:
         found["allow_code"] = True
-    if all(one is None for one in thresholds.values()):
+    if all(threshold is None for threshold in thresholds.values()):
         return found
     if {"config", "criteria"} & found.keys():
         raise BadInput("Give thresholds either as options or in a file of criteria, not both.")
     from proctor_adapters.evalsets.criteria import DEFAULT
 
-    return {**found, "criteria": {name: DEFAULT[name] if one is None else one for name, one in thresholds.items()}}
+    return {
+        **found,
+        "criteria": {name: DEFAULT[name] if threshold is None else threshold for name, threshold in thresholds.items()},
+    }
 
 
 def _scorers(given: Mapping[str, Any]) -> list[Any] | None:

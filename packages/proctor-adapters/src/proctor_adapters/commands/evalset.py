@@ -211,29 +211,33 @@ def from_trace(
         raise BadInput("Say where the cases go: -o shop.evalset.json, or look at them first with --dry-run.")
     chosen = read_patterns(patterns, common=redact_common)
     traces = read(files)
-    made = record_cases(traces, set_id(out) if out is not None else "trace", chosen)
+    recorded_set = record_cases(traces, set_id(out) if out is not None else "trace", chosen)
     if out is not None and not dry_run:
-        create(out, made.eval_set)
+        create(out, recorded_set.eval_set)
     counts = {
         "spans": traces.spans,
         "traces": traces.traces,
         "conversations": len(traces.whole) + len(traces.broken),
-        "cases": len(made.eval_set.eval_cases),
-        "twice": made.twice,
-        "left_out": len(made.broken),
-        "redacted": made.redacted,
+        "cases": len(recorded_set.eval_set.eval_cases),
+        "twice": recorded_set.twice,
+        "left_out": len(recorded_set.broken),
+        "redacted": recorded_set.redacted,
     }
     if as_json:
         output.print_json(
-            {**counts, "reasons": [str(one) for one in made.broken], "sets": [_row(out or Path("-"), made.eval_set)]}
+            {
+                **counts,
+                "reasons": [str(one) for one in recorded_set.broken],
+                "sets": [_row(out or Path("-"), recorded_set.eval_set)],
+            }
         )
         return
     if dry_run:
-        _print_cases(made.eval_set)
-    for one in made.broken[:SHOWN_REASONS]:
+        _print_cases(recorded_set.eval_set)
+    for one in recorded_set.broken[:SHOWN_REASONS]:
         output.message(t("Left out: {reason}", reason=t(one)))
-    if len(made.broken) > SHOWN_REASONS:
-        output.message(t("… and {count} more.", count=len(made.broken) - SHOWN_REASONS))
+    if len(recorded_set.broken) > SHOWN_REASONS:
+        output.message(t("… and {count} more.", count=len(recorded_set.broken) - SHOWN_REASONS))
     counted = t(
         "Traces: {traces}, spans: {spans}, conversations: {conversations}. Cases: {cases}; left out: {left_out}, as repeated: {twice}; places taken out: {redacted}.",
         **{name: f"{count:,}" for name, count in counts.items()},
@@ -318,7 +322,7 @@ def _cells(case: EvalCase) -> dict[str, object]:
     return {
         "id": case.eval_id,
         "turns": len(turns),
-        "calls": sum(len(one.calls()) for one in data if one is not None),
+        "calls": sum(len(item.calls()) for item in data if item is not None),
         "question": " ".join(texts(turns[0].user_content)) if turns else asked,
     }
 

@@ -50,7 +50,7 @@ def add(eval_set: EvalSet, case: EvalCase) -> EvalSet:
     Raises:
         BadInput: its id is taken.
     """
-    if any(one.eval_id == case.eval_id for one in eval_set.eval_cases):
+    if any(eval_case.eval_id == case.eval_id for eval_case in eval_set.eval_cases):
         raise BadInput("The set '{set}' has a case '{id}' already.", set=eval_set.eval_set_id, id=case.eval_id)
     return replace(eval_set, eval_cases=[*eval_set.eval_cases, case])
 
@@ -62,9 +62,11 @@ def put(eval_set: EvalSet, case_id: str, case: EvalCase) -> EvalSet:
         BadInput: there is no such case, or the new id is taken.
     """
     find(eval_set, case_id)
-    if case.eval_id != case_id and any(one.eval_id == case.eval_id for one in eval_set.eval_cases):
+    if case.eval_id != case_id and any(eval_case.eval_id == case.eval_id for eval_case in eval_set.eval_cases):
         raise BadInput("The set '{set}' has a case '{id}' already.", set=eval_set.eval_set_id, id=case.eval_id)
-    return replace(eval_set, eval_cases=[case if one.eval_id == case_id else one for one in eval_set.eval_cases])
+    return replace(
+        eval_set, eval_cases=[case if eval_case.eval_id == case_id else eval_case for eval_case in eval_set.eval_cases]
+    )
 
 
 def delete(eval_set: EvalSet, case_ids: Sequence[str]) -> EvalSet:
@@ -85,19 +87,22 @@ def merge(sets: Sequence[EvalSet], set_id: str) -> EvalSet:
         BadInput: two cases have the same id.
     """
     owner: dict[str, str] = {}
-    for one in sets:
-        for case in one.eval_cases:
+    for eval_set in sets:
+        for case in eval_set.eval_cases:
             if case.eval_id in owner:
                 raise BadInput(
                     "The case '{id}' is both in '{first}' and in '{second}'. Give one of them another id.",
                     id=case.eval_id,
                     first=owner[case.eval_id],
-                    second=one.eval_set_id,
+                    second=eval_set.eval_set_id,
                 )
-            owner[case.eval_id] = one.eval_set_id
-    extra = {key: value for one in sets for key, value in one.extra.items()}
+            owner[case.eval_id] = eval_set.eval_set_id
+    extra = {key: value for eval_set in sets for key, value in eval_set.extra.items()}
     return EvalSet(
-        eval_set_id=set_id, name=set_id, eval_cases=[case for one in sets for case in one.eval_cases], extra=extra
+        eval_set_id=set_id,
+        name=set_id,
+        eval_cases=[case for eval_set in sets for case in eval_set.eval_cases],
+        extra=extra,
     )
 
 
@@ -147,21 +152,21 @@ def change_first_turn(
     if answer is not None:
         first = replace(first, final_response=Content(parts=[Part(text=answer)], role="model"))
     if calls is not None:
-        made = [FunctionCall(name=name, args=dict(arguments)) for name, arguments in calls]
-        first = replace(first, intermediate_data=IntermediateData(tool_uses=made))
+        function_calls = [FunctionCall(name=name, args=dict(arguments)) for name, arguments in calls]
+        first = replace(first, intermediate_data=IntermediateData(tool_uses=function_calls))
     return replace(case, conversation=[first, *rest])
 
 
 def of_scenarios(scenarios: Sequence[ConversationScenario], session: SessionInput | None) -> list[EvalCase]:
     """Return a case for each scenario, with the id that `adk eval_set add_eval_case` gives it; equal scenarios are one case."""
-    found: dict[str, EvalCase] = {}
+    cases: dict[str, EvalCase] = {}
     for scenario in scenarios:
         plain = {"user_persona": None, **as_json(scenario)}
         eval_id = hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:8]
-        found[eval_id] = EvalCase(
+        cases[eval_id] = EvalCase(
             eval_id=eval_id, conversation_scenario=scenario, session_input=session, creation_timestamp=time.time()
         )
-    return [*found.values()]
+    return [*cases.values()]
 
 
 def add_missing(eval_set: EvalSet, new: Sequence[EvalCase]) -> EvalSet:

@@ -248,13 +248,13 @@ def _judge_criterion(name: str, criterion: Mapping[str, Any], threshold: float, 
     options = _options(criterion.get("judge_model_options"), JUDGE_KEYS, f"{where}: judge_model_options")
     own = {key: criterion[key] for key in Criterion.__struct_fields__ if key in criterion}
     try:
-        rubrics = [Rubric.model_validate(one) for one in criterion.get("rubrics") or ()]
+        rubrics = [Rubric.model_validate(rubric) for rubric in criterion.get("rubrics") or ()]
         return msgspec.convert(
             {
                 **own,
                 "threshold": threshold,
                 "num_samples": options.get("num_samples") or SAMPLES.get(name, 5),
-                "rubrics": {one.rubric_id: one.rubric_content.text_property or "" for one in rubrics},
+                "rubrics": {rubric.rubric_id: rubric.rubric_content.text_property or "" for rubric in rubrics},
             },
             Criterion,
         )

@@ -99,8 +99,8 @@ def _arguments(name: str, metric: CustomMetric, sample: Sample, trajectory: Traj
     case = sample.meta[KEY].get("conversation")
     steps = {turn: list(group) for turn, group in groupby(trajectory.steps, key=lambda step: step.turn)}
     played = [
-        (turn, [step for step in steps.get(place, ()) if step.message.role != "user"])
-        for place, turn in enumerate(turns_of(sample, trajectory))
+        (turn, [step for step in steps.get(index, ()) if step.message.role != "user"])
+        for index, turn in enumerate(turns_of(sample, trajectory))
     ]
     made = [as_json(one) for one in case_of(sample.id, played).conversation or ()]
     for known, one in zip(case or (), made, strict=False):

@@ -31,8 +31,8 @@ def cases(value: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
         Invalid: something that the conversion needs is missing, or of the wrong type.
     """
     made = []
-    for place, old in enumerate(value):
-        at: Path = ("eval_cases", place)
+    for index, old in enumerate(value):
+        at: Path = ("eval_cases", index)
         turns = _list(old, "data", (*at, "conversation"))
         made.append(case(_text(old, "name", (*at, "eval_id")), turns, old.get("initial_session"), at))
     return made
@@ -44,7 +44,7 @@ def case(name: str, turns: Sequence[object], session: object = None, at: Path = 
     Raises:
         Invalid: as above.
     """
-    conversation = [_turn(turn, (*at, "conversation", place), f"{name} {place}") for place, turn in enumerate(turns)]
+    conversation = [_turn(turn, (*at, "conversation", index), f"{name} {index}") for index, turn in enumerate(turns)]
     made: dict[str, object] = {"eval_id": name, "conversation": conversation}
     if session:
         if not isinstance(session, Mapping):
@@ -85,8 +85,8 @@ def _turn(turn: object, at: Path, seed: str) -> dict[str, object]:
         "final_response": {"parts": [{"text": reference}], "role": "model"},
         "intermediate_data": {
             "tool_uses": [
-                _call(old, (*at, "intermediate_data", "tool_uses", place))
-                for place, old in enumerate(_list(turn, "expected_tool_use", at, needed=False))
+                _call(old, (*at, "intermediate_data", "tool_uses", index))
+                for index, old in enumerate(_list(turn, "expected_tool_use", at, needed=False))
             ],
             "intermediate_responses": [
                 [_text(old, "author", at), [{"text": _text(old, "text", at)}]]

@@ -189,7 +189,7 @@ class _Walk:
             case ("noun", kind):
                 return self.noun(value, kind, path)
             case ("list", inner) if isinstance(value, list):
-                return [self._inner(one, inner, (*path, index)) for index, one in enumerate(value)]
+                return [self._inner(item, inner, (*path, index)) for index, item in enumerate(value)]
             case ("pair", inner) if isinstance(value, list) and len(value) == 2:
                 return [value[0], self._inner(value[1], inner, (*path, 1))]
             case ("map", inner) if isinstance(value, dict):
@@ -283,7 +283,7 @@ def _plain(value: object, kind: type[Noun]) -> str:
 @cache
 def _defaults(kind: type[Noun]) -> Mapping[str, object]:
     """Return the defaults by name, of the members that have one."""
-    fields = ((one, one.default_factory) for one in msgspec.structs.fields(kind))
+    fields = ((field, field.default_factory) for field in msgspec.structs.fields(kind))
     return {
         one.encode_name: make() if make is not msgspec.NODEFAULT else one.default
         for one, make in fields
@@ -299,7 +299,7 @@ def _merge_extra(value: object, shape: object) -> object:
             made = {key: _merge_extra(inner, shapes[key]) for key, inner in value.items() if key != "extra"}
             return {**made, **value.get("extra", {})} if "extra" in shapes else made
         case ("list", inner) if isinstance(value, list):
-            return [_merge_extra(one, inner) for one in value]
+            return [_merge_extra(item, inner) for item in value]
     return value
 
 
@@ -309,7 +309,7 @@ def _in_camel(value: Any, shape: Any) -> Any:
             shapes = _shapes(kind)
             return {camel(key) if key in shapes else key: _in_camel(one, shapes.get(key)) for key, one in value.items()}
         case ("list", inner) if isinstance(value, list):
-            return [_in_camel(one, inner) for one in value]
+            return [_in_camel(item, inner) for item in value]
         case ("pair", inner) if isinstance(value, list) and len(value) == 2:
             return [value[0], _in_camel(value[1], inner)]
         case ("map", inner) if isinstance(value, dict):

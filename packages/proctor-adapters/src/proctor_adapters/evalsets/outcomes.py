@@ -99,8 +99,8 @@ def outcome_of(record: RunRecord, store: Store, sample_id: str) -> CaseOutcome |
     if sample is None or not trials:
         return None
     verdicts: dict[int, dict[str, Score | Unscored]] = {}
-    for one in store.verdicts(record.id, sample_id=sample_id):
-        verdicts.setdefault(one.attempt, {})[one.scorer] = one.result
+    for verdict in store.verdicts(record.id, sample_id=sample_id):
+        verdicts.setdefault(verdict.attempt, {})[verdict.scorer] = verdict.result
     return _case(sample, [(trial, verdicts.get(trial.attempt, {})) for trial in trials], record)
 
 
@@ -125,9 +125,9 @@ def _case(sample: Sample, attempts: Sequence[Attempt], record: RunRecord) -> Cas
         status=_status([metric.status for metric in metrics], [trial for trial, _ in attempts]),
         metrics=tuple(metrics),
         turns=tuple(
-            _turn(sample, turn, trial, verdicts, place, names)
+            _turn(sample, turn, trial, verdicts, index, names)
             for trial, verdicts in attempts
-            for place, turn in enumerate(turns_of(sample, trial.trajectory))
+            for index, turn in enumerate(turns_of(sample, trial.trajectory))
         ),
         failure=next((_failure(trial) for trial, _ in attempts if trial.outcome != "scored"), ""),
         seconds=sum(trial.seconds for trial, _ in attempts),
@@ -153,7 +153,7 @@ def _asked_for(name: str, sample: Sample, attempts: Sequence[Attempt]) -> bool:
     if name.startswith(PREFIX):
         return _metric_name(name) in criteria
     results = [verdicts[name] for _, verdicts in attempts if name in verdicts]
-    return not results or not all(isinstance(one, Unscored) and one.why == "not_applicable" for one in results)
+    return not results or not all(isinstance(result, Unscored) and result.why == "not_applicable" for result in results)
 
 
 def _metric(name: str, sample: Sample, attempts: Sequence[Attempt], *, whole: bool) -> MetricOutcome:
@@ -213,8 +213,8 @@ def _passed_turns(result: Score | Unscored | None) -> Sequence[bool | None]:
 
 
 def _threshold(name: str, sample: Sample, results: Sequence[Score | Unscored | None]) -> float:
-    thresholds = (one.known.threshold for one in results if one is not None)
-    return next((one for one in thresholds if one is not None), _case_threshold(name, sample))
+    thresholds = (result.known.threshold for result in results if result is not None)
+    return next((threshold for threshold in thresholds if threshold is not None), _case_threshold(name, sample))
 
 
 def _case_threshold(name: str, sample: Sample) -> float:

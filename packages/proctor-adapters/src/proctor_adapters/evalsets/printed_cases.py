@@ -29,8 +29,8 @@ def summary(cases: Sequence[CaseOutcome], lang: str, console: "Console") -> None
     titles = (speak(say("Eval set"), lang), *(speak(sentence, lang) for sentence in WORDS.values()))
     table = new_table(*titles, right=range(1, len(titles)))
     for set_id in dict.fromkeys(case.set_id for case in cases):
-        found = [case.status for case in cases if case.set_id == set_id]
-        add_rows(table, [(one_line(set_id), *(f"{found.count(status):,}" for status in WORDS))])
+        statuses = [case.status for case in cases if case.set_id == set_id]
+        add_rows(table, [(one_line(set_id), *(f"{statuses.count(status):,}" for status in WORDS))])
     print_table(table, console)
     for case in cases:
         if case.status != "passed":

@@ -121,15 +121,15 @@ def read_scenarios(path: FilePath | str) -> list[ConversationScenario]:
     """
     path = FilePath(path).expanduser()
     text, value, _ = _json(file_bytes(path), path)
-    given = {"scenarios": [_without_generated(one) for one in value]} if isinstance(value, list) else value
+    given = {"scenarios": [_without_generated(item) for item in value]} if isinstance(value, list) else value
     try:
-        found = read_noun(given, ConversationScenarios).scenarios
+        scenarios = read_noun(given, ConversationScenarios).scenarios
     except Invalid as error:
         at = error.path[1:] if isinstance(value, list) else error.path
         raise _bad(path, text, Invalid(at, error.problem), original=None) from None
-    if not found:
+    if not scenarios:
         raise BadInput("{path} has no scenarios.", path=path)
-    return found
+    return scenarios
 
 
 def file_bytes(path: FilePath) -> bytes:
@@ -194,14 +194,14 @@ def _object(value: Mapping[str, object]) -> tuple[Shape, EvalSet, tuple[Sentence
 def _kind_of_list(value: Sequence[object]) -> Shape:
     known: dict[str, Shape] = {"data": "nested list", "query": "flat list", "trace_id": "spans"}
     first: Shape | None = None
-    for place, element in enumerate(value):
+    for index, element in enumerate(value):
         keys = element.keys() if isinstance(element, dict) else ()
         kind = next((shape for key, shape in known.items() if key in keys), None)
         if kind is None:
-            raise Invalid((place,), say("expected a case with 'data', a turn with 'query', or a span with 'trace_id'"))
+            raise Invalid((index,), say("expected a case with 'data', a turn with 'query', or a span with 'trace_id'"))
         if first not in (None, kind):
             raise Invalid(
-                (place,),
+                (index,),
                 say(
                     "shapes are mixed: this belongs to a {kind}, the first to a {first}",
                     kind=say(kind),
@@ -220,8 +220,8 @@ def _check(eval_set: EvalSet) -> list[Sentence]:
     """
     notes: list[Sentence] = []
     seen: set[str] = set()
-    for place, case in enumerate(eval_set.eval_cases):
-        at = ("eval_cases", place)
+    for index, case in enumerate(eval_set.eval_cases):
+        at = ("eval_cases", index)
         if case.eval_id in seen:
             raise Invalid((*at, "eval_id"), say("the id '{id}' is used twice", id=case.eval_id))
         seen.add(case.eval_id)
@@ -232,10 +232,10 @@ def _check(eval_set: EvalSet) -> list[Sentence]:
 def _check_case(case: EvalCase, at: Path) -> Iterator[Sentence]:
     if (case.conversation is None) == (case.conversation_scenario is None):
         raise Invalid(at, say("a case has either a 'conversation' or a 'conversation_scenario'"))
-    for place, turn in enumerate(case.conversation or ()):
+    for index, turn in enumerate(case.conversation or ()):
         data = turn.intermediate_data
         if data is not None and not all(call.name for call in data.calls()):
-            here = format_path((*at, "conversation", place, "intermediate_data"))
+            here = format_path((*at, "conversation", index, "intermediate_data"))
             yield say("{path}: an expected call has no name, so no call can be like it.", path=here)
 
 

@@ -188,7 +188,7 @@ def case_of(eval_id: str, played: Played, begin: SessionInput | None = None) -> 
         raise BadInput("There is no conversation to record: nothing was asked.")
     return EvalCase(
         eval_id=eval_id or f"eval_{time.strftime('%Y%m%d%H%M%S')}",
-        conversation=[_invocation(place, turn, steps) for place, (turn, steps) in enumerate(asked, start=1)],
+        conversation=[_invocation(number, turn, steps) for number, (turn, steps) in enumerate(asked, start=1)],
         session_input=begin,
         creation_timestamp=time.time(),
     )

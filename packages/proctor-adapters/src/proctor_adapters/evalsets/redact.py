@@ -81,7 +81,7 @@ class _Walk:
                 made = self.text(text)
                 return value if made == text else made
             case list() | tuple():
-                return [self.value(one, free=free) for one in value]
+                return [self.value(item, free=free) for item in value]
             case dict():
                 return self._object(value, free=free)
         return value

@@ -129,7 +129,7 @@ class _Metric(msgspec.Struct, frozen=True):
 
 def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
     turns = [turn for turn in case.turns if turn.attempt == trial.attempt]
-    found = []
+    metrics = []
     for metric in case.metrics:
         scores = [turn.scores.get(metric.name) for turn in turns]
         statuses = [STATUSES[turn.statuses.get(metric.name, "not_evaluated")] for turn in turns]
@@ -150,8 +150,8 @@ def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
         result = _result(metric.name, criterion, average, status, overall)
         if function := sample.meta.get(KEY, {}).get("metrics", {}).get(metric.name, {}).get("function"):
             result["custom_function_path"] = function
-        found.append(_Metric(result, scores, statuses, details))
-    return [*found, *_informational(trial, turns)]
+        metrics.append(_Metric(result, scores, statuses, details))
+    return [*metrics, *_informational(trial, turns)]
 
 
 def _informational(trial: Trial, turns: Sequence[TurnOutcome]) -> Iterator[_Metric]:
@@ -218,14 +218,14 @@ def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Seq
         "expected_invocation": expected,
         "eval_metric_results": [
             _result(
-                one.overall["metric_name"],
-                one.overall["criterion"] or {},
-                one.scores[place],
-                one.statuses[place],
-                one.details[place] if place < len(one.details) else {},
+                result.overall["metric_name"],
+                result.overall["criterion"] or {},
+                result.scores[place],
+                result.statuses[place],
+                result.details[place] if place < len(result.details) else {},
             )
-            for one in results
-            if place < len(one.scores)
+            for result in results
+            if place < len(result.scores)
         ],
     }
 

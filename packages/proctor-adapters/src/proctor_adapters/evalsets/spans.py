@@ -36,8 +36,8 @@ def read(value: Sequence[Mapping[str, object]], file: str) -> tuple[EvalSet, tup
     from proctor_adapters.evalsets import trace_cases as cases
     from proctor_adapters.traces import conversations, span_files
 
-    found = cases.record_cases(conversations(span_files.of_values(value), file), SET_ID)
-    return found.eval_set, found.broken
+    recorded_set = cases.record_cases(conversations(span_files.of_values(value), file), SET_ID)
+    return recorded_set.eval_set, recorded_set.broken
 
 
 def convert(value: Sequence[Mapping[str, object]]) -> tuple[dict[str, object], tuple[Sentence, ...]]:

@@ -141,7 +141,7 @@ def _task(
 ) -> Task:
     path, ids = _select(name)
     sources = [_source(file, path, ids, config, given, allow_code=allow_code) for file in files_of(path)]
-    most = min((one.criteria.max_turns for one in sources if one.criteria.max_turns is not None), default=None)
+    most = min((source.criteria.max_turns for source in sources if source.criteria.max_turns is not None), default=None)
     if isinstance(user, str | Mapping):
         user = user_of(user, most)
     elif isinstance(user, ScenarioUser) and user.max_turns is None:
@@ -193,7 +193,7 @@ def _source(
     return EvalSetSource(
         path=file,
         loaded=loaded,
-        chosen=[cases.find(eval_set, one) for one in ids] if ids else eval_set.eval_cases,
+        chosen=[cases.find(eval_set, text) for text in ids] if ids else eval_set.eval_cases,
         criteria=chosen,
         prefix=f"{_relative(file, root)}/" if root.is_dir() else "",
     )
@@ -237,7 +237,7 @@ def _turns(case: EvalCase, where: str, *, thoughts: bool) -> tuple[Turn, ...]:
     if not case.conversation:
         raise BadInput("{where} has an empty conversation: there is nothing to ask.", where=where)
     return tuple(
-        _turn(turn, f"{where}, {place}", thoughts=thoughts) for place, turn in enumerate(case.conversation, start=1)
+        _turn(turn, f"{where}, {number}", thoughts=thoughts) for number, turn in enumerate(case.conversation, start=1)
     )
 
 
@@ -277,7 +277,7 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: EvalCriteria) -> dict[str, o
     if case.final_session_state:
         found["final_session_state"] = case.final_session_state
     data = [turn.intermediate_data for turn in case.conversation or () if turn.intermediate_data is not None]
-    if results := [pair for one in data for pair in one.results()]:
+    if results := [pair for item in data for pair in item.results()]:
         found["tool_results"] = [
             {"name": call.name, "args": call.args, "response": result.response} for call, result in results
         ]
@@ -308,35 +308,35 @@ def _call(call: Mapping[str, object]) -> dict[str, object]:
 
 def _parts(content: Content) -> tuple[Part, ...]:
     """Return all parts; texts that follow each other become one, a line each."""
-    found: list[Part] = []
+    parts: list[Part] = []
     for part in content.parts or ():
         if part.text:
             text = part.text.encode("utf-8", "replace").decode()  # half of a surrogate pair cannot be stored
-            if found and isinstance(last := found[-1], Text):
-                found[-1] = Text(text=f"{last.text}\n{text}")
+            if parts and isinstance(last := parts[-1], Text):
+                parts[-1] = Text(text=f"{last.text}\n{text}")
             else:
-                found.append(Text(text=text))
+                parts.append(Text(text=text))
         elif (blob := part.inline_data) is not None:
             media_type = blob.mime_type or "application/octet-stream"
-            found.append(File(name=blob.display_name or "", media_type=media_type, data=inline(blob.data or "")))
+            parts.append(File(name=blob.display_name or "", media_type=media_type, data=inline(blob.data or "")))
         elif (file := part.file_data) is not None:
             media_type = file.mime_type or "application/octet-stream"
-            found.append(File(name=file.display_name or "", media_type=media_type, url=file.file_uri))
+            parts.append(File(name=file.display_name or "", media_type=media_type, url=file.file_uri))
         elif (result := part.function_response) is not None:
             content_text = json.dumps(result.response, ensure_ascii=False, default=str)
-            found.append(ToolResult(name=result.name or "", content=content_text, id=result.id or ""))
-    return tuple(found)
+            parts.append(ToolResult(name=result.name or "", content=content_text, id=result.id or ""))
+    return tuple(parts)
 
 
 def _oracle(sample: Sample) -> Trajectory:
     """Return the expected calls and responses, as an agent with native tools would give them."""
     steps = []
-    for place, turn in enumerate(sample.turns):
+    for index, turn in enumerate(sample.turns):
         reference = turn.reference or {}
         calls = tuple(_as_made(call) for call in reference.get("calls") or ())
         if calls:
-            steps.append(Step(message=Message(role="assistant", parts=calls), turn=place))
-        steps.append(Step(message=Message.of("assistant", reference.get("response") or ""), turn=place))
+            steps.append(Step(message=Message(role="assistant", parts=calls), turn=index))
+        steps.append(Step(message=Message.of("assistant", reference.get("response") or ""), turn=index))
     return Trajectory(steps=tuple(steps), tools="native")
 
 

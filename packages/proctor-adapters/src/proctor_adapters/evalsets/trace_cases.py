@@ -78,8 +78,8 @@ def _case(one: TracedConversation) -> EvalCase:
     for step in one.trajectory.steps:
         steps[step.turn].append(step)
     conversation = [
-        _turn(message, steps[place], f"{_id(one.id)}-{place + 1}", seen=one.trajectory.tools == "native")
-        for place, message in enumerate(one.turns)
+        _turn(message, steps[index], f"{_id(one.id)}-{index + 1}", seen=one.trajectory.tools == "native")
+        for index, message in enumerate(one.turns)
     ]
     session = SessionInput(app_name=one.app, user_id=one.user) if one.app and one.user else None
     return EvalCase(

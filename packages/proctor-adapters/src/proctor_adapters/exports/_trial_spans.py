@@ -239,7 +239,9 @@ class SpanMaker:
         if not self._content or not messages:
             return ""
         more = {"finish_reason": finish} if finish else {}
-        found = [{"role": one.role, "parts": [_part(part) for part in one.parts], **more} for one in messages]
+        found = [
+            {"role": message.role, "parts": [_part(part) for part in message.parts], **more} for message in messages
+        ]
         return json.dumps(found, ensure_ascii=False, default=str)
 
 
@@ -250,8 +252,8 @@ def _is_plain(step: Step, steps: Sequence[Step]) -> bool:
 
 def _answered(result: ToolResult, pending: list[ToolCall]) -> ToolCall | None:
     """Take the call that a result is of from those without one: by id, else the first of that name."""
-    call = next((one for one in pending if result.id and one.id == result.id), None)
-    call = call or next((one for one in pending if one.name == result.name), None)
+    call = next((tool_call for tool_call in pending if result.id and tool_call.id == result.id), None)
+    call = call or next((tool_call for tool_call in pending if tool_call.name == result.name), None)
     if call is not None:
         pending.remove(call)
     return call

@@ -76,12 +76,12 @@ def items_of(eval_set: EvalSet, calls_field: str = CALLS_FIELD) -> tuple[list[Co
     for case in eval_set.eval_cases:
         if case.conversation is None:
             notes.append(say("'{case}' is a scenario, which has no turns yet; it is left out.", case=case.eval_id))
-        for place, turn in enumerate(case.conversation or (), start=1):
+        for number, turn in enumerate(case.conversation or (), start=1):
             fields = _fields(turn, calls_field)
-            key = digest([eval_set.eval_set_id, case.eval_id, place, fields])
-            items.append(CozeLoopItem(key=key, case=case.eval_id, turn=place, fields=fields))
+            key = digest([eval_set.eval_set_id, case.eval_id, number, fields])
+            items.append(CozeLoopItem(key=key, case=case.eval_id, turn=number, fields=fields))
             if any(part.inline_data or part.file_data for part in turn.user_content.parts or ()):
-                notes.append(say("'{case}', turn {turn}: only its text is uploaded.", case=case.eval_id, turn=place))
+                notes.append(say("'{case}', turn {turn}: only its text is uploaded.", case=case.eval_id, turn=number))
     return items, notes
 
 
@@ -140,7 +140,7 @@ async def upload(items: Sequence[CozeLoopItem], to: Destination, uploaded: "Uplo
                 )
                 break
             reasons = _reasons(reply, len(batch), target.where)
-            uploaded.add(item.key for place, item in enumerate(batch) if place not in reasons)
+            uploaded.add(item.key for index, item in enumerate(batch) if index not in reasons)
             rejected.extend(RejectedItem(item=batch[place], reason=reason) for place, reason in sorted(reasons.items()))
     return rejected
 
@@ -225,7 +225,7 @@ def _reasons(reply: object, count: int, where: str) -> dict[int, str | Sentence]
 
 def _objects(value: object) -> list[Mapping[str, Any]]:
     """Return the objects of a list; none where it is no list."""
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _errors(groups: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:

@@ -139,7 +139,7 @@ def _sample(record: RunRecord, sample: Sample, trial: Trial, verdicts: Sequence[
         "id": sample.id,
         "epoch": trial.attempt + 1,
         "input": asked or "",
-        "choices": [str(one) for one in (options.values() if isinstance(options, Mapping) else options)] or None,
+        "choices": [str(option) for option in (options.values() if isinstance(options, Mapping) else options)] or None,
         "target": [_text(one) for one in target] if isinstance(target, list | tuple) else _text(target),
         "messages": messages,
         "output": {
@@ -180,22 +180,22 @@ def _results(message: Message) -> list[dict[str, Any]]:
     results = [part for part in message.parts if isinstance(part, ToolResult)] if message.role == "tool" else []
     return [
         {
-            "role": "tool", "content": one.content, "tool_call_id": one.id, "function": one.name,
-            **({"error": {"type": "unknown", "message": one.content[:SUMMARY_CHARACTERS]}} if one.is_error else {}),
+            "role": "tool", "content": result.content, "tool_call_id": result.id, "function": result.name,
+            **({"error": {"type": "unknown", "message": result.content[:SUMMARY_CHARACTERS]}} if result.is_error else {}),
         }
-        for one in results
+        for result in results
     ]  # fmt: skip
 
 
 def _message(message: Message) -> dict[str, Any]:
-    found: dict[str, Any] = {"role": message.role}
+    texts: dict[str, Any] = {"role": message.role}
     if message.role == "tool":
-        return {**found, "content": message.text}
+        return {**texts, "content": message.text}
     parts = [one for part in message.parts if (one := _content(part))]
-    found["content"] = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts or ""
+    texts["content"] = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts or ""
     if message.role == "assistant":
-        found |= {"source": "generate", **({"tool_calls": calls} if (calls := [*map(_call, message.calls)]) else {})}
-    return found
+        texts |= {"source": "generate", **({"tool_calls": calls} if (calls := [*map(_call, message.calls)]) else {})}
+    return texts
 
 
 def _content(part: Part) -> dict[str, Any] | None:
@@ -222,7 +222,11 @@ def _scores(record: RunRecord, trial: Trial, verdicts: Sequence[Verdict]) -> dic
     if trial.outcome == "agent_failed":
         why = "" if trial.failure is None else str(trial.failure.reason)
         return {name: {"value": 0.0, "explanation": why, "reason": "no_response"} for name in record.scorers}
-    return {one.scorer: score for one in verdicts if (score := _score(one.result))} if trial.outcome == "scored" else {}
+    return (
+        {verdict.scorer: score for verdict in verdicts if (score := _score(verdict.result))}
+        if trial.outcome == "scored"
+        else {}
+    )
 
 
 def _score(result: Score | Unscored) -> dict[str, Any] | None:

@@ -62,11 +62,11 @@ def from_environment(variables: Mapping[str, str] | None = None) -> Gateway:
     Raises:
         BadInput: it names none.
     """
-    found = os.environ if variables is None else variables
-    url = found.get(URL_VARIABLE, "")
+    environ = os.environ if variables is None else variables
+    url = environ.get(URL_VARIABLE, "")
     if not url:
         raise BadInput("Set {variable} to the address of the push gateway.", variable=URL_VARIABLE)
-    return Gateway(url=url, username=found.get(USERNAME_VARIABLE, ""), password=found.get(PASSWORD_VARIABLE, ""))
+    return Gateway(url=url, username=environ.get(USERNAME_VARIABLE, ""), password=environ.get(PASSWORD_VARIABLE, ""))
 
 
 def check_installed() -> None:
@@ -146,7 +146,7 @@ def _case(case: CaseOutcome, lang: str) -> Mapping[str, str]:
         "expected_output": "\n".join(turn.expected_response or "" for turn in first),
         "score": _mean(case.metrics),
         "reason": "; ".join(
-            speak(text, lang) for text in (*(one.reason for one in case.metrics), case.failure) if text
+            speak(text, lang) for text in (*(metric.reason for metric in case.metrics), case.failure) if text
         ),
         "status": {"passed": "PASSED", "failed": "FAILURE", "not_evaluated": "NOT_EVALUATED"}[case.status],
         "latency": str(sum(turn.seconds for turn in case.turns) * 1000),

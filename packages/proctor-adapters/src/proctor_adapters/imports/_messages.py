@@ -36,7 +36,7 @@ def message(raw: Mapping[str, Any]) -> Message:
     calls = raw.get("tool_calls")
     parts = (
         *_parts(content),
-        *(_call(one) for one in (calls if isinstance(calls, list) else ()) if isinstance(one, Mapping)),
+        *(_call(call) for call in (calls if isinstance(calls, list) else ()) if isinstance(call, Mapping)),
     )
     return Message(role=role, parts=parts)
 
@@ -59,8 +59,10 @@ def text_of(value: object) -> str:
         return value
     if value is None:
         return ""
-    if isinstance(value, list) and all(isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in value):
-        return "\n".join(one["text"] for one in value)
+    if isinstance(value, list) and all(
+        isinstance(item, Mapping) and isinstance(item.get("text"), str) for item in value
+    ):
+        return "\n".join(item["text"] for item in value)
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -176,8 +176,8 @@ class ImportSource:
             yield from self.lines(type)
             return
         decoder = msgspec.json.Decoder(type)
-        for number, one in enumerate(self._entries(keys), start=1):
-            yield self.decode(bytes(one), decoder, f"[{number - 1}]")
+        for number, entry in enumerate(self._entries(keys), start=1):
+            yield self.decode(bytes(entry), decoder, f"[{number - 1}]")
 
     def _entries(self, keys: Sequence[str]) -> Sequence[msgspec.Raw]:
         whole = bytes(self.document(msgspec.Raw))

@@ -170,7 +170,7 @@ def mappings(value: object) -> list[Mapping[str, Any]]:
     >>> mappings([{"a": 1}, 2]), mappings(5)
     ([{'a': 1}], [])
     """
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def tags(metadata: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:

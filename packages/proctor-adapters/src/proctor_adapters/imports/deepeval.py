@@ -96,22 +96,22 @@ def _trials(run: _TestRun, how: LogReading) -> Iterator[ForeignTrial]:
 
 def _trial(case: _Case, id: str, how: LogReading) -> ForeignTrial:
     metadata = case.metadata or {}
-    made = Trajectory(steps=_steps(case))
+    trajectory = Trajectory(steps=_steps(case))
     if case.turns is None:
         found = sample(id, text_of(case.input), case.expected_output, tags(metadata, how.tags), metadata)
     else:
-        turns = [message(one) for one in case.turns]
-        first = next((n for n, one in enumerate(turns) if one.role == "assistant"), len(turns))
-        asked = [one.text for one in turns[:first]]
+        turns = [message(turn) for turn in case.turns]
+        first = next((n for n, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
+        asked = [turn.text for turn in turns[:first]]
         found = sample(
             id, "\n".join(asked) or case.scenario or "", case.expected_outcome, tags(metadata, how.tags), metadata
         )
-        made = Trajectory(steps=steps(turns[first:]))
+        trajectory = Trajectory(steps=steps(turns[first:]))
     if case.expected_tools:
         found = replace(found, meta={**found.meta, "expected_tools": case.expected_tools})
     return ForeignTrial(
         sample=found,
-        trajectory=made,
+        trajectory=trajectory,
         seconds=seconds(case.completion_time),
         usage=usage(input=case.input_token_count, output=case.output_token_count, cost=case.token_cost),
         scores=by_name(_scores(case.metrics_data or (), how)),

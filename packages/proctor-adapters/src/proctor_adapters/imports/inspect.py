@@ -327,7 +327,7 @@ def _attach(value: Any, attached: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return attached.get(value.removeprefix(ATTACHED), value) if value.startswith(ATTACHED) else value
     if isinstance(value, list):
-        return [_attach(one, attached) for one in value]
+        return [_attach(item, attached) for item in value]
     return {key: _attach(one, attached) for key, one in value.items()} if isinstance(value, dict) else value
 
 

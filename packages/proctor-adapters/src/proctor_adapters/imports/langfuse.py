@@ -86,12 +86,19 @@ def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
 
 
 def _error(observations: list[Mapping[str, Any]]) -> object:
-    return next((one.get("statusMessage") or "error" for one in observations if one.get("level") == "ERROR"), None)
+    return next(
+        (
+            observation.get("statusMessage") or "error"
+            for observation in observations
+            if observation.get("level") == "ERROR"
+        ),
+        None,
+    )
 
 
 def _tokens(observations: list[Mapping[str, Any]], side: str) -> float:
-    details = (one.get("usageDetails") or one.get("usage") or {} for one in observations)
-    found = (one.get(side) for one in details if isinstance(one, Mapping))
+    details = (observation.get("usageDetails") or observation.get("usage") or {} for observation in observations)
+    found = (detail.get(side) for detail in details if isinstance(detail, Mapping))
     return sum(value for value in found if isinstance(value, int | float) and value > 0)
 
 
@@ -101,10 +108,10 @@ def _scores(raw: Any, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]
         for name, value in raw.items():
             yield from scores(name, value[0] if isinstance(value, list) and len(value) == 1 else value, how.scales)
         return
-    for one in mappings(raw):  # a list of the API holds only ids
-        value = one.get("value")
-        value = one.get("stringValue") if value is None or one.get("dataType") == "CATEGORICAL" else value
-        yield from scores(str(one.get("name", "")), value, how.scales, reason=str(one.get("comment") or ""))
+    for mapping in mappings(raw):  # a list of the API holds only ids
+        value = mapping.get("value")
+        value = mapping.get("stringValue") if value is None or mapping.get("dataType") == "CATEGORICAL" else value
+        yield from scores(str(mapping.get("name", "")), value, how.scales, reason=str(mapping.get("comment") or ""))
 
 
 PART = ImportPart(read=read, knows=knows)

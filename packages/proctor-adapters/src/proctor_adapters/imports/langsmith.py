@@ -99,8 +99,10 @@ def _of_rows(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
 
 
 def _scores(results: _Results, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
-    for one in results.results:
-        yield from scores(one.key, one.value if one.score is None else one.score, how.scales, reason=one.comment or "")
+    for result in results.results:
+        yield from scores(
+            result.key, result.value if result.score is None else result.score, how.scales, reason=result.comment or ""
+        )
 
 
 @number_attempts

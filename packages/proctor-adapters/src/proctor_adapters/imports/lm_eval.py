@@ -145,10 +145,10 @@ def _trial(line: Line, how: LogReading, *, again: bool) -> ForeignTrial:
 def _arguments(raw: Any) -> tuple[list[Any], list[str]]:
     """Return the prompts, and the continuations where the likelihood of several was compared; older logs write lists."""
     calls = list(raw.values()) if isinstance(raw, Mapping) else raw if isinstance(raw, list) else []
-    pairs = [list(one.values()) if isinstance(one, Mapping) else one for one in calls]
-    pairs = [one for one in pairs if isinstance(one, list) and one]
-    choices = [one[1].strip() for one in pairs if len(one) > 1 and isinstance(one[1], str)]
-    return [one[0] for one in pairs], choices if len(choices) > 1 else []
+    pairs = [list(call.values()) if isinstance(call, Mapping) else call for call in calls]
+    pairs = [pair for pair in pairs if isinstance(pair, list) and pair]
+    choices = [pair[1].strip() for pair in pairs if len(pair) > 1 and isinstance(pair[1], str)]
+    return [pair[0] for pair in pairs], choices if len(choices) > 1 else []
 
 
 def _answer(line: Line, choices: Sequence[str]) -> str:
@@ -156,7 +156,10 @@ def _answer(line: Line, choices: Sequence[str]) -> str:
     replies = line.get("filtered_resps")
     replies = replies if isinstance(replies, list) else [replies]
     if choices and len(replies) >= len(choices):
-        likely = [number(one[0]) if isinstance(one, list) and one else number(one) for one in replies[: len(choices)]]
+        likely = [
+            number(reply[0]) if isinstance(reply, list) and reply else number(reply)
+            for reply in replies[: len(choices)]
+        ]
         known = [(value, -index) for index, value in enumerate(likely) if value is not None]
         return choices[-max(known)[1]] if known else ""
     return text_of(replies[0]) if replies else ""

@@ -73,9 +73,9 @@ def _texts(record: _Record) -> dict[str, Any]:
 
 
 def _scores(record: _Record, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
-    for one in record.annotations:
-        value = None if one.error else one.label if one.score is None else one.score
-        yield from scores(one.name, value, how.scales, reason=one.error or one.explanation or "")
+    for annotation in record.annotations:
+        value = None if annotation.error else annotation.label if annotation.score is None else annotation.score
+        yield from scores(annotation.name, value, how.scales, reason=annotation.error or annotation.explanation or "")
 
 
 PART = ImportPart(read=read, knows=knows)

@@ -74,8 +74,8 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     """Return a run for each provider and prompt, so that they can be compared."""
     file = None if source.is_lines else source.document(_File)
     agents: dict[int, tuple[str, str]] = {}
-    for one in _results(source, file):
-        agents.setdefault(one.prompt_idx, (one.agent, str(one.prompt.get("label") or one.prompt_idx)))
+    for result in _results(source, file):
+        agents.setdefault(result.prompt_idx, (result.agent, str(result.prompt.get("label") or result.prompt_idx)))
         if len(agents) > MOST_RUNS:
             raise BadInput("{path} holds more than {count} runs.", path=source.path, count=MOST_RUNS)
     providers = Counter(agent for agent, _ in agents.values())
@@ -116,12 +116,12 @@ def _reported(prompts: list[dict[str, Any]], index: int) -> Iterator[Reported]:
 def _trials(source: ImportSource, file: _File | None, how: LogReading, index: int) -> Iterator[ForeignTrial]:
     """Yield the results of one prompt; the same test again (`--repeat`) is a further attempt."""
     id_by_test: dict[str, str] = {}
-    for one in _results(source, file):
-        test = one.test_case or {}
-        key = json.dumps([one.vars, test.get("assert"), test.get("description")], sort_keys=True, default=str)
+    for result in _results(source, file):
+        test = result.test_case or {}
+        key = json.dumps([result.vars, test.get("assert"), test.get("description")], sort_keys=True, default=str)
         id = id_by_test.setdefault(key, str(len(id_by_test)))  # counted over all providers, so that theirs are the same
-        if one.prompt_idx == index:
-            yield _trial(one, id, how)
+        if result.prompt_idx == index:
+            yield _trial(result, id, how)
 
 
 def _trial(one: _Result, id: str, how: LogReading) -> ForeignTrial:

@@ -155,11 +155,11 @@ def accept_new(
         scorers: the number of each scorer of a verdict.
         sent: `writer` and the number `sent` of this transaction.
     """
-    rows = [_trial_row(one, epochs) for one in additions]
+    rows = [_trial_row(addition, epochs) for addition in additions]
     verdicts = [
         (trial, number, *_score_row(verdict, scorers))
-        for trial, one in enumerate(additions, start=1)
-        for number, verdict in enumerate(one.verdicts, start=1)
+        for trial, addition in enumerate(additions, start=1)
+        for number, verdict in enumerate(addition.verdicts, start=1)
     ]
     values = {**_arrays(_TRIAL, rows), **sent}
     if verdicts:
@@ -182,10 +182,10 @@ def accept_again(
     Args:
         is_unsure: it may be this very trial that is stored.
     """
-    found = stored_trials(db, [addition], epochs)
-    if not found:
+    trials = stored_trials(db, [addition], epochs)
+    if not trials:
         return None if accept_new(db, [addition], epochs, scorers, sent) else _why_not(db, addition, epochs)
-    (old,) = found
+    (old,) = trials
     if old.outcome not in RETRYABLE or (is_unsure and _is_newest(db, old, pack(addition.trial))):
         return None
     row = {**dict(zip(_TRIAL, _trial_row(addition, epochs), strict=True)), **old._asdict()}
@@ -203,23 +203,23 @@ def judge(db: "Connection[Any]", judged: Sequence[JudgedRow], epochs: Epochs) ->
     Raises:
         BadInput: one is of a trial that is not stored.
     """
-    found = {one.place - 1: one for one in stored_trials(db, judged, epochs)}
+    found = {trial.place - 1: trial for trial in stored_trials(db, judged, epochs)}
     rows, used = [], dict[tuple[int, int], int]()
-    for place, one in enumerate(judged):
-        if place not in found:
-            check_epoch(db, one.run, epochs)
+    for index, row in enumerate(judged):
+        if index not in found:
+            check_epoch(db, row.run, epochs)
             raise BadInput(
                 "There is no trial of sample '{id}', attempt {attempt}, that a verdict could be of.",
-                id=one.name,
-                attempt=one.attempt,
+                id=row.name,
+                attempt=row.attempt,
             )
-        old, verdict = found[place], one.verdict
+        old, verdict = found[index], row.verdict
         used[old.sample, old.attempt] = number = used.get((old.sample, old.attempt), old.number) + 1
         if old.outcome != "scored":
             verdict = verdict._replace(points=None, out_of=None, why=old.outcome)
         rows.append((old._replace(number=number), verdict))
-    append(db, rows, number_scorers(db, {one.verdict.scorer for one in judged}))
-    spend(db, [(found[place], one.spent) for place, one in enumerate(judged)])
+    append(db, rows, number_scorers(db, {row.verdict.scorer for row in judged}))
+    spend(db, [(found[index], row.spent) for index, row in enumerate(judged)])
 
 
 def number_scorers(db: "Connection[Any]", names: Iterable[str]) -> dict[str, int]:
@@ -233,7 +233,7 @@ def stored_trials(
     db: "Connection[Any]", keys: Sequence[Addition] | Sequence[JudgedRow], epochs: Epochs
 ) -> list[StoredTrial]:
     """Return those of the trials that are stored, and lock them until the transaction ends."""
-    rows = [(one.run, epochs.get(one.run), one.name, one.attempt) for one in keys]
+    rows = [(key.run, epochs.get(key.run), key.name, key.attempt) for key in keys]
     asked = _arrays(_KEY, rows)
     db.execute(_LOCK, asked)
     return [StoredTrial(*row) for row in db.execute(_STORED, asked, binary=True)]

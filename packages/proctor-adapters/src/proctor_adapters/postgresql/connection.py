@@ -249,8 +249,12 @@ class WritingConnection:
 
     def accept(self, additions: Sequence[Addition]) -> list[BadInput | None]:
         """Write trials; return for each why it was not accepted, or None."""
-        self._learn_scorers(verdict.scorer for one in additions for verdict in one.verdicts)
-        places = list({(one.run, one.name, one.attempt): place for place, one in _backwards(additions)}.values())
+        self._learn_scorers(verdict.scorer for addition in additions for verdict in addition.verdicts)
+        places = list(
+            {
+                (addition.run, addition.name, addition.attempt): place for place, addition in _backwards(additions)
+            }.values()
+        )
         new = [additions[place] for place in places]
         accepted = self._commit(lambda db, sent: accepting.accept_new(db, new, self.epochs, self._scorers, sent))
         is_unsure = accepted is None  # it was committed, but the line was cut before the answer came
@@ -343,8 +347,8 @@ class WritingConnection:
         self, db: "Connection[Any]", additions: Sequence[Addition], *, is_unsure: bool
     ) -> list[BadInput | None]:
         return [
-            accepting.accept_again(db, one, self.epochs, self._scorers, self._mark(), is_unsure=is_unsure)
-            for one in additions
+            accepting.accept_again(db, addition, self.epochs, self._scorers, self._mark(), is_unsure=is_unsure)
+            for addition in additions
         ]
 
     def _learn_scorers(self, names: Iterable[str]) -> None:

@@ -69,7 +69,7 @@ class ShardStore(PostgresStore):
         try:
             while (number := await self._write(lambda db: self._enter(db, record))) is None:
                 await asyncio.sleep(PAUSE_SECONDS)
-                if any(one.planned for one in self.whole.runs() if one.id == record.id):
+                if any(run.planned for run in self.whole.runs() if run.id == record.id):
                     until = until or time.monotonic() + CLOSING_SECONDS
                     if time.monotonic() > until:
                         raise self._is_open(record.id)
@@ -117,7 +117,7 @@ class ShardStore(PostgresStore):
     def runs(self) -> list[RunRecord]:
         query = "SELECT name, shards.record FROM shards JOIN runs ON runs.id = run WHERE number = :number"
         own = {name: decode(data, RunRecord) for name, data in self._rows(query, {"number": self.shard.number})}
-        return [with_scorers_of(one, own.get(one.id) or self._fresh(one)) for one in super().runs()]
+        return [with_scorers_of(run, own.get(run.id) or self._fresh(run)) for run in super().runs()]
 
     def run(self, run_id: str) -> RunRecord:
         super().run(run_id)

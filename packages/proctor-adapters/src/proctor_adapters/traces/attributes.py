@@ -51,8 +51,10 @@ def attributes_by_name(attributes: object) -> dict[str, object]:
         return {}
     if isinstance(attributes, dict):
         return dict(attributes)
-    if isinstance(attributes, list) and all(isinstance(one, dict) and "key" in one for one in attributes):
-        return {str(one["key"]): plain_value(one.get("value")) for one in attributes}
+    if isinstance(attributes, list) and all(
+        isinstance(attribute, dict) and "key" in attribute for attribute in attributes
+    ):
+        return {str(attribute["key"]): plain_value(attribute.get("value")) for attribute in attributes}
     raise ValueError
 
 
@@ -149,4 +151,4 @@ def decode_json(value: object) -> Any:
 
 def _values(inner: object) -> list[dict[str, object]]:
     values = inner.get("values") if isinstance(inner, dict) else None
-    return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

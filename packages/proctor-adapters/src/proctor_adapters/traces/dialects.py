@@ -114,7 +114,7 @@ def covers_run(span: TraceSpan) -> bool:
 
 def prompt_of(span: TraceSpan) -> list[object]:
     """Return what a model was sent, from the first message on, in a form that `message` can read."""
-    return next((found for found in _prompts(span) if any(message(one) is not None for one in reversed(found))), [])
+    return next((prompt for prompt in _prompts(span) if any(message(one) is not None for one in reversed(prompt))), [])
 
 
 def reply_of(span: TraceSpan) -> list[Message]:
@@ -140,7 +140,7 @@ def tool_run_of(span: TraceSpan) -> TracedToolRun | None:
     recorded = text(span.attributes, *TOOL_NAMES)
     name = recorded or span.name.removeprefix("execute_tool").strip()
     call_id, result = _result(span)
-    arguments = next((one for one in _arguments(span) if one is not None), None)
+    arguments = next((argument for argument in _arguments(span) if argument is not None), None)
     if not name or name.startswith(NO_TOOLS) or not (recorded or arguments is not None or result is not None):
         return None
     return TracedToolRun(call=call_of(clean(name), arguments, clean(call_id)), result=result)

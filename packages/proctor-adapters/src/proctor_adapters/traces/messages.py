@@ -45,7 +45,7 @@ def message(value: object, role: Role = "user") -> Message | None:
     value = decode_json(value)
     if isinstance(value, str):
         return Message.of(role, clean(value)) if value else None
-    if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(one, str) for one in value):
+    if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(item, str) for item in value):
         return Message.of(ROLES.get(value[0], role), clean(value[1]))  # ("user", "Hi")
     if not isinstance(value, dict):
         return None

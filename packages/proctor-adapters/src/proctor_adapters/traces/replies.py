@@ -30,26 +30,26 @@ def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> Matc
             if name:
                 by_id.setdefault(str(name), sample)
         by_words.setdefault(_words([_last(turn.messages) for turn in sample.turns]), []).append(sample)
-    found: dict[str, list[Trajectory]] = {}
+    trajectories: dict[str, list[Trajectory]] = {}
     strangers = 0
     for one in traces.whole:
         fitting = _fitting(one, by_id, by_words)
         if fitting is None:
             strangers += 1
             continue
-        found.setdefault(fitting.id, []).append(one.trajectory)
-    earlier = sum(max(0, len(had) - attempts) for had in found.values())
+        trajectories.setdefault(fitting.id, []).append(one.trajectory)
+    earlier = sum(max(0, len(had) - attempts) for had in trajectories.values())
     notes = tuple(
         _notes(strangers, earlier, [say("{id}: {problem}.", id=one.id, problem=why) for one, why in traces.broken])
     )
-    if not found:
+    if not trajectories:
         raise BadInput(
             "None of the {count} conversations of {path} fits a sample: neither its id nor the words of its user. {notes}",
             count=len(traces.whole) + len(traces.broken),
             path=path,
             notes=" ".join(map(str, notes)),
         )
-    last = tuple((sample_id, one) for sample_id, had in found.items() for one in had[-attempts:])
+    last = tuple((sample_id, one) for sample_id, had in trajectories.items() for one in had[-attempts:])
     return MatchedReplies(found=last, notes=notes)
 
 

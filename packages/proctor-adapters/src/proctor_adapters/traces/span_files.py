@@ -214,7 +214,7 @@ def _next_value(text: str, position: int) -> int:
 
 def _elements(line: _Line, value: object) -> Iterator[tuple[_Line, object]]:
     if isinstance(value, list):
-        yield from ((_Line(line.number, (index,)), one) for index, one in enumerate(value))
+        yield from ((_Line(line.number, (index,)), item) for index, item in enumerate(value))
     else:
         yield line, value
 
@@ -367,7 +367,7 @@ def _failed(raw: Mapping[str, object]) -> str | None:
 def _seconds(raw: Mapping[str, object], *names: str) -> float:
     """Return Unix seconds out of nano-, micro- or milliseconds, a date, or seconds with nanoseconds; 0 where it is none."""
     value = next((raw[name] for name in names if raw.get(name) not in (None, "")), 0)
-    if isinstance(value, list) and len(value) == 2 and all(isinstance(one, int) for one in value):
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(item, int) for item in value):
         return float(value[0] + value[1] / 1e9)
     if isinstance(value, str):
         if not value.isdecimal():

@@ -55,11 +55,11 @@ class DatabasePart(OpenedModels):
             yield EndedSample(status=status, result=await result(entry, table, answer))
 
     def _answered(self, reply: str, rounds: int) -> tuple[str, Status]:
-        found = _ANSWER.search(reply)
-        answer = found.group(1) if found else ""
+        match = _ANSWER.search(reply)
+        answer = match.group(1) if match else ""
         if rounds >= self._rounds and not answer:
             return answer, "task limit reached"
-        return answer, "completed" if found else "agent validation failed"
+        return answer, "completed" if match else "agent validation failed"
 
 
 def sql_of(reply: str) -> str | None:

@@ -90,18 +90,18 @@ def is_right_with_functions(answer: Any, type: str, target: Any) -> bool:
     (True, True)
     """
     try:
-        found, wanted = _cleaned(answer), _cleaned(target)
-        if found is None or wanted is None:
-            return found is wanted and type in CHANGING
+        texts, wanted = _cleaned(answer), _cleaned(target)
+        if texts is None or wanted is None:
+            return texts is wanted and type in CHANGING
         if type in CHANGING:
-            return found == wanted
-        if len(found) == len(wanted) == 1:
-            if all(_is_number(value) for value in (*found, *wanted)):
-                return _near(found[0], wanted[0])
-            return found == wanted
-        if all(_is_number(value) for value in (*found, *wanted)):
-            return _all_near(found, wanted)
-        return set(found) == set(wanted)
+            return texts == wanted
+        if len(texts) == len(wanted) == 1:
+            if all(_is_number(value) for value in (*texts, *wanted)):
+                return _near(texts[0], wanted[0])
+            return texts == wanted
+        if all(_is_number(value) for value in (*texts, *wanted)):
+            return _all_near(texts, wanted)
+        return set(texts) == set(wanted)
     except Exception:  # noqa: BLE001 (officially a wrong answer)
         return False
 

@@ -112,9 +112,9 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     for (task, file), rows in lines.items():
         text = "".join(json.dumps(row) + "\n" for row in rows)
         written.append(write_whole(folder / name / task / file, text))
-    for task, found in targets.items():
+    for task, target in targets.items():
         if (task, ERRORS) not in lines:  # officially there is none before every sample has a result
-            overall = json.dumps(_overall(task, lines[task, RUNS], found), indent=4, ensure_ascii=False)
+            overall = json.dumps(_overall(task, lines[task, RUNS], target), indent=4, ensure_ascii=False)
             written.append(write_whole(folder / name / task / "overall.json", overall))
     return written
 
@@ -155,8 +155,8 @@ def _is_about_the_agent(part: Part, output: Output) -> bool:
     """True for an `unknown` that nothing broken brought about: a page without an answer, or `finish` where a text is searched."""
     if part == "mind2web":
         return output.status == "unknown"
-    found = output.result.get("error") if isinstance(output.result, dict) else None
-    return part == "os" and output.status == "unknown" and _NO_TEXT in str(found)
+    error = output.result.get("error") if isinstance(output.result, dict) else None
+    return part == "os" and output.status == "unknown" and _NO_TEXT in str(error)
 
 
 def _line(sample: Sample, trial: Trial) -> dict[str, Any]:
@@ -181,6 +181,8 @@ def _line(sample: Sample, trial: Trial) -> dict[str, Any]:
 
 def _overall(task: str, lines: list[dict[str, Any]], targets: list[Any]) -> dict[str, Any]:
     outputs = [line["output"] for line in lines]
-    shares = official.validation([one["status"] for one in outputs], [len(one["history"]) for one in outputs])
-    rows = [(one["result"], target) for one, target in zip(outputs, targets, strict=True)]
+    shares = official.validation(
+        [output["status"] for output in outputs], [len(output["history"]) for output in outputs]
+    )
+    rows = [(output["result"], target) for output, target in zip(outputs, targets, strict=True)]
     return {"total": len(lines), "validation": shares, "custom": official.overall(official.part_of(task), rows)}

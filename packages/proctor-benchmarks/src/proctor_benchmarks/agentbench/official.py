@@ -167,11 +167,11 @@ def f1(predicted: Iterable[str], target: Iterable[str]) -> float:
     >>> f1(["a", "b", "b"], ["a"]), f1([], [])
     (0.6666666666666666, 0.0)
     """
-    found, wanted = set(predicted), set(target)
-    both = len(found & wanted)
+    texts, wanted = set(predicted), set(target)
+    both = len(texts & wanted)
     if not both:
         return 0.0
-    precision, recall = both / len(found), both / len(wanted)
+    precision, recall = both / len(texts), both / len(wanted)
     return 2 * precision * recall / (precision + recall)
 
 

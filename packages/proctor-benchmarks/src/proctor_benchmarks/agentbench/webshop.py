@@ -33,8 +33,8 @@ def action_of(reply: str) -> str | None:
     >>> action_of("Thought:\\nI think\\n\\nAction:\\nsearch[red [x] shoe]"), action_of("ACTION: click[b]")
     ('search[red [x]', None)
     """
-    found = _ACTION.search(reply)
-    return found.group(1) if found else None
+    match = _ACTION.search(reply)
+    return match.group(1) if match else None
 
 
 class WebShop:

@@ -75,7 +75,9 @@ def _messages(steps: Sequence[Step]) -> list[dict[str, Any]]:
             messages.append(_of_agent(step.message))
         elif step.message.role == "tool":
             results = [part for part in step.message.parts if isinstance(part, ToolResult)]
-            messages += [_of_tool(one, calls.get(one.id, ToolCall(name=one.name, id=one.id))) for one in results]
+            messages += [
+                _of_tool(result, calls.get(result.id, ToolCall(name=result.name, id=result.id))) for result in results
+            ]
     return messages
 
 

@@ -186,8 +186,8 @@ def rendered(messages: Sequence[Message]) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for index, message in enumerate(messages):
         results = [part for part in message.parts if isinstance(part, ToolResult)]
-        for one in results:
-            content, error = ("", one.content) if one.is_error else (one.content, None)
+        for result in results:
+            content, error = ("", result.content) if result.is_error else (result.content, None)
             made.append({"role": "tool", "content": content, "error": error})
         if message.role != "tool":
             executed = index + 1 < len(messages) and messages[index + 1].role == "tool"

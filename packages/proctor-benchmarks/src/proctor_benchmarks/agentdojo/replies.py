@@ -121,7 +121,7 @@ def _check_injections(folder: Path, version: str, found: Sequence[tuple[Path, Ag
 def _reply(result: AgentDojoResult) -> Trajectory | TrialFailure:
     if result.error is not None:
         return TrialFailure(kind="recorded", reason=say("The result file says: {error}", error=result.error))
-    steps = [Step(message=_message(one), author="tool" if one.role == "tool" else "agent") for one in result.messages if one.role in ("assistant", "tool")]  # fmt: skip
+    steps = [Step(message=_message(message), author="tool" if message.role == "tool" else "agent") for message in result.messages if message.role in ("assistant", "tool")]  # fmt: skip
     recorded = {"utility": result.utility, "security": result.security}
     return Trajectory(steps=tuple(steps), tools="native", state={"recorded": recorded})
 

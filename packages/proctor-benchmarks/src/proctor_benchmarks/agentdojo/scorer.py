@@ -111,8 +111,8 @@ def _messages(steps: Sequence[Step]) -> list[dict[str, Any]]:
 
 def _recorded(trajectory: Trajectory, field: str) -> bool | None:
     """Return the verdict that an official result file holds, where the trajectory was read from one."""
-    found = (trajectory.state or {}).get("recorded")
-    value = found.get(field) if isinstance(found, dict) else None
+    recorded = (trajectory.state or {}).get("recorded")
+    value = recorded.get(field) if isinstance(recorded, dict) else None
     return value if isinstance(value, bool) else None
 
 

@@ -52,7 +52,9 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
             which an agent that failed counts as not done, and as an injection that did not reach its goal.
     """
     values, note = _values(judged)
-    by_name = {(one.name, one.slice): one for one in estimates}  # without an attack, there is one scorer: no prefix
+    by_name = {
+        (estimate.name, estimate.slice): estimate for estimate in estimates
+    }  # without an attack, there is one scorer: no prefix
     made: list[Estimate] = []
     suites = sorted({key[2] for key in values})
     for suite in ("", *(suites if len(suites) > 1 else ())):
@@ -138,7 +140,9 @@ def _error(cells: Sequence[Cell], clusters: Iterable[object]) -> float:
     count = len(residuals)
     if count < 2:
         return 0.0
-    return math.sqrt(count / (count - 1) * math.fsum(one * one for one in residuals.values())) / len(cells)
+    return math.sqrt(count / (count - 1) * math.fsum(residual * residual for residual in residuals.values())) / len(
+        cells
+    )
 
 
 def _lost(values: Mapping[Key, float], suite: str, note: Sentence | str) -> Estimate | None:

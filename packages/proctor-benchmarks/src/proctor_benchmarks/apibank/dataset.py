@@ -118,13 +118,13 @@ def locate(data: str | None) -> Path:
 
 def content_digest(root: Path) -> str:
     """Return the SHA-256 of the files that are used, to compare the user's copy with the pinned one."""
-    made = sha256()
+    text = sha256()
     for part in ("apis", "init_database", "lv3_apis", "lv1-lv2-samples", "evaluator.py", "tool_manager.py"):
         below = root / part
         for path in sorted(below.rglob("*")) if below.is_dir() else [below]:
             if path.suffix in (".py", ".json", ".jsonl") and path.is_file():
-                made.update(f"{path.relative_to(root).as_posix()}\n{sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return made.hexdigest()
+                text.update(f"{path.relative_to(root).as_posix()}\n{sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return text.hexdigest()
 
 
 def dialogues(source: Path) -> Iterator[tuple[str, list[DialogueLine]]]:

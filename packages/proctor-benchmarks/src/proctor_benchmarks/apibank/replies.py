@@ -73,7 +73,7 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
 
 def _wanted(levels: Sequence[str], root: Path, options: Mapping[str, Any]) -> dict[str, dict[int | None, Sample]]:
     """Return the samples of levels 1 and 2 by the name of their file and their number."""
-    found: dict[str, dict[int | None, Sample]] = defaultdict(dict)
+    samples: dict[str, dict[int | None, Sample]] = defaultdict(dict)
     kinds: Sequence[Kind] = KINDS if (ask := options.get("ask", "both")) == "both" else [ask]
     official = dataset.read_official(root)
     for level in levels:
@@ -81,8 +81,8 @@ def _wanted(levels: Sequence[str], root: Path, options: Mapping[str, Any]) -> di
             for sample in dataset.samples(
                 level, dataset.source(level, root, options.get("dialogues")), official, kinds
             ):
-                found[sample.meta["apibank"]["file"]][sample.meta["apibank"]["number"]] = sample
-    return found
+                samples[sample.meta["apibank"]["file"]][sample.meta["apibank"]["number"]] = sample
+    return samples
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:

@@ -30,7 +30,9 @@ _FIGURES = (
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
     """Return the official figures of each level of the run."""
-    by_name = {(one.name, one.slice): one for one in estimates}  # with one scorer, names have no prefix
+    by_name = {
+        (estimate.name, estimate.slice): estimate for estimate in estimates
+    }  # with one scorer, names have no prefix
     made: list[Estimate] = []
     for level in TOOLS:
         for name, scorer, parts in _FIGURES:
@@ -41,7 +43,7 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
             planned = sum(
                 by_name[found[0].name, one].planned for one in slices if found and (found[0].name, one) in by_name
             )
-            if planned and (name != _OTHERS or f"part={level}/search" in {one.slice for one in estimates}):
+            if planned and (name != _OTHERS or f"part={level}/search" in {estimate.slice for estimate in estimates}):
                 made.append(replace(found[0], name=name, slice=f"level={level}", planned=planned))
     asked, wrong = _planned(judged)
     if asked:

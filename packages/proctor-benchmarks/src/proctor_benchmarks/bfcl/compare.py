@@ -136,8 +136,8 @@ def _dicts_fault(values: Sequence[Any], allowed: Sequence[Any]) -> BfclFault | N
         if len(values) != len(wanted):  # the "" of an optional parameter counts as an empty list
             fault = BfclFault(error_type="value_error:list_dict_count", got=len(values), allowed=allowed)
             continue
-        for place, value in enumerate(values):
-            fault = _dict_fault(value, [wanted[place]])
+        for index, value in enumerate(values):
+            fault = _dict_fault(value, [wanted[index]])
             if fault is not None:
                 break
         else:
@@ -146,4 +146,6 @@ def _dicts_fault(values: Sequence[Any], allowed: Sequence[Any]) -> BfclFault | N
 
 
 def _standard_items(values: Any) -> list[Any]:
-    return [standard(one) if type(one) is str else one for one in (values[place] for place in range(len(values)))]
+    return [
+        standard(value) if type(value) is str else value for value in (values[place] for place in range(len(values)))
+    ]

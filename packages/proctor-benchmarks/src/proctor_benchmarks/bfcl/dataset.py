@@ -284,8 +284,8 @@ def read_pairs(
         digests[f"possible_answer/{path.name}"] = sha16(answers_data)
         _check_pairs(answers_path, answers_data, questions, answers)
     notes: list[Sentence] = []
-    for (name, found), known in zip(digests.items(), (expected.questions, expected.answers), strict=False):
-        notes += _other_revision(name, found, known)
+    for (name, digest), known in zip(digests.items(), (expected.questions, expected.answers), strict=False):
+        notes += _other_revision(name, digest, known)
     return questions, answers, digests, tuple(notes)
 
 
@@ -302,7 +302,7 @@ def _reworded(folder: Path, path: Path, data: bytes) -> CategoryData:
         {path.name: sha16(data)},
         _other_revision(path.name, sha16(data), CATEGORIES[FORMAT_SENSITIVITY].questions),
     )
-    found: list[BfclEntry] = []
+    bfcl_entries: list[BfclEntry] = []
     for category, wanted in chosen.items():
         if category not in SINGLE_TURN:
             raise BadInput("{path}: '{category}' is no category of one turn.", path=path, category=category)
@@ -311,12 +311,12 @@ def _reworded(folder: Path, path: Path, data: bytes) -> CategoryData:
         notes += original.notes
         for entry in original.entries:
             if entry.id in wanted:
-                start = len(found)
-                found += [
+                start = len(bfcl_entries)
+                bfcl_entries += [
                     replace(entry, id=f"{FORMAT_SENSITIVITY}_{start + index}:{form}:{entry.id}")
                     for index, form in enumerate(FORMATS)
                 ]
-    return CategoryData(entries=found, digests=digests, notes=tuple(notes))
+    return CategoryData(entries=bfcl_entries, digests=digests, notes=tuple(notes))
 
 
 def _other_revision(name: str, found: str, known: str) -> list[Sentence]:
@@ -425,11 +425,11 @@ def bad_line(path: Path, data: bytes, index: int, reason: Sentence) -> BadInput:
 
 
 def _unknown(name: str) -> BadInput:
-    found = near(name, [*CATEGORIES, *COLLECTIONS])
+    texts = near(name, [*CATEGORIES, *COLLECTIONS])
     return BadInput(
         "No category of BFCL is called '{name}'.{near} Known: {known}.",
         name=name,
-        near=did_you_mean(found),
+        near=did_you_mean(texts),
         known=_known_names(),
     )
 

@@ -41,15 +41,15 @@ def decode_json(text: str) -> list[dict[Any, Any]]:
     """
     _check_length(text)
     try:
-        found = json.loads(_list_of_objects(text))
+        data = json.loads(_list_of_objects(text))
     except json.JSONDecodeError:
         return []
     except (ValueError, RecursionError) as error:
         raise Undecodable(say("The output cannot be read: {error}.", error=str(error))) from None
     try:
-        return [{item["function"]: item["parameters"]} for item in found if isinstance(item, dict)]
+        return [{item["function"]: item["parameters"]} for item in data if isinstance(item, dict)]
     except (KeyError, TypeError):
-        raise Undecodable(say("The output holds something that is no call: {got}.", got=show(found))) from None
+        raise Undecodable(say("The output holds something that is no call: {got}.", got=show(data))) from None
 
 
 def decode_xml(text: str, *, verbose: bool) -> list[dict[str, Any]]:

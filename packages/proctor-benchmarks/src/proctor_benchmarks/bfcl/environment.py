@@ -201,11 +201,11 @@ class EnvironmentWording:
             calls = executable(message.text, "prompt")
         except Undecodable:
             return message
-        made = []
+        tool_calls = []
         for call in calls:
-            made.append(ToolCall(name=call.name, arguments=_plain(call), id=f"text_{len(self._text_by_id)}"))
-            self._text_by_id[made[-1].id] = str(call)
-        return Message(role=message.role, parts=(*message.parts, *made)) if made else message
+            tool_calls.append(ToolCall(name=call.name, arguments=_plain(call), id=f"text_{len(self._text_by_id)}"))
+            self._text_by_id[tool_calls[-1].id] = str(call)
+        return Message(role=message.role, parts=(*message.parts, *tool_calls)) if tool_calls else message
 
     def results(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> Sequence[Message]:
         """Return one message of the user."""

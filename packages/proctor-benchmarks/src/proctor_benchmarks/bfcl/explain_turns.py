@@ -42,8 +42,8 @@ def explain(result: TurnsResult) -> Sentence:
             return say("Turn {turn}: no call was made; expected: {calls}.", turn=turn, calls=calls)
         case "instance_state_mismatch":
             differing = "; ".join(
-                f"{one['path']}: {show(one['got'])} ≠ {show(one['expected'])}"
-                for one in result.differences[:_MOST_SHOWN]
+                f"{difference['path']}: {show(difference['got'])} ≠ {show(difference['expected'])}"
+                for difference in result.differences[:_MOST_SHOWN]
             )
             return say(
                 "Turn {turn}: the state is not that after the expected calls {calls}. Got and expected: {differing}.",

@@ -64,15 +64,15 @@ def convert(text: str, declared: str, element: str | None = None) -> Any:
 
 
 def _array(text: str, element: str | None) -> Any:
-    found = _ARRAY.search(text)
-    if found is None:
+    match = _ARRAY.search(text)
+    if match is None:
         return text
-    return [_element(part.strip(), element) for part in found[1].split(",") if part.strip()]
+    return [_element(part.strip(), element) for part in match[1].split(",") if part.strip()]
 
 
 def _array_list(text: str, element: str | None) -> Any:
-    if found := _AS_LIST.search(text):
-        return [_list_element(part, element) for part in found[1].split(",")]
+    if match := _AS_LIST.search(text):
+        return [_list_element(part, element) for part in match[1].split(",")]
     if (body := _list_body(text)) is not None:
         return [_list_element(part, element) for part in _ADD.findall(body)]
     return [] if _EMPTY_LIST.search(text) else text

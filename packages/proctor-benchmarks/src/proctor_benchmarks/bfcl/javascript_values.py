@@ -58,10 +58,10 @@ def _array(text: str, element: str | None) -> Any:
         return text
     if (rows := _rows(text)) is not None:
         return rows
-    found = _ARRAY.match(text)
-    if found is None:
+    match = _ARRAY.match(text)
+    if match is None:
         return text
-    inside = (found[1] if found[1] is not None else found[2]).strip()
+    inside = (match[1] if match[1] is not None else match[2]).strip()
     parts = [part.strip() for part in inside.split(",")] if inside else []
     if element is None:
         return [_untyped(part) for part in parts]
@@ -94,13 +94,13 @@ def _rows_end(text: str, start: int, closing: str) -> int | None:
     """
     places: list[int] = []  # the `]` that can end a row, from right to left, negated to be in order
     ends: dict[int, int] = {}
-    place = text.rfind("]")
-    while place >= start:
-        end = _end_behind(text, place + 1, closing, places, ends)
+    index = text.rfind("]")
+    while index >= start:
+        end = _end_behind(text, index + 1, closing, places, ends)
         if end is not None:
-            places.append(-place)
-            ends[place] = end
-        place = text.rfind("]", 0, place)
+            places.append(-index)
+            ends[index] = end
+        index = text.rfind("]", 0, index)
     first = _first_place(text, start, places)
     return None if first is None else ends[first]
 
@@ -124,15 +124,15 @@ def _first_place(text: str, start: int, places: list[int]) -> int | None:
 
 
 def _skip_blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return at if found is None else found.end()
+    match = _BLANKS.match(text, at)
+    return at if match is None else match.end()
 
 
 def _object(text: str) -> Any:
-    found = _OBJECT.match(text)
-    if found is None or len(text) > LONGEST:
+    match = _OBJECT.match(text)
+    if match is None or len(text) > LONGEST:
         return text
-    inside, at, values = found[1], 0, {}
+    inside, at, values = match[1], 0, {}
     while inside.find(":", at + 1) >= 0:
         pair = _PAIR.search(inside, at)
         if pair is None:

@@ -71,7 +71,7 @@ def _value(value: object, schema: Mapping[str, Any], rules: CheckerRules) -> Any
         case "boolean", str() if value.lower() in ("true", "false"):
             return value.lower() == "true"
         case "array" | "tuple", list() | tuple():
-            return [_value(one, schema.get("items", {}), rules) for one in value]
+            return [_value(item, schema.get("items", {}), rules) for item in value]
     return value
 
 

@@ -13,13 +13,13 @@ def calls_of(value: object) -> list[dict[str, Any]] | None:
     if isinstance(value, str):
         return calls_in(value).calls
     found: list[dict[str, Any]] = []
-    for one in value if isinstance(value, list | tuple) else [value]:
-        if isinstance(one, Mapping) and isinstance(one.get("name"), str):
-            found.append({"name": one["name"], "arguments": dict(one.get("arguments") or {})})
-        elif isinstance(one, Mapping):
-            found += [{"name": name, "arguments": dict(given)} for name, given in one.items()]
+    for item in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(item, Mapping) and isinstance(item.get("name"), str):
+            found.append({"name": item["name"], "arguments": dict(item.get("arguments") or {})})
+        elif isinstance(item, Mapping):
+            found += [{"name": name, "arguments": dict(given)} for name, given in item.items()]
         else:
-            calls = calls_in(str(one)).calls
+            calls = calls_in(str(item)).calls
             if calls is None:
                 return None
             found += calls

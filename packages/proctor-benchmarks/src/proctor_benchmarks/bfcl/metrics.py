@@ -55,12 +55,12 @@ def details(
     """
     found: dict[str, object] = {}
     if result.fault is not None:
-        place = _innermost(result.fault)
+        fault = _innermost(result.fault)
         found = {"error_type": result.error_type, "error_class": error_class(result.fault)}
-        if place.function:
-            found["function"] = place.function
-        if place.parameter is not None:
-            found["parameter"] = clipped(place.parameter)
+        if fault.function:
+            found["function"] = fault.function
+        if fault.parameter is not None:
+            found["parameter"] = clipped(fault.parameter)
     if "relevance" in category:
         return found
     if result.valid:
@@ -151,7 +151,7 @@ def _parameter_accuracy(
     matched: Mapping[int, int],
 ) -> float:
     """Expected calls without a match are compared with the best of the calls left."""
-    free = [call for place, call in enumerate(calls) if place not in matched]
+    free = [call for index, call in enumerate(calls) if index not in matched]
     right = total = 0
     for row, answer in enumerate(answers):
         expected = len(first(answer)[1])

@@ -106,7 +106,7 @@ def _first(allowed: object) -> Any:
         return allowed
     value = next((value for value in allowed if value != ""), "")
     if isinstance(value, list):
-        return [_resolved(one) for one in value]
+        return [_resolved(item) for item in value]
     return _resolved(value)
 
 
@@ -162,9 +162,9 @@ def _java(value: Any, given: _Given) -> str:
         case int() | float() if given.type == "float":
             return f"{value}f"
         case list() if given.type == "Array":
-            return f"new {given.items.get('type', 'int')}[]{{{', '.join(_element(one, given, '') for one in value)}}}"
+            return f"new {given.items.get('type', 'int')}[]{{{', '.join(_element(item, given, '') for item in value)}}}"
         case list():
-            inside = ", ".join(_element(one, given, '"') for one in value)
+            inside = ", ".join(_element(item, given, '"') for item in value)
             return f"new ArrayList<>(Arrays.asList({inside}))" if value else "new ArrayList<>()"
         case dict():
             puts = " ".join(f'put("{key}", {json.dumps(one)});' for key, one in value.items())

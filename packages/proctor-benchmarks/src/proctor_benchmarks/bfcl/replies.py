@@ -78,10 +78,10 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     for category in chosen:
         _check_ids(file_by_category[category], lines[category], dataset.ids(folder, category), category)
     written = [
-        found
+        write_phase
         for category in chosen
         if category in dataset.MEMORY
-        for found in _write_phases(file_by_category[category].parent, category, tools, folder)
+        for write_phase in _write_phases(file_by_category[category].parent, category, tools, folder)
     ]
     scored = (
         (
@@ -117,20 +117,20 @@ def files(path: Path) -> dict[str, Path]:
     """
     if path.is_file():
         return {_category_of(path): path}
-    found: dict[str, list[Path]] = {}
+    paths: dict[str, list[Path]] = {}
     for file in sorted(path.rglob("BFCL_v4_*_result.json")):
         if (match := _NAME.fullmatch(file.name)) and match[1] in dataset.CATEGORIES:
-            found.setdefault(match[1], []).append(file)
-    if not found:
+            paths.setdefault(match[1], []).append(file)
+    if not paths:
         raise BadInput("{path} holds no files BFCL_v4_<category>_result.json of known categories.", path=path)
-    models = sorted({_model_folder(file) for several in found.values() for file in several})
+    models = sorted({_model_folder(file) for several in paths.values() for file in several})
     if len(models) > 1:
         raise BadInput(
             "{path} holds results of several models: {models}. Give the folder of one.",
             path=path,
             models=", ".join(model.name for model in models),
         )
-    for category, several in found.items():
+    for category, several in paths.items():
         if len(several) > 1:
             raise BadInput(
                 "{path} holds two result files of {category}: {first} and {second}.",
@@ -139,7 +139,7 @@ def files(path: Path) -> dict[str, Path]:
                 first=several[0],
                 second=several[1],
             )
-    return {category: found[category][0] for category in dataset.CATEGORIES if category in found}
+    return {category: paths[category][0] for category in dataset.CATEGORIES if category in paths}
 
 
 def trajectory_of(result: object, tools: ToolStyle, *, of_turns: bool = False) -> Trajectory:

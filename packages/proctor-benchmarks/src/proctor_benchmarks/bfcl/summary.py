@@ -82,9 +82,9 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
 
 def _by_tag(estimates: Sequence[Estimate], prefix: str) -> dict[str, Estimate]:
     return {
-        one.slice.removeprefix(prefix): one
-        for one in estimates
-        if one.name in _ACCURACY and one.slice.startswith(prefix)
+        estimate.slice.removeprefix(prefix): estimate
+        for estimate in estimates
+        if estimate.name in _ACCURACY and estimate.slice.startswith(prefix)
     }
 
 
@@ -125,8 +125,8 @@ def _format_sensitivity(estimates: Sequence[Estimate]) -> list[Estimate]:
 
     Source: bfcl-eval 2026.3.23, `bfcl_eval/eval_checker/eval_runner.py`, `format_sensitivity_runner`.
     """
-    parts = [one for one in estimates if one.name in _ACCURACY and one.slice.startswith("format=")]
-    values = [one.value for one in parts if one.value is not None]
+    parts = [estimate for estimate in estimates if estimate.name in _ACCURACY and estimate.slice.startswith("format=")]
+    values = [part.value for part in parts if part.value is not None]
     if len(values) < 2:
         return []
     figures = {"max_delta": max(values) - min(values), "std": statistics.stdev(values)}
@@ -135,8 +135,8 @@ def _format_sensitivity(estimates: Sequence[Estimate]) -> list[Estimate]:
             name=f"format_{name}",
             value=value,
             method=NOISY_MEANS,
-            scored=sum(one.scored for one in parts),
-            planned=sum(one.planned for one in parts),
+            scored=sum(part.scored for part in parts),
+            planned=sum(part.planned for part in parts),
             note=say("over {count} of {all} prompt formats", count=len(values), all=len(FORMATS)),
         )
         for name, value in figures.items()

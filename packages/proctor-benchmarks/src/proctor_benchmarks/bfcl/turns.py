@@ -90,10 +90,10 @@ def oracle(sample: Sample, folder: Path, *, native: bool) -> Trajectory:
         calls = [_named(answer, parameters) for answer in answers]
         texts = [f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})" for name, given in calls]
         as_text = (Text(text=f"[{', '.join(texts)}]"),)
-        made = tuple(
+        tool_calls = tuple(
             ToolCall(name=name, arguments=given, id=f"call_{turn}_{index}") for index, (name, given) in enumerate(calls)
         )
-        replies = [made if native else as_text] if calls else []
+        replies = [tool_calls if native else as_text] if calls else []
         steps += [
             Step(message=Message(role="assistant", parts=parts), turn=turn) for parts in (*replies, (Text(text=_DONE),))
         ]

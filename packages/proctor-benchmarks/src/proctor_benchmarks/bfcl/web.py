@@ -115,7 +115,7 @@ class Web:
             return _Line(query=keywords, region=region, results=await self._ask(self._search, keywords, region))
 
         line = await self._line(_Line(query=keywords, region=region), look_up)
-        return None if line.results is None else [msgspec.to_builtins(one) for one in line.results]
+        return None if line.results is None else [msgspec.to_builtins(result) for result in line.results]
 
     async def read(self, url: str, mode: str) -> dict[str, str]:
         """Return the content of a page, or the error of reading it."""
@@ -176,8 +176,8 @@ def _official(keywords: str, region: str) -> Sequence[Mapping[str, str]] | None:
     if reply.status in (401, 403):
         raise BadInput("The search service refuses the key in {key} (status {status}).", key=KEY, status=reply.status)
     try:
-        found = json.loads(reply.text)["organic_results"]
-        return [{"title": one["title"], "href": one["link"], "body": one.get("snippet", "")} for one in found]
+        organic_results = json.loads(reply.text)["organic_results"]
+        return [{"title": one["title"], "href": one["link"], "body": one.get("snippet", "")} for one in organic_results]
     except (ValueError, LookupError, TypeError, AttributeError):
         if reply.status >= 400:
             raise EnvironmentFailed("The search service answered with status {status}.", status=reply.status) from None

@@ -28,11 +28,11 @@ class WebSearchAPI:
     async def search_engine_query(self, keywords: str, max_results: int | None = 10, region: str = "wt-wt") -> Any:
         """Return the first results; without their text in the harder variant."""
         self.queries.append(str(keywords))
-        found = await self._web.search(str(keywords), str(region))
-        if found is None:
+        match = await self._web.search(str(keywords), str(region))
+        if match is None:
             return {"error": NO_RESULTS}
         keys = ("title", "href", "body") if self._shows_snippets else ("title", "href")
-        return [{key: one[key] for key in keys} for one in found[:max_results]]
+        return [{key: one[key] for key in keys} for one in match[:max_results]]
 
     async def fetch_url_content(self, url: str, mode: str = "raw") -> Any:
         """Return a page."""

@@ -124,7 +124,7 @@ def _inner(value: Any) -> Any:
     """Objects in an answer of version 4 hold lists of what each key may be."""
     if isinstance(value, Mapping):
         return {key: [_inner(one)] for key, one in value.items()}
-    return [_inner(one) for one in value] if isinstance(value, list) else value
+    return [_inner(item) for item in value] if isinstance(value, list) else value
 
 
 def _of_pieces(pieces: Sequence[str]) -> ReadCalls:
@@ -176,8 +176,8 @@ def _among(text: str) -> list[dict[str, Any]]:
 def _find_json(text: str) -> Iterator[Any]:
     """Yield the JSON arrays and objects in a text, the outermost of each place."""
     start = tries = 0
-    while tries < MOST_STARTS and (found := re.search(r"[\[{]", text[start:])):
-        start += found.start()
+    while tries < MOST_STARTS and (match := re.search(r"[\[{]", text[start:])):
+        start += match.start()
         tries += 1
         try:
             value, start = _decoder.raw_decode(text, start)

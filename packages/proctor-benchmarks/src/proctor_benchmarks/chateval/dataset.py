@@ -128,7 +128,7 @@ def referees_of(path: Path) -> Referees:
     rules["visibility"] = {"llmeval_blind_judge": "blind_judge"}.get(rule.visibility.type, rule.visibility.type)
     first = read.agents[0]
     return Referees(
-        roles=tuple((one.name, one.role_description) for one in read.agents),
+        roles=tuple((agent.name, agent.role_description) for agent in read.agents),
         template=first.prompt_template,
         closing=first.final_prompt_to_use,
         rules=msgspec.convert(rules, DebateRules),

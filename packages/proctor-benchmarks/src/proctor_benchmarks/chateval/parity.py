@@ -111,7 +111,7 @@ async def _play(line: ChatEvalLine) -> dict[str, Any]:
     async def ask(number: int, messages: Sequence[Message]) -> str | None:
         while True:  # a rate limit begins the tries again, for ever
             asked.append(names[number])
-            heard = [one.text for one in messages[1:-1]]
+            heard = [message.text for message in messages[1:-1]]
             sent.append([len(messages), messages[-1].text, CLOSING in messages[0].text, heard])
             reply = left[names[number]].pop(0) if left[names[number]] else ""
             if reply == _DOWN:
@@ -129,7 +129,7 @@ async def _play(line: ChatEvalLine) -> dict[str, Any]:
     for _ in range(line.items):
         played = await debate(players, rules, ask)
         evaluation = [{"role": one.role, "evaluation": one.text} for one in played.evaluation]
-        results.append({"evaluation": evaluation, "memory_sizes": [len(one.memory) for one in players]})
+        results.append({"evaluation": evaluation, "memory_sizes": [len(player.memory) for player in players]})
     return {"asked": asked, "sent": sent, "results": results}
 
 

@@ -82,16 +82,16 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
             raise BadInput("The sample '{id}' is not of ChatEval.", id=sample.id)
         if trial.attempt == 0 and trial.outcome == "scored":
             pair = sample.meta["pair"]
-            roles = [one["name"] for one in sample.meta["debate"]["seats"]]
+            roles = [seat["name"] for seat in sample.meta["debate"]["seats"]]
             lines[pair["order"]][pair["number"]] = {
                 "question": pair["question"],
                 "response": pair["response"],
                 "evaluation": _said(trial.trajectory, roles),
             }
     written = [
-        write_whole(folder / _FOLDERS[order] / name / NAME, json.dumps([found[at] for at in sorted(found)], indent=4))
-        for order, found in lines.items()
-        if found
+        write_whole(folder / _FOLDERS[order] / name / NAME, json.dumps([line[at] for at in sorted(line)], indent=4))
+        for order, line in lines.items()
+        if line
     ]
     if not written:
         raise BadInput("The run holds no scored trial to export.")

@@ -29,20 +29,20 @@ from proctor_benchmarks.chateval.dataset import FORWARD, REVERSED
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - they are of single orders
     """Return the official figures over the first attempts."""
     labels: dict[str, str] = {}
-    found: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
+    texts: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
     numbers: dict[str, int] = {}
     for sample, verdict in judged():
         if verdict.attempt == 0 and isinstance(verdict.result, Score) and isinstance(sample.target, str):
             item = sample.cluster or sample.id
             labels[item] = sample.target
-            found[item][sample.meta["pair"]["order"]] = verdict.result.details["speeches"]
+            texts[item][sample.meta["pair"]["order"]] = verdict.result.details["speeches"]
             numbers[item] = sample.meta["pair"]["number"]
-    items = sorted((one for one in found if len(found[one]) == 2), key=numbers.__getitem__)
+    items = sorted((one for one in texts if len(texts[one]) == 2), key=numbers.__getitem__)
     if not items:
         return []
-    note = say("{count} items without both orders are left out", count=len(found) - len(items)) if len(found) > len(items) else ""  # fmt: skip
+    note = say("{count} items without both orders are left out", count=len(texts) - len(items)) if len(texts) > len(items) else ""  # fmt: skip
     known = [labels[one] for one in items]
-    forward, backward = ([found[one][order] for one in items] for order in (FORWARD, REVERSED))
+    forward, backward = ([texts[one][order] for one in items] for order in (FORWARD, REVERSED))
     made: list[Estimate] = []
     for method in _methods(known, forward):
         predicted = verdicts.predictions(method, forward, backward)

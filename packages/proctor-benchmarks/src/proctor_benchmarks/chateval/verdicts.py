@@ -47,7 +47,7 @@ def predictions(method: Method, results: Sequence[Texts], reversed_results: Sequ
 
 def accuracy(predicted: Sequence[str], labels: Sequence[str]) -> float:
     """Return the share of labels that are predicted; a label without a prediction is missed."""
-    return sum(one == other for one, other in zip(predicted, labels, strict=False)) / len(labels)
+    return sum(text == other for text, other in zip(predicted, labels, strict=False)) / len(labels)
 
 
 def kappa(predicted: Sequence[str], labels: Sequence[str]) -> float | None:

@@ -104,8 +104,8 @@ def _oracle(sample: Sample) -> Trajectory:
     lead = next(iter(options.team), "agent")
     by_call = {goal.call: goal.by for goal in options.goals}
     said = [
-        (by_call.get(name) or lead, ToolCall(name=name, arguments=arguments, id=f"call_{place}"))
-        for place, (name, arguments) in enumerate(sample.meta.get("solution", ()))
+        (by_call.get(name) or lead, ToolCall(name=name, arguments=arguments, id=f"call_{index}"))
+        for index, (name, arguments) in enumerate(sample.meta.get("solution", ()))
     ]
     words = [(goal.by or lead, Text(text=goal.said[0])) for goal in options.goals if goal.said]
     last = ". ".join(goal.answer[0] for goal in options.goals if goal.answer)

@@ -72,8 +72,8 @@ def read_scenarios(path: Path) -> Sequence[TeamScenario]:
     Raises:
         BadInput: it cannot be read, or a scenario is wrong; names it.
     """
-    found = read_toml(path, _File, most_bytes=MOST_BYTES).scenario
-    for one in found:
+    scenario = read_toml(path, _File, most_bytes=MOST_BYTES).scenario
+    for one in scenario:
         names = [goal.name for goal in one.goals]
         if len(set(names)) < max(1, len(names)):
             raise BadInput(
@@ -81,7 +81,7 @@ def read_scenarios(path: Path) -> Sequence[TeamScenario]:
             )
         if strange := next((goal.by for goal in one.goals if goal.by and one.team and goal.by not in one.team), ""):
             raise BadInput("{path}: a goal of the scenario '{id}' is by '{agent}', who is not in its team.", path=path, id=one.id, agent=strange)  # fmt: skip
-    return found
+    return scenario
 
 
 def _sample(one: TeamScenario, steps: int) -> Sample:

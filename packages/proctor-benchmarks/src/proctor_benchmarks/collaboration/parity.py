@@ -56,7 +56,7 @@ def figures(line: CollaborationLine) -> dict[str, Any]:
         **{one.__name__: _value(one(sample, trajectory)) for one in (balance, novelty, recovery)},
         "taken": _value(handoffs(sample, trajectory)),
         "turns": {name: share["turns"] for name, share in work["agents"].items()},
-        "endings": [one["ending"] for one in work["handoffs"]],
+        "endings": [handoff["ending"] for handoff in work["handoffs"]],
         **{name: work[name] for name in ("messages", "calls", "repeated", "tokens", "failures", "recovered")},
     }
     return ours

@@ -43,7 +43,7 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
             if work["tokens"] is not None:
                 by_name["tokens_per_goal"][cluster].append((work["tokens"], reached))
         by_name["redundancy"][cluster].append((work["repeated"], work["messages"] + work["calls"]))
-        failed = sum(one["ending"] != "taken" for one in work["handoffs"])
+        failed = sum(handoff["ending"] != "taken" for handoff in work["handoffs"])
         by_name["handoff_failures"][cluster].append((failed, len(work["handoffs"])))
     found = [_ratio(name, by_cluster) for name, by_cluster in by_name.items()]
     return [one for one in found if one.value is not None or one.note]
@@ -56,10 +56,10 @@ def _ratio(name: str, by_cluster: dict[str, list[Pair]]) -> Estimate:
     count = sum(map(len, by_cluster.values()))
     value = over / under if under else None
     note = say("no goal was reached") if not is_share and not under else ""
-    made = Estimate(name=name, value=value, scored=count, planned=count, clusters=len(sums), note=note, unit="share" if is_share else "number")  # fmt: skip
+    estimate = Estimate(name=name, value=value, scored=count, planned=count, clusters=len(sums), note=note, unit="share" if is_share else "number")  # fmt: skip
     scale = value * (1 - value) if value is not None and is_share else value
     if value is None or not scale or len(sums) < FEWEST_CLUSTERS:
-        return made
+        return estimate
     squares = math.fsum((one - value * other) ** 2 for one, other in sums)
     error = math.sqrt(len(sums) / (len(sums) - 1) * squares) / under
     # the derivative of the logarithm, or of the log-odds
@@ -70,7 +70,7 @@ def _ratio(name: str, by_cluster: dict[str, list[Pair]]) -> Estimate:
         low, high = odds / (odds + math.exp(half)), odds / (odds + math.exp(-half))
     else:
         low, high = value * math.exp(-half), value * math.exp(half)
-    return _with_interval(made, low, high, error)
+    return _with_interval(estimate, low, high, error)
 
 
 def _with_interval(one: Estimate, low: float, high: float, error: float) -> Estimate:

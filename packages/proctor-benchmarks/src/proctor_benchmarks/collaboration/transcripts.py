@@ -59,14 +59,14 @@ def read(path: Path) -> Iterator[Transcript]:
     for file in files:
         name = file.relative_to(path).with_suffix("").as_posix() if path.is_dir() else file.stem
         values = _values(file)
-        for place, value in enumerate(values):
+        for index, value in enumerate(values):
             own = str(value["id"]) if isinstance(value, dict) and value.get("id") else ""
             stem = name if len(values) == 1 else ""
-            ids = tuple(filter(None, (own, stem))) or (f"{name}-{place + 1}",)
+            ids = tuple(filter(None, (own, stem))) or (f"{name}-{index + 1}",)
             try:
                 question, trajectory = transcript(value)
             except BadInput as error:
-                raise BadInput("{path}, {where}: {reason}", path=file, where=say("record {number}", number=place + 1), reason=error.sentence) from None  # fmt: skip
+                raise BadInput("{path}, {where}: {reason}", path=file, where=say("record {number}", number=index + 1), reason=error.sentence) from None  # fmt: skip
             yield Transcript(ids=ids, question=question, trajectory=trajectory, path=file)
 
 
@@ -80,9 +80,9 @@ def transcript(value: Any) -> tuple[str, Trajectory]:
         case {"transcript": inner} | {"values": {"messages": _} as inner}:
             return transcript(inner)
         case {"trajectory": dict()} | {"steps": [*_]}:
-            made = value["trajectory"] if isinstance(value.get("trajectory"), dict) else value
+            trajectory = value["trajectory"] if isinstance(value.get("trajectory"), dict) else value
             try:
-                found = msgspec.convert({key: one for key, one in made.items() if key != "id"}, Trajectory)
+                found = msgspec.convert({key: one for key, one in trajectory.items() if key != "id"}, Trajectory)
             except msgspec.ValidationError as error:
                 raise BadInput("its trajectory is none: {error}.", error=in_words(error)) from None
             return _split([*found.steps], found)
@@ -106,7 +106,7 @@ def _values(path: Path) -> list[Any]:
     except UnicodeDecodeError as error:
         raise BadInput("{path}: {error}.", path=path, error=error) from None
     value = _decode(path, written, lines=path.suffix == ".jsonl")
-    is_several = isinstance(value, list) and all(isinstance(one, dict) and any(key in one for key in KEYS) for one in value)  # fmt: skip
+    is_several = isinstance(value, list) and all(isinstance(item, dict) and any(key in item for key in KEYS) for item in value)  # fmt: skip
     return value if is_several and value else [value]
 
 
@@ -124,11 +124,11 @@ def _decode(path: Path, written: str, *, lines: bool) -> Any:
 
 def _split(steps: Sequence[Step], made: Trajectory | None = None) -> tuple[str, Trajectory]:
     """Return the first words of the user, and the trajectory after them, with its turns numbered."""
-    first = next((place for place, step in enumerate(steps) if step.message.role == "user"), None)
+    first = next((index for index, step in enumerate(steps) if step.message.role == "user"), None)
     question = "" if first is None else steps[first].message.text
     kept, turn = [], 0
-    for place, step in enumerate(steps):
-        if place == first or step.message.role == "system":
+    for index, step in enumerate(steps):
+        if index == first or step.message.role == "system":
             continue
         turn += step.message.role == "user"
         kept.append(replace(step, turn=turn))
@@ -139,14 +139,14 @@ def _split(steps: Sequence[Step], made: Trajectory | None = None) -> tuple[str, 
 def _of_items(items: Sequence[object]) -> list[Step]:
     steps: list[Step] = []
     waiting: dict[str, str] = {}  # by agent: whom its last tool call handed over to, as AutoGen tells it twice
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if not isinstance(item, Mapping):
-            raise BadInput("message {number} is no object.", number=place + 1)
+            raise BadInput("message {number} is no object.", number=index + 1)
         if item.get("partial") is True:  # a piece of an event of ADK, which comes whole later
             continue
-        found = _of_autogen(item, waiting) if isinstance(item.get("source"), str) and "type" in item else _of_any(item)
-        if found is not None:
-            steps.append(found)
+        step = _of_autogen(item, waiting) if isinstance(item.get("source"), str) and "type" in item else _of_any(item)
+        if step is not None:
+            steps.append(step)
     return steps
 
 
@@ -234,8 +234,8 @@ def _of_crew(tasks: Sequence[object], crew: Any) -> list[Step]:
         if not steps:
             steps.append(Step(message=Message.of("user", clean(text(task, "description"))), author="user"))
         said = [one for one in task.get("messages") or () if isinstance(one, Mapping) and one.get("role") in ("assistant", "tool")]  # fmt: skip
-        for place, one in enumerate(said):
-            steps.extend(_of_react(one["content"], author, f"{len(steps)}-{place}") if "\nAction:" in f"\n{one.get('content')}" else [_by(author, one)])  # fmt: skip
+        for index, one in enumerate(said):
+            steps.extend(_of_react(one["content"], author, f"{len(steps)}-{index}") if "\nAction:" in f"\n{one.get('content')}" else [_by(author, one)])  # fmt: skip
         if raw and steps[-1].message.text.strip() != raw.strip():
             steps.append(Step(message=Message.of("assistant", clean(raw)), author=author))
     used = at(crew, "token_usage")
@@ -246,23 +246,23 @@ def _of_crew(tasks: Sequence[object], crew: Any) -> list[Step]:
 
 
 def _by(author: str, one: Mapping[str, Any]) -> Step:
-    found = _of_any(one)
-    if found is None:
+    step = _of_any(one)
+    if step is None:
         return Step(message=Message(role="assistant"), author=author)
-    return found if found.message.role == "tool" else replace(found, author=author)
+    return step if step.message.role == "tool" else replace(step, author=author)
 
 
 def _of_react(written: str, author: str, id: str) -> Iterator[Step]:
     """Yield the call that a text of CrewAI makes and its result, which is in the same text."""
-    found = _ACTION.search(written)
-    if found is None:
+    match = _ACTION.search(written)
+    if match is None:
         yield Step(message=Message.of("assistant", clean(written)), author=author)
         return
-    call = call_of(found[1].strip(), found[2].strip(), id)
-    thought = Reasoning(text=clean(written[: found.start()].strip()))
+    call = call_of(match[1].strip(), match[2].strip(), id)
+    thought = Reasoning(text=clean(written[: match.start()].strip()))
     yield Step(message=Message(role="assistant", parts=(thought, call) if thought.text else (call,)), author=author)
-    if found[3] is not None:
-        content = clean(found[3].strip())
+    if match[3] is not None:
+        content = clean(match[3].strip())
         failed = content.startswith("Error executing t")
         result = ToolResult(name=call.name, content=content, id=id, is_error=failed)
         yield Step(message=Message(role="tool", parts=(result,)), author="tool")

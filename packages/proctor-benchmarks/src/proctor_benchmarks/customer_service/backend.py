@@ -74,7 +74,8 @@ class Backend:
             phone: the phone number of the customer
         """
         return self._behind_faults(
-            "find_orders", lambda: {number: one for number, one in self._orders.items() if one.get("phone") == phone}
+            "find_orders",
+            lambda: {number: order for number, order in self._orders.items() if order.get("phone") == phone},
         )
 
     def cancel_order(self, order_id: str) -> str:

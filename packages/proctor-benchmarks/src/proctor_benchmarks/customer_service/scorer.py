@@ -94,7 +94,7 @@ def _plain(value: Any) -> Any:
         case Mapping():
             return {key: _plain(one) for key, one in value.items()}
         case Sequence():
-            return [_plain(one) for one in value]
+            return [_plain(item) for item in value]
     return value
 
 

@@ -22,13 +22,13 @@ def final_answer(reply: str, *, fallback: Fallback = "none") -> str | None:
     >>> final_answer("It is 17.", fallback="last_line")
     'It is 17.'
     """
-    found = _behind_last(FINAL, reply)
-    if found is None and fallback != "none":
-        found = _behind_last(OTHER_MARKERS, reply)
-    if found is None and fallback == "last_line":
+    text = _behind_last(FINAL, reply)
+    if text is None and fallback != "none":
+        text = _behind_last(OTHER_MARKERS, reply)
+    if text is None and fallback == "last_line":
         lines = [line.strip() for line in reply.splitlines()]
-        found = next((line for line in reversed(lines) if line and not line.startswith("#")), None)
-    return found
+        text = next((line for line in reversed(lines) if line and not line.startswith("#")), None)
+    return text
 
 
 def _behind_last(marker: re.Pattern[str], reply: str) -> str | None:
@@ -50,8 +50,8 @@ def _bare(line: str) -> str:
 
 def _encloses_all(text: str, opening: str, closing: str) -> bool:
     depth = 0
-    for place, char in enumerate(text):
+    for index, char in enumerate(text):
         depth += (char == opening) - (char == closing)
         if depth == 0:
-            return place == len(text) - 1
+            return index == len(text) - 1
     return False

@@ -39,7 +39,7 @@ class SetCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wrong(self) -> int:
-        return sum(one.wrong for one in self.findings)
+        return sum(finding.wrong for finding in self.findings)
 
 
 def write_template(folder: Path) -> list[Path]:
@@ -59,7 +59,7 @@ def check(root: Path) -> SetCheck:
     Raises:
         BadInput: the folder is in no known layout.
     """
-    found: list[SetFinding] = []
+    findings: list[SetFinding] = []
     records = 0
     for split, folder in _splits(root):
         used: set[Path] = set()
@@ -70,18 +70,18 @@ def check(root: Path) -> SetCheck:
                 record = dataset.decode_record(raw, where)
                 item = dataset.item_of(record, where, folder, root)
             except BadInput as error:
-                found.append(SetFinding(sentence=error.sentence, wrong=True))
+                findings.append(SetFinding(sentence=error.sentence, wrong=True))
                 continue
             if item.id == dataset.PLACEHOLDER:
-                found.append(_warning(say("{where}: the id '{id}' is never asked.", where=where, id=item.id)))
+                findings.append(_warning(say("{where}: the id '{id}' is never asked.", where=where, id=item.id)))
                 continue
             if item.attachment is not None:
                 used.add(item.attachment)
-            found += _findings(item, record, where, split, seen)
-        found += _unused(folder, used)
+            findings += _findings(item, record, where, split, seen)
+        findings += _unused(folder, used)
     if not records:
-        found.append(_wrong(say("{folder} holds no question.", folder=root)))
-    return SetCheck(records=records, findings=tuple(found))
+        findings.append(_wrong(say("{folder} holds no question.", folder=root)))
+    return SetCheck(records=records, findings=tuple(findings))
 
 
 def _copy(source: Traversable, folder: Path) -> Iterator[Path]:
@@ -97,15 +97,15 @@ def _copy(source: Traversable, folder: Path) -> Iterator[Path]:
 
 def _splits(root: Path) -> Iterator[tuple[Split, Path]]:
     """Yield the splits that are there; a folder that holds its metadata itself counts as validation."""
-    found: dict[Path, Split] = {}
+    splits: dict[Path, Split] = {}
     for split in get_args(Split):
         try:
-            found.setdefault(dataset.split_folder(root, split), split)
+            splits.setdefault(dataset.split_folder(root, split), split)
         except BadInput:
             continue
-    if not found:
+    if not splits:
         dataset.split_folder(root, "validation")  # says what was looked for
-    yield from ((split, folder) for folder, split in found.items())
+    yield from ((split, folder) for folder, split in splits.items())
 
 
 def _findings(

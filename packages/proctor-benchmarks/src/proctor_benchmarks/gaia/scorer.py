@@ -101,10 +101,10 @@ def _as_list(answer: str, truth: str) -> GaiaMatch:
     if len(made) != len(expected):
         reason = say("A list of {made} elements, expected {expected}.", made=len(made), expected=len(expected))
         return GaiaMatch(right=False, branch="list", reason=reason)
-    for place, (one, other) in enumerate(zip(made, expected, strict=True), start=1):
+    for number, (one, other) in enumerate(zip(made, expected, strict=True), start=1):
         if not _same_element(one, other):
             reason = say(
-                "Element {place} is '{one}', expected '{other}'.", place=place, one=one.strip(), other=other.strip()
+                "Element {place} is '{one}', expected '{other}'.", place=number, one=one.strip(), other=other.strip()
             )
             return GaiaMatch(right=False, branch="list", reason=reason)
     return GaiaMatch(

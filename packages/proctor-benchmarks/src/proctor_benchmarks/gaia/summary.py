@@ -20,9 +20,9 @@ RATES = ("accuracy", f"{SCORER}.accuracy")  # the second where other scorers run
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> Sequence[Estimate]:
     """Return the relative drop from each level to the next, and the mean annotated steps of what was answered right."""
     levels = sorted(
-        (int(one.slice.removeprefix("level=")), one)
-        for one in estimates
-        if one.name in RATES and one.slice.startswith("level=")
+        (int(estimate.slice.removeprefix("level=")), estimate)
+        for estimate in estimates
+        if estimate.name in RATES and estimate.slice.startswith("level=")
     )
     drops = [_drop(low, lower, high, higher) for (low, lower), (high, higher) in pairwise(levels)]
     return [*drops, steps_of_correct(judged)]

@@ -19,7 +19,7 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
     if not found:
         return []
     clusters = [cluster for cluster, _ in found]
-    planned = max((one.planned for one in estimates if not one.slice), default=len(found))
+    planned = max((estimate.planned for estimate in estimates if not estimate.slice), default=len(found))
     return [
         estimate_mean(
             f"mean_{name}", [float(score.details[name]) for _, score in found], clusters, planned=planned, least=-1

@@ -143,10 +143,10 @@ def knowledge(path: Path) -> Mapping[str, KnowledgePiece]:
     Raises:
         BadInput: the layout is wrong.
     """
-    found: dict[str, KnowledgePiece] = _decode(path, dict[str, KnowledgePiece])
+    pieces: dict[str, KnowledgePiece] = _decode(path, dict[str, KnowledgePiece])
     return {
         key: msgspec.structs.replace(piece, knowledge_images=[image_path(image) for image in piece.knowledge_images])
-        for key, piece in found.items()
+        for key, piece in pieces.items()
     }
 
 
@@ -207,17 +207,17 @@ def _questions(path: Path, id: str, problem: _Problem) -> Iterator[SubQuestion]:
     answers = problem.problem_answer_list or [None] * count
     analyses = problem.problem_analysis_list or [None] * count
     keys = (problem.knowledge,) if isinstance(problem.knowledge, str) else tuple(problem.knowledge)
-    for place, text in enumerate(problem.problem_content_list):
-        answer = answers[place]
+    for index, text in enumerate(problem.problem_content_list):
+        answer = answers[index]
         yield SubQuestion(
-            id=f"{id}_{place}",
+            id=f"{id}_{index}",
             problem=id,
             text=f"{problem.problem_content}\n{text}",
-            type=problem.problem_type_list[place],
+            type=problem.problem_type_list[index],
             subject=problem.subject[0] if problem.subject else "",
             education=problem.education,
             label=answer.strip() if answer is not None else None,
-            analysis=analyses[place] or "",
+            analysis=analyses[index] or "",
             knowledge=keys,
             images=tuple(map(image_path, problem.img_paths)),
         )
@@ -256,13 +256,13 @@ def _find_file(asked: bool | str, folder: Path, pattern: str) -> Path | None:
 
 def _one(folder: Path, pattern: str, last: Any) -> Path:
     """Return the newest file of a pattern (versions are in the names); those that are `last` only where there is no other."""
-    found = sorted(
+    paths = sorted(
         (path for path in folder.glob(pattern) if path.is_file()), key=lambda path: (not last(path), path.name)
     )
-    if not found:
+    if not paths:
         raise BadInput(
             "{folder} is no MULTI folder: there is no {pattern} in it. Give one: --set data=PATH (data=sample is a small set that comes with Proctor).",
             folder=folder,
             pattern=pattern,
         )
-    return found[-1]
+    return paths[-1]

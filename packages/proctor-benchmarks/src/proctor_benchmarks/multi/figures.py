@@ -73,9 +73,9 @@ def _bars(axes: Any, by: Mapping[str, QuestionSums], title: str) -> None:
 def _cells(axes: Any, rows: Sequence[Scored], title: str) -> None:
     columns = max(-(-len(rows) // _ROWS), 1)
     cells = [[float("nan")] * columns for _ in range(min(len(rows), _ROWS) or 1)]
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if row.total:
-            cells[place % _ROWS][place // _ROWS] = row.score / row.total
+            cells[index % _ROWS][index // _ROWS] = row.score / row.total
     image = axes.imshow(cells, cmap="RdYlGn", interpolation="nearest", vmin=-0.25, vmax=1.25, aspect="auto")
     image.set_clim(-0.25, 1.25)
     axes.set_xlabel("hundreds of questions")

@@ -25,15 +25,15 @@ def locate(revision: str = hub.MAIN) -> tuple[Path, dict[str, str]]:
     Raises:
         BadInput: it cannot be fetched, or is no archive with a problem file.
     """
-    found = hub.fetch(DATA_SET, revision=revision, folder=cache_folder() / "multi", advice=say("Without network give a folder: --set data=PATH."))  # fmt: skip
-    folder = found.folder.with_name(f"{found.folder.name}-{found.revision[:12]}")
+    data_set = hub.fetch(DATA_SET, revision=revision, folder=cache_folder() / "multi", advice=say("Without network give a folder: --set data=PATH."))  # fmt: skip
+    folder = data_set.folder.with_name(f"{data_set.folder.name}-{data_set.revision[:12]}")
     if not folder.is_dir():
         from filelock import FileLock
 
         with FileLock(folder.with_name(folder.name + ".lock")):
             if not folder.is_dir():
-                _unpack(found.folder, folder)
-    return _data_folder(folder), found.provenance
+                _unpack(data_set.folder, folder)
+    return _data_folder(folder), data_set.provenance
 
 
 def find_pulled() -> Path | None:

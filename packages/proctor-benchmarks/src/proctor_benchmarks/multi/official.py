@@ -94,10 +94,10 @@ def discussion_of_tokens(prediction: list[str], label: list[str]) -> Marks:
     >>> discussion_of_tokens(["发展", "经济"], ["发展", "经济"])
     Marks(score=0.999999995, total=1)
     """
-    made, expected = chinese_tokens(" ".join(prediction)), chinese_tokens(" ".join(label))
-    if not made or not expected:
-        raise ValueError("Hypothesis is empty." if not made else "Reference is empty.")
-    return Marks(chinese_l(made, expected).f, 1)
+    texts, expected = chinese_tokens(" ".join(prediction)), chinese_tokens(" ".join(label))
+    if not texts or not expected:
+        raise ValueError("Hypothesis is empty." if not texts else "Reference is empty.")
+    return Marks(chinese_l(texts, expected).f, 1)
 
 
 Rule = Callable[[str, str, Position], Marks]

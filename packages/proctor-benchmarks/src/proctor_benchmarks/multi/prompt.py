@@ -169,5 +169,5 @@ def _turns(contents: Sequence[tuple[Part, ...]], system: str, label: str | None)
     first = (Message.of("system", system), messages[0]) if system else (messages[0],)
     rounds = [first, *((message,) for message in messages[1:])]
     return tuple(
-        Turn(messages=said, reference=label if place == len(rounds) else None) for place, said in enumerate(rounds, 1)
+        Turn(messages=said, reference=label if number == len(rounds) else None) for number, said in enumerate(rounds, 1)
     )

@@ -30,13 +30,13 @@ def types_of(given: str | int | Sequence[str | int] | None) -> frozenset[str] | 
     >>> sorted(types_of("SA,3,单选"))
     ['单选', '解答']
     """
-    by_name = {code: name for name, code in TYPES.items()} | {str(place): name for place, name in enumerate(TYPES)}
+    by_name = {code: name for name, code in TYPES.items()} | {str(index): name for index, name in enumerate(TYPES)}
     return _names_in(given, by_name | {name: name for name in TYPES}, say("question type"))
 
 
 def classes_of(given: str | int | Sequence[str | int] | None) -> frozenset[str] | None:
     """Return image classes given as `NI`, `SI`, `MI` or `0`, `1`, `2`; several with commas; `all`."""
-    by_name = {str(place): name for place, name in enumerate(CLASSES)}
+    by_name = {str(index): name for index, name in enumerate(CLASSES)}
     return _names_in(given, by_name | {name: name for name in CLASSES}, say("image class"))
 
 
@@ -84,7 +84,7 @@ def _names_in(
     if given is None:
         return None
     parts = str(given).split(",") if isinstance(given, str | int) else [str(part) for part in given]
-    found: set[str] = set()
+    texts: set[str] = set()
     for part in filter(None, map(str.strip, parts)):
         if part == "all":
             return None
@@ -92,5 +92,5 @@ def _names_in(
             raise BadInput(
                 "MULTI has no {what} '{given}'. Known: {known}, all.", what=what, given=part, known=", ".join(by_name)
             )
-        found.add(by_name[part])
-    return frozenset(found) or None
+        texts.add(by_name[part])
+    return frozenset(texts) or None

@@ -147,7 +147,7 @@ def _without_wrappers(value: Any) -> Any:
     """Return a value with {"value": x} replaced by x."""
     if isinstance(value, Mapping):
         return value["value"] if "value" in value else {name: _without_wrappers(one) for name, one in value.items()}
-    return [_without_wrappers(one) for one in value] if isinstance(value, list) else value
+    return [_without_wrappers(item) for item in value] if isinstance(value, list) else value
 
 
 def _by_index(kind: object, *, is_wrapped: bool) -> object:

@@ -38,13 +38,13 @@ def averages(results: Sequence[EpisodeResult], model: str) -> tuple[dict[str, fl
     rewards = [one for group in by_setting.values() for one in group]
     if len(rewards) < 2:
         raise ValueError("a margin needs two episodes")
-    if any(one.keys() != rewards[0].keys() for one in rewards):
+    if any(reward.keys() != rewards[0].keys() for reward in rewards):
         raise ValueError("the episodes have different dimensions")
     quantile = t_quantile(0.975, len(rewards) - 1)
     means: dict[str, float] = {}
     margins: dict[str, float] = {}
     for name in rewards[0]:
-        means[name] = sum(one[name] for one in rewards) / len(rewards)
+        means[name] = sum(reward[name] for reward in rewards) / len(rewards)
         variances = [_variance([one[name] for one in group]) for group in by_setting.values()]
         margins[name] = quantile * math.sqrt(sum(variances) / len(variances) / len(rewards))
     counts = {SETTINGS: float(len(by_setting)), EPISODES: float(len(rewards))}

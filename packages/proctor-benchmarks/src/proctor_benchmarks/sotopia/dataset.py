@@ -62,13 +62,13 @@ def files_of(path: Path) -> list[Path]:
     """
     if not path.is_dir():
         return [path]
-    found = [sorted(path.glob(f"*{part}*.jsonl")) for part in OFFICIAL]
-    for part, matches in zip(OFFICIAL, found, strict=True):
+    paths = [sorted(path.glob(f"*{part}*.jsonl")) for part in OFFICIAL]
+    for part, matches in zip(OFFICIAL, paths, strict=True):
         if len(matches) != 1:
             raise BadInput(
                 "{path} needs one file *{part}*.jsonl; it has {count}.", path=path, part=part, count=len(matches)
             )
-    return [matches[0] for matches in found]
+    return [matches[0] for matches in paths]
 
 
 def scenes(path: Path) -> dict[str, Scene]:

@@ -47,7 +47,7 @@ class SotopiaScorer(AsksModel):
             reason = say("The episode was cut off before its end.")
             return Score(points=0, out_of=GOAL, reason=reason, details={**details, "error_class": "cut_off"})
         if self._model is None:
-            recorded = [_recorded(one) for one in state.get("rewards", ())]
+            recorded = [_recorded(reward) for reward in state.get("rewards", ())]
             if seat < len(recorded) and (rated := recorded[seat]):
                 return _score(rated, [one for index, one in enumerate(recorded) if one and index != seat], details)
             reason = say("A model has to judge the episode: --judge openai:MODEL.")

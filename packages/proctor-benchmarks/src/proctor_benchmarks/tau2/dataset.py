@@ -157,9 +157,9 @@ def locate(source: str | Path | None = None) -> Path:
     """
     source = source or os.environ.get("PROCTOR_TAU2_DATA") or None
     path = cached() if source is None else Path(source).expanduser().absolute()
-    found = [path] if is_repository(path) else [folder for folder in path.glob("*/") if is_repository(folder)]
-    if len(found) == 1:
-        return found[0]
+    paths = [path] if is_repository(path) else [folder for folder in path.glob("*/") if is_repository(folder)]
+    if len(paths) == 1:
+        return paths[0]
     if source is None:
         raise BadInput(
             "tau2 needs the official repository: fetch it once with 'proctor data pull tau2', or give a clone with --set data=DIR."

@@ -55,8 +55,8 @@ class Tau2Environment:
     def user_tools(self) -> Sequence[Tool]:
         """Return the tools that the user has in this task."""
         names = self.task.user_tools
-        found = tools_of(self.described.user_tools)
-        return [tool for tool in found if names is None or tool.name in names]
+        tools = tools_of(self.described.user_tools)
+        return [tool for tool in tools if names is None or tool.name in names]
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call of the agent as a message of its own."""

@@ -54,7 +54,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
 def _text(domain: str, tasks: dict[str, Any], simulations: list[dict[str, Any]], model: str, rules: EndRules) -> str:
     info = {
         "git_commit": dataset.COMMIT,
-        "num_trials": 1 + max(one["trial"] for one in simulations),
+        "num_trials": 1 + max(simulation["trial"] for simulation in simulations),
         "max_steps": rules.max_steps,
         "max_errors": rules.max_errors,
         "user_info": {"implementation": "dummy_user" if rules.solo else "user_simulator"},

@@ -39,9 +39,9 @@ def oracle(sample: Sample, *, solo: bool = False) -> Trajectory:
     """Return the agent's part of the expected actions, turn by turn; the last message says what has to be said."""
     task = parsed(sample.meta["task"])
     if solo:
-        made = [_calling(action, f"agent_{number}") for number, action in enumerate(task.actions)]
+        messages = [_calling(action, f"agent_{number}") for number, action in enumerate(task.actions)]
         end = _calling(ExpectedAction(name=DONE, arguments={}), "done")
-        return Trajectory(steps=tuple(Step(message=message) for message in (*made, end)))
+        return Trajectory(steps=tuple(Step(message=message) for message in (*messages, end)))
     blocks = [of_agent for _, of_agent in parts_of(task) if of_agent] or [[]]
     info = (task.evaluation_criteria.communicate_info if task.evaluation_criteria else None) or ()
     steps: list[Step] = []

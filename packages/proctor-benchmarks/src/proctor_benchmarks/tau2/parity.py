@@ -218,7 +218,7 @@ def sha256(value: object) -> str:
 
 
 def _short(hashes: Sequence[str | None] | None) -> list[str | None] | None:
-    return None if hashes is None else [one and one[:16] for one in hashes]
+    return None if hashes is None else [text and text[:16] for text in hashes]
 
 
 def _differences(line: Line, ours: Mapping[str, object]) -> Differences:

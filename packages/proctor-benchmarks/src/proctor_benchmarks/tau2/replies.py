@@ -102,7 +102,7 @@ def _reply(path: Path, simulation: _Simulation) -> Trajectory | TrialFailure:
     if (info := simulation.reward_info) is not None:
         state["reward"] = info.reward
         if info.nl_assertions:
-            state["met"] = [one.met for one in info.nl_assertions]
+            state["met"] = [nl_assertion.met for nl_assertion in info.nl_assertions]
     own = next((index for index in reversed(range(len(steps))) if steps[index].author == "agent"), None)
     if own is not None:
         steps[own] = _paid(steps[own], simulation)

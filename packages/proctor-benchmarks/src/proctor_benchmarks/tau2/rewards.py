@@ -113,10 +113,10 @@ def action_checks(expected: Sequence[ExpectedAction], messages: Sequence[Officia
 
 
 def _matches(action: ExpectedAction, call: Mapping[str, Any]) -> bool:
-    made = call["arguments"]
-    keys = made.keys() if action.compare_args is None else action.compare_args
+    arguments = call["arguments"]
+    keys = arguments.keys() if action.compare_args is None else action.compare_args
     return action.name == call["name"] and (
-        {key: value for key, value in made.items() if key in keys}
+        {key: value for key, value in arguments.items() if key in keys}
         == {key: value for key, value in action.arguments.items() if key in keys}
     )
 

@@ -156,7 +156,11 @@ def _reason(task: Tau2Task, result: Rewards, found: Replayed, met: Sequence[bool
     missing: list[str] = []
     if criteria is not None:
         for name, texts, flags in (
-            ("ENV_ASSERTION", [str(one.get("func_name")) for one in criteria.env_assertions or ()], found.assertions),
+            (
+                "ENV_ASSERTION",
+                [str(env_assertion.get("func_name")) for env_assertion in criteria.env_assertions or ()],
+                found.assertions,
+            ),
             ("ACTION", [action.name for action in task.actions], result.actions),
             ("COMMUNICATE", list(criteria.communicate_info or ()), result.communicated),
             ("NL_ASSERTION", list(criteria.nl_assertions or ()), met),

@@ -171,7 +171,7 @@ def _greeting(tree: ast.Module) -> str:
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id="DEFAULT_FIRST_AGENT_MESSAGE")], value=ast.Call(keywords=keywords)):
-                given = {one.arg: one.value for one in keywords}
+                given = {keyword.arg: keyword.value for keyword in keywords}
                 match given.get("content"):
                     case ast.Constant(value=str(text)):
                         return text

@@ -94,7 +94,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         name="tooleval" if category is None else f"tooleval/{','.join(names)}",
         version=dataset.EXAMPLE if is_example else dataset.COMMIT[:12],
         samples=samples,
-        scorers=[ToolEvalScorer(one, clone, rules) for one in measures],
+        scorers=[ToolEvalScorer(measure, clone, rules) for measure in measures],
         environment=ToolServer(
             cache=clone.root / "tool_response_cache"
             if is_example and how.cache is None

@@ -56,15 +56,15 @@ def steps(details: Sequence[Node]) -> tuple[str, str]:
 
     A message is written as Python writes it, on which the next test relies.
     """
-    node, made = details[0], []
+    node, messages = details[0], []
     while "next" in node:
         if node["message"] and node["role"] == "tool":
-            made.append(node["message"])
+            messages.append(node["message"])
         if not node["next"]:
             break
         node = node["next"][0]
-    final = f"Final step: {made[-1]}" if made else ""
-    return "\n".join(f"Step {number}: {message}" for number, message in enumerate(made, start=1)), final
+    final = f"Final step: {messages[-1]}" if messages else ""
+    return "\n".join(f"Step {number}: {message}" for number, message in enumerate(messages, start=1)), final
 
 
 def is_finished(final_step: str) -> bool:
@@ -105,13 +105,13 @@ def names_are_offered(details: object, offered: Collection[str]) -> bool:
 
 
 def costs(answer: Answer, offered: Collection[str]) -> Costs:
-    made = [node["message"] for node in nodes(answer["answer_details"]) if node["role"] == "tool" and isinstance(node["message"], dict)]  # fmt: skip
-    calls = [one for one in made if one.get("name") != FINISH]
+    messages = [node["message"] for node in nodes(answer["answer_details"]) if node["role"] == "tool" and isinstance(node["message"], dict)]  # fmt: skip
+    calls = [one for one in messages if one.get("name") != FINISH]
     return Costs(
         steps=answer.get("total_steps", 0),
         calls=len(calls),
-        failed_calls=sum(_has_failed(str(one.get("response", ""))) for one in calls),
-        hallucinated=sum(one.get("name") not in offered for one in calls),
+        failed_calls=sum(_has_failed(str(call.get("response", ""))) for call in calls),
+        hallucinated=sum(call.get("name") not in offered for call in calls),
     )
 
 

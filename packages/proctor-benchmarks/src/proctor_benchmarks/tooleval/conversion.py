@@ -66,7 +66,7 @@ def alternatives(
         elif "CoT" in method or "cot" in method:
             made = [(1 / len(raw["trys"]), _tried(one)) for one in raw["trys"]]
         elif "DFS" in method or "dfs" in method:
-            made = [*_walks([_read_tree(one) for one in raw["tree"]["tree"]["children"]])]
+            made = [*_walks([_read_tree(child) for child in raw["tree"]["tree"]["children"]])]
         else:
             raise Unconvertible(f"the method {method} is neither a chain nor a tree")
         if not made:
@@ -97,10 +97,10 @@ def _conversation(messages: Sequence[Mapping[str, Any]], edition: Edition) -> It
             yield _tool(call["name"], call["arguments"], response)
             index += 1  # the result, also where it is that of Finish
         elif edition == "stable" and message.get("tool_calls") is not None:
-            made = list(_calls(message["tool_calls"], messages[index:]))
-            if not (made or has_node):  # upstream adds the last node again, and here there is none
+            calls = list(_calls(message["tool_calls"], messages[index:]))
+            if not (calls or has_node):  # upstream adds the last node again, and here there is none
                 raise Unconvertible("the first calls have no results")
-            yield from made
+            yield from calls
         else:
             yield "assistant", message["content"]
         has_node = True
@@ -145,7 +145,7 @@ def _chain_nodes(tried: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]
 
 def _read_tree(raw: Mapping[str, Any]) -> _Path:
     """Return a search tree in which an action and the first of its inputs are one node; other inputs stay raw."""
-    following = [_read_tree(one) for one in raw["children"]]
+    following = [_read_tree(child) for child in raw["children"]]
     kept = {**raw, "children": None if following else []}
     role = raw["node_type"]
     if role == "Thought":

@@ -189,22 +189,22 @@ def samples(clone: Clone, names: Sequence[str], folder: Path | None = None) -> I
     """
     finish = clone.finish()
     for name in names:
-        for one in clone.queries(name):
-            made = [(api, function_of(api)) for api in one.api_list]
+        for query in clone.queries(name):
+            made = [(api, function_of(api)) for api in query.api_list]
             first = {tool.name: tool for _, tool in reversed(made)}  # the server takes the first of a name
             tools = [tool for _, tool in made if first[tool.name] is tool]
             places = [_place(api, tool, folder) for api, tool in made]
             system = clone.system({place["tool"]: place["tool_description"] for place in places})
             yield Sample(
-                id=f"{name}/{one.query_id}",
+                id=f"{name}/{query.query_id}",
                 turns=(
                     Turn(
-                        messages=(Message.of("system", system), Message.of("user", clone.user(one.query))),
+                        messages=(Message.of("system", system), Message.of("user", clone.user(query.query))),
                         tools=(*tools, finish),
                     ),
                 ),
                 tags={"set": name},
-                meta={"query": one.query, "apis": places, **({"solution": one.solution} if one.solution else {})},
+                meta={"query": query.query, "apis": places, **({"solution": query.solution} if query.solution else {})},
             )  # fmt: skip
 
 
@@ -243,10 +243,15 @@ def function_of(api: Api) -> Tool:
     optional: list[str] = []
     if api.required_parameters:  # officially an API without any has no optional ones either
         for names, parameters in ((required, api.required_parameters), (optional, api.optional_parameters)):
-            for one in parameters:
-                key = _renamed(standard_name(one.name))
-                schema = {"type": _TYPES.get(one.type, "string"), "description": (one.description or "")[:_DESCRIPTION]}
-                properties[key] = schema if str(one.default) == "" else {**schema, "example_value": one.default}
+            for parameter in parameters:
+                key = _renamed(standard_name(parameter.name))
+                schema = {
+                    "type": _TYPES.get(parameter.type, "string"),
+                    "description": (parameter.description or "")[:_DESCRIPTION],
+                }
+                properties[key] = (
+                    schema if str(parameter.default) == "" else {**schema, "example_value": parameter.default}
+                )
                 names.append(key)
     return Tool(name=name, description=description, parameters={"type": "object", "properties": properties, "required": required, "optional": optional})  # fmt: skip
 

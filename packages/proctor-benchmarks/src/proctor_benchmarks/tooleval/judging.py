@@ -77,9 +77,9 @@ class JudgeWording:
             raise BadInput("{path} is no evaluator of ToolEval: {error}.", path=path, error=in_words(error) if isinstance(error, msgspec.ValidationError) else error) from None  # fmt: skip
         given = config.completions_kwargs
         self.defaults: Mapping[str, object] = {"temperature": given.temperature} | ({"max_tokens": given.max_tokens} if given.max_tokens else {})  # fmt: skip
-        self._functions = {one.name: one for one in given.functions}
+        self._functions = {function.name: function for function in given.functions}
         self._templates = {
-            _tagged("name", one): _tagged("description", one) for one in re.findall(r"<function>(.*?)</function>", text, re.DOTALL)
+            _tagged("name", match): _tagged("description", match) for match in re.findall(r"<function>(.*?)</function>", text, re.DOTALL)
         }  # fmt: skip
 
     def prompt(self, function: str, values: Mapping[str, object]) -> str:
@@ -98,8 +98,8 @@ class JudgeWording:
 
 
 def _tagged(name: str, text: str) -> str:
-    found = re.search(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
-    return found[1] if found else ""
+    match = re.search(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
+    return match[1] if match else ""
 
 
 class Asking:
@@ -193,7 +193,7 @@ async def prefer(ask: JudgeAsk, given: ComparedAnswers, pick: Pick) -> int:
     """Return the index of the better answer: solved beats unsure beats unsolved, and the judge decides among equals."""
     statuses = list(given.statuses)
     if statuses[0] is None:
-        statuses = [(await judge_answer(ask, given.query, one))[0] for one in given.answers]
+        statuses = [(await judge_answer(ask, given.query, answer))[0] for answer in given.answers]
     for wanted in ("Solved", "Unsure", None):
         candidates = [index for index, status in enumerate(statuses) if wanted in (None, status)]
         if len(candidates) == 1:
@@ -206,8 +206,8 @@ async def prefer(ask: JudgeAsk, given: ComparedAnswers, pick: Pick) -> int:
 
 
 async def _select(ask: JudgeAsk, query: str, candidates: Sequence[int], answers: Sequence[Answer], pick: Pick) -> int:
-    parts = [(one["final_answer"], str(one["answer_details"])) for one in answers]
-    if all(one == parts[0] for one in parts):
+    parts = [(answer["final_answer"], str(answer["answer_details"])) for answer in answers]
+    if all(part == parts[0] for part in parts):
         return pick(candidates)
     first, second = map(json.dumps, answers[:2])
     for _ in range(TRIES):
@@ -225,7 +225,7 @@ async def _select(ask: JudgeAsk, query: str, candidates: Sequence[int], answers:
 
 async def prefer_normalized(ask: JudgeAsk, given: ComparedAnswers, pick: Pick) -> int:
     """Return the index of the better answer by the older evaluator: solved in fewer steps, else by how well tools were used."""
-    filled = [index for index, one in enumerate(given.answers) if one["final_answer"] != ""]
+    filled = [index for index, answer in enumerate(given.answers) if answer["final_answer"] != ""]
     if len(filled) not in (0, len(given.answers)):
         return pick(filled)
     solved = []
@@ -237,7 +237,7 @@ async def prefer_normalized(ask: JudgeAsk, given: ComparedAnswers, pick: Pick) -
         return await _compare_details(ask, given.answers, pick)
     if len(solved) < len(filled):
         return pick(solved)
-    fewest = min(int(one["total_steps"]) for one in given.answers)
+    fewest = min(int(answer["total_steps"]) for answer in given.answers)
     shortest = [index for index in solved if int(given.answers[index]["total_steps"]) == fewest]
     if len(shortest) == 1:
         return shortest[0]
@@ -253,13 +253,13 @@ async def prefer_normalized(ask: JudgeAsk, given: ComparedAnswers, pick: Pick) -
 
 
 async def _compare_details(ask: JudgeAsk, answers: Sequence[Answer], pick: Pick) -> int:
-    replies = [await ask("parse_answer_details", answer_details=one["answer_details"]) for one in answers]
+    replies = [await ask("parse_answer_details", answer_details=answer["answer_details"]) for answer in answers]
     points = []
-    for one, reply in zip(answers, replies, strict=True):
-        count = int(one["total_steps"])
-        saved = -5 * math.log(one["total_steps"]) if count > 0 else -100_000
+    for answer, reply in zip(answers, replies, strict=True):
+        count = int(answer["total_steps"])
+        saved = -5 * math.log(answer["total_steps"]) if count > 0 else -100_000
         points.append(_number(reply, "succeed_tool_calling") * 10 + _number(reply, "used_tool_types") * 5 + saved)
-    return pick([index for index, one in enumerate(points) if one == max(points)])
+    return pick([index for index, point in enumerate(points) if point == max(points)])
 
 
 def _field(reply: Any, name: str) -> Any:

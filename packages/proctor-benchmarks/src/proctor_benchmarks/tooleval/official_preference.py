@@ -45,10 +45,10 @@ async def play(line: Mapping[str, Any], ask: JudgeAsk) -> Outcome:
     except (KeyError, UnusableReply):
         return Outcome(votes=rounds.saved, printed=rounds.printed, raises=True)
     labels: dict[str, str] = {}
-    for id, one in rounds.votes.items():
+    for id, vote in rounds.votes.items():
         if id not in rounds.reference or id not in rounds.candidate:
             return Outcome(votes=rounds.saved, labels=labels, printed=rounds.printed, raises=True)
-        labels[id] = rates.label(one[REFERENCE], one[CANDIDATE])
+        labels[id] = rates.label(vote[REFERENCE], vote[CANDIDATE])
     if not labels:
         return Outcome(votes=rounds.saved, labels=labels, printed=rounds.printed, raises=True)
     win, tie = (list(labels.values()).count(one) / len(labels) for one in ("2", "3"))

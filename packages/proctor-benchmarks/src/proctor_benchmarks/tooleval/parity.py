@@ -140,7 +140,7 @@ async def _preference_one(line: Line, clones: Sequence[Clone]) -> Found:
     replies = {name: [*some] for name, some in line["replies"].items()}
     script = _Script(clones[0], partial(_reply, replies), line["evaluator"])
     swap = [1, 0] if line["shown_swapped"] else [0, 1]
-    answers = [judging.shown(one) for one in line["answers"]]
+    answers = [judging.shown(answer) for answer in line["answers"]]
     given = ComparedAnswers(
         query=line["query"],
         tools=[],
@@ -208,17 +208,17 @@ async def _vote(script: _Script, example: ToolEvalExample, edition: Any, replies
 
 def _tossed(votes: Sequence[rates.PassVote], passed: int) -> list[rates.PassVote]:
     """Return the votes with as many coins up as there are passes recorded beyond those that are sure."""
-    missing = passed - sum(one.passed for one in votes)
-    unsure = [number for number, one in enumerate(votes) if not one.is_sure][: max(missing, 0)]
-    return [replace(one, passed=True) if number in unsure else one for number, one in enumerate(votes)]
+    missing = passed - sum(vote.passed for vote in votes)
+    unsure = [number for number, vote in enumerate(votes) if not vote.is_sure][: max(missing, 0)]
+    return [replace(vote, passed=True) if number in unsure else vote for number, vote in enumerate(votes)]
 
 
 def _recorded(edition: str, votes: Sequence[rates.PassVote], *, is_known: bool) -> dict[str, Any]:
     if edition == "stable":
-        return {"is_solved": {str(number): f"AnswerStatus.{one.status}" for number, one in enumerate(votes)}}
+        return {"is_solved": {str(number): f"AnswerStatus.{vote.status}" for number, vote in enumerate(votes)}}
     return {
-        "passed": sum(one.passed for one in votes),
-        "failed": sum(not one.passed for one in votes),
+        "passed": sum(vote.passed for vote in votes),
+        "failed": sum(not vote.passed for vote in votes),
         "task_solvable": f"TaskStatus.{votes[-1].task}",
         "is_solved": f"AnswerStatus.{votes[-1].status}",
         "not_hallucinate": is_known,
@@ -258,7 +258,7 @@ async def _convert(line: Line, _: Sequence[Clone]) -> Found:
 
 
 async def _convert_recorded(line: Line, clones: Sequence[Clone]) -> Found:
-    path = next((path for one in clones if (path := one.root / line["file"]).is_file()), None)
+    path = next((path for clone in clones if (path := clone.root / line["file"]).is_file()), None)
     if path is None:
         return None, "", line["answer_sha256"]
     chances = _chances(read_json(path), line)
@@ -311,7 +311,7 @@ async def _fac_prompt(line: Line, clones: Sequence[Clone]) -> Found:
 
 async def _test_set(line: Line, clones: Sequence[Clone]) -> Found:
     ids = set(clones[0].ids(line["name"]))
-    known = {str(one.query_id) for one in clones[0].queries(line["name"])}
+    known = {str(query.query_id) for query in clones[0].queries(line["name"])}
     names = ("queries", "ids", "ids_without_query")
     return _same([len(known), len(ids), len(ids - known)], [line[name] for name in names])
 

@@ -63,7 +63,7 @@ def check_names(example: ToolEvalExample) -> bool:
 
 def passes(votes: Sequence[PassVote]) -> bool:
     """True if an answer passes in ToolBench's pass rate: a tie does."""
-    return sum(not one.passed for one in votes) <= sum(one.passed for one in votes)
+    return sum(not pass_vote.passed for pass_vote in votes) <= sum(pass_vote.passed for pass_vote in votes)
 
 
 def solvable_pass_rate(statuses: Sequence[Sequence[str]], times: int) -> Rate:
@@ -71,7 +71,7 @@ def solvable_pass_rate(statuses: Sequence[Sequence[str]], times: int) -> Rate:
 
     A round that an answer lacks counts 0.
     """
-    rounds = [sum(POINTS.get(one[number], 0.0) if number < len(one) else 0.0 for one in statuses) / len(statuses) for number in range(times)]  # fmt: skip
+    rounds = [sum(POINTS.get(status[number], 0.0) if number < len(status) else 0.0 for status in statuses) / len(statuses) for number in range(times)]  # fmt: skip
     mean = sum(rounds) / len(rounds)  # added up as officially, since the result is rounded to a digit
     return Rate(mean=mean, deviation=math.sqrt(sum((one - mean) ** 2 for one in rounds) / len(rounds)))
 

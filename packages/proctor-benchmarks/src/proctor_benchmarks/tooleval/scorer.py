@@ -92,8 +92,8 @@ class ToolEvalScorer(AsksModel):
             details["not_hallucinate"] = rates.check_names(example)
         tosses = random.Random(sample.id)  # noqa: S311 - no secret; the same coins in every run
         votes = [await _again(lambda: rates.vote(Asking(self._wording, self._ask), example, edition, lambda: tosses.random() < 0.5)) for _ in range(self._rules.times)]  # fmt: skip
-        details["votes"] = [msgspec.to_builtins(one) for one in votes]
-        points = float(rates.passes(votes)) if edition == "toolbench" else rates.solvable_pass_rate([[one.status for one in votes]], len(votes)).mean  # fmt: skip
+        details["votes"] = [msgspec.to_builtins(vote) for vote in votes]
+        points = float(rates.passes(votes)) if edition == "toolbench" else rates.solvable_pass_rate([[vote.status for vote in votes]], len(votes)).mean  # fmt: skip
         if points < 1:
             details["error_class"] = "unfinished" if votes[0].reason == rates.UNFINISHED else "not sure" if points else "unsolved"  # fmt: skip
         return Score(points=points, answer=example.answer["final_answer"], reason=_votes_in_words(votes), details=details)  # fmt: skip
@@ -165,6 +165,6 @@ async def _again(judge: Any) -> Any:
 
 
 def _votes_in_words(votes: Sequence[rates.PassVote]) -> Sentence:
-    counts = {status: sum(one.status == status for one in votes) for status in judging.ANSWER_STATUSES}
+    counts = {status: sum(vote.status == status for vote in votes) for status in judging.ANSWER_STATUSES}
     said = ", ".join(f"{status} {count}" for status, count in counts.items() if count)
     return say("Judged {times} times: {counts}. {reason}", times=len(votes), counts=said, reason=votes[0].reason)

@@ -108,5 +108,5 @@ def _seen(target: dataset.PageTarget, value: object) -> object:
 
 def digest(messages: Sequence[Message]) -> str:
     """Return the first 16 hex digits of SHA-256 over role and text of the messages, as compact JSON."""
-    text = json.dumps([[one.role, one.text] for one in messages], ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps([[message.role, message.text] for message in messages], ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -140,8 +140,12 @@ def helper_call(text: str) -> tuple[str, Sequence[str]] | None:
         return None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.keywords:
         return None
-    texts = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-    rest = [one for one in call.args if not isinstance(one, ast.Constant)]
+    texts = [
+        argument.value
+        for argument in call.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
+    rest = [argument for argument in call.args if not isinstance(argument, ast.Constant)]
     if any(not isinstance(one, ast.Name) or one.id != "__page__" for one in rest):
         return None
     return call.func.id, tuple(texts)

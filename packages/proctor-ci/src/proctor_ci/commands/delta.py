@@ -46,12 +46,12 @@ def command(
 
     runs = open_run(first, store=store), open_run(second, store=store)
     with output.judging(quiet=quiet or not ask_judge) as progress:
-        found = explain_delta(*runs, scorer=scorer or "", by=by, ask_judge=ask_judge, budget=budget, progress=progress)
+        delta = explain_delta(*runs, scorer=scorer or "", by=by, ask_judge=ask_judge, budget=budget, progress=progress)
     if as_json:
-        output.print_json(delta_pages.as_data(found))
+        output.print_json(delta_pages.as_data(delta))
     else:
-        page = delta_pages.page(found, lang(), runs)
+        page = delta_pages.page(delta, lang(), runs)
         output.line(page.title)
         output.print_page(page)
     if out is not None:
-        output.message(t("Wrote {path}.", path=delta_pages.write_delta(found, Path(out), lang(), runs)))
+        output.message(t("Wrote {path}.", path=delta_pages.write_delta(delta, Path(out), lang(), runs)))

@@ -82,11 +82,11 @@ def command(
         output.watching(progress, quiet=quiet, show=lambda: "\n".join(map(output.status, statuses))),
         redirect_stdout(sys.stderr),  # an agent may print; results stay alone
     ):
-        found = run_race(task, agents, how, margin=margin, better_by=better_by, metric=metric, error=error)
+        race = run_race(task, agents, how, margin=margin, better_by=better_by, metric=metric, error=error)
     if as_json:
-        output.json_text(race_pages.as_json(found))
+        output.json_text(race_pages.as_json(race))
     else:
-        output.print_page(race_pages.page(found, lang()))
+        output.print_page(race_pages.page(race, lang()))
     for path in out:
-        output.message(t("Wrote {path}.", path=race_pages.write(found, Path(path), lang())))
-    ctx.exit(CODES[race_pages.decision_of(found)])
+        output.message(t("Wrote {path}.", path=race_pages.write(race, Path(path), lang())))
+    ctx.exit(CODES[race_pages.decision_of(race)])

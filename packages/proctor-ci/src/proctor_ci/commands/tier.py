@@ -42,7 +42,7 @@ def command(
 
     if name is None:
         for tier in read_tiers().values():
-            output.line(f"{tier.name}: {', '.join(_described(one.task, one.limit) for one in tier.tasks)}")
+            output.line(f"{tier.name}: {', '.join(_described(task.task, task.limit) for task in tier.tasks)}")
         return
     found = find_tier(name)
     progress = Progress(tell=output.tell)

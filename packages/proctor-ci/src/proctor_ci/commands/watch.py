@@ -37,13 +37,13 @@ def command(
 ) -> None:
     from proctor_ci.watch_file import read_watch_file
 
-    found = read_watch_file(file)
+    watch_file = read_watch_file(file)
     if status or as_json:
-        _status(found, as_json=as_json)
+        _status(watch_file, as_json=as_json)
     elif test:
-        ctx.exit(_test(found))
+        ctx.exit(_test(watch_file))
     else:
-        ctx.exit(_watch(found, store, once=once, name=name))
+        ctx.exit(_watch(watch_file, store, once=once, name=name))
 
 
 def _watch(file: "WatchFile", store: str | None, *, once: bool, name: str | None) -> int:
@@ -53,7 +53,7 @@ def _watch(file: "WatchFile", store: str | None, *, once: bool, name: str | None
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: watcher.stop())
     if not (once or name):
-        output.message(t("Watching: {names}. Ctrl-C ends it.", names=", ".join(one.name for one in file.watches)))
+        output.message(t("Watching: {names}. Ctrl-C ends it.", names=", ".join(watch.name for watch in file.watches)))
     is_on = watcher.run(once=once, name=name)
     return int(is_on and (once or name is not None))
 
@@ -80,7 +80,7 @@ def _status(file: "WatchFile", *, as_json: bool) -> None:
 
     state = read_state(file)
     words, now = ReportWords(lang()), time.time()
-    known = {one.name: state.watches.get(one.name) or KnownWatch(handled=now) for one in file.watches}
+    known = {watch.name: state.watches.get(watch.name) or KnownWatch(handled=now) for watch in file.watches}
     due = {name: schedule.after(min(known[name].handled, now)) for name, schedule in file.schedules.items()}
     if as_json:
         shown = [

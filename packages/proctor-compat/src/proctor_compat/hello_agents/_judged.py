@@ -97,7 +97,7 @@ def now() -> str:
 def mean(values: Sequence[float], planned: int, low: float = 0.0, high: float = 1.0) -> Estimate:
     """Return the mean of values on a scale, with its interval."""
     width = high - low
-    cases = [Case(cluster=str(place), values=((value - low) / width,), planned=1) for place, value in enumerate(values)]
+    cases = [Case(cluster=str(index), values=((value - low) / width,), planned=1) for index, value in enumerate(values)]
     missing = [Case(cluster="-", values=(), planned=1)] * (planned - len(values))
     return on_scale(estimate("mean", tally([*cases, *missing])), JudgedFigure(name="mean", low=low, high=high))
 
@@ -112,14 +112,14 @@ def from_cache(runs: Iterable[Run]) -> int:
 
 def items(problems: Iterable[Mapping[str, Any]]) -> list[JudgedItem]:
     """Return problems as items, with ids that are different."""
-    made: list[JudgedItem] = []
+    judged_items: list[JudgedItem] = []
     seen: set[str] = set()
     for number, problem in enumerate(problems):
         id = id_of(problem, f"problem-{number}")
         id = f"{id}-{number}" if id in seen else id
         seen.add(id)
-        made.append(item(problem, id))
-    return made
+        judged_items.append(item(problem, id))
+    return judged_items
 
 
 def item(problem: Mapping[str, Any], id: str) -> JudgedItem:

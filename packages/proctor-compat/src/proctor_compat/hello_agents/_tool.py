@@ -54,16 +54,19 @@ class Tool(ABC):
 
     def validate_parameters(self, parameters: Mapping[str, object]) -> bool:
         """Return True if all that is required is there."""
-        return all(one.name in parameters for one in self.parameters if one.required)
+        return all(parameter.name in parameters for parameter in self.parameters if parameter.required)
 
     def to_dict(self) -> dict[str, object]:
-        listed = [one.dict() for one in self.parameters]
+        listed = [parameter.dict() for parameter in self.parameters]
         return {"name": self.name, "description": self.description, "parameters": listed}
 
     def to_openai_schema(self) -> dict[str, object]:
         """Return the tool in the form of chat completions."""
-        properties = {one.name: {"type": one.type, "description": one.description} for one in self.parameters}
-        required = [one.name for one in self.parameters if one.required]
+        properties = {
+            parameter.name: {"type": parameter.type, "description": parameter.description}
+            for parameter in self.parameters
+        }
+        required = [parameter.name for parameter in self.parameters if parameter.required]
         schema = {"type": "object", "properties": properties, "required": required}
         return {
             "type": "function",
@@ -79,8 +82,8 @@ class Tool(ABC):
         error: str | None
         try:
             text = self.called(parameters)
-            found = json.loads(text)
-            error = found.get("error")
+            data = json.loads(text)
+            error = data.get("error")
         except ProctorError as failure:
             error = str(failure)
         seen = {
@@ -89,7 +92,7 @@ class Tool(ABC):
         }
         if error is not None:
             return ToolResponse.error(code=ToolErrorCode.INVALID_PARAM, message=error, **seen)
-        return ToolResponse.success(text=text, data=found, **seen)
+        return ToolResponse.success(text=text, data=data, **seen)
 
     async def arun(self, parameters: Mapping[str, object]) -> Any:
         """Call the tool without blocking the event loop."""
@@ -111,7 +114,7 @@ class Tool(ABC):
         """
         if set(parameters) == {TEXT} and isinstance(parameters[TEXT], str):
             parameters = self._read(parameters[TEXT])
-        known = {one.name: one for one in self.parameters}
+        known = {parameter.name: parameter for parameter in self.parameters}
         for name in parameters:
             if name not in known:
                 raise BadInput(
@@ -131,12 +134,12 @@ class Tool(ABC):
         text = text.strip()
         if text.startswith("{"):
             try:
-                found = json.loads(text)
+                data = json.loads(text)
             except (ValueError, RecursionError) as error:
                 raise BadInput(
                     "The arguments of the tool '{tool}' are no JSON: {error}.", tool=self.name, error=error
                 ) from None
-            return found if isinstance(found, dict) else {}
+            return data if isinstance(data, dict) else {}
         if "=" not in text:
             return {self.parameters[0].name: text} if text else {}
         pairs = (pair.partition("=") for pair in text.split(","))
@@ -224,7 +227,7 @@ def _cut(value: Any, most: int) -> Any:
 
 
 def _is_interval(value: list[object]) -> bool:
-    return len(value) == 2 and all(isinstance(one, int | float | None) for one in value)
+    return len(value) == 2 and all(isinstance(item, int | float | None) for item in value)
 
 
 def whole(name: str, value: Any) -> int:

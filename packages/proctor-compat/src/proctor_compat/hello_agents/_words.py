@@ -72,12 +72,12 @@ def share(part: float, whole: float) -> float:
 def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("proctor_compat.hello_agents"),
         autoescape=False,  # noqa: S701 - Markdown; what a model wrote goes through `cell`
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"cell": cell, "bar": bar, "percent": percent}
-    return made
+    environment.filters |= {"cell": cell, "bar": bar, "percent": percent}
+    return environment

@@ -67,17 +67,17 @@ class AIDataset:
         return self.problems
 
     def get_problem(self, problem_id: str) -> dict[str, object] | None:
-        return next((one for one in self.problems if one["problem_id"] == problem_id), None)
+        return next((problem for problem in self.problems if problem["problem_id"] == problem_id), None)
 
     def get_problems_by_topic(self, topic: str) -> list[dict[str, object]]:
-        return [one for one in self.problems if one["topic"] == topic]
+        return [problem for problem in self.problems if problem["topic"] == topic]
 
     def get_problems_by_difficulty(self, min_diff: float, max_diff: float) -> list[dict[str, object]]:
         """Return the problems whose difficulty is a number within these bounds."""
         return [
-            one
-            for one in self.problems
-            if isinstance(one["difficulty"], int | float) and min_diff <= one["difficulty"] <= max_diff
+            problem
+            for problem in self.problems
+            if isinstance(problem["difficulty"], int | float) and min_diff <= problem["difficulty"] <= max_diff
         ]
 
     def __len__(self) -> int:

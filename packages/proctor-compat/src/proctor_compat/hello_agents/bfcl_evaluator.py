@@ -82,7 +82,9 @@ class BFCLEvaluator(QuestionEvaluator):
         run, played = play(task, agent, concurrency=self.concurrency)
         rows = [_row(sample, one) for sample, one in zip(samples, played, strict=True)]
         metrics = BFCLMetrics().compute_metrics(rows)
-        accuracy = next((one for one in run.estimates if one.name == "accuracy" and not one.slice), None)
+        accuracy = next(
+            (estimate for estimate in run.estimates if estimate.name == "accuracy" and not estimate.slice), None
+        )
         tell(say("📊 Accuracy: {accuracy}", accuracy=percent(metrics["accuracy"])))
         return {
             "benchmark": "BFCL",
@@ -214,7 +216,7 @@ def _row(sample: Sample, played: PlayedSample) -> dict[str, Any]:
         failed = {"error": played.error or trial.outcome}
         return row | failed | ({"success": False, "score": 0.0} if played.counts else {})
     names = [function["name"] for function in sample.meta["functions"]]
-    found = {
+    details = {
         key: score.details[key]
         for key in ("error_type", "parameter_accuracy", "precision", "recall", "f1")
         if key in score.details
@@ -225,7 +227,7 @@ def _row(sample: Sample, played: PlayedSample) -> dict[str, Any]:
         "predicted": calls_in(reply, names).calls or [],
         "reason": str(score.reason),
         **({} if language_of(row["category"]) == "python" else {"result": _as_read(sample, reply).answer}),
-        **found,
+        **details,
     }
 
 

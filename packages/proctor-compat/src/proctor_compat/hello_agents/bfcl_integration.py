@@ -111,10 +111,10 @@ class BFCLIntegration:
             for path in sorted((self.project_root / folder / name).glob(f"{group}/BFCL_v4_{category}_score.json")):
                 with path.open(encoding="utf-8") as lines:
                     try:
-                        found = json.loads(lines.readline())
+                        data = json.loads(lines.readline())
                     except ValueError:
                         return None
-                return found if isinstance(found, dict) else None
+                return data if isinstance(data, dict) else None
         return None
 
     def get_summary_csv(self, part: str = "overall", model_name: str | None = None) -> Path | None:

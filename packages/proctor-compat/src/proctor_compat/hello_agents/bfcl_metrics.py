@@ -21,7 +21,7 @@ class BFCLMetrics:
         0.25
         """
         total = max(len(predictions), len(references))
-        same = sum(one == other for one, other in zip(predictions, references, strict=False))
+        same = sum(prediction == other for prediction, other in zip(predictions, references, strict=False))
         return share(same, total)
 
     @staticmethod
@@ -115,7 +115,7 @@ class BFCLMetrics:
         right = sum(bool(row["success"]) for row in counted)
         accuracy = share(right, len(counted))
         categories = _by_category(counted)
-        accuracy_by_category = {name: one["accuracy"] for name, one in categories.items()}
+        accuracy_by_category = {name: category["accuracy"] for name, category in categories.items()}
         return {
             "total_samples": len(counted),
             "success_count": right,

@@ -69,7 +69,9 @@ class GAIAEvaluator(QuestionEvaluator):
         rows = [_row(item, one, scorer.__name__) for item, one in zip(items, played, strict=True)]
         levels = sorted({row["level"] for row in rows})
         whole = rates(rows)
-        interval = next((one for one in run.estimates if one.name.endswith(".accuracy") and not one.slice), None)
+        interval = next(
+            (estimate for estimate in run.estimates if estimate.name.endswith(".accuracy") and not estimate.slice), None
+        )
         tell(
             say(
                 "📊 Exact match: {exact}, partial match: {partial}",

@@ -48,7 +48,7 @@ class GAIAMetrics:
             "level_metrics": levels,
             "score_statistics": spread([float(row["score"]) for row in scored]),
             "performance_analysis": {
-                "level_performance": {name: one["exact_match_rate"] for name, one in levels.items()},
+                "level_performance": {name: level["exact_match_rate"] for name, level in levels.items()},
                 "difficulty_progression": _progression(levels),
                 "error_analysis": _errors(scored),
             },

@@ -114,7 +114,7 @@ class AIMEGenerator:
             return done, None
         progress = _Checkpoint(done, checkpoint)
         found = self._generate(count - len(done), earlier=done, progress=progress)
-        problems = [*done, *(dict(one) for one in found.items)]
+        problems = [*done, *(dict(item) for item in found.items)]
         for one in found.missing:
             tell(say("✗ {id}: {reason}", id=one.id, reason=one.reason), indent=3)
         return problems, found
@@ -127,7 +127,7 @@ class AIMEGenerator:
         return written(
             plan,
             agent=self._writer,
-            earlier=[(str(one.get("id", place)), one) for place, one in enumerate(earlier)],
+            earlier=[(str(one.get("id", index)), one) for index, one in enumerate(earlier)],
             concurrency=1,
             progress=progress,
         )
@@ -194,8 +194,8 @@ def run_complete_evaluation(
     )
     report = None
     if judged is not None or compared is not None:
-        found = _assess_results(generated, judged, compared, reference_data_path)
-        report = str(write_report(folder, found, language())[0])
+        quality = _assess_results(generated, judged, compared, reference_data_path)
+        report = str(write_report(folder, quality, language())[0])
         tell(say("✅ Results written: {path}", path=report))
     return {
         "generated_data_path": generated,
@@ -217,8 +217,8 @@ def generate_comprehensive_report(
     Args:
         reference_data_path: real problems to compare the data with, instead of those of 2025.
     """
-    found = _assess_results(generated_data_path, llm_judge_result, win_rate_result, reference_data_path)
-    return markdown(comprehensive(found, language()), language())
+    quality = _assess_results(generated_data_path, llm_judge_result, win_rate_result, reference_data_path)
+    return markdown(comprehensive(quality, language()), language())
 
 
 def _assess_results(data: str, judged: Dict | None, compared: Dict | None, reference: str | None) -> Quality:
@@ -230,12 +230,12 @@ def _assess_results(data: str, judged: Dict | None, compared: Dict | None, refer
 def _try_step(name: str, step: Callable[[], str]) -> Dict | None:
     headline(say("Step: {name}", name=name))
     try:
-        found: Dict = json.loads(step())
+        data: Dict = json.loads(step())
     except Exception as error:  # noqa: BLE001 - one step must not cost the others
         reason: Sentence | str = error.sentence if isinstance(error, ProctorError) else str(error)
         tell(say("❌ {name} failed: {reason}", name=name, reason=reason))
         return None
-    return found
+    return data
 
 
 def _read(checkpoint: Path) -> list[Dict]:

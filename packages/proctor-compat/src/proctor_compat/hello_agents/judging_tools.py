@@ -169,8 +169,8 @@ def _judge_page(results: Mapping[str, Any]) -> ReportPage:
         for name, value in metrics["dimension_averages"].items()
     ]
     details = [
-        [one_line(one["problem_id"], 60), _points(one["total_score"]), _scores(one)]
-        for one in results["results"][:SHOWN]
+        [one_line(result["problem_id"], 60), _points(result["total_score"]), _scores(result)]
+        for result in results["results"][:SHOWN]
     ]
     verdict = _band(JUDGE_BANDS, mean, say("By this judge the generated data needs work."))
     return _page(
@@ -206,12 +206,12 @@ def _win_page(results: Mapping[str, Any]) -> ReportPage:
     ]
     details: list[list[Phrase]] = [
         [
-            one_line(one["problem_a_id"], 40),
-            one_line(one["problem_b_id"], 40),
-            one["actual_winner"] or say("no verdict"),
-            one_line(one["reason"], 200),
+            one_line(comparison["problem_a_id"], 40),
+            one_line(comparison["problem_b_id"], 40),
+            comparison["actual_winner"] or say("no verdict"),
+            one_line(comparison["reason"], 200),
         ]
-        for one in results["comparisons"][:SHOWN]
+        for comparison in results["comparisons"][:SHOWN]
     ]
     consistency = metrics["consistency"]
     verdict = _band(WIN_BANDS, metrics["win_rate"], say("The generated problems are clearly behind the reference set."))

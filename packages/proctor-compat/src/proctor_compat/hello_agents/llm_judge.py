@@ -54,8 +54,8 @@ class LLMJudgeEvaluator(JudgingEvaluator):
     ) -> None:
         super().__init__(llm, judge_model, field_mapping)
         self._rubrics = tuple(rubrics) or (rubric(RUBRIC),)
-        self._highs = {one.name: each.high for each in self._rubrics for one in each.dimensions}
-        self._lows = {one.name: each.low for each in self._rubrics for one in each.dimensions}
+        self._highs = {dimension.name: each.high for each in self._rubrics for dimension in each.dimensions}
+        self._lows = {dimension.name: each.low for each in self._rubrics for dimension in each.dimensions}
 
     @property
     def dimensions(self) -> list[str]:
@@ -82,7 +82,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         """Judge every problem, with `metrics`; `references` are shown as examples, drawn again for each problem."""
         chosen = self._rename_all(first_of(problems, max_samples))
         made = items(chosen)
-        shown = [self._item(one).text() for one in references or ()]
+        shown = [self._item(reference).text() for reference in references or ()]
         tell(say("🎯 Judge: {model}, {count} problems", model=self.judge_model, count=len(made)))
         by_rubric = [self._run(made, shown, one) for one in self._rubrics] if made else []
         self.run = by_rubric[0][0] if len(by_rubric) == 1 else None
@@ -128,18 +128,18 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         return run, {verdict.sample_id: verdict.result for verdict in run.verdicts()}, progress.seconds
 
     def _result(self, problem_id: str, verdicts: Sequence[Score | Unscored], seconds: float) -> Dict:
-        points = {name: value for one in verdicts for name, value in one.known.dimensions.items()}
+        points = {name: value for verdict in verdicts for name, value in verdict.known.dimensions.items()}
         scores = {name: value for name in self.dimensions if (value := points.get(name)) is not None}
         unjudged = any(points.get(name, 0) is None for name in self.dimensions)
-        whole = all(isinstance(one, Score) for one in verdicts) and not unjudged
+        whole = all(isinstance(verdict, Score) for verdict in verdicts) and not unjudged
         result: Dict = {
             "problem_id": problem_id,
             "scores": scores if whole else {},
             "total_score": self._total(scores) if whole and scores else None,
-            "evaluation_text": "\n".join(reply for one in verdicts for reply in one.known.replies),
+            "evaluation_text": "\n".join(reply for verdict in verdicts for reply in verdict.known.replies),
             "execution_time": seconds,
         }
-        failed = next((one for one in verdicts if isinstance(one, Unscored)), None)
+        failed = next((verdict for verdict in verdicts if isinstance(verdict, Unscored)), None)
         if failed is not None:
             result["error"] = str(failed.reason)
         return result
@@ -158,7 +158,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         """Means over what was judged, their intervals, and how many could not be judged."""
         lows, highs, high = self._lows, self._highs, self._top
         low = min(lows[name] * high / highs[name] for name in highs)
-        judged = [one for one in results if one["total_score"] is not None]
+        judged = [result for result in results if result["total_score"] is not None]
         bars = {name: bar * high / SCALE for name, bar in (("pass_rate", PASS), ("excellent_rate", EXCELLENT))}
         numbers = {
             "average_total_score": mean([one["total_score"] for one in judged], len(results), low, high),
@@ -171,7 +171,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
             name: mean([one["scores"][name] for one in judged], len(results), lows[name], highs[name]) for name in highs
         }
         return {
-            **{name: one.value for name, one in numbers.items()},
+            **{name: number.value for name, number in numbers.items()},
             "dimension_averages": {name: one.value for name, one in by_dimension.items()},
             "intervals": {name: [one.low, one.high] for name, one in {**numbers, **by_dimension}.items()},
             "judged": len(judged),

@@ -51,7 +51,7 @@ class EvaluationConfig:
     @classmethod
     def from_names(cls, dimension_names: Sequence[str]) -> "EvaluationConfig":
         """Return dimensions by name; one that is not known is judged by its name alone."""
-        known = {one.name: one.description for one in _of_template("math")}
+        known = {dimension.name: dimension.description for dimension in _of_template("math")}
         return cls([EvaluationDimension(name, known.get(name, name.replace("_", " "))) for name in dimension_names])
 
     @classmethod
@@ -60,10 +60,13 @@ class EvaluationConfig:
         return cls([EvaluationDimension(name, text) for name, text in kwargs.items()])
 
     def get_dimension_names(self) -> list[str]:
-        return [one.name for one in self.dimensions]
+        return [dimension.name for dimension in self.dimensions]
 
     def to_dict(self) -> Dict:
-        return {"dimensions": [one.to_dict() for one in self.dimensions], "num_dimensions": len(self.dimensions)}
+        return {
+            "dimensions": [dimension.to_dict() for dimension in self.dimensions],
+            "num_dimensions": len(self.dimensions),
+        }
 
     def rubrics(self) -> list[JudgeRubric]:
         """Return the dimensions as rubrics, one for each scale.
@@ -74,14 +77,14 @@ class EvaluationConfig:
         names = self.get_dimension_names()
         if not names or len(set(names)) < len(names):
             raise BadInput("Name at least one dimension, and each only once: {names}.", names=", ".join(names) or "-")
-        if min(one.scale for one in self.dimensions) < 2:
+        if min(dimension.scale for dimension in self.dimensions) < 2:
             raise BadInput("The scale of a dimension goes from 1 to 2 or more.")
-        return [self._rubric(scale) for scale in dict.fromkeys(one.scale for one in self.dimensions)]
+        return [self._rubric(scale) for scale in dict.fromkeys(dimension.scale for dimension in self.dimensions)]
 
     def _rubric(self, scale: int) -> JudgeRubric:
         return JudgeRubric(
             name="universal",
-            dimensions=tuple(_dimension(one) for one in self.dimensions if one.scale == scale),
+            dimensions=tuple(_dimension(dimension) for dimension in self.dimensions if dimension.scale == scale),
             scale=(1, scale),
             passing=PASS * scale / 5,
             excellent=EXCELLENT * scale / 5,
@@ -157,7 +160,9 @@ class UniversalWinRateEvaluator(WinRateEvaluator):
         field_mapping: Mapping[str, str] | None = None,
     ) -> None:
         self.eval_config = eval_config or EvaluationConfig()
-        without_scales = [EvaluationDimension(one.name, one.description) for one in self.eval_config.dimensions]
+        without_scales = [
+            EvaluationDimension(dimension.name, dimension.description) for dimension in self.eval_config.dimensions
+        ]
         criteria = EvaluationConfig(without_scales).rubrics()[0]  # which is better needs no scale
         super().__init__(llm, judge_model, criteria=criteria, field_mapping=field_mapping)
 
@@ -176,9 +181,9 @@ def _of_template(name: str, only: Sequence[str] | None = None) -> list[Evaluatio
     if name not in TEMPLATES:
         raise BadInput("There is no template '{name}'. Known: {known}.", name=name, known=", ".join(TEMPLATES))
     return [
-        EvaluationDimension(one.name, one.words("en").text)
-        for one in _template(name).dimensions
-        if only is None or one.name in only
+        EvaluationDimension(dimension.name, dimension.words("en").text)
+        for dimension in _template(name).dimensions
+        if only is None or dimension.name in only
     ]
 
 

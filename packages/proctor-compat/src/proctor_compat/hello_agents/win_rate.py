@@ -61,10 +61,10 @@ class WinRateEvaluator(JudgingEvaluator):
                 return await judge.compare(one.text(roles), rival)
 
         try:
-            found: PairComparison | Sentence = run_in_loop(lambda _: compared())
+            sentence: PairComparison | Sentence = run_in_loop(lambda _: compared())
         except JudgeFailed as error:
-            found = error.sentence
-        return _record(one.id, other.id, found, (label_a, label_b), time.perf_counter() - started)
+            sentence = error.sentence
+        return _record(one.id, other.id, sentence, (label_a, label_b), time.perf_counter() - started)
 
     def evaluate_win_rate(
         self,
@@ -111,14 +111,14 @@ class WinRateEvaluator(JudgingEvaluator):
         )
 
     def _metrics(self, comparisons: Sequence[Dict]) -> Dict:
-        decided = [one for one in comparisons if one["actual_winner"] is not None]
+        decided = [comparison for comparison in comparisons if comparison["actual_winner"] is not None]
         counts = {
             name: sum(one["actual_winner"] == winner for one in decided)
             for name, winner in (("wins", "Generated"), ("losses", "Reference"), ("ties", "Tie"))
         }
         run = self.run
         assert run is not None
-        found = {one.name: one for one in run.estimates if not one.slice}
+        found = {estimate.name: estimate for estimate in run.estimates if not estimate.slice}
         intervals = {name: [found[name].low, found[name].high] for name in ("win_rate", "loss_rate", "tie_rate")}
         consistency = found["consistency"].value
         rates = {
@@ -165,7 +165,10 @@ def _comparisons(run: Run, samples: Sequence[Sample], seconds: Mapping[str, floa
     for sample in samples:
         result = verdict_by_id.get(sample.id)
         rivals = [one.id for one in sample.known.rivals or ()]
-        found = {one["rival"]: one for one in (result.details.get("comparisons", ()) if result is not None else ())}
+        found = {
+            comparison["rival"]: comparison
+            for comparison in (result.details.get("comparisons", ()) if result is not None else ())
+        }
         each = seconds.get(sample.id, 0.0) / len(rivals)
         for rival in rivals:
             made: PairComparison | Sentence

@@ -58,7 +58,11 @@ class _Asked:
 
 def _made(evaluator: type, name: str, arguments: Mapping[str, Any]) -> Any:
     parameters = inspect.signature(evaluator).parameters.values()
-    named = [one for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    named = [
+        parameter
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    ]
     given = {one.name: arguments[one.name] for one in named if arguments.get(one.name) is not None}
     missing = [one.name for one in named if one.default is one.empty and one.name not in given]
     if missing:

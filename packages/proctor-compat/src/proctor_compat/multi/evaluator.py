@@ -73,10 +73,10 @@ class MultiAssertionEvaluator:
 
 def report_of(results: Sequence[Mapping[str, Any]], unknown: Mapping[str, int] | None = None) -> str:
     """Write results in a few lines, with the types that could not be scored."""
-    score, total = sum(one["score"] for one in results), sum(one["total_score"] for one in results)
+    score, total = sum(result["score"] for result in results), sum(result["total_score"] for result in results)
     lines = [f"Questions: {len(results)}", absolute(score, total)]
     lines += [f"Unknown type {kind!r}: {count}" for kind, count in (unknown or {}).items()]
-    lines += [f"{one['question_id']}: {one['score']:g}/{one['total_score']:g}" for one in results]
+    lines += [f"{result['question_id']}: {result['score']:g}/{result['total_score']:g}" for result in results]
     return "\n".join(lines)
 
 

@@ -100,23 +100,23 @@ def debug_assertion(pred: str, label: str, question_type: str, args: object = No
 
 def analyze_failure(pred: str, label: str, question_type: str) -> list[str]:
     """Print, and return, what an answer lacks: the letters found and expected, or the lines that differ."""
-    found: list[str] = []
+    texts: list[str] = []
     if question_type in ("单选", "多选"):
         letters = LETTERS.findall(pred)
-        found = [f"找到的字母: {letters}" if letters else "预测答案中没有找到英文字母", f"期望的字母: {label}"]
+        texts = [f"找到的字母: {letters}" if letters else "预测答案中没有找到英文字母", f"期望的字母: {label}"]
     elif question_type == "填空":
         made, expected = pred.split("\n"), label.split("\n")
-        found = [f"预测行数: {len(made)}", f"期望行数: {len(expected)}"]
-        found += [
+        texts = [f"预测行数: {len(made)}", f"期望行数: {len(expected)}"]
+        texts += [
             f"第{number}行不匹配: {one.strip()!r} vs {wanted.strip()!r}"
             for number, (one, wanted) in enumerate(zip(made, expected, strict=False), start=1)
             if official.blanks(one, wanted).score == 0
         ]
     elif question_type == "解答":
-        found = [f"预测字数: {len(pred.strip())}", f"标准字数: {len(label.strip())}"]
-    for line in found:
+        texts = [f"预测字数: {len(pred.strip())}", f"标准字数: {len(label.strip())}"]
+    for line in texts:
         print(f"  - {line}")
-    return found
+    return texts
 
 
 def _object(path: str | Path) -> dict[str, Any]:

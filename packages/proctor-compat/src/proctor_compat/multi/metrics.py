@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     if report.improvement:
         lines.append(f"Improvement Score: {report.improvement:.2f}/{total:g}, {report.improvement / total:.2%}")
     lines += rejections(report.rows)
-    unknown = Counter(one["type"] for one in report.details.values() if one["type"] not in EvaluateFuncDict)
+    unknown = Counter(detail["type"] for detail in report.details.values() if detail["type"] not in EvaluateFuncDict)
     lines += [f"Unknown type {kind!r}: {count} questions are not scored" for kind, count in unknown.items()]
     lines += [f"{report.dropped} predictions belong to no problem of the label file"] if report.dropped else []
     return "\n".join(lines), 0

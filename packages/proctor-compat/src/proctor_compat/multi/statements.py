@@ -37,10 +37,12 @@ def stated_share(text: str, reference: str) -> float | None:
     >>> stated_share("光合作用发生在叶绿体中", "光合作用发生在叶绿体中，需要光")
     0.5
     """
-    expected, made = _statements(reference), _statements(text)
+    expected, statements = _statements(reference), _statements(text)
     if not expected:
         return None
-    stated = sum(any(_same_words(one, clause) and one.denied == clause.denied for one in made) for clause in expected)
+    stated = sum(
+        any(_same_words(one, clause) and one.denied == clause.denied for one in statements) for clause in expected
+    )
     return stated / len(expected)
 
 
@@ -48,7 +50,9 @@ def contradicts_none(text: str, others: Iterable[str]) -> bool:
     """True unless a clause of `text` denies another one: the same words, with and without a 'not'."""
     earlier = [clause for other in others for clause in _statements(other)]
     return not any(
-        _same_words(one, other) and one.denied != other.denied for one in _statements(text) for other in earlier
+        _same_words(statement, other) and statement.denied != other.denied
+        for statement in _statements(text)
+        for other in earlier
     )
 
 
@@ -62,9 +66,9 @@ def structure_f1(text: str, reference: str) -> float:
     """
     if not text.strip():
         return 0.0
-    made, expected = _structure(text), _structure(reference)
-    both = made.total() + expected.total()
-    return 2 * (made & expected).total() / both if both else 1.0
+    counter, expected = _structure(text), _structure(reference)
+    both = counter.total() + expected.total()
+    return 2 * (counter & expected).total() / both if both else 1.0
 
 
 def word_similarity(text: str, reference: str) -> float:
@@ -94,7 +98,7 @@ def _same_words(one: _Statement, wanted: _Statement) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [found[0].casefold() for found in islice(_WORD.finditer(text), _WORDS)]
+    return [match[0].casefold() for match in islice(_WORD.finditer(text), _WORDS)]
 
 
 def _structure(text: str) -> Counter[str]:

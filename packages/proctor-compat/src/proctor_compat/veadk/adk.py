@@ -224,7 +224,7 @@ def _criterion(eval_metric: object) -> dict[str, object]:
 
 def _threshold(given: float | None, eval_metric: Any, criterion: dict[str, Any], usual: float) -> float:
     thresholds = (given, criterion.get("threshold"), getattr(eval_metric, "threshold", None), usual)
-    return next(float(one) for one in thresholds if one is not None)
+    return next(float(threshold) for threshold in thresholds if threshold is not None)
 
 
 def _value(given: Any) -> Any:

@@ -226,7 +226,7 @@ def _save(run: Run, cases: Sequence[CaseOutcome], set_id: str, app_name: str, ma
     by_id = {case.id: case for case in cases}
     pairs = ((run.store.sample(run.id, trial.sample_id), trial) for trial in run.trials())
     results = [case_result(sample, trial, by_id[sample.id]) for sample, trial in pairs if sample is not None]
-    manager.save_eval_set_result(app_name, set_id, [EvalCaseResult.model_validate(one) for one in results])
+    manager.save_eval_set_result(app_name, set_id, [EvalCaseResult.model_validate(result) for result in results])
 
 
 def _message(module: str, failed: Sequence[CaseOutcome], *, shown: bool) -> str:

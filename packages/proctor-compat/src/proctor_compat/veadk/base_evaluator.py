@@ -148,7 +148,7 @@ def _case(sample: Sample) -> EvalTestCase:
     return EvalTestCase(
         invocations=[
             Invocation(
-                invocation_id=known[place].invocation_id if place < len(known) else "",
+                invocation_id=known[index].invocation_id if index < len(known) else "",
                 input=_question_text(turn),
                 actual_output="",
                 expected_output=turn.reference["response"] or "",
@@ -156,7 +156,7 @@ def _case(sample: Sample) -> EvalTestCase:
                     {"name": call["name"], "args": call.get("arguments")} for call in turn.reference["calls"] or ()
                 ],
             )
-            for place, turn in enumerate(sample.turns)
+            for index, turn in enumerate(sample.turns)
         ]
     )
 

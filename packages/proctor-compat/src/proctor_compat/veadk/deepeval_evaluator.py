@@ -96,7 +96,9 @@ class DeepevalEvaluator(BaseEvaluator):
         self.result_list = list(map(result_of, found))
         if self.prometheus_config is not None:
             await self._push(found, eval_id or f"test_{time.strftime('%Y%m%d%H%M%S')}", self.prometheus_config)
-        thresholds = {one.name: one.metric.threshold for one in scorers if isinstance(one, deepeval.DeepEvalScorer)}
+        thresholds = {
+            scorer.name: scorer.metric.threshold for scorer in scorers if isinstance(scorer, deepeval.DeepEvalScorer)
+        }
         return _evaluation(found, thresholds)
 
     def export_results(self, eval_id: str, test_results: Any) -> None:
@@ -110,9 +112,9 @@ class DeepevalEvaluator(BaseEvaluator):
         push_to_prometheus(
             eval_id,
             len(results),
-            sum(not one.success for one in results),
-            sum(bool(one.success) for one in results),
-            [_case_data(place, one) for place, one in enumerate(results)],
+            sum(not result.success for result in results),
+            sum(bool(result.success) for result in results),
+            [_case_data(index, result) for index, result in enumerate(results)],
             EvalResultMetadata(**self._models()),
             url=config.url,
             username=config.username,

@@ -49,7 +49,7 @@ def push_to_prometheus(
         total=test_cases_total,
         passed=test_cases_pass,
         failed=test_cases_failure,
-        cases=[asdict(one) for one in test_data_list],
+        cases=[asdict(data) for data in test_data_list],
         models=asdict(eval_data),
         threshold=case_threshold,
         diff_threshold=diff_threshold,

@@ -89,14 +89,14 @@ class EvalSetRecorder:
         """
         path = self._path(app_name, eval_set_id)
         path.parent.mkdir(parents=True, exist_ok=True)
-        made = EvalSet(eval_set_id=eval_set_id, name=eval_set_id, eval_cases=[], creation_timestamp=time.time())
-        write.create(path, made)
-        return made
+        eval_set = EvalSet(eval_set_id=eval_set_id, name=eval_set_id, eval_cases=[], creation_timestamp=time.time())
+        write.create(path, eval_set)
+        return eval_set
 
     def get_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> EvalCase | None:
         """Return a case; None if it does not exist."""
-        found = self.get_eval_set(app_name, eval_set_id)
-        all_cases = found.eval_cases if found is not None else []
+        eval_set = self.get_eval_set(app_name, eval_set_id)
+        all_cases = eval_set.eval_cases if eval_set is not None else []
         return next((case for case in all_cases if case.eval_id == eval_case_id), None)
 
     def add_eval_case(self, app_name: str, eval_set_id: str, eval_case: EvalCase | object) -> None:

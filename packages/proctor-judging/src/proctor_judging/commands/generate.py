@@ -108,15 +108,15 @@ def command(
         data = str(made.path) if made.path is not None else None
         plan = made.plan
         _tell_generated(made)
-    found = _assess(data, plan, given) if data is not None and (made is None or _judge(given)) else None
-    files = _write(found, given["out"]) if found is not None else []
+    quality = _assess(data, plan, given) if data is not None and (made is None or _judge(given)) else None
+    files = _write(quality, given["out"]) if quality is not None else []
     if as_json:
-        output.print_json(_summary(made, found, files))
-    elif found is not None:
-        _show(found)
+        output.print_json(_summary(made, quality, files))
+    elif quality is not None:
+        _show(quality)
         for path in files:
             output.message(t("Wrote {path}.", path=path))
-    ctx.exit(_exit(made, found))
+    ctx.exit(_exit(made, quality))
 
 
 def _plan(generator: str | None, data: str | None, given: dict[str, object]) -> "GenerationPlan | None":

@@ -124,12 +124,12 @@ def _show_plan(how: "RunOptions", file: str | None, chosen: list[str], *, as_jso
     from proctor.cli.dry_run import show_judging
 
     if file is not None:
-        found = rehearse(f"judged-items:{file}", how)
+        rehearsal = rehearse(f"judged-items:{file}", how)
     else:
         run = api.open_run(str(how.run_id), store=how.store)
         scorers = chosen or run.record.spec.scorers
-        found = rehearse_again(run, scorers, judge=how.judge, judge_options=how.judge_options)
-    show_judging(found, as_json=as_json)
+        rehearsal = rehearse_again(run, scorers, judge=how.judge, judge_options=how.judge_options)
+    show_judging(rehearsal, as_json=as_json)
 
 
 def _scorers(rubric: str | None, scorers: tuple[str, ...], model: str | None) -> list[str]:
@@ -150,9 +150,9 @@ def _known() -> list[str]:
 
 
 def _task_options(given: dict[str, object], reference: str | None) -> dict[str, object]:
-    found: dict[str, object] = {}
+    columns: dict[str, object] = {}
     if given["columns"]:
-        found["columns"] = given["columns"]
+        columns["columns"] = given["columns"]
     if reference is not None:
-        found |= {"reference": reference, "seed": given["seed"] or 0}
-    return found
+        columns |= {"reference": reference, "seed": given["seed"] or 0}
+    return columns

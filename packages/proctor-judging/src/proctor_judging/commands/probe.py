@@ -112,7 +112,7 @@ def section(found: "Probed") -> "SectionBlock":
     from proctor.reports.words import ReportWords
 
     words = ReportWords(lang())
-    remarks = [f"{one.probe}, {t(JUDGED[one.judged])}: {t(one.reading)}" for one in found.findings]
+    remarks = [f"{finding.probe}, {t(JUDGED[finding.judged])}: {t(finding.reading)}" for finding in found.findings]
     return pages.section(
         t("Probes of {judge}, by {rubric}", judge=found.judge, rubric=found.rubric),
         columns=[
@@ -126,15 +126,15 @@ def section(found: "Probed") -> "SectionBlock":
         ],
         rows=[
             [
-                one.probe,
-                t(JUDGED[one.judged]),
-                words.count(one.items),
-                words.percent(one.value),
-                words.span(one.low, one.high),
-                _consistency(one, words),
-                _verdict(one, words),
+                finding.probe,
+                t(JUDGED[finding.judged]),
+                words.count(finding.items),
+                words.percent(finding.value),
+                words.span(finding.low, finding.high),
+                _consistency(finding, words),
+                _verdict(finding, words),
             ]
-            for one in found.findings
+            for finding in found.findings
         ],
         remarks=remarks,
     )

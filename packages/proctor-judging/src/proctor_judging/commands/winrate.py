@@ -91,11 +91,11 @@ def command(
 
 
 def _task_options(sets: tuple[str, ...], given: dict[str, object]) -> dict[str, object]:
-    found: dict[str, object] = {"sets": list(sets), "seed": given["seed"] or 0}
+    columns: dict[str, object] = {"sets": list(sets), "seed": given["seed"] or 0}
     if given["columns"]:
-        found["columns"] = given["columns"]
+        columns["columns"] = given["columns"]
     if given["references"] is not None:
-        found["references"] = given["references"]
+        columns["references"] = given["references"]
     if given["store"] is not None:
-        found["store"] = given["store"]
-    return found | {name: given[name] for name in ("pairing", "control") if given[name] not in ("auto", "none")}
+        columns["store"] = given["store"]
+    return columns | {name: given[name] for name in ("pairing", "control") if given[name] not in ("auto", "none")}

@@ -133,7 +133,11 @@ def _from_judge(found: Quality, lang: str) -> Iterator[Sentence]:
     judged = found.judged
     if judged is None:
         return
-    means = {name: one for name in judged.dimensions if (one := judged.estimates.get(name)) and one.value is not None}
+    means = {
+        name: estimate
+        for name in judged.dimensions
+        if (estimate := judged.estimates.get(name)) and estimate.value is not None
+    }
     if means and judged.weakest:
         lowest = min(means, key=lambda name: means[name].value or 0.0)
         yield say(
@@ -143,7 +147,7 @@ def _from_judge(found: Quality, lang: str) -> Iterator[Sentence]:
         )
         yield say(
             "Weakest items: {items}. The table below has their text, and what the judge says of them.",
-            items=_named([f"{one.id} ({one.mean:.2f})" for one in judged.weakest]),
+            items=_named([f"{item.id} ({item.mean:.2f})" for item in judged.weakest]),
         )
     if judged.failed:
         yield say("{count} items have no verdict: judge the run again, or with another judge.", count=judged.failed)
@@ -153,12 +157,12 @@ def _from_answers(found: Quality) -> Iterator[Sentence]:
     if found.solved is not None and found.solved.doubts:
         yield say(
             "The solver found other answers than stated: {items}. Check them first.",
-            items=_named([f"{one.id} ({one.stated} / {one.found[:30]})" for one in found.solved.doubts]),
+            items=_named([f"{doubt.id} ({doubt.stated} / {doubt.found[:30]})" for doubt in found.solved.doubts]),
         )
     if found.doubts:
         yield say(
             "The solution ends in another answer than the one stated: {items}.",
-            items=_named([f"{one.id} ({one.stated} / {one.found[:30]})" for one in found.doubts]),
+            items=_named([f"{doubt.id} ({doubt.stated} / {doubt.found[:30]})" for doubt in found.doubts]),
         )
 
 

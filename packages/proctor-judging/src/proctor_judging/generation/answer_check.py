@@ -72,9 +72,9 @@ def solved(run: Run, stated: Mapping[str, str], votes: int) -> SolverEvidence:
     """Return what a run of the task shows, by the majority of its tries."""
     answers: dict[str, list[str]] = {id: [] for id in stated}
     for trial in run.trials(outcome="scored"):
-        found = final_answer(trial.trajectory.answer)
-        if found is not None:
-            answers[trial.sample_id].append(found)
+        text = final_answer(trial.trajectory.answer)
+        if text is not None:
+            answers[trial.sample_id].append(text)
     majority = {id: _majority(given, votes) for id, given in answers.items()}
     agrees = {id: match(found, stated[id]).right for id, found in majority.items() if found is not None}
     cases = [Case(cluster=id, values=(float(agrees[id]),) if id in agrees else (), planned=1) for id in stated]
@@ -96,14 +96,14 @@ def own_doubts(items: Sequence[Mapping[str, object]], kind: Generator) -> list[A
     r"""Return items whose solution ends in another answer than the stated one (`\boxed{…}`, `the answer is …`)."""
     if kind.answer is None or "solution" not in kind.schema["properties"]:
         return []
-    found = []
+    doubts = []
     for item in items:
         stated, solution = as_text(item.get(kind.answer, "")), as_text(item.get("solution", ""))
         is_marked = BOXED in solution or MARKER.search(solution) is not None
         end = final_answer(solution) if stated and is_marked else None
         if end is not None and end.strip() and not _ends_in(end, stated):
-            found.append(AnswerDoubt(id=str(item["id"]), stated=stated, found=end.strip(" .$")))
-    return found
+            doubts.append(AnswerDoubt(id=str(item["id"]), stated=stated, found=end.strip(" .$")))
+    return doubts
 
 
 def _ends_in(end: str, stated: str) -> bool:
@@ -113,12 +113,12 @@ def _ends_in(end: str, stated: str) -> bool:
 def _majority(given: Sequence[str], votes: int) -> str | None:
     """Return the answer that more than half of the tries gave; None for none."""
     groups: list[list[str]] = []
-    for one in given:
-        group = next((group for group in groups if match(one, group[0]).right), None)
+    for text in given:
+        group = next((group for group in groups if match(text, group[0]).right), None)
         if group is None:
-            groups.append([one])
+            groups.append([text])
         else:
-            group.append(one)
+            group.append(text)
     return next((group[0] for group in groups if 2 * len(group) > votes), None)
 
 

@@ -148,9 +148,12 @@ class Gathering:
             judge=_model_of(run),
             rubric=criteria.name,
             scale=(criteria.low, criteria.high),
-            dimensions=tuple(one.name for one in criteria.dimensions),
+            dimensions=tuple(dimension.name for dimension in criteria.dimensions),
             titles={
-                lang: {one.name: one.words(lang).title or one.name for one in criteria.dimensions} for lang in LANGS
+                lang: {
+                    dimension.name: dimension.words(lang).title or dimension.name for dimension in criteria.dimensions
+                }
+                for lang in LANGS
             },
             estimates=_whole(run),
             weakest=weak[:SHOWN],
@@ -252,13 +255,13 @@ def items_of(path: Path, kind: Generator) -> list[Item]:
 
 
 def faulty(items: Sequence[Item], kind: Generator) -> list[FaultyItem]:
-    found = []
+    faulty_items = []
     for item in items:
         try:
             kind.checked({name: value for name, value in item.items() if name not in OWN_KEYS})
         except RejectedRecord as rejected:
-            found.append(FaultyItem(id=item["id"], reason=rejected.reason))
-    return found
+            faulty_items.append(FaultyItem(id=item["id"], reason=rejected.reason))
+    return faulty_items
 
 
 def topics(items: Sequence[Item], kind: Generator) -> list[tuple[str, int]]:

@@ -159,7 +159,7 @@ def as_text(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "\n".join(as_text(one) for one in value)
+        return "\n".join(as_text(item) for item in value)
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -144,9 +144,9 @@ class Novelty:
 
     def _nearest(self, pieces: set[int]) -> NoveltyLikeness | None:
         shared = (self._by_hash.get(number, ()) for number in sorted(pieces)[:SKETCH])
-        found = Counter(place for places in shared if len(places) < COMMON for place in places)
+        counter = Counter(place for places in shared if len(places) < COMMON for place in places)
         best: NoveltyLikeness | None = None
-        for place, _ in found.most_common(SKETCH):
+        for place, _ in counter.most_common(SKETCH):
             known = self._known[place]
             similarity = round(_share(pieces, known.pieces), 4)
             if best is None or similarity > best.similarity:
@@ -162,7 +162,7 @@ class Novelty:
             self._rows.extend(embedded([one[:MOST_CHARACTERS] for one in self._texts]))
             self._texts = []
         row = embedded([text[:MOST_CHARACTERS]])[0]
-        similarity, place = max((float(known @ row), place) for place, known in enumerate(self._rows))
+        similarity, place = max((float(known @ row), index) for index, known in enumerate(self._rows))
         if similarity < self._meaning:
             return None
         return NoveltyLikeness(id=self._ids[place], kind="meaning", similarity=round(min(similarity, 1.0), 4))

@@ -260,5 +260,5 @@ def _made(trial: Trial, run: Run) -> dict[str, Any]:
 def _stored(store: Store, run_id: str | None) -> Run | None:
     if run_id is None:
         return None
-    record = next((one for one in store.runs() if one.id == run_id), None)
+    record = next((run for run in store.runs() if run.id == run_id), None)
     return None if record is None else Run(record, store)

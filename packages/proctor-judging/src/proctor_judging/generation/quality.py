@@ -94,7 +94,9 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 
     def best(self, name: str) -> Estimate | None:
         """Return a figure of the judge, corrected by people where possible."""
-        corrected = {one.name.removesuffix(CORRECTED): one for one in self.held.corrected} if self.held else {}
+        corrected = (
+            {estimate.name.removesuffix(CORRECTED): estimate for estimate in self.held.corrected} if self.held else {}
+        )
         found = corrected.get(name)
         if found is not None and found.low is not None:
             return found
@@ -114,11 +116,11 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def verdict(self) -> Verdict:
         """The verdict of all checks together: missed if one is, open if one is or nobody judged, else met."""
-        found = [check.verdict for check in self.checks]
-        if "missed" in found:
+        verdicts = [check.verdict for check in self.checks]
+        if "missed" in verdicts:
             return "missed"
-        nobody_judged = all(one == "unknown" for one in found[:-1])
-        return "open" if "open" in found or nobody_judged else "met"
+        nobody_judged = all(one == "unknown" for one in verdicts[:-1])
+        return "open" if "open" in verdicts or nobody_judged else "met"
 
     @property
     def is_uncalibrated(self) -> bool:
@@ -192,7 +194,7 @@ def assess(
     kind = generator(wish.generator)
     options = RunOptions.of(given)
     steps = evidence_gathering.Gathering(wish, kind, replace(options, store=at(options.store)), tell, runs)
-    found = Quality(
+    quality = Quality(
         wish=wish,
         kind=kind,
         created=time.time(),
@@ -206,7 +208,7 @@ def assess(
     has_judge = wish.judge is not None
     judged = steps.attempt("judge", steps.judge) if has_judge or "judge" in runs else None
     return replace(
-        found,
+        quality,
         new=steps.attempt("novelty", steps.novelty),
         solved=steps.attempt("solver", steps.solve) if wish.solver is not None else None,
         judged=judged[1] if judged is not None else None,

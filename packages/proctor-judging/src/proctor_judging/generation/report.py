@@ -189,7 +189,9 @@ def _dimensions(found: Quality, lang: str) -> Iterator[Block]:
 def _judged(found: Quality, lang: str) -> Iterator[Block]:
     judged, held = found.judged, found.held
     assert judged is not None
-    corrected = {one.name.removesuffix(CORRECTED): one for one in held.corrected} if held is not None else {}
+    corrected = (
+        {estimate.name.removesuffix(CORRECTED): estimate for estimate in held.corrected} if held is not None else {}
+    )
     names = [
         name
         for name in ("average", "pass_rate", "excellent_rate", *judged.dimensions, "unknown_rate")
@@ -198,15 +200,17 @@ def _judged(found: Quality, lang: str) -> Iterator[Block]:
     columns: list[Phrase] = [say("Figure"), say("The judge says"), say("95% interval"), say("Judged / items")]
     rows: list[list[Phrase]] = []
     for name in names:
-        one = judged.estimates[name]
+        estimate = judged.estimates[name]
         title = judged.title(name, lang) if name in judged.dimensions else _metric(name)
-        rows.append([title, WORDS.value(one), WORDS.interval(one), f"{one.scored:,} / {one.planned:,}"])
+        rows.append(
+            [title, WORDS.value(estimate), WORDS.interval(estimate), f"{estimate.scored:,} / {estimate.planned:,}"]
+        )
         if corrected:
             rows[-1].append(shown(corrected.get(name)))
     yield TableBlock([*columns, *([say("Corrected by people")] if corrected else [])], rows, right=(1, 2, 3, 4))
     low, high = judged.scale
     yield Paragraph(say("The scale goes from {low} to {high}.", low=f"{low:g}", high=f"{high:g}"))
-    note = next((one.note for one in judged.estimates.values() if one.note), "")
+    note = next((estimate.note for estimate in judged.estimates.values() if estimate.note), "")
     if held is not None:
         note = marked(JudgeInfo(model=judged.judge, calibration=held.calibration, calibrated=held.calibrated))
     if note:
@@ -220,8 +224,8 @@ def _people(found: Quality, lang: str) -> Iterator[Block]:
     rows: list[list[Phrase]] = [[say("approved"), shown(people.approved), f"{people.labelled:,} / {found.items:,}"]]
     titles = found.judged.titles.get(lang, {}) if found.judged is not None else {}
     rows += [
-        [titles.get(name) or _metric(name), shown(one), f"{one.scored:,} / {found.items:,}"]
-        for name, one in people.estimates.items()
+        [titles.get(name) or _metric(name), shown(estimate), f"{estimate.scored:,} / {found.items:,}"]
+        for name, estimate in people.estimates.items()
     ]
     yield TableBlock([say("Figure"), say("People say"), say("Labelled / items")], rows, right=(1, 2))
     if people.others:
@@ -241,13 +245,13 @@ def _people(found: Quality, lang: str) -> Iterator[Block]:
                 [say("Dimension"), say("Items"), say("The same"), "alpha", say("Verdict")],
                 [
                     [
-                        titles.get(one.name) or _metric(one.name),
-                        f"{one.alpha.scored:,}",
-                        shown(one.equal),
-                        shown(one.alpha),
-                        one.verdict,
+                        titles.get(line.name) or _metric(line.name),
+                        f"{line.alpha.scored:,}",
+                        shown(line.equal),
+                        shown(line.alpha),
+                        line.verdict,
                     ]
-                    for one in lines
+                    for line in lines
                 ],
                 right=(1, 2, 3),
             )
@@ -272,7 +276,7 @@ def _answers(found: Quality) -> Iterator[Block]:
     if doubts:
         yield TableBlock(
             ["id", say("Stated"), say("Found")],
-            [[one.id, one_line(one.stated, 60), one_line(one.found, 60)] for one in doubts[:FIRST]],
+            [[doubt.id, one_line(doubt.stated, 60), one_line(doubt.found, 60)] for doubt in doubts[:FIRST]],
         )
 
 
@@ -291,9 +295,9 @@ def _win_rate(found: Quality) -> Iterator[Block]:
         "unknown_rate",
     )
     rows: list[list[Phrase]] = [
-        [_metric(name), WORDS.value(one), WORDS.interval(one), f"{one.scored:,} / {one.planned:,}"]
+        [_metric(name), WORDS.value(estimate), WORDS.interval(estimate), f"{estimate.scored:,} / {estimate.planned:,}"]
         for name in names
-        if (one := found.compared.estimates.get(name)) is not None
+        if (estimate := found.compared.estimates.get(name)) is not None
     ]
     yield TableBlock([say("Figure"), say("Value"), say("95% interval"), say("Compared / items")], rows, right=(1, 2, 3))
     yield Paragraph(
@@ -328,16 +332,16 @@ def _suggestions(found: Quality, lang: str) -> Iterator[Block]:
             ["id", say("Text"), say("Mean"), say("Points"), say("What the judge says")],
             [
                 [
-                    one.id,
-                    one.text,
-                    f"{one.mean:.2f}",
+                    item.id,
+                    item.text,
+                    f"{item.mean:.2f}",
                     ", ".join(
                         f"{found.judged.title(name, lang)} {'?' if points is None else f'{points:g}'}"
-                        for name, points in one.points.items()
+                        for name, points in item.points.items()
                     ),
-                    one_line(one.comment, 300),
+                    one_line(item.comment, 300),
                 ]
-                for one in found.judged.weakest
+                for item in found.judged.weakest
             ],
             right=(2,),
         )

@@ -84,25 +84,25 @@ def items_of(metric: str, criterion: Criterion, sample: Sample, trajectory: Traj
     turns = played(sample, trajectory)
     match metric:
         case "hallucinations_v1":
-            return [list(_sentences(criterion, trajectory, place, turn)) for place, turn in enumerate(turns)]
+            return [list(_sentences(criterion, trajectory, index, turn)) for index, turn in enumerate(turns)]
         case "per_turn_user_simulator_quality_v1":
             return _of_user(criterion, sample, turns)
         case "rubric_based_multi_turn_trajectory_quality_v1":
             said = "\n".join(
                 line
-                for place, turn in enumerate(turns)
-                for line in (f"user: {turn.asked}", *_lines(_steps(trajectory, place)))
+                for index, turn in enumerate(turns)
+                for line in (f"user: {turn.asked}", *_lines(_steps(trajectory, index)))
             )
             shown = {"question": turns[0].asked if turns else "", "answer": said}
             return [[AdkItem(shown=shown, properties=_properties(metric, criterion, sample, len(turns) - 1))]]
     return [
         [
             AdkItem(
-                shown=_of_turn(metric, criterion, trajectory, place, turn),
-                properties=_properties(metric, criterion, sample, place),
+                shown=_of_turn(metric, criterion, trajectory, index, turn),
+                properties=_properties(metric, criterion, sample, index),
             )
         ]
-        for place, turn in enumerate(turns)
+        for index, turn in enumerate(turns)
     ]
 
 

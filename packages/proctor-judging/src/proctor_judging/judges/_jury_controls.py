@@ -45,7 +45,7 @@ def check_controls(controls: Sequence[Control], rubric: JudgeRubric) -> None:
     Raises:
         BadInput: it has no `pass`, or not such a dimension.
     """
-    known = [one.name for one in rubric.dimensions]
+    known = [dimension.name for dimension in rubric.dimensions]
     for control in controls:
         if isinstance(control.expect, str):
             if rubric.passing is None:

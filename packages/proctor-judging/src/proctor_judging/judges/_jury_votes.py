@@ -93,11 +93,13 @@ def band(apart: float, width: float) -> Band:
 
 
 def votes_of(said: Sequence[Ballot]) -> list[JuryVote]:
-    return [vote for one in said if (vote := one.vote) is not None]
+    return [vote for ballot in said if (vote := ballot.vote) is not None]
 
 
 def to_text(judgement: RubricJudgement) -> str:
-    points = ", ".join(f"{name} {'unknown' if one is None else f'{one:g}'}" for name, one in judgement.points.items())
+    points = ", ".join(
+        f"{name} {'unknown' if point is None else f'{point:g}'}" for name, point in judgement.points.items()
+    )
     return f"{points}\n{judgement.comment[:COMMENT_CHARACTERS]}"
 
 
@@ -106,12 +108,14 @@ def join(said: Sequence[Ballot], rubric: JudgeRubric, rule: Rule, trim: float) -
     points: dict[str, float | None] = {}
     for dimension in rubric.dimensions:
         told = [
-            JuryVote(points=value, weight=one.weight)
-            for one in said
-            if one.judgement is not None and (value := one.judgement.points[dimension.name]) is not None
+            JuryVote(points=value, weight=ballot.weight)
+            for ballot in said
+            if ballot.judgement is not None and (value := ballot.judgement.points[dimension.name]) is not None
         ]
         points[dimension.name] = combine(told, rule, trim=trim) if told else None
-    comments = [f"{one.name}: {one.judgement.comment}" for one in said if one.judgement and one.judgement.comment]
+    comments = [
+        f"{ballot.name}: {ballot.judgement.comment}" for ballot in said if ballot.judgement and ballot.judgement.comment
+    ]
     return RubricJudgement(points=points, mean=combine(votes_of(said), rule, trim=trim), comment="\n".join(comments))
 
 
@@ -137,7 +141,7 @@ def to_record(one: Ballot, before: Usage) -> dict[str, object]:
 
 def no_quorum(said: Sequence[Ballot], details: dict[str, Any]) -> Unscored:
     """Return the verdict when half of the judges or more gave no points: failed, if any of them failed or was left out."""
-    failed = {one.name: one.failed for one in said if one.failed}
+    failed = {ballot.name: ballot.failed for ballot in said if ballot.failed}
     if failed or details.get("excluded"):
         reason = say(
             "Too few judges of the jury gave a judgement. Failed: {failed}; left out after the controls: {excluded}.",

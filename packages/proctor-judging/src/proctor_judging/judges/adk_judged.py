@@ -88,7 +88,7 @@ class AdkJudged(OpenedModels):
         if not known:
             return Unscored(why="not_applicable", reason=say("The case has no turn that could be evaluated."))
         average = mean([turn.value for turn in known])
-        by_turn = {str(place): turn.value for place, turn in enumerate(turns, start=1) if turn is not None}
+        by_turn = {str(number): turn.value for number, turn in enumerate(turns, start=1) if turn is not None}
         details: dict[str, object] = {
             "turns": by_turn if len(known) < len(turns) else [*by_turn.values()],
             "reasons": ["" if turn is None else turn.reason for turn in turns],

@@ -101,8 +101,8 @@ class Asker(OpenedModels):
             except UnreadReply as error:
                 failure = error
                 asked = [*messages[:-1], _again(messages[-1], error.reason, lang)]
-        for place in kept:
-            place.forget()
+        for entry in kept:
+            entry.forget()
         raise JudgeFailed(
             "The judge {judge} gave no usable reply in {tries} tries. {reason} It said: {reply}",
             kind=failure.kind,
@@ -163,10 +163,10 @@ async def gather_most(work: Iterable[Coroutine[object, object, T]]) -> tuple[lis
         JudgeFailed: half of them or more failed; the first failure is reported.
     """
     results = await run_together(*(_or_failure(one) for one in work))
-    failures = [one for one in results if isinstance(one, JudgeFailed)]
+    failures = [result for result in results if isinstance(result, JudgeFailed)]
     if len(failures) * 2 >= len(results):
         raise failures[0]
-    return [one for one in results if not isinstance(one, JudgeFailed)], len(failures)
+    return [result for result in results if not isinstance(result, JudgeFailed)], len(failures)
 
 
 async def gather_all(work: Iterable[Coroutine[object, object, T]]) -> list[T]:

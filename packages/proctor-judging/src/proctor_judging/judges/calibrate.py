@@ -273,13 +273,13 @@ def _mean(
         if item in people
     ]
     others = [item for item in judged if item not in labelled]
-    found = correction.ppi(
+    estimate = correction.ppi(
         pairs,
         [judged[item] for item in others],
         clusters=[clusters.get(item, "") for item in others],
         level=level,
     )
-    return _named(name, found)
+    return _named(name, estimate)
 
 
 def _named(name: str, found: Estimate) -> Estimate:

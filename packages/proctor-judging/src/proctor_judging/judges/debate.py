@@ -106,10 +106,10 @@ class DebateJudge(PairwiseJudge):
         )
         self._roles = options.referees
         self.name = "debate"
-        names = ", ".join(one.name for one in models)
+        names = ", ".join(model.name for model in models)
         wordings = [judge_prompt.wording(lang, "debate") for lang in ("en", "zh")]
         self.version = digest([criteria, options, names, model_options, wordings, REFEREES, CLOSING])[:12]
-        unpriced = tuple(dict.fromkeys(name for one in models for name in one.unpriced))
+        unpriced = tuple(dict.fromkeys(name for model in models for name in model.unpriced))
         self.judge = msgspec.structs.replace(self.judge, kind="debate", model=names, unpriced=unpriced)
 
     async def _request(

@@ -200,21 +200,21 @@ def played(sample: Sample, trajectory: Trajectory) -> list[PlayedTurn]:
     references = [turn.reference for turn in turns]
     if references and sample.target is not None and all(one is None for one in references):
         references[-1] = sample.target
-    made = []
-    for place, (turn, reference) in enumerate(zip(turns, references, strict=True)):
+    played_turns = []
+    for index, (turn, reference) in enumerate(zip(turns, references, strict=True)):
         expected = expectation.expected_of(reference)
-        made.append(
+        played_turns.append(
             PlayedTurn(
                 asked="\n".join(message.text for message in turn.messages if message.role == "user" and message.text),
-                answer=expectation.answer(trajectory, place),
-                calls=tuple(_calls([step.message for step in trajectory.steps if step.turn == place])),
+                answer=expectation.answer(trajectory, index),
+                calls=tuple(_calls([step.message for step in trajectory.steps if step.turn == index])),
                 expected_answer=expected.response,
                 expected_calls=None
                 if expected.calls is None
                 else tuple((call.name, call.arguments, None) for call in expected.calls),
             )
         )
-    return made
+    return played_turns
 
 
 def _calls(messages: Sequence[Message]) -> Iterator[tuple[str, Mapping[str, Any] | None, str | None]]:
@@ -309,7 +309,7 @@ def _spend(metric: Any) -> None:
 def _reason(reasons: Sequence[str]) -> str:
     if len(reasons) == 1:
         return reasons[0]
-    return "\n".join(f"{place}. {reason}" for place, reason in enumerate(reasons, start=1))
+    return "\n".join(f"{number}. {reason}" for number, reason in enumerate(reasons, start=1))
 
 
 def _installed() -> str:

@@ -62,15 +62,15 @@ def shown(sample: Sample, trajectory: Trajectory, whole: bool) -> ShownTexts:
     if item is None:
         return ShownTexts(context=tuple(_asked(sample, trajectory)), judged=(("answer", trajectory.answer),))
     texts = [(field, str(item[field])) for field in FIELDS if item.get(field) not in (None, "")]
-    examples = tuple(("example", str(one)) for one in sample.known.examples)
+    examples = tuple(("example", str(example)) for example in sample.known.examples)
     judged = {"question", "answer", "solution"} if whole else {"answer", "solution"}
     if not texts:
         return ShownTexts(context=examples, judged=(("answer", trajectory.answer),))
     if not judged & {field for field, _ in texts}:  # a document or story alone
         judged = {"question"}
     return ShownTexts(
-        context=(*(one for one in texts if one[0] not in judged), *examples),
-        judged=tuple(one for one in texts if one[0] in judged),
+        context=(*(text for text in texts if text[0] not in judged), *examples),
+        judged=tuple(text for text in texts if text[0] in judged),
     )
 
 
@@ -85,7 +85,7 @@ def language(asked: str, rubric: JudgeRubric, texts: Sequence[str]) -> Lang:
 
 def prompt(template: str, lang: Lang, texts: ShownTexts, **values: object) -> list[Message]:
     """Return the messages of a request. All data is fenced with a mark that is its digest, which it cannot contain."""
-    mark = digest([texts, [one for one in values.values() if isinstance(one, str | tuple)]])[:MARK_DIGITS]
+    mark = digest([texts, [value for value in values.values() if isinstance(value, str | tuple)]])[:MARK_DIGITS]
     titles = TITLES[lang]
 
     def fenced(text: str, what: str) -> str:
@@ -105,8 +105,8 @@ def wording(lang: Lang, *templates: str) -> str:
 def _template(name: str, lang: Lang) -> "Template":
     from jinja2 import Environment, StrictUndefined
 
-    made = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701 - plain text
-    return made.from_string(_source(name, lang))
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701 - plain text
+    return environment.from_string(_source(name, lang))
 
 
 @cache
@@ -129,8 +129,8 @@ def _asked(sample: Sample, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
 
 
 def _references(sample: Sample) -> object:
-    found = [turn.reference for turn in sample.turns if turn.reference is not None]
-    return found[0] if len(found) == 1 else found
+    references = [turn.reference for turn in sample.turns if turn.reference is not None]
+    return references[0] if len(references) == 1 else references
 
 
 def _conversation(sample: Sample, trajectory: Trajectory) -> Iterator[str]:

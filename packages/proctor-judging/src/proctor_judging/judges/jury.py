@@ -146,7 +146,7 @@ class Jury(OpenedModels):
         self.rubric: JudgeRubric = members[0].rubric
         self.name = f"jury:{self.rubric.name}"
         self.excluded: list[str] = []
-        self._members = dict(zip(_names([one.asker.name for one in members]), members, strict=True))
+        self._members = dict(zip(_names([member.asker.name for member in members]), members, strict=True))
         self._weights = dict(zip(self._members, weights or [1.0] * len(members), strict=True))
         self._arbitrator = arbitrator
         self._checking = asyncio.Lock()  # the controls are judged once, however many items come first
@@ -174,7 +174,7 @@ class Jury(OpenedModels):
             return nothing
         await self._check_members()
         ballots = await self._all_ballots(shown)
-        before = [one.vote.points for one in ballots if one.vote is not None]
+        before = [ballot.vote.points for ballot in ballots if ballot.vote is not None]
         discussed = 0
         while discussed < self.options.rounds and self._should_discuss(ballots):
             ballots = await self._again(shown, ballots)
@@ -186,7 +186,7 @@ class Jury(OpenedModels):
             if self._checked:
                 return
             controls, needed = self.options.controls, self.options.controls_right
-            found = await run_together(*(check_judge(one, controls, needed) for one in self._members.values()))
+            found = await run_together(*(check_judge(member, controls, needed) for member in self._members.values()))
             for name, (is_right, usage) in zip(self._members, found, strict=True):
                 self._spent[name] = usage
                 if not is_right:
@@ -212,12 +212,12 @@ class Jury(OpenedModels):
 
     async def _again(self, shown: judge_prompt.ShownTexts, ballots: Sequence[Ballot]) -> list[Ballot]:
         """Return each judge once more, after it has read the others; who fails now keeps what it said."""
-        told = {one.name: to_text(one.judgement) for one in ballots if one.judgement is not None}
+        told = {ballot.name: to_text(ballot.judgement) for ballot in ballots if ballot.judgement is not None}
         new = await run_together(
             *(self._ballot(name, shown, [text for other, text in told.items() if other != name]) for name in told)
         )
         by_name = {one.name: one for one in new if one.judgement is not None}
-        return [add_usage(by_name.get(one.name, one), one) for one in ballots]
+        return [add_usage(by_name.get(ballot.name, ballot), ballot) for ballot in ballots]
 
     async def _verdict(
         self, shown: judge_prompt.ShownTexts, ballots: Sequence[Ballot], before: Sequence[float]
@@ -253,7 +253,7 @@ class Jury(OpenedModels):
         assert self._arbitrator is not None
         try:
             judgement = await self._arbitrator.ask(
-                shown, [to_text(one.judgement) for one in ballots if one.judgement is not None]
+                shown, [to_text(ballot.judgement) for ballot in ballots if ballot.judgement is not None]
             )
         except JudgeFailed:
             return None
@@ -264,9 +264,9 @@ class Jury(OpenedModels):
     ) -> dict[str, object]:
         spent, self._spent = self._spent, {}
         details: dict[str, object] = {
-            "judges": {one.name: to_record(one, spent.get(one.name, Usage())) for one in ballots},
+            "judges": {ballot.name: to_record(ballot, spent.get(ballot.name, Usage())) for ballot in ballots},
             "votes": len(votes),
-            "abstained": [one.name for one in ballots if one.vote is None and not one.failed],
+            "abstained": [ballot.name for ballot in ballots if ballot.vote is None and not ballot.failed],
             "disagreement": None if apart is None else _jury_votes.band(apart, self._width),
             "spread": apart,
             "confidence": None if apart is None else 1 - apart / self._width,

@@ -55,12 +55,12 @@ def numbers(
     note: str | Sentence = marked(judge)
     if excluded:
         note = say("{note}; left out after the controls: {names}", note=note, names=", ".join(excluded))
-    means = {name: [one.judges.get(name, {}).get("mean") for one in items] for name in names}
-    grouped = [one.cluster for one in items]
+    means = {name: [item.judges.get(name, {}).get("mean") for item in items] for name in names}
+    grouped = [item.cluster for item in items]
     units = list(zip(*means.values(), strict=True)) if items else []
     alpha = krippendorff_alpha(units, scale="interval", clusters=grouped if units else [])
     yield _noted(alpha, f"{prefix}alpha", "", note)
-    passing = next((one.passing for one in items), None)
+    passing = next((item.passing for item in items), None)
     if passing is not None:
         passed = {name: [_passes(mean, passing) for mean in column] for name, column in means.items()}
         for one, other in combinations(names, 2):
@@ -98,7 +98,7 @@ def _items(
 ) -> tuple[list[_Item], list[str]]:
     items: list[_Item] = []
     excluded: dict[str, None] = {}
-    average = next(one for one in judge.figures if one.name == "average")
+    average = next(figure for figure in judge.figures if figure.name == "average")
     for verdict in verdicts:
         details = verdict.result.details
         excluded |= dict.fromkeys(details.get("excluded", ()))
@@ -129,7 +129,7 @@ def _of_judge(
     given = [item for item in items if name in item.judges]
     said = [item.judges[name] for item in given]
     scored = [item for item in given if item.judges[name].get("mean") is not None]
-    outlying = {(one.sample, one.apart) for one in found}
+    outlying = {(outlier.sample, outlier.apart) for outlier in found}
     away = {id(item): (item.sample, distance) for item, distance in apart}
     rate = _rate(f"{prefix}outlier_rate", slice_, scored, (away.get(id(one)) in outlying for one in scored), note)
     if found:
@@ -154,7 +154,7 @@ def _mean(values: Sequence[tuple[_Item, float]], planned: int, *, least: float =
 
 def _apart(item: _Item) -> Iterator[tuple[str, float, float]]:
     """Yield each judge with its points and their distance from the median; of fewer than three, nobody knows who is off."""
-    means = {name: mean for name, one in item.judges.items() if (mean := one.get("mean")) is not None}
+    means = {name: mean for name, judge in item.judges.items() if (mean := judge.get("mean")) is not None}
     if len(means) > 2:
         middle = median(means.values())
         yield from ((name, mean, mean - middle) for name, mean in means.items())

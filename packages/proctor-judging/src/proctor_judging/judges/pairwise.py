@@ -219,11 +219,17 @@ def concluded(
     clusters: Mapping[str, str],  # noqa: ARG001 - its rates have them already
 ) -> list[Estimate]:
     """Return the estimates of a run, with a warning where they depend more on the judge than on the items."""
-    by_slice = {slice_: [one for one in found if one.slice == slice_] for slice_ in {one.slice for one in found}}
+    by_slice = {
+        slice_: [estimate for estimate in found if estimate.slice == slice_]
+        for slice_ in {estimate.slice for estimate in found}
+    }
     pairs = sum(any(one.name.endswith("consistency") for one in ours) for ours in by_slice.values())
     warned = {slice_: warnings(ours, pairs=pairs) for slice_, ours in by_slice.items()}
     pool = _pool(verdicts())
-    shown = [replace(one, note=_against(one.note, pool)) if pool and one.name.endswith(RATES) else one for one in found]
+    shown = [
+        replace(estimate, note=_against(estimate.note, pool)) if pool and estimate.name.endswith(RATES) else estimate
+        for estimate in found
+    ]
     return [_warned(one, warned[one.slice]) if one.name.rpartition(".")[2] in WARNED else one for one in shown]
 
 
@@ -237,29 +243,29 @@ def warnings(estimates: Sequence[Estimate], *, pairs: int = 1) -> list[Sentence]
 
     Each has to be large, and clear at 95 % after Bonferroni's correction for the pairs of systems that are looked at.
     """
-    found: list[Sentence] = []
-    by_name = {one.name.rpartition(".")[2]: one for one in estimates}
+    sentences: list[Sentence] = []
+    by_name = {estimate.name.rpartition(".")[2]: estimate for estimate in estimates}
     consistency, decided = by_name.get("consistency"), by_name.get("decisive_win_rate")
     if consistency is not None and is_unsteady(consistency, pairs=pairs):
-        found.append(
+        sentences.append(
             say(
                 "the judge said the same in both orders for only {share} of the comparisons, hardly more than one that draws lots (50%)",
                 share=f"{consistency.value:.1%}",
             )
         )
     if decided is not None and decided.value is not None and not decided.scored:
-        found.append(say("the judge decided no comparison, so nothing was won or lost"))
+        sentences.append(say("the judge decided no comparison, so nothing was won or lost"))
     first = by_name.get("first_place_rate")
     if first is not None and (
         _is_beyond(first, 0.5 + LEANING, pairs) or _is_beyond(first, 0.5 - LEANING, pairs, below=True)
     ):
-        found.append(
+        sentences.append(
             say(
                 "the judge named the text that it saw first in {share} of its verdicts, so the place moves it",
                 share=f"{first.value:.1%}",
             )
         )
-    return found
+    return sentences
 
 
 def _is_beyond(one: Estimate, limit: float, count: int, *, below: bool = False) -> bool:
@@ -275,10 +281,12 @@ def _is_beyond(one: Estimate, limit: float, count: int, *, below: bool = False) 
 def _pool(verdicts: Iterable[Verdict]) -> int:
     """Return the number of references where several items were compared with the same; 0 where each had its own."""
     pairs = {
-        (one.sample_id, made.rival)
-        for one in verdicts
-        for made in one.result.known.comparisons
-        if not (made.rival.startswith(one.sample_id) or one.sample_id.startswith(made.rival))  # its own, by id
+        (verdict.sample_id, comparison.rival)
+        for verdict in verdicts
+        for comparison in verdict.result.known.comparisons
+        if not (
+            comparison.rival.startswith(verdict.sample_id) or verdict.sample_id.startswith(comparison.rival)
+        )  # its own, by id
     }
     references = {rival for _, rival in pairs}
     return len(references) if len(references) < len(pairs) else 0
@@ -312,7 +320,7 @@ def _scored(found: Sequence[PairComparison], failed: int, judge: str) -> Score |
         "failed_comparisons": failed,
         "figures": _values(found),
     }
-    told = [one for one in found if one.result != "unknown"]
+    told = [comparison for comparison in found if comparison.result != "unknown"]
     if not told:
         return Unscored(why="no_evidence", reason=say("The judge could not tell which is better."), details=details)
     wins, losses = (sum(one.result == result for one in told) for result in ("win", "loss"))
@@ -330,7 +338,7 @@ def _scored(found: Sequence[PairComparison], failed: int, judge: str) -> Score |
 
 
 def _values(found: Sequence[PairComparison]) -> dict[str, float]:
-    told = [one for one in found if one.result != "unknown"]
+    told = [comparison for comparison in found if comparison.result != "unknown"]
     values = {"unknown_rate": 1 - len(told) / len(found)}
     if not told:
         return values

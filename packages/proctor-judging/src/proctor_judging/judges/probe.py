@@ -95,7 +95,7 @@ class Probe(OpenedModels):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asked = [one for one in self._judgements.values() if not one.done()]
+        asked = [judgement for judgement in self._judgements.values() if not judgement.done()]
         for one in asked:
             one.cancel()
         if asked:
@@ -193,8 +193,8 @@ def turned(criteria: JudgeRubric) -> JudgeRubric:
         zh=heading(criteria.zh, "zh"),
         dimensions=tuple(dimension(one) for one in criteria.dimensions),
         examples=tuple(
-            replace(one, scores={name: flipped(points) for name, points in one.scores.items()})
-            for one in criteria.examples
+            replace(example, scores={name: flipped(points) for name, points in example.scores.items()})
+            for example in criteria.examples
         ),
     )
 

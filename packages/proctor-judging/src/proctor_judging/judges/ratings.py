@@ -60,7 +60,7 @@ def of_verdicts(verdicts: Iterable[Verdict], rater: str, scale: Scale) -> list[R
 
     A scorer without figures says whether an item passes, where its values are all 0 or 1, and else its average points.
     """
-    scores = [(one.sample_id, one.result) for one in verdicts if isinstance(one.result, Score)]
+    scores = [(verdict.sample_id, verdict.result) for verdict in verdicts if isinstance(verdict.result, Score)]
     plain = PASSES if all(score.value in (0, 1) for _, score in scores) else AVERAGE
     shares: dict[str, dict[str, list[float]]] = {}
     for item, score in scores:

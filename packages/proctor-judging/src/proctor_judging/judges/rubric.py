@@ -119,7 +119,9 @@ class RubricJudge(OpenedModels):
     async def _once(self, shown: judge_prompt.ShownTexts, others: Sequence[str], repeat: int) -> RubricJudgement:
         if not self.options.each:
             return await self._request(shown, self.rubric.dimensions, others, repeat)
-        parts = await gather_all(self._request(shown, (one,), others, repeat) for one in self.rubric.dimensions)
+        parts = await gather_all(
+            self._request(shown, (dimension,), others, repeat) for dimension in self.rubric.dimensions
+        )
         return RubricJudgement(
             points={name: points for part in parts for name, points in part.points.items()},
             comment="\n".join(part.comment for part in parts if part.comment),
@@ -141,7 +143,7 @@ class RubricJudge(OpenedModels):
             low=f"{rubric.low:g}",
             high=f"{rubric.high:g}",
             form=_form(dimensions),
-            examples=[_example(one, dimensions) for one in rubric.examples if one.lang in (None, lang)],
+            examples=[_example(example, dimensions) for example in rubric.examples if example.lang in (None, lang)],
             others=tuple(others),
         )
         return await self.asker.ask(
@@ -154,11 +156,11 @@ class RubricJudge(OpenedModels):
 
 
 def _form(dimensions: Sequence[RubricDimension]) -> str:
-    return "{" + ", ".join(['"comment": "..."', *(f'"{one.name}": ...' for one in dimensions)]) + "}"
+    return "{" + ", ".join(['"comment": "..."', *(f'"{dimension.name}": ...' for dimension in dimensions)]) + "}"
 
 
 def _example(example: RubricExample, dimensions: Sequence[RubricDimension]) -> dict[str, str]:
-    reply = {"comment": example.comment, **{one.name: example.scores[one.name] for one in dimensions}}
+    reply = {"comment": example.comment, **{dimension.name: example.scores[dimension.name] for dimension in dimensions}}
     return {"text": example.text, "reply": msgspec.json.encode(reply).decode()}
 
 

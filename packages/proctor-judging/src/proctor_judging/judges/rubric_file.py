@@ -111,7 +111,7 @@ class JudgeRubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     @property
     def weights(self) -> dict[str, float]:
         """The weight of each dimension; they sum to 1."""
-        given = {one.name: 1.0 if one.weight is None else one.weight for one in self.dimensions}
+        given = {dimension.name: 1.0 if dimension.weight is None else dimension.weight for dimension in self.dimensions}
         total = math.fsum(given.values())
         return {name: weight / total for name, weight in given.items()}
 

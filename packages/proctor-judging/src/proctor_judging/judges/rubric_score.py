@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 def unjudged(shown: ShownTexts, rubric: JudgeRubric, characters: int) -> Score | Unscored | None:
     """Return the verdict on an item that no judge needs to see: the lowest score if it is empty, unscored if it is too long; else None."""
     if shown.is_empty:
-        low = RubricJudgement(points={one.name: rubric.low for one in rubric.dimensions}, mean=rubric.low)
+        low = RubricJudgement(points={dimension.name: rubric.low for dimension in rubric.dimensions}, mean=rubric.low)
         score = to_score(low, rubric, "")
         return replace(score, reason=say("There is no answer to judge."))
     if shown.characters > characters:
@@ -58,7 +58,7 @@ def to_score(judgement: RubricJudgement, rubric: JudgeRubric, judge: str, **more
         low=f"{rubric.low:g}",
         high=f"{rubric.high:g}",
         dimensions=", ".join(
-            f"{name} {'?' if one is None else f'{one:.3g}'}" for name, one in judgement.points.items()
+            f"{name} {'?' if point is None else f'{point:.3g}'}" for name, point in judgement.points.items()
         ),
         comment=judgement.comment[:1_000],
     )
@@ -69,22 +69,22 @@ def to_score(judgement: RubricJudgement, rubric: JudgeRubric, judge: str, **more
 def figures(rubric: JudgeRubric, *, repeats: int = 1) -> tuple[JudgedFigure, ...]:
     """Return the numbers of a run that was judged by a rubric, in addition to its score."""
     low, high = rubric.scale
-    found = [JudgedFigure(name="average", low=low, high=high)]
+    judged_figures = [JudgedFigure(name="average", low=low, high=high)]
     if rubric.passing is not None:
-        found.append(JudgedFigure(name="pass_rate"))
+        judged_figures.append(JudgedFigure(name="pass_rate"))
     if rubric.excellent is not None:
-        found.append(JudgedFigure(name="excellent_rate"))
-    found.extend(JudgedFigure(name=one.name, low=low, high=high) for one in rubric.dimensions)
-    found.append(JudgedFigure(name="unknown_rate"))
+        judged_figures.append(JudgedFigure(name="excellent_rate"))
+    judged_figures.extend(JudgedFigure(name=dimension.name, low=low, high=high) for dimension in rubric.dimensions)
+    judged_figures.append(JudgedFigure(name="unknown_rate"))
     if repeats > 1:
-        found.append(JudgedFigure(name="judge_variance", high=(high - low) ** 2, failed=None))
-    return tuple(found)
+        judged_figures.append(JudgedFigure(name="judge_variance", high=(high - low) ** 2, failed=None))
+    return tuple(judged_figures)
 
 
 def weighted(points: Mapping[str, float | None], rubric: JudgeRubric) -> float | None:
     """Return the mean of an item on the scale; None where a dimension that counts is unknown."""
     counted = {name: weight for name, weight in rubric.weights.items() if weight}
-    known = {name: one for name in counted if (one := points.get(name)) is not None}
+    known = {name: point for name in counted if (point := points.get(name)) is not None}
     if not known or (len(known) < len(counted) and rubric.unknown == "unscored"):
         return None
     total = math.fsum(counted[name] for name in known)
@@ -95,8 +95,8 @@ def weighted(points: Mapping[str, float | None], rubric: JudgeRubric) -> float |
 def average(repeats: Sequence[RubricJudgement], failed: int, rubric: JudgeRubric) -> RubricJudgement:
     """Return the mean over the repeats of one judge; `failed` is the number of repeats without a usable reply."""
     known = {
-        one.name: [given for repeat in repeats if (given := repeat.points[one.name]) is not None]
-        for one in rubric.dimensions
+        dimension.name: [given for repeat in repeats if (given := repeat.points[dimension.name]) is not None]
+        for dimension in rubric.dimensions
     }
     points = {name: fmean(values) if values else None for name, values in known.items()}
     means = [mean for repeat in repeats if (mean := weighted(repeat.points, rubric)) is not None]

@@ -100,12 +100,14 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
     sentences = statements(reply)
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
     asked = question if echo(question) else ""
-    candidates = [one for order, sentence in enumerate(sentences) for one in _candidates(sentence, asked, order * 100)]
+    candidates = [
+        candidate for order, sentence in enumerate(sentences) for candidate in _candidates(sentence, asked, order * 100)
+    ]
     for narrow in _narrowings(asked):
         if len(_values(candidates)) > 1:
             candidates = narrow(candidates) or candidates
     values = _values(candidates)
-    if any(one.vague or one.contrary for one in values.values()):
+    if any(value.vague or value.contrary for value in values.values()):
         return ()
     return tuple(
         Amount(one.text, one.after[: wording.NOUN].strip(), one.before[-wording.NOUN :])
@@ -116,9 +118,9 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
 def _values(candidates: Sequence[_Candidate]) -> dict[object, _Candidate]:
     """Return one candidate for each different value, one that is said outright if there is any."""
     found: dict[object, _Candidate] = {}
-    for one in candidates:
-        value = _value(one.text)
-        found[value] = one if value not in found or found[value].vague else found[value]
+    for candidate in candidates:
+        value = _value(candidate.text)
+        found[value] = candidate if value not in found or found[value].vague else found[value]
     return found
 
 
@@ -149,12 +151,12 @@ def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
         sentence = wording.CHANGED.sub(" to ", ROSE_FROM.sub(r"\1 to ", sentence))
     found = []
     clauses = _clauses(sentence)
-    for place, clause in enumerate(clauses):
-        bare = place > 0 and SPAN.fullmatch(clause.strip(" .。!！")) is not None
-        previous = clauses[place - 1] if place else ""
-        led_by = lead_of(sentence, clause, question) if subject_in(clause) is None or place == 0 else ""
-        those = _of_clause(clause, question, order + place, previous + " " + clause if bare else clause)
-        found += [msgspec.structs.replace(one, lead=led_by, preceding=tuple(clauses[:place])) for one in those]
+    for index, clause in enumerate(clauses):
+        bare = index > 0 and SPAN.fullmatch(clause.strip(" .。!！")) is not None
+        previous = clauses[index - 1] if index else ""
+        led_by = lead_of(sentence, clause, question) if subject_in(clause) is None or index == 0 else ""
+        those = _of_clause(clause, question, order + index, previous + " " + clause if bare else clause)
+        found += [msgspec.structs.replace(one, lead=led_by, preceding=tuple(clauses[:index])) for one in those]
     return found + _no_such_thing(sentence, question, order)
 
 
@@ -200,11 +202,11 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
     found = []
     spans = list(amount_spans(clause, question))
     spans = [span for span in spans if span.text[0].isdigit() or span.text not in question] or spans
-    for place, span in enumerate(spans):
-        since = spans[place - 1].end if place else 0
-        until = spans[place + 1].start if place + 1 < len(spans) else len(clause)
+    for index, span in enumerate(spans):
+        since = spans[index - 1].end if index else 0
+        until = spans[index + 1].start if index + 1 < len(spans) else len(clause)
         noun = END_OF_NOUN.split(clause[span.end : until], maxsplit=1)[0]
-        segment = (END_OF_NOUN.split(clause[since : span.start])[-1] if place else clause[: span.start]) + " " + noun
+        segment = (END_OF_NOUN.split(clause[since : span.start])[-1] if index else clause[: span.start]) + " " + noun
         before = plain[: span.start]
         denied = (negations(before) and not negations(question)) or wording.DENIED_AFTER.match(clause, span.end)
         if denied or OTHERS_SAY.search(before) or span.text in "百千万亿":
@@ -360,7 +362,7 @@ def units_asked(question: str) -> list[str]:
     >>> units_asked("How many kilometres is it in a day?"), units_asked("温度是多少摄氏度？"), units_asked("百分之几？")
     (['kilometres'], ['摄氏度'], ['%'])
     """
-    names = [found[1] or found[2] for found in wording.UNIT_ASKED.finditer(question[:MOST_CHARACTERS])]
+    names = [match[1] or match[2] for match in wording.UNIT_ASKED.finditer(question[:MOST_CHARACTERS])]
     for how in HOW_MANY.finditer(question[:MOST_CHARACTERS]):
         longest_first = (how[1][:size] for size in range(len(how[1]), 0, -1))
         names += [name for name in longest_first if read_unit(name) is not None][:1]
@@ -372,8 +374,12 @@ def units_asked(question: str) -> list[str]:
 
 def _with_unit(those: Sequence[_Candidate], units: Sequence[str]) -> list[_Candidate]:
     """Return the amounts in one of the units, and later ones that leave it out: `the first takes 95 minutes, the second 110`."""
-    with_unit = [one for one in those if _has_unit(one, units)]
-    return [one for one in those if one in with_unit or (with_unit and _leaves_unit_out(one, with_unit[0]))]
+    with_unit = [candidate for candidate in those if _has_unit(candidate, units)]
+    return [
+        candidate
+        for candidate in those
+        if candidate in with_unit or (with_unit and _leaves_unit_out(candidate, with_unit[0]))
+    ]
 
 
 def _leaves_unit_out(one: _Candidate, earlier: _Candidate) -> bool:
@@ -391,14 +397,14 @@ def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
 
 def _concluding(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     """Return the amounts from the last clause on that concludes, unless it concludes something else than what is asked."""
-    concluding = [one for one in those if wording.STATED_CONCLUSION.match(one.clause)]
+    concluding = [candidate for candidate in those if wording.STATED_CONCLUSION.match(candidate.clause)]
     if not concluding:
         return []
-    last = [one for one in those if one.order >= concluding[-1].order]
+    last = [candidate for candidate in those if candidate.order >= concluding[-1].order]
     subject = subject_in(last[0].preceding[-1]) if last[0].preceding else None
-    if subject is not None and question and subject not in question and any(one.lead for one in those):
+    if subject is not None and question and subject not in question and any(candidate.lead for candidate in those):
         return []
-    sentence = [one for one in those if one.order // 100 == last[0].order // 100]
+    sentence = [candidate for candidate in those if candidate.order // 100 == last[0].order // 100]
     asked = _asked_for(sentence, question)
     return last if any(one in last for one in asked) else []
 
@@ -406,17 +412,21 @@ def _concluding(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
 def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     """Return the amounts with which the words go that the question asks about, rather than with the others."""
     evidence = []
-    for one in those:
-        others = [other.order % 100 for other in those if other.order // 100 == one.order // 100 and not other.vague]
-        since = max((other + 1 for other in others if other < one.order % 100), default=0)
+    for candidate in those:
+        others = [
+            other.order % 100 for other in those if other.order // 100 == candidate.order // 100 and not other.vague
+        ]
+        since = max((other + 1 for other in others if other < candidate.order % 100), default=0)
         carried = [
-            clause for clause in one.preceding[since:] if wording.ELLIPTIC.search(clause) or SPAN.search(clause) is None
+            clause
+            for clause in candidate.preceding[since:]
+            if wording.ELLIPTIC.search(clause) or SPAN.search(clause) is None
         ]
         evidence.append(
             AmountEvidence(
-                " ".join([*carried, one.cell]),
-                END_OF_NOUN.split(one.after[: wording.NOUN], maxsplit=1)[0].strip(),
-                one.lead,
+                " ".join([*carried, candidate.cell]),
+                END_OF_NOUN.split(candidate.after[: wording.NOUN], maxsplit=1)[0].strip(),
+                candidate.lead,
             )
         )
     return [those[place] for place in leading(evidence, question)] if question else list(those)
@@ -426,9 +436,11 @@ def _of_winner(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     """Return the amounts before the verb of `A beat B` where a question asks for the winner's, those after it for the loser's."""
     if not wording.ASKS_WINNER.search(question) and not wording.ASKS_LOSER.search(question):
         return []
-    after = [wording.DEFEATS.search(" ".join([*one.preceding, one.before])) is not None for one in those]
+    after = [
+        wording.DEFEATS.search(" ".join([*candidate.preceding, candidate.before])) is not None for candidate in those
+    ]
     wanted = wording.ASKS_LOSER.search(question) is not None
-    return [one for one, later in zip(those, after, strict=True) if later == wanted] if any(after) else []
+    return [candidate for candidate, later in zip(those, after, strict=True) if later == wanted] if any(after) else []
 
 
 def _is_base(one: _Candidate) -> bool:
@@ -468,20 +480,22 @@ def _dimensions(one: _Candidate) -> object:
 
 def _on_the_matter(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
     """Return the amounts whose clause is not about something else, unless only those share words with the question."""
-    return [one for one in those if not one.contrary and words & _words(one.context)]
+    return [candidate for candidate in those if not candidate.contrary and words & _words(candidate.context)]
 
 
 def _nearest(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
     """Return the amounts of the clauses that share most words with the question."""
-    shared = [(len(words & _words(one.context)), len(words & echo(one.context))) for one in those]
-    return [one for one, count in zip(those, shared, strict=True) if any(count) and count == max(shared)]
+    shared = [(len(words & _words(candidate.context)), len(words & echo(candidate.context))) for candidate in those]
+    return [candidate for candidate, count in zip(those, shared, strict=True) if any(count) and count == max(shared)]
 
 
 def _counted(those: Sequence[_Candidate], words: set[str], *, noun_only: bool) -> list[_Candidate]:
     """Return the amounts that the question names by the words around them: of `3 gold and 2 silver medals` the gold ones."""
-    around = [END_OF_NOUN.split(one.after, maxsplit=1)[0] if noun_only else one.segment for one in those]
+    around = [
+        END_OF_NOUN.split(candidate.after, maxsplit=1)[0] if noun_only else candidate.segment for candidate in those
+    ]
     shared = [len({word for word in words & _words(text) if len(word) > 1 or not word.isascii()}) for text in around]
-    return [one for one, count in zip(those, shared, strict=True) if count and count == max(shared)]
+    return [candidate for candidate, count in zip(those, shared, strict=True) if count and count == max(shared)]
 
 
 def _modifiers(question: str) -> set[str]:

@@ -96,8 +96,8 @@ def cell_of(clause: str, start: int, end: int, since: int, until: int) -> str:
 
 
 def _cut(between: str) -> int | None:
-    found = SPLIT.search(between)
-    return None if found is None else found.start() if found[0] == "的" else found.end()
+    match = SPLIT.search(between)
+    return None if match is None else match.start() if match[0] == "的" else match.end()
 
 
 def weigh(evidence: Sequence[AmountEvidence], question: str) -> list[float]:
@@ -107,12 +107,12 @@ def weigh(evidence: Sequence[AmountEvidence], question: str) -> list[float]:
     >>> weigh(cells, "How many flights were cancelled?")
     [0, 2.0]
     """
-    weights = _weights(question, [one.noun for one in evidence])
-    texts = [one.cell + " " + one.lead for one in evidence]
+    weights = _weights(question, [amount_evidence.noun for amount_evidence in evidence])
+    texts = [amount_evidence.cell + " " + amount_evidence.lead for amount_evidence in evidence]
     has = [{word for word in weights if _has(text, words, word)} for text in texts for words in [words_of(text)]]
     shared = set.intersection(*has) if has else set()
     asked = set(map(str.casefold, MEASURES.findall(interrogative(question))))
-    named = [set(map(str.casefold, MEASURES.findall(one.cell))) for one in evidence]
+    named = [set(map(str.casefold, MEASURES.findall(amount_evidence.cell))) for amount_evidence in evidence]
     rivals = [OTHER if asked and measures and measures.isdisjoint(asked) else 0 for measures in named]
     return [sum(weights[word] for word in words - shared) - rival for words, rival in zip(has, rivals, strict=True)]
 
@@ -123,7 +123,7 @@ def leading(evidence: Sequence[AmountEvidence], question: str) -> list[int]:
     most = max(weights, default=0)
     if most - min(weights, default=0) < LEAST_LEAD:
         return list(range(len(evidence)))
-    return [place for place, weight in enumerate(weights) if weight > most - LEAST_LEAD]
+    return [index for index, weight in enumerate(weights) if weight > most - LEAST_LEAD]
 
 
 def words_of(text: str) -> set[str]:
@@ -171,8 +171,8 @@ def _weights(question: str, nouns: Sequence[str]) -> dict[str, float]:
             weights[word] = HAN_PAIR_WEIGHT if len(word) > 1 else HAN_WEIGHT
         elif len(word) > 1 or word.isdigit() or len(clause) < 20:
             weights[word] = OTHER
-    for found in HAN_OF.finditer(clause):
-        weights[found[1]] = OTHER + HAN_PAIR_WEIGHT
+    for match in HAN_OF.finditer(clause):
+        weights[match[1]] = OTHER + HAN_PAIR_WEIGHT
     weights |= dict.fromkeys(HAN_MEASURE.findall(clause), OTHER + HAN_PAIR_WEIGHT)
     weights |= dict.fromkeys(HAN_TIME.findall(clause), 2 * (OTHER + HAN_PAIR_WEIGHT))
     for word in head & weights.keys():
@@ -185,20 +185,20 @@ def _weights(question: str, nouns: Sequence[str]) -> dict[str, float]:
 
 def subject_in(clause: str) -> str | None:
     """Return the subject with which a clause begins: a name in English, a noun before `比` or `有` in Chinese."""
-    found = OTHER_SUBJECT.match(clause.strip())
-    return None if found is None else found[1] or found[2]
+    match = OTHER_SUBJECT.match(clause.strip())
+    return None if match is None else match[1] or match[2]
 
 
 def lead_of(sentence: str, clause: str, question: str) -> str:
     """Return the words at the start of a sentence that hold for the amounts of a later clause too: `At Leeds` of `At Leeds 14 got off`."""
     if not sentence.isascii():
         asked = interrogative(question)
-        same = next((place for place, pair in enumerate(zip(sentence, asked, strict=False)) if len(set(pair)) > 1), 0)
+        same = next((index for index, pair in enumerate(zip(sentence, asked, strict=False)) if len(set(pair)) > 1), 0)
         first, own = (HAN_PREFIX.split(text, maxsplit=1)[0] for text in (sentence, clause))
         return sentence[:same] if len(first) - len(own) >= 2 or sentence.startswith(clause) else ""
-    found = LEADING.match(sentence) or SUBJECT.match(sentence)
+    match = LEADING.match(sentence) or SUBJECT.match(sentence)
     digit = FIRST_DIGIT.search(sentence)
-    return found[0] if found is not None and (digit is None or found.end() <= digit.start()) else ""
+    return match[0] if match is not None and (digit is None or match.end() <= digit.start()) else ""
 
 
 def asks_for_whole(question: str) -> bool:

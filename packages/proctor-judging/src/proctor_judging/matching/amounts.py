@@ -106,17 +106,17 @@ def without_asked_unit(text: str, question: str) -> str:
     >>> without_asked_unit("5 km", "How many kilometres is it?"), without_asked_unit("5 km", "How far?")
     ('5', '5 km')
     """
-    found = AMOUNT_AND_UNIT.fullmatch(tidy(text))
+    match = AMOUNT_AND_UNIT.fullmatch(tidy(text))
     quantity = read_quantity(tidy(text))
-    if found is None or quantity is None:
+    if match is None or quantity is None:
         return text
-    name = found["unit"] or found["sign"]
+    name = match["unit"] or match["sign"]
     words = re.findall(r"[^\W\d_]{1,20}[²³]?", question[:LONGEST])
     words += [how[1][:size] for how in HOW_MANY.finditer(question[:LONGEST]) for size in range(1, len(how[1]) + 1)]
     old = HOW_OLD.search(question) is not None and quantity.unit == read_unit("year")
     named = old or name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
     return (
-        found["amount"]
+        match["amount"]
         if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1 or not word.isascii()]
         else text
     )
@@ -124,8 +124,8 @@ def without_asked_unit(text: str, question: str) -> str:
 
 def without_unit(text: str) -> str:
     """Return the bare number of an amount; another text unchanged."""
-    found = AMOUNT_AND_UNIT.fullmatch(tidy(text))
-    return text if found is None else found["amount"]
+    match = AMOUNT_AND_UNIT.fullmatch(tidy(text))
+    return text if match is None else match["amount"]
 
 
 def counted_noun(target: str) -> str:
@@ -134,33 +134,33 @@ def counted_noun(target: str) -> str:
     >>> counted_noun("15本"), counted_noun("15 books"), counted_noun("15 km"), counted_noun("Catch 22")
     ('本', 'books', '', '')
     """
-    found = COUNT_OF.fullmatch(tidy(target))
-    if found is None or (found[2] != "岁" and read_quantity(tidy(target))) or read_moments(tidy(target)):
+    match = COUNT_OF.fullmatch(tidy(target))
+    if match is None or (match[2] != "岁" and read_quantity(tidy(target))) or read_moments(tidy(target)):
         return ""
-    return found[2] if read_number(found[1]) is not None else ""
+    return match[2] if read_number(match[1]) is not None else ""
 
 
 def amount_spans(sentence: str, question: str = "") -> Iterable[AmountSpan]:
     """Yield the amounts and dates of a sentence with their units."""
-    for found in SPAN.finditer(sentence):
+    for match in SPAN.finditer(sentence):
         text, sure = (
-            found[0].strip().rstrip(","),
-            COMPARED.search(sentence[max(0, found.start() - 24) : found.start()]) is None,
+            match[0].strip().rstrip(","),
+            COMPARED.search(sentence[max(0, match.start() - 24) : match.start()]) is None,
         )
         text = text if text.startswith("公元前") else text.removeprefix("公元")
-        if found["han"] and ROUGHLY.fullmatch(sentence[found.start() : found.end() + 1]):
+        if match["han"] and ROUGHLY.fullmatch(sentence[match.start() : match.end() + 1]):
             sure = False
-        if AROUND.match(sentence, found.end()) or (sentence[found.start() - 1 : found.start()] == "第" != question[:1]):
+        if AROUND.match(sentence, match.end()) or (sentence[match.start() - 1 : match.start()] == "第" != question[:1]):
             sure = False
-        if (found["date"] or YEAR.fullmatch(text)) and (after := AFTER.search(sentence[: found.start()])) is not None:
+        if (match["date"] or YEAR.fullmatch(text)) and (after := AFTER.search(sentence[: match.start()])) is not None:
             sure = sure and after[1].casefold() in question.casefold().split()
-        if found["date"] or found["tuple"] or found["compound"] or found["clock"]:
-            yield AmountSpan(text, found.start(), found.end(), sure)
+        if match["date"] or match["tuple"] or match["compound"] or match["clock"]:
+            yield AmountSpan(text, match.start(), match.end(), sure)
             continue
-        text = (per[0] if (per := PER.search(sentence[: found.start()])) else "") + text
-        if "." in text and (label := VERSION_OF.search(sentence[: found.start()])) is not None:
+        text = (per[0] if (per := PER.search(sentence[: match.start()])) else "") + text
+        if "." in text and (label := VERSION_OF.search(sentence[: match.start()])) is not None:
             text = label[0] + text
-        rest = sentence[found.end() :]
+        rest = sentence[match.end() :]
         if re.match(
             r"\s?(?:or more|or less|or so|以上|以下|多[个元米]?|左右|[\u3400-\u9fff]{0,4}多(?=$|[，。,的]))",
             rest,
@@ -171,12 +171,12 @@ def amount_spans(sentence: str, question: str = "") -> Iterable[AmountSpan]:
             sure = False  # the 1990s, 3 days or more
         if (off := OFF.match(rest, len(unit))) is not None and off[1] not in question and (question or not off[2]):
             sure = False  # 15 minutes late, $30 off
-        compared = MORE_THAN.match(rest) or HAN_MORE_THAN.search(sentence[max(0, found.start() - 24) : found.start()])
+        compared = MORE_THAN.match(rest) or HAN_MORE_THAN.search(sentence[max(0, match.start() - 24) : match.start()])
         if compared and not ASKS_MORE.search(question):
             sure = False
-        if question and CHANGED_BY.search(sentence[: found.start()]) and not ASKS_CHANGE.search(question):
+        if question and CHANGED_BY.search(sentence[: match.start()]) and not ASKS_CHANGE.search(question):
             sure = False
-        yield AmountSpan(text + unit, found.start(), found.end() + len(unit), sure)
+        yield AmountSpan(text + unit, match.start(), match.end() + len(unit), sure)
 
 
 def _unit(amount: str, rest: str) -> str:
@@ -185,7 +185,7 @@ def _unit(amount: str, rest: str) -> str:
     if words is None:
         return ""
     text = words[0][: rest.index(" in ")] if " in " in rest else words[0]  # He died at 35 in Vienna
-    pieces = [text[: found.end()] for found in re.finditer(r"\S+", text)][::-1]
+    pieces = [text[: match.end()] for match in re.finditer(r"\S+", text)][::-1]
     if not text.isascii():
         pieces += [text[:size] for size in range(min(len(text), 6), 0, -1)]
     return next(

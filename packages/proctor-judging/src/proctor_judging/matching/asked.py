@@ -90,7 +90,7 @@ def read_asked(question: str) -> QuestionForm:
     question = question[-MOST_CHARACTERS:]
     clause = interrogative(question).strip()
     words = WORD.findall(clause) + [
-        found[1][:size] for found in HAN_UNIT.finditer(clause) for size in range(1, len(found[1]) + 1)
+        match[1][:size] for match in HAN_UNIT.finditer(clause) for size in range(1, len(match[1]) + 1)
     ]
     units = [unit for word in words if len(word) > 1 or not word.isascii() if (unit := read_unit(word)) is not None]
     return QuestionForm(

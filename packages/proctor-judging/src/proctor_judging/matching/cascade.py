@@ -33,15 +33,15 @@ def match(answer: str, target: str, *, options: AnswerOptions = DEFAULT) -> Answ
     """
     if len(answer) > LONGEST or len(target) > LONGEST:
         return _too_long(answer, target)
-    one, other = tidy(answer), tidy(target)
-    if not one and other:
+    text, other = tidy(answer), tidy(target)
+    if not text and other:
         return refuse("quasi exact", say("The answer is empty."))
-    if units_differ_in_case(one, other):
-        return units(one, other, options) or two_readings("units", one)
-    verdict = versions(one, other) or quasi_exact(one, other)
-    if verdict is None and len(one) <= LONGEST_VALUE and len(other) <= LONGEST_VALUE:
-        verdict = numeric(one, other, options) or units(one, other, options) or dates(one, other)
-    return verdict or _slow(one, other, options)
+    if units_differ_in_case(text, other):
+        return units(text, other, options) or two_readings("units", text)
+    verdict = versions(text, other) or quasi_exact(text, other)
+    if verdict is None and len(text) <= LONGEST_VALUE and len(other) <= LONGEST_VALUE:
+        verdict = numeric(text, other, options) or units(text, other, options) or dates(text, other)
+    return verdict or _slow(text, other, options)
 
 
 def _slow(answer: str, target: str, options: AnswerOptions) -> AnswerMatch:

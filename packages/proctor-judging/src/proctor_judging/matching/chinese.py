@@ -56,10 +56,10 @@ def _amount(text: str) -> Value | None:
         return None if whole is None else whole + Fraction(1, 2)
     if text[-1] == "成" and (tenths := _whole(text[:-1])) is not None and 0 < tenths <= 10:
         return Fraction(tenths) / 10
-    if (found := FRACTION.fullmatch(text)) is not None:
-        return _fraction(*found.groups())
-    if (found := POINT.fullmatch(text)) is not None:
-        return _decimal(*found.groups())
+    if (match := FRACTION.fullmatch(text)) is not None:
+        return _fraction(*match.groups())
+    if (match := POINT.fullmatch(text)) is not None:
+        return _decimal(*match.groups())
     return _whole(text)
 
 

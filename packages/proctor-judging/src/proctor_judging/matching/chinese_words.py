@@ -48,29 +48,29 @@ def cutter() -> Callable[[str], list[str]]:
 
 
 def _in_runs(text: str, cut: Callable[[str], list[str]]) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     place = 0
     for run in _RUN.finditer(text):
-        found += _SPARE.findall(text, place, run.start())
-        found += _repaired(cut(run[0]))
+        texts += _SPARE.findall(text, place, run.start())
+        texts += _repaired(cut(run[0]))
         place = run.end()
-    return found + _SPARE.findall(text, place)
+    return texts + _SPARE.findall(text, place)
 
 
 def _repaired(found: Iterable[str]) -> list[str]:
-    made: list[str] = []
+    texts: list[str] = []
     for word in found:
         if len(word) > 1 and word.isascii() and not word.isalnum() and word != "\r\n":
-            made += _ascii_pieces(word)
+            texts += _ascii_pieces(word)
         else:
-            made.append(word)
-    return made
+            texts.append(word)
+    return texts
 
 
 def _ascii_pieces(run: str) -> list[str]:
     pieces: list[str] = []
-    for place, part in enumerate(_WORDS.split(run)):
-        if place % 2 or len(part) == 1:
+    for index, part in enumerate(_WORDS.split(run)):
+        if index % 2 or len(part) == 1:
             pieces.append(part)
         else:
             pieces += _PIECE.findall(part)

@@ -293,7 +293,9 @@ def _amounts(text: str, sentences: Sequence[str], question: str) -> Sequence[Amo
     if not stated or len(stated) == 1:
         return stated
     narrowed = [
-        one for one in read_amounts(with_digits(text), question) if one.text in [other.text for other in stated]
+        amount
+        for amount in read_amounts(with_digits(text), question)
+        if amount.text in [other.text for other in stated]
     ]
     return [one for one in stated if one.text == narrowed[0].text] if len(narrowed) == 1 else stated
 

@@ -58,9 +58,9 @@ def find_time(text: str) -> tuple[Time, str] | None:
     """
     text = HAN_NUMBER.sub(_in_digits, text)
     for pattern in (CLOCK, HAN_CLOCK, OCLOCK, PAST, HOUR_ALONE, WORDS):
-        if (found := pattern.search(text)) is not None and (time := _time(found)) is not None:
-            return time, text[: found.start()] + " " * (found.start() > 0 and found.end() < len(text)) + text[
-                found.end() :
+        if (match := pattern.search(text)) is not None and (time := _time(match)) is not None:
+            return time, text[: match.start()] + " " * (match.start() > 0 and match.end() < len(text)) + text[
+                match.end() :
             ]
     return None
 

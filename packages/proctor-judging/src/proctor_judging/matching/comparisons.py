@@ -100,33 +100,35 @@ def read_comparison(sentences: Sequence[str], asked: QuestionForm) -> str | None
 
 def _in_order(sentences: Sequence[str], wanted: str) -> str | None:
     """Return the first of an order, or its last: `From oldest to youngest: Nora > Piet > Sam`."""
-    found = next((order for one in sentences if len(one) <= LONGEST and (order := ORDER.search(one))), None)
-    if found is None or _root(wanted) not in (_root(found["start"]), _root(found["end"])):
+    sentence = next(
+        (order for sentence in sentences if len(sentence) <= LONGEST and (order := ORDER.search(sentence))), None
+    )
+    if sentence is None or _root(wanted) not in (_root(sentence["start"]), _root(sentence["end"])):
         return None
-    things = [thing.strip(" .") for thing in BETWEEN.split(found["things"])]
-    return things[0 if _root(wanted) == _root(found["start"]) else -1]
+    things = [thing.strip(" .") for thing in BETWEEN.split(sentence["things"])]
+    return things[0 if _root(wanted) == _root(sentence["start"]) else -1]
 
 
 def _first(sentence: str, wanted: str, asked: QuestionForm) -> str | None:
     fewer = LESS.match(wanted) is not None
     for pattern in (AS_AS, THAN):
-        found = pattern.search(sentence)
-        if found is None:
+        match = pattern.search(sentence)
+        if match is None:
             continue
-        word = _measured(found)
+        word = _measured(match)
         same = stem(word) in asked.stems or _root(word) == _root(wanted)
         opposite = not same and frozenset((_root(word), _root(wanted))) in OPPOSITES
         if not same and not opposite:
             return None
-        denied = pattern is AS_AS or bool(found["verb"]) or NONE.match(found["one"]) is not None
-        return found["one"] if same != denied else found["other"]
+        denied = pattern is AS_AS or bool(match["verb"]) or NONE.match(match["one"]) is not None
+        return match["one"] if same != denied else match["other"]
     for pattern, winner, loser in ((LOSES_TO, "other", "one"), (BEATS, "one", "other")):
-        found = pattern.search(sentence)
-        if found is not None and not negations(sentence):
+        match = pattern.search(sentence)
+        if match is not None and not negations(sentence):
             result = RESULT.match(wanted) is not None
             if fewer and not result:
                 return None
-            return found[loser] if fewer else found[winner]
+            return match[loser] if fewer else match[winner]
     return None
 
 

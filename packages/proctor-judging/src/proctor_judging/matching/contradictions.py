@@ -56,9 +56,9 @@ def about_another(sentence: str, question: str) -> bool:
 def _items(text: str) -> dict[str, set[str]]:
     items: dict[str, set[str]] = {}
     for pattern in ITEMS_OF:
-        for found in pattern.finditer(text):
-            if (noun := stem(found["noun"])) not in EMPTY_WORDS:
-                items.setdefault(noun, set()).add(found["label"].casefold().lstrip("\"'‘“"))
+        for match in pattern.finditer(text):
+            if (noun := stem(match["noun"])) not in EMPTY_WORDS:
+                items.setdefault(noun, set()).add(match["label"].casefold().lstrip("\"'‘“"))
     return items
 
 

@@ -136,7 +136,7 @@ def _dates(text: str) -> tuple[Moment, ...]:
     text = WORD_DAY.sub(_in_digits, text).strip()
     text = re.sub(r"^(?:in|on)\s+(?=\w)", "", text)
     for form in FORMS:
-        if (found := form.fullmatch(text)) is not None and (moments := _moments(found.groupdict())):
+        if (match := form.fullmatch(text)) is not None and (moments := _moments(match.groupdict())):
             return moments
     return ()
 

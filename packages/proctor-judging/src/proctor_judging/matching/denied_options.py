@@ -114,11 +114,11 @@ def asks_for_wrong(question: str) -> bool:
 
 def read_mentions(text: str, items: Iterable[re.Match[str]], *, wrong_wanted: bool) -> list[Mention]:
     """Return what a text says about each of the `items`, its option letters in order of appearance."""
-    found = list(items)
+    matches = list(items)
     mentions: list[Mention] = []
-    for place, item in enumerate(found):
-        earlier = found[place - 1].end() if place else 0
-        later = found[place + 1].start() if place + 1 < len(found) else len(text)
+    for index, item in enumerate(matches):
+        earlier = matches[index - 1].end() if index else 0
+        later = matches[index + 1].start() if index + 1 < len(matches) else len(text)
         if mentions and mentions[-1].said != "right" and JOINED.fullmatch(text[earlier : item.start()]):
             mentions.append(Mention(item[0], item.start(), item.end(), mentions[-1].said))
         else:

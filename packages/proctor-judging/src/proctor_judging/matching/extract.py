@@ -38,13 +38,13 @@ def final_answer(reply: str) -> str | None:
     """
     tail = reply[-TAIL:].rpartition(THOUGHT)[2]
     boxed_at, boxed = _boxed(tail)
-    for found in reversed(list(MARKER.finditer(tail))):
-        if found.end() <= boxed_at:
+    for match in reversed(list(MARKER.finditer(tail))):
+        if match.end() <= boxed_at:
             break  # the box came later
-        if DOUBTED.search(tail[max(0, found.start() - 120) : found.start()]):
+        if DOUBTED.search(tail[max(0, match.start() - 120) : match.start()]):
             continue
-        line = next((line.strip() for line in tail[found.end() :].splitlines() if line.strip()), "")
-        if found[0].lstrip()[:1] in ("<", "{"):
+        line = next((line.strip() for line in tail[match.end() :].splitlines() if line.strip()), "")
+        if match[0].lstrip()[:1] in ("<", "{"):
             line = CLOSING.sub("", line).strip('" ')
         if line and not TEMPLATE.fullmatch(line):
             unpaired = line.count("**") % 2 or line.count("`") % 2

@@ -81,12 +81,12 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
     if len(pieces) != count + 1 or not any(pieces) or (len(pieces) > 2 and not all(pieces[1:-1])):
         return None
     pattern = r"\s*([^\n]{1,80}?)\s*".join(re.escape(piece) for piece in pieces)
-    found = re.search(
+    match = re.search(
         pattern + (r"" if pieces[-1] else r"[.。;]?\s*$"), without_thoughts(reply)[-LONGEST_VALUE * 10 :], re.I
     )
-    if found is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(found.groups()))):
+    if match is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(match.groups()))):
         return None
-    return [_BOLD.sub(r"\1\2", answer).strip("_ ") for answer in found.groups()]
+    return [_BOLD.sub(r"\1\2", answer).strip("_ ") for answer in match.groups()]
 
 
 def without_hints(question: str) -> str:
@@ -157,14 +157,14 @@ def read_blanks(reply: str, count: int) -> list[str]:
     if set(range(1, count + 1)) <= set(numbered):
         parts = [numbered[place] for place in range(1, count + 1)]
     if len(parts) > 1 and re.match(r"\W{0,3}1\s?[.、]\D", parts[0]) is not None:  # 1.Lu Xun 2.1918
-        parts = [re.sub(rf"^{place}\s?[.、](?=\d)", "", part) for place, part in enumerate(parts, 1)]
-    answers = [_OPENING.sub("", _bare(part, place)) for place, part in enumerate(parts[:count], 1)]
+        parts = [re.sub(rf"^{number}\s?[.、](?=\d)", "", part) for number, part in enumerate(parts, 1)]
+    answers = [_OPENING.sub("", _bare(part, number)) for number, part in enumerate(parts[:count], 1)]
     return answers + [""] * (count - len(answers))
 
 
 def bold_words(text: str) -> list[str]:
     """Return the words that are bold or formatted as code, without those that number the blanks."""
-    marked = [found[1] or found[2] for found in _BOLD.finditer(text[-MOST_CHARACTERS:])]
+    marked = [match[1] or match[2] for match in _BOLD.finditer(text[-MOST_CHARACTERS:])]
     return [one for one in marked if not _A_MARK.fullmatch(one)]
 
 
@@ -180,13 +180,13 @@ def _of_table(text: str) -> str:
 def _inline(text: str, count: int) -> list[str] | None:
     """Return the answers of a reply that numbers each of them, in one line or several; None when it does not."""
     marks = list(_INLINE.finditer(text[-MOST_CHARACTERS:]))
-    places = [_place_of(found) for found in marks]
+    places = [_place_of(mark) for mark in marks]
     if sorted(places) != list(range(1, count + 1)):
         return None
-    ends = [found.start() for found in marks[1:]] + [len(text[-MOST_CHARACTERS:])]
+    ends = [mark.start() for mark in marks[1:]] + [len(text[-MOST_CHARACTERS:])]
     answers = {
-        place: _JOIN.sub("", text[-MOST_CHARACTERS:][found.end() : end].strip()).rstrip(",;。、.").strip()
-        for place, found, end in zip(places, marks, ends, strict=True)
+        place: _JOIN.sub("", text[-MOST_CHARACTERS:][mark.end() : end].strip()).rstrip(",;。、.").strip()
+        for place, mark, end in zip(places, marks, ends, strict=True)
     }
     return [answers[place].split("\n")[0] for place in range(1, count + 1)]
 

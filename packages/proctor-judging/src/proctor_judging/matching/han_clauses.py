@@ -58,7 +58,7 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     question = asked.clause
     if asked.kind not in ("amount", "moment") or question.isascii() or not sentences:
         return list(sentences)
-    if any(GUESS.search(one) or OTHERS_SAY.search(one) for one in sentences):
+    if any(GUESS.search(text) or OTHERS_SAY.search(text) for text in sentences):
         return list(sentences)
     sentences = _without_asides(sentences, question)
     clauses = [clause.strip() for sentence in sentences for clause in CLAUSE_END.split(sentence)]
@@ -119,7 +119,7 @@ def _echoed(clauses: Sequence[str], question: str) -> str:
     if len(subject) < SHORTEST_SUBJECT or GAP.search(question) is None:
         return ""
     rests = [clause[len(subject) :] for clause in clauses if clause.startswith(subject)]
-    said = [found[1] for rest in rests if (found := SAID_OF.match(rest)) is not None]
+    said = [match[1] for rest in rests if (match := SAID_OF.match(rest)) is not None]
     return said[0] if len(rests) == len(said) == 1 else ""
 
 
@@ -132,7 +132,7 @@ def weekday(sentences: Sequence[str], asked: QuestionForm) -> str:
     """
     if ASKS_WEEKDAY.search(asked.clause) is None:
         return ""
-    clauses = [clause for one in sentences for clause in CLAUSE_END.split(one) if WEEKDAY.search(clause)]
+    clauses = [clause for sentence in sentences for clause in CLAUSE_END.split(sentence) if WEEKDAY.search(clause)]
     times = TIMES_OF.findall(asked.clause)
     clauses = [clause for clause in clauses if times and times[0] in clause] or clauses
     days = {day for clause in clauses if not negations(clause) for day in WEEKDAY.findall(clause)}

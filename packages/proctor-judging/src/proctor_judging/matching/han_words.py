@@ -76,14 +76,14 @@ def read_han_words(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, 
     if gap is None or SEVERAL.search(question) or any(map(GUESS.search, sentences)):
         return ()
     left, right = FRAME.sub("", question[: gap.start()]), question[gap.end() :]
-    found: list[str] = []
+    texts: list[str] = []
     for clause in _clauses(sentences, question):
         for text in _candidates(clause, left, right, gap[0], question):
             name = _trimmed(text)
             if _is_name(name, question):
-                found.append(name)
+                texts.append(name)
                 break
-    distinct = list(dict.fromkeys(found))
+    distinct = list(dict.fromkeys(texts))
     if not distinct or not all(one in distinct[0] or distinct[0] in one for one in distinct):
         return ()
     return tuple(_forms(max(distinct, key=len), question))
@@ -234,15 +234,15 @@ def _forms(name: str, question: str) -> Iterable[str]:
     """Yield a name and the shorter names that are part of it."""
     from proctor_judging.matching.stated_words import variants
 
-    found = CITY.search(name) if "市" in question else PROVINCE.search(name) if "省" in question else None
+    match = CITY.search(name) if "市" in question else PROVINCE.search(name) if "省" in question else None
     forms = list(variants(name))
     if (shorter := DYNASTY.sub("", name)) != name:
         forms.append(shorter)
-    if found is not None:
-        forms.append(next(group for group in found.groups() if group))
+    if match is not None:
+        forms.append(next(group for group in match.groups() if group))
     if TEAM.fullmatch(name):
         forms.append(name[:-1])
-    forms += [name[place.end() :] for place in SEAT.finditer(name)]
+    forms += [name[match.end() :] for match in SEAT.finditer(name)]
     return [form for form in dict.fromkeys(map(_trimmed, forms)) if len(form) > 1 or form == name]
 
 

@@ -43,26 +43,26 @@ def lists(answer: str, target: str, options: AnswerOptions, same: Same) -> Answe
     sets, equations and items joined by `and` or `or` are unordered; any other list in another order is ambiguous.
     """
     expected = read_items(target)
-    made = read_items(answer)
-    if made is None or expected is None:
+    items = read_items(answer)
+    if items is None or expected is None:
         return None
-    if (made.joined == "or" and not _solutions(made)) != (expected.joined == "or" and not _solutions(expected)):
+    if (items.joined == "or" and not _solutions(items)) != (expected.joined == "or" and not _solutions(expected)):
         return refuse(RULE, say("One list joins its elements with 'or', the other does not."))
-    if _may_be_interval(made, expected):
+    if _may_be_interval(items, expected):
         return refuse(RULE, say("Brackets around two elements may be a list or an interval."), ambiguous=True)
-    if len(made.elements) != len(expected.elements):
+    if len(items.elements) != len(expected.elements):
         reason = say(
-            "A list of {made} elements, expected {expected}.", made=len(made.elements), expected=len(expected.elements)
+            "A list of {made} elements, expected {expected}.", made=len(items.elements), expected=len(expected.elements)
         )
         return refuse(RULE, reason)
-    made, expected = _coordinates(made, expected)
-    if not (verdict := _in_order(made.elements, expected.elements, same)).right:
-        ordered = options.ordered if options.ordered is not None else _inferred(made, expected)
+    items, expected = _coordinates(items, expected)
+    if not (verdict := _in_order(items.elements, expected.elements, same)).right:
+        ordered = options.ordered if options.ordered is not None else _inferred(items, expected)
         if ordered is True:
             return verdict
         if len(expected.elements) * (len(answer) + len(target)) > MOST_WORK:
             return too_large(RULE, answer, target)
-        if not _in_any_order(made.elements, expected.elements, same):
+        if not _in_any_order(items.elements, expected.elements, same):
             return differ(RULE, answer, target)
         if ordered is None:
             reason = say("The elements are the same in another order, and whether that counts is not said.")
@@ -83,10 +83,10 @@ def read_items(text: str) -> ListItems | None:
     text = text.replace("》《", "》、《")
     ordered: bool | None = None
     bracket = ""
-    if (found := ENCLOSED.fullmatch(text)) is not None:
+    if (match := ENCLOSED.fullmatch(text)) is not None:
         bracket = text[0]
         ordered = False if text[0] == "{" else None
-        text = next(group for group in found.groups() if group is not None)
+        text = next(group for group in match.groups() if group is not None)
     items = _lines(text) or _separated(BOTH.sub("", text))
     if items is None or not 2 <= len(items.elements) <= MOST_ELEMENTS or not all(items.elements):
         return None
@@ -115,7 +115,7 @@ def _separated(text: str) -> ListItems | None:
     else:
         last = parts.pop()
         pieces = [piece for piece in LAST.split(last) if piece is not None]
-        words = [found[1] or found[2] for found in LAST.finditer(last)]
+        words = [match[1] or match[2] for match in LAST.finditer(last)]
         if words and all(pieces):
             joined = "or" if words[0].lower() in OR else "and"
             parts += pieces[::2]
@@ -129,7 +129,7 @@ def _separated(text: str) -> ListItems | None:
 def _split(text: str, separator: re.Pattern[str]) -> list[str]:
     """Return the parts between separators that are not inside brackets or quotes."""
     parts, start, depth, quoted = [], 0, 0, False
-    marks = {found.start(): found.end() for found in separator.finditer(text)}
+    marks = {match.start(): match.end() for match in separator.finditer(text)}
     for at, char in enumerate(text):
         if char == '"':
             quoted = not quoted
@@ -172,11 +172,11 @@ def _inferred(made: ListItems, expected: ListItems) -> bool | None:
 
 
 def _in_order(made: Sequence[str], expected: Sequence[str], same: Same) -> AnswerMatch:
-    for place, (one, other) in enumerate(zip(made, expected, strict=True), start=1):
-        verdict = same(one, other)
+    for number, (text, other) in enumerate(zip(made, expected, strict=True), start=1):
+        verdict = same(text, other)
         if not verdict.right:
             reason = say(
-                "Element {place} is '{one}', expected '{other}'.", place=place, one=shown(one), other=shown(other)
+                "Element {place} is '{one}', expected '{other}'.", place=number, one=shown(text), other=shown(other)
             )
             return refuse(RULE, reason, ambiguous=verdict.ambiguous)
     return accept(RULE, say("All {count} elements are as expected.", count=len(expected)))

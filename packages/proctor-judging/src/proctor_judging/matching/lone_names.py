@@ -96,8 +96,8 @@ def asks_name(asked: QuestionForm) -> bool:
 
 def _lone(names: Sequence[_Name]) -> str | None:
     """Return the longest of names that are parts of one another; None if they are not."""
-    longest = max((one.text for one in names), key=len, default=None)
-    return longest if longest is not None and all(one.text in longest for one in names) else None
+    longest = max((name.text for name in names), key=len, default=None)
+    return longest if longest is not None and all(name.text in longest for name in names) else None
 
 
 def _names(sentence: str, asked: QuestionForm) -> Iterable[_Name]:
@@ -124,9 +124,9 @@ def _of_clause(clause: str, first: bool, asked: QuestionForm) -> Iterable[_Name]
     near = len(asked.stems & echo(clause))
     said = asked.clause.casefold()
     place = ASKS_PLACE.search(asked.clause) is not None
-    for found in NAME.finditer(clause):
-        words = found[0].split(" ")
-        at = found.start()
+    for match in NAME.finditer(clause):
+        words = match[0].split(" ")
+        at = match.start()
         while words and (
             words[0].casefold().strip(".,'’") in NOT_A_NAME
             or (first and at == 0 and len(words) == 1 and NO_NAME.fullmatch(words[0]))
@@ -142,7 +142,7 @@ def _of_clause(clause: str, first: bool, asked: QuestionForm) -> Iterable[_Name]
             or all(stem(word) in asked.stems for word in name.split())
         ):
             continue
-        before, after = clause[:at], clause[found.end() :]
+        before, after = clause[:at], clause[match.end() :]
         if owner and after.strip():
             continue
         if _is_modifier(name, after):

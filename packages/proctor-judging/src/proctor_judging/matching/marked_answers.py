@@ -45,5 +45,5 @@ def last_boxed(text: str) -> str | None:
 
 def last_announced(text: str) -> str | None:
     """Return what follows the last `答案是`, `答案：`, `Answer:` or `the answer is`; None without one."""
-    found = list(_ANNOUNCED.finditer(text))
-    return text[found[-1].end() :].strip() if found else None
+    matches = list(_ANNOUNCED.finditer(text))
+    return text[matches[-1].end() :].strip() if matches else None

@@ -66,7 +66,7 @@ def names(answer: str, target: str) -> AnswerMatch | None:
 def _aliases() -> Mapping[str, int]:
     text = files("proctor_judging.matching").joinpath("aliases.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return {_key(name): place for place, line in enumerate(lines) for name in line.split("|")}
+    return {_key(name): index for index, line in enumerate(lines) for name in line.split("|")}
 
 
 def _key(text: str) -> str:

@@ -49,7 +49,7 @@ def with_digits(sentence: str) -> str:
     sentence = SPACED.sub(lambda found: found[0].replace(" ", ","), sentence)
     if not sentence.isascii():
         sentence = HAN_VERSUS.sub(
-            lambda found: ":".join(str(number.value) for one in found.groups() if (number := read_number(one))),
+            lambda found: ":".join(str(number.value) for group in found.groups() if (number := read_number(group))),
             sentence,
         )
         sentence = MONEY_TENTHS.sub(_with_tenths, sentence)

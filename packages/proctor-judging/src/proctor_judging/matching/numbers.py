@@ -91,19 +91,19 @@ def read_number(text: str) -> Number | None:
 def numeric(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | None:
     """Compare two numbers, exactly or within the tolerance. An ordinal never equals a cardinal."""
     expected = read_number(target) if options.unit not in PER_CENT else None
-    made = read_number(answer) if expected is not None else None
-    if made is None or expected is None:
+    number = read_number(answer) if expected is not None else None
+    if number is None or expected is None:
         return None
-    if made.ordinal != expected.ordinal:
+    if number.ordinal != expected.ordinal:
         return refuse(
             RULE,
             say("One of '{answer}' and '{target}' counts a place, the other an amount.", answer=answer, target=target),
-            ambiguous=made.value == expected.value,
+            ambiguous=number.value == expected.value,
         )
-    if not close(made.value, expected.value, options):
+    if not close(number.value, expected.value, options):
         return differ(RULE, answer, target)
-    if made.doubtful or expected.doubtful:
-        return two_readings(RULE, answer if made.doubtful else target)
+    if number.doubtful or expected.doubtful:
+        return two_readings(RULE, answer if number.doubtful else target)
     return accept(RULE, say("Both are the same number."))
 
 
@@ -125,8 +125,8 @@ def _amount(text: str) -> Number | None:
         if (number := _numeral(text)) is not None:
             return number
         for pattern, read in _COMPOSED:
-            if (found := pattern.fullmatch(text)) is not None:
-                return read(found)
+            if (match := pattern.fullmatch(text)) is not None:
+                return read(match)
     if not text.isascii():
         return chinese_part(text)
     if text.isupper() and text.isalpha() and (value := _roman(text)):
@@ -203,7 +203,9 @@ def _roman(text: str) -> int:
     if len(text) < 2 or not ROMAN.fullmatch(text) or (len(text) < 4 and not set(text) <= set("IVX")):
         return 0
     values = [ROMAN_VALUES[letter] for letter in text]
-    return sum(-one if one < following else one for one, following in zip(values, [*values[1:], 0], strict=True))
+    return sum(
+        -value if value < following else value for value, following in zip(values, [*values[1:], 0], strict=True)
+    )
 
 
 def _plain(value: int | Fraction) -> int | Fraction:

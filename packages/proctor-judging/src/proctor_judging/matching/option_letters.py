@@ -122,16 +122,18 @@ def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
     mentions = _mentions(text, options, wrong_wanted=asks_for_wrong(question))
     if (found := _of_all(text, options, mentions)) is not None:
         return ChosenLetters(found or None)
-    plain = _without(text, [one for one in mentions if one.said in ("denied", "guessed")])
+    plain = _without(text, [mention for mention in mentions if mention.said in ("denied", "guessed")])
     plain = AFFIRMED.sub(lambda match: " is " if match[0].isascii() else " ", plain)
-    guessed = {_each(one.letters) for one in mentions if one.said == "guessed"}
+    guessed = {_each(mention.letters) for mention in mentions if mention.said == "guessed"}
     chosen = _chosen(plain, mentions, options, group)
     placed = _standing_alone(plain, group) if chosen is None else None
-    denied = "".join(_each(one.letters) for one in mentions if one.said == "denied")
+    denied = "".join(_each(mention.letters) for mention in mentions if mention.said == "denied")
     if chosen is None and placed is None and denied and not guessed:
         chosen = _left_over(mentions, denied, options)
     if chosen is None and placed is not None:
-        named = dict.fromkeys(letter for one in mentions if one.said == "named" for letter in _each(one.letters))
+        named = dict.fromkeys(
+            letter for mention in mentions if mention.said == "named" for letter in _each(mention.letters)
+        )
         return ChosenLetters(placed, "", denied, "".join(letter for letter in named if letter not in placed))
     return ChosenLetters(chosen, guessed.pop() if chosen is None and len(guessed) == 1 else "", denied)
 
@@ -158,7 +160,7 @@ def _chosen(plain: str, mentions: Sequence[Mention], options: str, group: str) -
         return found or None
     if (found := _alone(plain.strip(" ,，。;\n"), group)) is not None:
         return found or None
-    if right := [one.letters for one in mentions if one.said == "right"]:
+    if right := [mention.letters for mention in mentions if mention.said == "right"]:
         return None if any(map(_OR.search, right)) else _each("".join(right))
     starts: dict[str, None] = dict.fromkeys(
         re.findall(
@@ -190,7 +192,7 @@ def _left_over(mentions: Sequence[Mention], denied: str, options: str) -> str | 
     left = [letter for letter in options if letter not in denied]
     if len(left) == 1 and len(options) < _UNKNOWN and len(options) > 2:
         return left[0]
-    named = {_each(one.letters) for one in mentions if one.said in ("named", "right")}
+    named = {_each(mention.letters) for mention in mentions if mention.said in ("named", "right")}
     letter = named.pop() if len(named) == 1 else ""
     return letter if len(letter) == 1 and letter not in denied else None
 
@@ -215,9 +217,9 @@ def _of_all(text: str, options: str, mentions: Sequence[Mention]) -> str | None:
     if _NONE.search(text) is not None:
         return ""
     known = options if len(options) < _UNKNOWN else "ABCD"
-    if not known or any(one.said in ("right", "named") for one in mentions):
+    if not known or any(mention.said in ("right", "named") for mention in mentions):
         return None
-    denied = {letter for one in mentions for letter in _each(one.letters)}
+    denied = {letter for mention in mentions for letter in _each(mention.letters)}
     pattern = _ALL_BUT if denied else _ALL
     return None if pattern.search(text) is None else "".join(letter for letter in known if letter not in denied) or None
 
@@ -249,7 +251,7 @@ def nearest_option(text: str, options: str, question: str) -> str | None:
     shared: dict[str, int] = {}
     for clause in CLAUSE.split(_ASKED.sub(" ", text)):
         mentions = _mentions(clause, options, wrong_wanted=asks_for_wrong(question))
-        named = {_each(one.letters) for one in mentions if one.said in ("right", "named")}
+        named = {_each(mention.letters) for mention in mentions if mention.said in ("right", "named")}
         if len(named) == 1:
             letter = named.pop()
             shared[letter] = max(shared.get(letter, 0), len(asked & echo(clause)))
@@ -295,7 +297,7 @@ def _after_mark(text: str, group: str) -> str | None:
 
 def _only(text: str, group: str) -> str | None:
     """Return the one group of letters that stands alone in a text; different ones are no answer."""
-    found = {
+    texts = {
         _each(match[0])
         for match in re.finditer(group, text)
         if not _is_article(text, match)
@@ -305,7 +307,7 @@ def _only(text: str, group: str) -> str | None:
         and (not (match[0].isascii() and match[0].isalpha()) or _in_order(match[0]))
     }
     return (
-        found.pop() if len(found) == 1 and not any(_OR.search(match[0]) for match in re.finditer(group, text)) else None
+        texts.pop() if len(texts) == 1 and not any(_OR.search(match[0]) for match in re.finditer(group, text)) else None
     )
 
 

@@ -154,7 +154,9 @@ def plain_prose(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
     >>> plain_prose(["Instead of tea, he drinks milk"], read_asked("What does he drink?"))
     ['he drinks milk']
     """
-    kept = [one for one in sentences if not THINKS_FIRST.match(one) and not ON_ANOTHER.search(one)] or sentences
+    kept = [
+        sentence for sentence in sentences if not THINKS_FIRST.match(sentence) and not ON_ANOTHER.search(sentence)
+    ] or sentences
     if asked.kind == "moment":
         kept = [YEARS_AFTER.sub("", one) for one in kept if len(one) <= LONGEST]
     return [_plain(_on_subject(one, asked), asked) if len(one) <= LONGEST else one for one in kept]
@@ -210,19 +212,19 @@ def _plain(sentence: str, asked: QuestionForm) -> str:
     if (cleft := CLEFT.fullmatch(sentence)) is not None and not negations(cleft["rest"]):
         return f"{cleft['name']} {cleft['rest']}"
     for pattern in (NAMELY, PASSIVE_RECEIVER, HOLDS_IT, GIVEN_NAME, WHAT_IS, IT_IS):
-        found = pattern.fullmatch(sentence) or (pattern.match(sentence) if pattern is PASSIVE_RECEIVER else None)
+        match = pattern.fullmatch(sentence) or (pattern.match(sentence) if pattern is PASSIVE_RECEIVER else None)
         if (
-            found is not None
-            and not negations(found[0])
-            and found["answer"].casefold() not in ("it", "that", "this", "he", "she")
+            match is not None
+            and not negations(match[0])
+            and match["answer"].casefold() not in ("it", "that", "this", "he", "she")
         ):
-            return f"So it is {found['answer']}"
+            return f"So it is {match['answer']}"
     if (other := NO_OTHER.match(sentence)) is not None and echo(other["said"]) & asked.stems:
         return f"So it is {other['answer']}"
     if asked.kind in ("amount", "moment", ""):
         for pattern in (LEADS_TO, ARROW):
-            if (found := pattern.match(sentence)) is not None and not negations(found["answer"]):
-                return f"So it is {found['answer']}"
+            if (match := pattern.match(sentence)) is not None and not negations(match["answer"]):
+                return f"So it is {match['answer']}"
     return sentence
 
 

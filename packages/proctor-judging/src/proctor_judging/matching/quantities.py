@@ -81,15 +81,15 @@ def read_quantity(text: str) -> Quantity | None:
 
 def with_unit(number: Number, unit: str) -> Quantity | None:
     """Return a bare number in a unit; None when the unit is unknown."""
-    found = read_unit(unit)
-    return None if found is None else _quantity(number, found)
+    measure_unit = read_unit(unit)
+    return None if measure_unit is None else _quantity(number, measure_unit)
 
 
 def _money(text: str) -> Quantity | None:
-    found = MONEY.fullmatch(text)
-    if found is None:
+    match = MONEY.fullmatch(text)
+    if match is None:
         return None
-    sign, code, rest = found.groups()
+    sign, code, rest = match.groups()
     code = SIGNS.get(code, code)
     if (trailing := TRAILING_CODE.fullmatch(rest)) is not None:
         last = read_unit(trailing[2])
@@ -109,12 +109,12 @@ def _money(text: str) -> Quantity | None:
 
 def _single(text: str) -> Quantity | None:
     head = HEAD.match(text)
-    if head is not None and (found := _split_at(text, head.end())) is not None:
-        return found
+    if head is not None and (quantity := _split_at(text, head.end())) is not None:
+        return quantity
     if not text.isascii() and (han := HAN_NUMBER.match(text)) is not None:
         for end in range(han.end(), 0, -1):
-            if (found := _split_at(text, end)) is not None:
-                return found
+            if (quantity := _split_at(text, end)) is not None:
+                return quantity
     if head is None and text[:1].isalpha() and text.isascii():
         return _in_words(text)
     return None
@@ -139,8 +139,8 @@ def _split_at(text: str, end: int) -> Quantity | None:
 
 
 def _in_words(text: str) -> Quantity | None:
-    if (found := AND_A_HALF.fullmatch(text)) is not None and (whole := _single(found[1])) is not None:
-        part = Fraction(1, 2) if found[2].lower() == "half" else Fraction(1, 4)
+    if (match := AND_A_HALF.fullmatch(text)) is not None and (whole := _single(match[1])) is not None:
+        part = Fraction(1, 2) if match[2].lower() == "half" else Fraction(1, 4)
         return msgspec.structs.replace(whole, amount=whole.amount + part * whole.unit.factor)
     words = text.split(" ")
     for end in range(min(len(words) - 1, 12), 0, -1):
@@ -169,12 +169,12 @@ def _mixed(text: str) -> Quantity | None:
     sign = -1 if text[:1] == "-" else 1
     pieces: list[Quantity] = []
     at = 1 if sign < 0 else 0
-    for found in PIECE.finditer(text):
-        if JOINED.sub("", text[at : found.start()]):
+    for match in PIECE.finditer(text):
+        if JOINED.sub("", text[at : match.start()]):
             return None
-        at = found.end()
-        number = read_number(found[1].rstrip("个 "))
-        unit = _piece_unit(JOINED.sub("", found[2]), pieces)
+        at = match.end()
+        number = read_number(match[1].rstrip("个 "))
+        unit = _piece_unit(JOINED.sub("", match[2]), pieces)
         if number is None or unit is None or unit.zero or number.ordinal:
             return None
         pieces.append(_quantity(number, unit))
@@ -202,5 +202,5 @@ def _quantity(number: Number, unit: MeasureUnit, written: int = 0) -> Quantity:
 
 
 def _written(digits: str) -> int:
-    found = re.fullmatch(r"[+-]?[\d,]*\.(\d+)", digits.strip())
-    return len(found[1]) if found else 0
+    match = re.fullmatch(r"[+-]?[\d,]*\.(\d+)", digits.strip())
+    return len(match[1]) if match else 0

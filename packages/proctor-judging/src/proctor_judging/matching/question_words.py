@@ -38,7 +38,7 @@ def interrogative(question: str) -> str:
     ('how many apples are left?', '乙有几个？')
     """
     question = question[-MOST_CHARACTERS:]
-    starts = [0, *(found.end() for found in PIECE_END.finditer(question))]
+    starts = [0, *(match.end() for match in PIECE_END.finditer(question))]
     asking = [start for start in starts if ASKS.match(question, start)]
     return question[asking[-1] :] if asking and echo(question[asking[-1] :]) else question
 

@@ -82,8 +82,8 @@ def read_span(text: str) -> RangeSpan | None:
     if len(text) > LONGEST or not HINT.search(text):
         return None
     for kind, form in FORMS:
-        if (found := form.fullmatch(text)) is not None:
-            ends = [end.strip() for end in found.groups() if end is not None]
+        if (match := form.fullmatch(text)) is not None:
+            ends = [end.strip() for end in match.groups() if end is not None]
             first, second = _shared(ends[0], ends[1])
             if _is_end(first) and _is_end(second):
                 return RangeSpan(kind, first, second)

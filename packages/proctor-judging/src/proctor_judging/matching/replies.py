@@ -61,7 +61,9 @@ def _part_of_claim(claims: Claims, targets: Sequence[str]) -> AnswerMatch | None
     if len(claims.readings) != 1 or claims.readings[0].truth is not None:
         return None
     read = str(claims.readings[0])
-    held = [one for one in targets if LETTERS.search(one) and (has_words(read, one) or has_words(one, read))]
+    held = [
+        target for target in targets if LETTERS.search(target) and (has_words(read, target) or has_words(target, read))
+    ]
     return _arguable([read, held[0]]) if held else None
 
 
@@ -74,7 +76,7 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
             if verdict is None:
                 continue
             if len(claims.readings) > 1 or claims.hedged:
-                readings = [str(one) for one in claims.readings]
+                readings = [str(reading) for reading in claims.readings]
                 return _arguable(readings if len(readings) > 1 else [*readings, NOTHING])
             return verdict
     return None

@@ -153,8 +153,8 @@ def statements(reply: str) -> list[str]:
     if len(lines) > 1 and all(map(ITEM.match, lines)):
         return []
     text = corrected(reply)
-    if (found := EXPLANATION.search(text)) is not None and text[: found.start()].strip():
-        text = text[: found.start()]
+    if (match := EXPLANATION.search(text)) is not None and text[: match.start()].strip():
+        text = text[: match.start()]
     said = [sentence for sentence in split(text) if not QUESTION.search(sentence)]
     return [sentence for sentence in said if not DENIAL.fullmatch(sentence)] or said
 
@@ -166,22 +166,22 @@ def corrected(reply: str) -> str:
     ('it is Lyon.', 'It was 5.')
     """
     text = reply.strip()[-MOST_CHARACTERS:]
-    for found in reversed(list(CORRECTION.finditer(text))):
-        if re.search(r"\w", text[found.end() :]):
-            return text[found.end() :].strip()
+    for match in reversed(list(CORRECTION.finditer(text))):
+        if re.search(r"\w", text[match.end() :]):
+            return text[match.end() :].strip()
     return text
 
 
 def split(text: str) -> list[str]:
     """Return the sentences of a text, without list marks and emphasis; initials and `Dr.` end no sentence."""
     pieces, start = [], 0
-    for found in SENTENCE_END.finditer(text):
-        if found[0][0] == "." and SHORTENED.search(text[max(start, found.start() - 6) : found.start()]):
+    for match in SENTENCE_END.finditer(text):
+        if match[0][0] == "." and SHORTENED.search(text[max(start, match.start() - 6) : match.start()]):
             continue
-        if NUMBER_OF_ITEM.fullmatch(text[: found.end()]) and len(text[found.end() :].split()) < 5:
+        if NUMBER_OF_ITEM.fullmatch(text[: match.end()]) and len(text[match.end() :].split()) < 5:
             continue  # `2. Tokyo`, but not `42. Let me know if you need more.`
-        pieces.append(text[start : found.end()])
-        start = found.end()
+        pieces.append(text[start : match.end()])
+        start = match.end()
     pieces.append(text[start:])
     plain = [tidy(FORMULA.sub(r"\1\2", MARKUP.sub("", piece))).strip(" ;；") for piece in pieces]
     ends = [piece.strip(" \n*\"'”’)")[-1:] for piece in pieces]

@@ -71,8 +71,8 @@ def words(text: str) -> tuple[str, ...]:
     text = CONTRACTED.sub(lambda one: SHORTENED.get(one[1].lower(), one[1]) + " not", text)
     text = OF.sub("", HYPHEN.sub(" ", NUMBER_WORDS.sub(_in_digits, text)))
     parts = WORD.findall(text)
-    for place, word in enumerate(parts, start=1):
-        if place < len(parts) and (word in ARTICLES or word.lower() in ("an", "the") or (word == "A" and place == 1)):
+    for index, word in enumerate(parts, start=1):
+        if index < len(parts) and (word in ARTICLES or word.lower() in ("an", "the") or (word == "A" and index == 1)):
             continue
         number = read_number(word if word.isupper() or not word.isascii() else word.lower())
         if number is not None and not number.doubtful:
@@ -98,8 +98,8 @@ def _share(one: Sequence[str], other: Sequence[str]) -> float:
     row = [0] * (len(other) + 1)
     for first in one:
         above_left = 0
-        for place, second in enumerate(other, start=1):
-            above = row[place]
-            row[place] = above_left + 1 if first == second else max(above, row[place - 1])
+        for number, second in enumerate(other, start=1):
+            above = row[number]
+            row[number] = above_left + 1 if first == second else max(above, row[number - 1])
             above_left = above
     return 2 * row[-1] / (len(one) + len(other))

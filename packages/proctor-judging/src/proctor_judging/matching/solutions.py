@@ -25,16 +25,16 @@ def read_solutions(sentence: str) -> tuple[str, ...]:
     names: list[str] = []
     values: list[str] = []
     for piece in reversed(SEPARATOR.split(sentence)[-MOST_SOLUTIONS:]):
-        found = ASSIGNED.fullmatch(piece)
-        value = found["value"].strip(" .。") if found is not None else piece.strip(" .。")
-        if read_tree(value) is None or (found is None and not re.search(r"\d", value)):
+        match = ASSIGNED.fullmatch(piece)
+        value = match["value"].strip(" .。") if match is not None else piece.strip(" .。")
+        if read_tree(value) is None or (match is None and not re.search(r"\d", value)):
             break
-        names.insert(0, found["name"] if found is not None else "")
+        names.insert(0, match["name"] if match is not None else "")
         values.insert(0, value)
         if (
-            found is not None
-            and len(piece[: found.start("name")].strip()) > 1
-            and not piece[found.start("name") - 1].isspace()
+            match is not None
+            and len(piece[: match.start("name")].strip()) > 1
+            and not piece[match.start("name") - 1].isspace()
             and piece[0].isascii()
         ):
             break

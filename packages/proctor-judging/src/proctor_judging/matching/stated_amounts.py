@@ -87,7 +87,7 @@ def _answering_spans(plain: str, given: Collection[str], asked: QuestionForm) ->
         separate = complement and CLAUSE.search(plain[: complement[-1].start()])
         if whole and after and not (separate or in_complement or SUBJECT.match(plain)):
             break  # of `The element with number 79 is gold` the number is no answer
-        spans = [one for one in amount_spans(part, asked.clause) if not LABEL.search(part[: one.start])]
+        spans = [span for span in amount_spans(part, asked.clause) if not LABEL.search(part[: span.start])]
         first = spans[0].start == 0 if spans and complement and not whole else False
         if first and complement[-1][0].strip() == "=" and not CLAUSE.search(after):
             spans = spans[:1]  # = 6 ways to arrange 3 books
@@ -110,14 +110,14 @@ def _narrowed(spans: list[AmountSpan], sentence: str, given: Collection[str], as
         lambda those: [one for one in those if asked.kind == "moment" or not YEAR.fullmatch(one.text.rstrip("年"))],
         lambda those: _counted(those, sentence, asked),
     ):
-        if len({one.text for one in spans}) > 1:
+        if len({span.text for span in spans}) > 1:
             spans = narrow(spans) or spans
     return spans
 
 
 def _end_of_measure(sentence: str, asked: QuestionForm) -> int:
     """Return where the last measure that is asked for ends, as in `当x=2时取最小值-1`; 0 without one."""
-    measures = [found for found in MEASURES.finditer(sentence) if found[0].casefold() in asked.clause.casefold()]
+    measures = [match for match in MEASURES.finditer(sentence) if match[0].casefold() in asked.clause.casefold()]
     return measures[-1].end() if measures else 0
 
 
@@ -125,21 +125,21 @@ def _fitting(spans: list[AmountSpan], asked: QuestionForm) -> list[AmountSpan]:
     """Return the amounts of the kind that is asked for; none if no kind is."""
     if asked.kind == "moment":
         wanted = next((form for pattern, form in MOMENTS if pattern.search(asked.clause)), None)
-        moments = [one for one in spans if YEAR.fullmatch(one.text.rstrip("年")) or read_moments(tidy(one.text))]
-        return [one for one in moments if wanted is not None and wanted.search(one.text)] or moments
+        moments = [span for span in spans if YEAR.fullmatch(span.text.rstrip("年")) or read_moments(tidy(span.text))]
+        return [moment for moment in moments if wanted is not None and wanted.search(moment.text)] or moments
     if asked.kind != "amount":
         return spans
-    made = [(one, read_quantity(tidy(one.text))) for one in spans]
+    made = [(span, read_quantity(tidy(span.text))) for span in spans]
     same_unit = [one for one, amount in made if amount is not None and amount.unit in asked.units]
     kinds = [unit.dimensions for unit in asked.units] + list(CURRENCIES if asked.money else ())
     same_kind = [one for one, amount in made if amount is not None and amount.unit.dimensions in kinds]
-    shares = [one for one in spans if SHARE.search(one.text)] if ASKS_SHARE.search(asked.clause) else []
-    return same_unit or same_kind or shares or [one for one in spans if not read_moments(tidy(one.text))]
+    shares = [span for span in spans if SHARE.search(span.text)] if ASKS_SHARE.search(asked.clause) else []
+    return same_unit or same_kind or shares or [span for span in spans if not read_moments(tidy(span.text))]
 
 
 def _counted(spans: list[AmountSpan], sentence: str, asked: QuestionForm) -> list[AmountSpan]:
     """Return the amount whose counted noun the question names, of `3 gold and 2 silver medals`; none when none is nearer to it."""
-    nouns = [END_OF_NOUN.split(sentence[one.end :].lstrip(), maxsplit=1)[0].strip(" .") for one in spans]
+    nouns = [END_OF_NOUN.split(sentence[span.end :].lstrip(), maxsplit=1)[0].strip(" .") for span in spans]
     near = [len(asked.stems & echo(noun)) for noun in nouns]
     best = max(near)
     return [spans[near.index(best)]] if asked.stems and all(nouns) and near.count(best) == 1 else []

@@ -215,12 +215,12 @@ def variants(complement: str) -> Iterable[str]:
             text = text[moved.end() :]
             yield text
         for pattern in (MANNER, PLACED, EPITHET, HAN_MODIFIER, LAST_NAME):
-            if (found := pattern.match(text)) is not None and found.end() < len(text):
-                text = text[found.end() :]
+            if (match := pattern.match(text)) is not None and match.end() < len(text):
+                text = text[match.end() :]
                 yield text
         for pattern in (APPOSITION, CUT):
-            if (found := pattern.search(text)) is not None and found.start():
-                text = text[: found.start()]
+            if (match := pattern.search(text)) is not None and match.start():
+                text = text[: match.start()]
                 yield text
         for pattern in (ENDED, HAN_AGENT_END, PLACE_OF, PLURAL):
             if (shorter := pattern.sub("", text)) and shorter != text:
@@ -256,18 +256,18 @@ def _names_in(sentence: str, asked: QuestionForm) -> list[str]:
     """Return the capitalised names of a sentence, but for those the question holds."""
     names = []
     question = asked.clause.casefold()
-    for found in NAME.finditer(SPAN.sub("·", sentence)):
-        words = found[0].split(" ")
+    for match in NAME.finditer(SPAN.sub("·", sentence)):
+        words = match[0].split(" ")
         while words and (words[0].casefold() in NOT_A_NAME | YOU or MANNER.fullmatch(words[0])):
             words = words[1:]
         name = " ".join(words).rstrip(".'’")
         if (
             not name
-            or (not asked.stems and found.start() == 0 and len(words) == 1)
+            or (not asked.stems and match.start() == 0 and len(words) == 1)
             or (question and re.search(rf"\b{re.escape(name.casefold())}\b", question))
         ):
             continue
-        before = sentence[max(0, found.start() - 20) : found.start()]
+        before = sentence[max(0, match.start() - 20) : match.start()]
         if re.search(r"\b(?:against|with|over|beat|beating|defeated)(?: the)? $", before):
             continue
         if re.search(r"\b(?:of|after|near|opposite|like)(?: the)? $", before) or COMPARED.search(before.strip() + " "):

@@ -191,14 +191,14 @@ def _traditional() -> Mapping[int, int | str]:
 
 def _same(answer: str, target: str) -> bool:
     if MEANING.search(target) or MEANING.search(answer):
-        one, other = _tight(answer), _tight(target)
-        if one == other:
+        text, other = _tight(answer), _tight(target)
+        if text == other:
             return True
-        return one.casefold() == other.casefold() and not SHORT_LETTERS.search(target)
-    one, other = _folded(answer), _folded(target)
-    if one == other:
-        return bool(one) or answer == target
-    compact = one.replace(" ", "")
+        return text.casefold() == other.casefold() and not SHORT_LETTERS.search(target)
+    text, other = _folded(answer), _folded(target)
+    if text == other:
+        return bool(text) or answer == target
+    compact = text.replace(" ", "")
     return len(compact) >= 5 and compact == other.replace(" ", "") and len(negations(answer)) == len(negations(target))
 
 
@@ -215,9 +215,9 @@ def units_differ_in_case(answer: str, target: str) -> bool:
 
 def _case_tells(answer: str, target: str) -> bool:
     """Symbols of units (`mg`, `Mg`) and of chemistry (`Co`, `CO`) are told apart by case alone."""
-    one, other = read_unit(answer), read_unit(target)
-    if one is not None and other is not None:
-        return one != other
+    unit, other = read_unit(answer), read_unit(target)
+    if unit is not None and other is not None:
+        return unit != other
     pair = {answer, target}
     written = {answer.title(), answer.upper()}
     return (

@@ -69,8 +69,8 @@ def tokens_of(text: str) -> list[str]:
     tokens: list[str] = []
     strong = re.search(r"[\^=+*(\\√π<>]", text) is not None
     blank = False
-    for found in TOKEN.finditer(text):
-        kind, mark = found.lastgroup, found[0]
+    for match in TOKEN.finditer(text):
+        kind, mark = match.lastgroup, match[0]
         if kind == "blank":
             blank = True
             continue

@@ -115,11 +115,11 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
     for clause in reversed(clauses):
         if asked.kind == "truth" and SHORT.fullmatch(clause):
             return not negations(clause)
-        found = SAID.fullmatch(clause)
-        if found is not None and found["zh"] == "成立" and asked.kind != "truth":
+        match = SAID.fullmatch(clause)
+        if match is not None and match["zh"] == "成立" and asked.kind != "truth":
             continue
-        if found is not None and not REPORTED.search(clause):
-            denied = len(negations(_without_names(clause[: found.start(found.lastgroup or 0)]))) + len(
+        if match is not None and not REPORTED.search(clause):
+            denied = len(negations(_without_names(clause[: match.start(match.lastgroup or 0)]))) + len(
                 NEGATIVE.findall(clause)
             )
             return denied % 2 == 0
@@ -163,7 +163,7 @@ def _echoed(sentence: str, clauses: list[str], asked: QuestionForm, whole: str) 
     compared = truth_of_comparison(sentence, clause_asked)
     if compared is not None:
         return compared
-    opposite = [one for one in clauses if one.isascii() and _is_opposite(one, clause_asked, asked)]
+    opposite = [text for text in clauses if text.isascii() and _is_opposite(text, clause_asked, asked)]
     if opposite:
         return len(negations(_without_names(opposite[-1]))) % 2 == 1
     said = echo(best)
@@ -205,7 +205,7 @@ def _another_number(clause: str, question: str) -> bool:
 
 def _names_another(sentence: str, question: str) -> bool:
     """True if a sentence has another name where the question has one: Bell, asked whether Edison did it."""
-    asked, said = ({found[0] for found in NAME.finditer(text, start)} for text, start in ((question, 4), (sentence, 1)))
+    asked, said = ({match[0] for match in NAME.finditer(text, start)} for text, start in ((question, 4), (sentence, 1)))
     return not any(name in sentence for name in asked) and bool(said - asked) and not PRONOUN.search(sentence)
 
 

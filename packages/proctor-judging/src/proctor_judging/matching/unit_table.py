@@ -69,8 +69,8 @@ def read_unit(text: str) -> MeasureUnit | None:
     text = text.strip()
     if not text or len(text) > LONGEST:
         return None
-    if (found := DEGREES.fullmatch(text)) is not None:
-        zero, step = TEMPERATURES["celsius" if found[1] or found[3] else "fahrenheit"]
+    if (match := DEGREES.fullmatch(text)) is not None:
+        zero, step = TEMPERATURES["celsius" if match[1] or match[3] else "fahrenheit"]
         if len(text) > 1:  # C and F alone are coulomb and farad
             return MeasureUnit(step, (("K", 1),), zero)
     return _named(text) or _compound(text)
@@ -177,11 +177,11 @@ def _lines() -> Iterator[tuple[str, list[str], list[str], list[str], str]]:
 
 
 def _value(text: str, table: dict[str, MeasureUnit]) -> MeasureUnit:
-    found = FACTOR.fullmatch(text)
-    if found is None:
+    match = FACTOR.fullmatch(text)
+    if match is None:
         return MeasureUnit(Fraction(1), ((text, 1),))
-    factor, powers = Fraction(found[1]) / Fraction(found[2] or 1), dict[str, int]()
-    for sign, side in zip((1, -1), found[3].split("/"), strict=False):
+    factor, powers = Fraction(match[1]) / Fraction(match[2] or 1), dict[str, int]()
+    for sign, side in zip((1, -1), match[3].split("/"), strict=False):
         for name, exponent in re.findall(r"([^\s^]+)(?:\^(-?\d))?", side):
             unit, power = table[name], int(exponent or 1) * sign
             factor *= unit.factor**power

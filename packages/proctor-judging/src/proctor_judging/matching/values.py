@@ -109,8 +109,8 @@ def _agree(one: Tree, other: Tree, factor: int | None, arithmetic: Arithmetic) -
     variables = one.variables() | other.variables()
     real = bool(variables) and "i" not in one.names() | other.names()
     agreed, ratio = 0, None
-    for place, negative in enumerate(_negatives(sorted(variables)) if variables else [()]):
-        point = {name: arithmetic.number(_coordinate(name, place, negative=name in negative)) for name in variables}
+    for index, negative in enumerate(_negatives(sorted(variables)) if variables else [()]):
+        point = {name: arithmetic.number(_coordinate(name, index, negative=name in negative)) for name in variables}
         evaluation = _Evaluation(arithmetic, point, real=real)
         try:
             first, second = evaluation.of(one), evaluation.of(other)

@@ -27,13 +27,13 @@ def versions(answer: str, target: str) -> AnswerMatch | None:
     """Compare two version or section numbers, if at least one says what it numbers: the digits between the dots have to be equal."""
     if "." not in target or "." not in answer or max(len(answer), len(target)) > LONGEST:
         return None
-    made, expected = NUMBERED.fullmatch(answer), NUMBERED.fullmatch(target)
-    if made is None or expected is None or not (made["label"] or expected["label"]):
+    match, expected = NUMBERED.fullmatch(answer), NUMBERED.fullmatch(target)
+    if match is None or expected is None or not (match["label"] or expected["label"]):
         return None
-    labels = [_label(found["label"]) for found in (made, expected)]
+    labels = [_label(found["label"]) for found in (match, expected)]
     if any(label is None for label in labels) or (all(labels) and labels[0] != labels[1]):
         return None
-    same = made["number"] == expected["number"]
+    same = match["number"] == expected["number"]
     return accept(RULE, say("Both are the same version or part.")) if same else differ(RULE, answer, target)
 
 

@@ -93,8 +93,8 @@ def agree(
     Raises:
         BadInput: no such file or run, no item that two have rated, or points off the scale.
     """
-    files = [Path(one) for one in sources if not isinstance(one, Run) and Path(one).is_file()]
-    runs = [_run(one, store) for one in sources if isinstance(one, Run) or not Path(one).is_file()]
+    files = [Path(source) for source in sources if not isinstance(source, Run) and Path(source).is_file()]
+    runs = [_run(source, store) for source in sources if isinstance(source, Run) or not Path(source).is_file()]
     scale = scale or _scale(runs) or Scale()
     judged = [one for run in runs for one in _judged(run, scorer, scale)]
     known = list(dict.fromkeys(name for each in judged for one in each.rated for name in one.points))
@@ -102,20 +102,20 @@ def agree(
     for run in runs:
         _check_texts(run, digests)
     weights = judged[0].weights if judged else {}
-    clusters = {one.id: one.cluster for run in runs for one in run.store.planned(run.id) if one.cluster}
+    clusters = {sample.id: sample.cluster for run in runs for sample in run.store.planned(run.id) if sample.cluster}
     least = settings().least_agreement if least is None else least
     people, together = ([calibrate.with_average(one, weights) for one in rated] for rated in (people, together))
     said, joint = [], []
-    in_files = {(one.rater, one.item) for one in people}
+    in_files = {(person.rater, person.item) for person in people}
     for one in judged:
         labelled = [rated for rated in one.labelled if (rated.rater, rated.item) not in in_files]
         said.append([*people, *labelled])
         joint.append(calibrate.together([*together, *labelled]) if labelled else together)
     people = max(said, key=len, default=people)  # labels of different scorers are answers to different questions
-    found = Agreement(
-        people=tuple(dict.fromkeys(one.rater for one in people)),
+    agreement = Agreement(
+        people=tuple(dict.fromkeys(person.rater for person in people)),
         scorers=tuple(one.name for one in judged),
-        items=len({one.item for one in [*people, *(one for each in judged for one in each.rated)]}),
+        items=len({person.item for person in [*people, *(one for each in judged for one in each.rated)]}),
         scale=scale,
         between_people=tuple(calibrate.agree(people, scale, clusters=clusters, level=level)),
         between_scorers=tuple(
@@ -130,14 +130,18 @@ def agree(
         raters_apart=tuple(calibrate.raters_apart(people, scale)),
         items_apart=tuple(one for one in calibrate.items_apart(people, scale) if one.distance)[:SHOWN_APART],
     )
-    if not (found.between_people or found.between_scorers or any(one.rows for one in found.held)):
+    if not (
+        agreement.between_people
+        or agreement.between_scorers
+        or any(agreed_scorer.rows for agreed_scorer in agreement.held)
+    ):
         raise BadInput(
             "No item was rated by two of them, so there is nothing to compare. Are the labels of other data?"
         )
     if keep:
-        for one, held in zip(judged, found.held, strict=False):
+        for one, held in zip(judged, agreement.held, strict=False):
             _keep(one, held)
-    return found
+    return agreement
 
 
 class _Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -238,10 +242,10 @@ def _weights(about: JudgeInfo | None) -> Mapping[str, float]:
     if about is None or not about.rubric:
         return {}
     try:
-        found = rubric(about.rubric)
+        judge_rubric = rubric(about.rubric)
     except BadInput:
         return {}
-    return found.weights if found.digest == about.rubric_digest else {}
+    return judge_rubric.weights if judge_rubric.digest == about.rubric_digest else {}
 
 
 def _people(files: Sequence[Path], known: Sequence[str]) -> tuple[list[Rated], list[Rated], Mapping[str, str]]:
@@ -303,7 +307,7 @@ def _held(
     items = {one.item for one in judged.rated}
     both = [one for one in together if one.item in items]
     rows = calibrate.agree([*both, *judged.rated], scale, clusters=clusters, level=level) if both else []
-    raters = {one.rater for one in people if one.item in items}
+    raters = {person.rater for person in people if person.item in items}
     is_drawn = not judged.labelled
     corrected = (
         calibrate.corrected(judged.rated, both, scale, clusters=clusters, level=level) if both and is_drawn else []
@@ -311,7 +315,7 @@ def _held(
     calibration = calibrate.calibration(rows, len(both), len(raters), least)
     if not is_drawn:
         calibration = say("{calibration}; people chose the items, so it corrects no figure", calibration=calibration)
-    figures = {one.name: one for one in judged.about.figures} if judged.about else {}
+    figures = {figure.name: figure for figure in judged.about.figures} if judged.about else {}
     main = judged.about.main if judged.about and judged.about.kind else "accuracy"
     shown = []
     for one in corrected:
@@ -331,9 +335,9 @@ def _held(
         judged=len(judged.rated),
         rows=tuple(rows),
         raw=tuple(
-            one
-            for one in judged.run.estimates
-            if not one.slice and one.name.removeprefix(f"{judged.scorer}.") in raw_names
+            estimate
+            for estimate in judged.run.estimates
+            if not estimate.slice and estimate.name.removeprefix(f"{judged.scorer}.") in raw_names
         ),
         corrected=tuple(shown),
         calibration=calibration,

@@ -46,11 +46,20 @@ def sections_of_held(held: AgreedScorer, words: ReportWords) -> list[SectionBloc
                 ),
                 columns=[words.t("Figure"), words.t("The judge says"), words.t("Corrected"), words.t("Method")],
                 rows=[
-                    [words.metric(name).replace("_", " "), _number(raw.get(name)), _number(one), words.t(one.method)]
-                    for one in held.corrected
-                    for name in [one.name.removesuffix(CORRECTED)]
+                    [
+                        words.metric(name).replace("_", " "),
+                        _number(raw.get(name)),
+                        _number(estimate),
+                        words.t(estimate.method),
+                    ]
+                    for estimate in held.corrected
+                    for name in [estimate.name.removesuffix(CORRECTED)]
                 ],
-                remarks=[f"{one.name}: {words.t(one.note)}" for one in held.corrected if one.value is None],
+                remarks=[
+                    f"{estimate.name}: {words.t(estimate.note)}"
+                    for estimate in held.corrected
+                    if estimate.value is None
+                ],
             )
         )
     return shown

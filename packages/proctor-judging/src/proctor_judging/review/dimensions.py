@@ -62,20 +62,24 @@ def of_rubric(name: str) -> tuple[ReviewDimension, ...]:
     """
     from proctor_judging.judges.rubric import rubric
 
-    found = rubric(name)
-    whole = found.low == int(found.low) and found.high == int(found.high) and found.high - found.low > 1
+    judge_rubric = rubric(name)
+    whole = (
+        judge_rubric.low == int(judge_rubric.low)
+        and judge_rubric.high == int(judge_rubric.high)
+        and judge_rubric.high - judge_rubric.low > 1
+    )
     return tuple(
         ReviewDimension(
-            name=one.name,
-            low=int(found.low) if whole else found.low,
-            high=int(found.high) if whole else found.high,
-            step=1 if whole else (found.high - found.low) / FINE_STEPS,
+            name=dimension.name,
+            low=int(judge_rubric.low) if whole else judge_rubric.low,
+            high=int(judge_rubric.high) if whole else judge_rubric.high,
+            step=1 if whole else (judge_rubric.high - judge_rubric.low) / FINE_STEPS,
             words_by_lang={
                 lang: ReviewWords(
-                    title=words.title or one.name.replace("_", " "), asks=words.text, anchors=words.anchors
+                    title=words.title or dimension.name.replace("_", " "), asks=words.text, anchors=words.anchors
                 )
-                for lang, words in (("en", one.words("en")), ("zh", one.words("zh")))
+                for lang, words in (("en", dimension.words("en")), ("zh", dimension.words("zh")))
             },
         )
-        for one in found.dimensions
+        for dimension in judge_rubric.dimensions
     )

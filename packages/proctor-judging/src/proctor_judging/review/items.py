@@ -92,7 +92,7 @@ def _item(row: DataRow) -> ReviewItem:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value.strip()
-    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         return "\n\n".join(value)
     try:
         return msgspec.json.encode(value).decode()

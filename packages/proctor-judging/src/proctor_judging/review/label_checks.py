@@ -31,19 +31,19 @@ def checked_scores(given: Mapping[str, float], dimensions: Sequence[ReviewDimens
         BadInput: one is missing, or out of range.
     """
     scores = {}
-    for one in dimensions:
-        score = given.get(one.name)
+    for dimension in dimensions:
+        score = given.get(dimension.name)
         if score is None:
-            raise BadInput("A score is missing: {name}.", name=one.name)
-        if isinstance(score, bool) or not one.low <= score <= one.high:  # false for NaN too
+            raise BadInput("A score is missing: {name}.", name=dimension.name)
+        if isinstance(score, bool) or not dimension.low <= score <= dimension.high:  # false for NaN too
             raise BadInput(
                 "{name} is scored from {low} to {high}, not {score}.",
-                name=one.name,
-                low=one.low,
-                high=one.high,
+                name=dimension.name,
+                low=dimension.low,
+                high=dimension.high,
                 score=score,
             )
-        scores[one.name] = score
+        scores[dimension.name] = score
     return scores
 
 

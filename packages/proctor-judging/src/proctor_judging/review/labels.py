@@ -87,7 +87,7 @@ class LabelRecord(msgspec.Struct, frozen=True, kw_only=True):
     def current(self) -> list[LabelEntry]:
         """The newest label of each reviewer, of the text that was judged last."""
         judged = self.entries[-1].item_digest
-        newest = {one.reviewer: one for one in self.entries if not one.decides and one.item_digest == judged}
+        newest = {entry.reviewer: entry for entry in self.entries if not entry.decides and entry.item_digest == judged}
         return [*newest.values()]
 
     @property

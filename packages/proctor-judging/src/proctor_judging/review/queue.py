@@ -121,12 +121,12 @@ class Review:
 
     def conflicts(self) -> list[ReviewConflict]:
         """Return where reviewers disagree and no adjudicator has decided."""
-        found = []
+        review_conflicts = []
         for item, record in self._judged():
             on = labels.differ(record.current, self.distance)
             if on and record.decision is None:
-                found.append(ReviewConflict(item=item, entries=tuple(record.current), on=on))
-        return found
+                review_conflicts.append(ReviewConflict(item=item, entries=tuple(record.current), on=on))
+        return review_conflicts
 
     # What is said
 
@@ -211,12 +211,12 @@ class Review:
         return ReviewProgress(
             total=total,
             done=len(entries),
-            by_status={status: sum(one.status == status for one in entries) for status in STATUSES},
-            mean=_mean(one.total for one in entries),
+            by_status={status: sum(entry.status == status for entry in entries) for status in STATUSES},
+            mean=_mean(entry.total for entry in entries),
             by_dimension={
                 name: mean
                 for name in (dimension.name for dimension in self.dimensions)
-                if (mean := _mean(one.scores[name] for one in entries if name in one.scores)) is not None
+                if (mean := _mean(entry.scores[name] for entry in entries if name in entry.scores)) is not None
             },
         )
 
@@ -231,13 +231,13 @@ class Review:
 
         people = self.people()
         units = [{one.reviewer: one for one in record.current} for _, record in self._judged()]
-        said = [[unit[one].status if one in unit else None for one in people] for unit in units]
-        found = {"status": krippendorff_alpha(said)}
+        said = [[unit[person].status if person in unit else None for person in people] for unit in units]
+        estimates = {"status": krippendorff_alpha(said)}
         for dimension in self.dimensions:
             name = dimension.name
-            rated = [[unit[one].scores.get(name) if one in unit else None for one in people] for unit in units]
-            found[name] = krippendorff_alpha(rated, scale="ordinal")
-        return found
+            rated = [[unit[person].scores.get(name) if person in unit else None for person in people] for unit in units]
+            estimates[name] = krippendorff_alpha(rated, scale="ordinal")
+        return estimates
 
     def records(self) -> dict[str, LabelRecord]:
         """Return the current verification file, whichever process wrote it."""
@@ -330,7 +330,7 @@ class _Watched(Generic[T]):
 
 def _own(record: LabelRecord | None, reviewer: str) -> LabelEntry | None:
     entries = record.entries if record is not None else ()
-    return next((one for one in reversed(entries) if one.reviewer == reviewer and not one.decides), None)
+    return next((entry for entry in reversed(entries) if entry.reviewer == reviewer and not entry.decides), None)
 
 
 def _state(item: ReviewItem, entry: LabelEntry | None) -> State:

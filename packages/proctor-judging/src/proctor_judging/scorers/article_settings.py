@@ -125,18 +125,18 @@ def letters_at(text: str, position: Position) -> str:
     ('B', 'C', 'AC')
     """
     said = without_thoughts(text)
-    found = letter_groups(said)
-    if not found:
+    texts = letter_groups(said)
+    if not texts:
         return read_letters(text) or ""
     match position:
         case "start":
-            return found[0]
+            return texts[0]
         case "end":
-            return found[-1]
+            return texts[-1]
         case "middle":
-            return found[len(found) // 2]
+            return texts[len(texts) // 2]
         case "all":
-            return "".join(dict.fromkeys("".join(found)))
+            return "".join(dict.fromkeys("".join(texts)))
 
 
 def _at(position: Position | None, scorer: Scorer) -> Scorer:

@@ -128,9 +128,10 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     if not any(expected):
         return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
     claims = read_claims(trajectory.answer, sample.question, len(expected))
-    made = claims.answers
+    answers = claims.answers
     right = [
-        any(ways) for ways in zip(_right(made, expected, options), _right(claims.bare, expected, options), strict=True)
+        any(ways)
+        for ways in zip(_right(answers, expected, options), _right(claims.bare, expected, options), strict=True)
     ]
     if len(expected) == 1 and not right[0]:
         right = [_said(trajectory.answer, expected[0], sample.question, options)]
@@ -141,13 +142,13 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         else say(
             "Wrong: {blanks}.",
             blanks="; ".join(
-                f"({place}) {answer or '-'} / {'|'.join(alternatives)}"
-                for place, (good, answer, alternatives) in enumerate(zip(right, made, expected, strict=True), 1)
+                f"({number}) {answer or '-'} / {'|'.join(alternatives)}"
+                for number, (good, answer, alternatives) in enumerate(zip(right, answers, expected, strict=True), 1)
                 if not good
             ),
         )
     )
-    return Score(points=points, out_of=len(expected), answer="\n".join(made), reason=reason)
+    return Score(points=points, out_of=len(expected), answer="\n".join(answers), reason=reason)
 
 
 class BlankClaims(msgspec.Struct, frozen=True):

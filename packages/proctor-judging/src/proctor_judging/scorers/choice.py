@@ -139,8 +139,8 @@ def _named_by_text(reply: str, chosen: str, letters: str, texts: Mapping[str, st
     """Return the options that a reply chooses, or names as well, where their texts are read as their letters."""
     if not texts:
         return ""
-    found = read_choice(with_letters(reply[-LONGEST_REPLY:], texts), letters, question)
-    return "".join(letter for letter in (found.chosen or "") + found.others if letter not in chosen)
+    chosen_letters = read_choice(with_letters(reply[-LONGEST_REPLY:], texts), letters, question)
+    return "".join(letter for letter in (chosen_letters.chosen or "") + chosen_letters.others if letter not in chosen)
 
 
 def _hinted(reply: str, texts: Mapping[str, str], question: str, *, denied: str) -> list[str]:
@@ -182,13 +182,21 @@ def _read_texts(
     if given is None:
         return None
     lettered = with_letters(reply[-LONGEST_REPLY:].replace("’", "'"), texts)
-    found = read_choice(lettered, letters, question)
-    if found.chosen is None and not found.guessed and (nearest := nearest_option(lettered, letters, question)):
-        found = ChosenLetters(nearest, denied=found.denied)
-    if found.chosen is None:
+    chosen_letters = read_choice(lettered, letters, question)
+    if (
+        chosen_letters.chosen is None
+        and not chosen_letters.guessed
+        and (nearest := nearest_option(lettered, letters, question))
+    ):
+        chosen_letters = ChosenLetters(nearest, denied=chosen_letters.denied)
+    if chosen_letters.chosen is None:
         chosen = [letter for letter, text in texts.items() if text.strip() and _gives(given, text, question)]
-        found = ChosenLetters(chosen[0], denied=found.denied) if len(chosen) == 1 and not found.guessed else found
-    return None if set(found.chosen or "") & set(denied + found.denied) else found
+        chosen_letters = (
+            ChosenLetters(chosen[0], denied=chosen_letters.denied)
+            if len(chosen) == 1 and not chosen_letters.guessed
+            else chosen_letters
+        )
+    return None if set(chosen_letters.chosen or "") & set(denied + chosen_letters.denied) else chosen_letters
 
 
 def _text_after(reply: str, chosen: str, texts: Mapping[str, str]) -> str | None:

@@ -103,34 +103,34 @@ def read_claims(reply: str, question: str = "") -> NumberClaims:
 
 def _best(amount: Amount, targets: Sequence[str], question: str, options: AnswerOptions, *, alone: bool) -> AnswerMatch:
     verdicts = [_compared(amount, target, question, options, alone=alone) for target in targets]
-    return next((one for one in verdicts if one.right or one.undecided), verdicts[0])
+    return next((verdict for verdict in verdicts if verdict.right or verdict.undecided), verdicts[0])
 
 
 def _compared(amount: Amount, target: str, question: str, options: AnswerOptions, *, alone: bool) -> AnswerMatch:
     """Return the verdict on an amount; within a sentence its unit is what was counted when neither target nor question name one."""
     noun = counted_noun(target)
     counts = noun and amount.noun.casefold().startswith((noun[:-1] or noun).casefold())
-    made = f"{amount.text}{' ' * noun.isascii()}{noun}" if counts else amount.text
-    made = _of_one(made, question)
-    verdict = match_asked(made, target, question, options)
+    text = f"{amount.text}{' ' * noun.isascii()}{noun}" if counts else amount.text
+    text = _of_one(text, question)
+    verdict = match_asked(text, target, question, options)
     if verdict.right or options.unit:
         return verdict
     bare_target = read_number(tidy(target)) is not None
     for scale in SCALE_ASKED.findall(question) if bare_target else ():
         scaled = f"{target} {scale[0].removesuffix('s')}" if scale[0] else target + scale[1]
-        if (asked := match_asked(_without_unit(PER.sub("", made)), scaled, question, options)).right:
+        if (asked := match_asked(_without_unit(PER.sub("", text)), scaled, question, options)).right:
             return asked
     units = units_asked(question) if bare_target else []
     for unit in units:
         in_unit = target + SPACE[unit.isalpha() and unit.isascii()] + unit
-        if (asked := match_asked(made, in_unit, question, options)).right:
+        if (asked := match_asked(text, in_unit, question, options)).right:
             return asked
-    bare = _without_unit(PER.sub("", made))
-    if units and echo(made.replace(bare, "")) <= echo(question):
+    bare = _without_unit(PER.sub("", text))
+    if units and echo(text.replace(bare, "")) <= echo(question):
         return match_asked(bare, target, question, options)  # 40 hours a week, where hours a week are asked for
     if units or verdict.rule != "units" or not verdict.ambiguous:
         return verdict
-    strict = "%" in made or (alone and not echo(question))
+    strict = "%" in text or (alone and not echo(question))
     return verdict if strict else match_asked(bare, target, question, options)
 
 

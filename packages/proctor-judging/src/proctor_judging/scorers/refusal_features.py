@@ -306,8 +306,8 @@ def _add_han(clause: str, features: set[str]) -> tuple[bool, bool]:
 def _add_words(words: Sequence[str], features: set[str]) -> tuple[bool, bool]:
     features.update(f"w{word}" for word in words if word not in UNREMARKABLE)
     features.update(f"w{one} {two}" for one, two in pairwise(words))
-    for one, two, three in zip(words, words[1:], words[2:], strict=False):
-        features |= {f"w{one} {two} {three}", f"w{one} * {three}"}
+    for text, two, three in zip(words, words[1:], words[2:], strict=False):
+        features |= {f"w{text} {two} {three}", f"w{text} * {three}"}
     features |= {f"w^{words[0]}", f"w^{' '.join(words[:2])}", f"w{' '.join(words[-2:])}$", f"w{words[-1]}$"}
     features.update(_runs(_shape_of_words(words)))
     own = [at for at, word in enumerate(words) if word == "<I>"]
@@ -351,9 +351,9 @@ def _shape_of_words(words: Sequence[str]) -> str:
 
 def _shape_of_han(clause: str) -> str:
     shape, end = "", 0
-    for found in HAN_SHAPES.finditer(clause):
-        shape += "." * (found.start() > end and not shape.endswith(".")) + str(found.lastgroup)
-        end = found.end()
+    for match in HAN_SHAPES.finditer(clause):
+        shape += "." * (match.start() > end and not shape.endswith(".")) + str(match.lastgroup)
+        end = match.end()
     return shape + "." * (end < len(clause))
 
 

@@ -42,7 +42,7 @@ def token_embedding_f1(sample: Sample, trajectory: Trajectory) -> Score | Unscor
 
 
 def _words(text: str) -> list[str]:
-    return [found[0].casefold() for found, _ in zip(WORD.finditer(text), range(WORDS), strict=False)]
+    return [match[0].casefold() for match, _ in zip(WORD.finditer(text), range(WORDS), strict=False)]
 
 
 def _f1(made: list[str], wanted: list[str]) -> tuple[float, float, float]:

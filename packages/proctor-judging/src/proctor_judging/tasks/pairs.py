@@ -74,7 +74,7 @@ def task(
     """
     if len(sets) < 2:
         raise BadInput("Name at least two sets to compare: files, or stored runs.")
-    found = _named([_set(one, columns, store) for one in sets])
+    found = _named([_set(text, columns, store) for text in sets])
     _check(found)
     roles = [role for role in JUDGED if all(role in one.roles for one in found)]
     if not roles:
@@ -106,12 +106,12 @@ def battles_of(judged: Judged, control: Control = "none") -> list[RankedBattle]:
             item=sample.cluster or sample.id,
             first=sample.meta["systems"][0],
             second=sample.meta["systems"][1],
-            won=WON[one.result],
-            style=_style(sample, one.rival, control),
+            won=WON[comparison.result],
+            style=_style(sample, comparison.rival, control),
         )
         for sample, verdict in judged()
-        for one in verdict.result.known.comparisons
-        if one.result in WON and "systems" in sample.meta
+        for comparison in verdict.result.known.comparisons
+        if comparison.result in WON and "systems" in sample.meta
     ]
 
 
@@ -121,23 +121,23 @@ def _strengths(control: Control, seed: int, found: Sequence[Estimate], judged: J
     if not battles:
         return []
     ranking = bradley_terry(battles, seed=seed)
-    note = next((one.note for one in found if one.note), "")
+    note = next((estimate.note for estimate in found if estimate.note), "")
     return [
         Estimate(
             name="strength",
-            slice=f"system={one.name}",
-            value=one.elo,
-            low=one.low,
-            high=one.high,
+            slice=f"system={rating.name}",
+            value=rating.elo,
+            low=rating.low,
+            high=rating.high,
             level=ranking.level,
             method=ranking.method,
-            scored=one.battles,
-            planned=one.battles,
+            scored=rating.battles,
+            planned=rating.battles,
             clusters=ranking.items,
             note=say("{note}; {more}", note=note, more=ranking.note) if ranking.note else note,
             unit="number",
         )
-        for one in ranking.ratings
+        for rating in ranking.ratings
     ]
 
 
@@ -155,20 +155,20 @@ def _run(run_id: str, store: str | None) -> Set:
 
     opened = open_store(store_url(store, settings()))
     opened.run(run_id)
-    found: dict[str, JudgedItem] = {}
+    judged_items: dict[str, JudgedItem] = {}
     for trial in opened.trials(run_id):
-        if trial.outcome in IN_THE_MEAN and trial.sample_id not in found:
+        if trial.outcome in IN_THE_MEAN and trial.sample_id not in judged_items:
             answer = trial.trajectory.answer if trial.outcome == "scored" else ""
             asked = opened.sample(run_id, trial.sample_id)
             texts = {"question": asked.question if asked is not None else "", "answer": answer}
             tags = asked.tags if asked is not None else {}
-            found[trial.sample_id] = JudgedItem(
+            judged_items[trial.sample_id] = JudgedItem(
                 id=trial.sample_id, texts={role: text for role, text in texts.items() if text}, tags=tags
             )
     opened.close()
-    if not any("answer" in item.texts for item in found.values()):
+    if not any("answer" in item.texts for item in judged_items.values()):
         raise BadInput("The run {run} has no answers to compare.", run=run_id)
-    items = list(found.values())
+    items = list(judged_items.values())
     return Set(name=run_id, digest=digest(items), roles=("question", "answer"), read=lambda: iter(items))
 
 
@@ -176,8 +176,8 @@ def _named(found: Sequence[Set]) -> list[Set]:
     """Return the sets under names that are different."""
     names = [one.name for one in found]
     return [
-        msgspec.structs.replace(one, name=f"{one.name}-{place}") if names.count(one.name) > 1 else one
-        for place, one in enumerate(found, start=1)
+        msgspec.structs.replace(one, name=f"{one.name}-{number}") if names.count(one.name) > 1 else one
+        for number, one in enumerate(found, start=1)
     ]
 
 
@@ -232,12 +232,12 @@ def _drawn(found: Sequence[Set], roles: Sequence[str], count: int, seed: int) ->
 def _pair(item: JudgedItem, rivals: Sequence[JudgedItem], roles: Sequence[str], systems: tuple[str, str]) -> Sample:
     """Return an item with its rivals; a question that both answer is context, and not compared."""
     asked = item.texts.get("question", "")
-    is_answer = "answer" in roles and bool(asked) and all(one.texts.get("question") == asked for one in rivals)
+    is_answer = "answer" in roles and bool(asked) and all(rival.texts.get("question") == asked for rival in rivals)
     compared = [role for role in roles if role != "question"] if is_answer else list(roles)
     meta: dict[str, object] = {
         "item": {"question": asked} if is_answer else {},
         "recorded": item.text(compared),
-        "rivals": [{"id": one.id, "text": one.text(compared)} for one in rivals],
+        "rivals": [{"id": rival.id, "text": rival.text(compared)} for rival in rivals],
         "systems": list(systems),
     }
     return msgspec.structs.replace(sample(item), meta=meta)

@@ -113,11 +113,11 @@ def findings(
 
 def _corrected(found: Sequence[ProbeFinding], margin: float, level: float) -> list[ProbeFinding]:
     """Return the findings, of which those are accusations that outlast Holm's correction over all that apply."""
-    tested = [one for one in found if one.verdict != "not_applicable"]
+    tested = [finding for finding in found if finding.verdict != "not_applicable"]
     adjusted = holm([1.0 if one.p_value is None else one.p_value for one in tested])
     spared = {id(one) for one, p in zip(tested, adjusted, strict=True) if one.verdict == "biased" and p > 1 - level}
     words = say("perhaps above {margin}, as one of {count} probes", margin=f"{margin:.0%}", count=len(tested))
-    return [replace(one, verdict="unclear", words=words) if id(one) in spared else one for one in found]
+    return [replace(finding, verdict="unclear", words=words) if id(finding) in spared else finding for finding in found]
 
 
 def _finding(

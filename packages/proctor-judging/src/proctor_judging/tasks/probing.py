@@ -28,12 +28,12 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_biased(self) -> bool:
         """True if a bias beyond the margin outlasts the correction for the number of probes."""
-        return any(one.verdict == "biased" for one in self.findings)
+        return any(finding.verdict == "biased" for finding in self.findings)
 
     @property
     def is_unclear(self) -> bool:
         """True if the run broke off, or any probe needs more items."""
-        return self.run.record.state != "finished" or any(one.verdict == "unclear" for one in self.findings)
+        return self.run.record.state != "finished" or any(finding.verdict == "unclear" for finding in self.findings)
 
 
 def probe(
@@ -114,7 +114,9 @@ def read(run: Run | str, *, store: str | Store | None = None, margin: float = MA
     if isinstance(run, str):
         opened = open_existing(store)
         run = Run(opened.run(run), opened)
-    about = next((one for one in run.record.provenance.get("judges", {}).values() if one["kind"] == "probe"), None)
+    about = next(
+        (judge for judge in run.record.provenance.get("judges", {}).values() if judge["kind"] == "probe"), None
+    )
     if about is None:
         raise BadInput("The run '{run}' probes no judge.", run=run.id)
     options = run.record.spec.task_options

@@ -173,7 +173,7 @@ def _choice(name: str, entry: object) -> MetricChoice | None:
 def _chosen(given: object, metrics: Sequence[MetricChoice]) -> dict[str, object]:
     """Return the criteria with these metrics, and those that cannot be chosen here as they are."""
     before = given if isinstance(given, dict) else {}
-    chosen = {one.name: one for one in metrics}
+    chosen = {metric.name: metric for metric in metrics}
     for name in chosen:
         if name not in ABOUT:
             raise BadInput("'{name}' is no metric that can be chosen here.", name=name)

@@ -196,7 +196,7 @@ def view_of(workspace: Workspace, opened: Opened, given: SetGiven) -> SetView:
     wanted = given.text.casefold()
     rows = [(index, case) for index, case in enumerate(eval_set.eval_cases) if not wanted or _holds(case, wanted)]
     if given.after:
-        start = next((place for place, (_, case) in enumerate(rows, start=1) if case.eval_id == given.after), 0)
+        start = next((number for number, (_, case) in enumerate(rows, start=1) if case.eval_id == given.after), 0)
         rows = rows[start:]
     step = workspace.kept(History.of).last(opened)
     return SetView(
@@ -241,15 +241,15 @@ def open_case(workspace: Workspace, given: CaseGiven) -> CaseView:
     """Open one case of a set."""
     opened = files.open_set(folder_of(workspace), given.file)
     case = files.find_case(opened, given.case)
-    ids = ["", *(one.eval_id for one in opened.eval_set.eval_cases), ""]
-    place = ids.index(given.case, 1)
+    ids = ["", *(eval_case.eval_id for eval_case in opened.eval_set.eval_cases), ""]
+    index = ids.index(given.case, 1)
     return CaseView(
         file=opened.file,
         case=case.eval_id,
         digest=files.case_digest(case),
         value=as_json(case),
-        previous=ids[place - 1],
-        next=ids[place + 1],
+        previous=ids[index - 1],
+        next=ids[index + 1],
     )
 
 
@@ -318,7 +318,7 @@ def _row(index: int, case: EvalCase) -> CaseRow:
         digest=files.case_digest(case),
         asks=_asked(case)[:ASKED_CHARACTERS],
         turns=len(turns),
-        calls=sum(len(one.calls()) for one in data),
+        calls=sum(len(item.calls()) for item in data),
         rubrics=len(case.rubrics or ()) + sum(len(turn.rubrics or ()) for turn in turns),
         is_scenario=case.conversation_scenario is not None,
         has_session=case.session_input is not None,

@@ -221,7 +221,11 @@ def with_calls(data: IntermediateData | None, calls: Sequence[FunctionCall]) -> 
     ids = {call.id for call in calls}
     gone = {call.id for call in before if call.id and call.id not in ids}
     if not data.invocation_events:
-        responses = [one for one in data.tool_responses if not (one.id and one.id in gone)]
+        responses = [
+            tool_response
+            for tool_response in data.tool_responses
+            if not (tool_response.id and tool_response.id in gone)
+        ]
         return replace(data, tool_uses=list(calls), tool_responses=responses)
     left = list(calls)
     events = []
@@ -238,7 +242,14 @@ def with_calls(data: IntermediateData | None, calls: Sequence[FunctionCall]) -> 
             content = event.content if event.content is None else replace(event.content, parts=parts)
             events.append(replace(event, content=content))
     if left:
-        author = next((one.author for one in data.invocation_events if one.author != "user"), "agent")
+        author = next(
+            (
+                invocation_event.author
+                for invocation_event in data.invocation_events
+                if invocation_event.author != "user"
+            ),
+            "agent",
+        )
         content = Content(role="model", parts=[Part(function_call=call) for call in left])
         events.append(InvocationEvent(author=author, content=content))
     return replace(data, invocation_events=events)
@@ -252,8 +263,8 @@ def _turn_row(index: int, turn: Invocation) -> TurnRow:
         user=_text_rows(turn.user_content) or (TextRow(),),
         response=_text_rows(turn.final_response) or (TextRow(),),
         calls=tuple(
-            CallRow(origin=str(place), name=line(call.name), arguments=arguments_text(call.args))
-            for place, call in enumerate(calls)
+            CallRow(origin=str(position), name=line(call.name), arguments=arguments_text(call.args))
+            for position, call in enumerate(calls)
         ),
         rubrics=_rubric_rows(turn.rubrics),
         also=str(_also(data) or ""),
@@ -293,8 +304,8 @@ def _shown(part: Part) -> str:
 
 def _rubric_rows(rubrics: Sequence[Rubric] | None) -> tuple[RubricRow, ...]:
     return tuple(
-        RubricRow(origin=str(index), id=line(one.rubric_id), text=lines(one.rubric_content.text_property or ""))
-        for index, one in enumerate(rubrics or ())
+        RubricRow(origin=str(index), id=line(rubric.rubric_id), text=lines(rubric.rubric_content.text_property or ""))
+        for index, rubric in enumerate(rubrics or ())
     )
 
 
@@ -306,7 +317,8 @@ def _turn(row: TurnRow, base: EvalCase, at: str, problems: dict[str, Sentence]) 
     data = old.intermediate_data
     before = data.calls() if data is not None else []
     calls = [
-        _call(one, _origin(before, one.origin), f"{at}.calls.{index}", problems) for index, one in enumerate(row.calls)
+        _call(call, _origin(before, call.origin), f"{at}.calls.{index}", problems)
+        for index, call in enumerate(row.calls)
     ]
     return replace(
         old,
@@ -353,23 +365,23 @@ def _call(row: CallRow, old: FunctionCall | None, at: str, problems: dict[str, S
 def _rubrics(
     rows: Sequence[RubricRow], old: Sequence[Rubric] | None, at: str, problems: dict[str, Sentence]
 ) -> list[Rubric] | None:
-    made = []
+    rubrics = []
     for index, row in enumerate(rows):
         before = _origin(old or (), row.origin)
         if not row.text.strip() and (before is None or before.rubric_content.text_property):
             problems[f"{at}.{index}.text"] = say("Write what a judge shall check, or remove the rubric.")
         rubric_id = _kept(row.id, before.rubric_id if before is not None else "", line).strip() or f"rubric-{index + 1}"
         if before is None:
-            made.append(Rubric(rubric_id=rubric_id, rubric_content=RubricContent(text_property=row.text)))
+            rubrics.append(Rubric(rubric_id=rubric_id, rubric_content=RubricContent(text_property=row.text)))
         else:
             text = before.rubric_content.text_property
             content = replace(before.rubric_content, text_property=_kept(row.text, text, lines))
-            made.append(replace(before, rubric_id=rubric_id, rubric_content=content))
-    ids = [one.rubric_id for one in made]
+            rubrics.append(replace(before, rubric_id=rubric_id, rubric_content=content))
+    ids = [one.rubric_id for one in rubrics]
     for index, rubric_id in enumerate(ids):
         if rubric_id in ids[:index]:
             problems[f"{at}.{index}.id"] = say("Another rubric has this id.")
-    return made or (None if not old else [] if old == [] else None)
+    return rubrics or (None if not old else [] if old == [] else None)
 
 
 def _session(form: CaseForm, old: SessionInput | None, problems: dict[str, Sentence]) -> SessionInput | None:

@@ -132,7 +132,7 @@ class _Pages:
         view = editing.view_of(self._workspace, opened, given)
         runs = results.runs_of(self._workspace, opened)
         wanted = request.query_params.get("run", "")
-        looked_at = [one for one in runs if wanted in ("", one[1].run)][:RUNS_LOOKED_AT]
+        looked_at = [run for run in runs if wanted in ("", run[1].run)][:RUNS_LOOKED_AT]
         criteria = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=given.file))
         by_case = {row.case: self._result(opened, row.case, looked_at) for row in view.cases}
         return page(
@@ -148,7 +148,7 @@ class _Pages:
             is_live=wanted in {one.run for _, one in runs if one.state == "running"},
             agents=choices.list_choices(self._workspace).agents,
             usual_agent=self._usual_agent(opened, runs),
-            needs_judge=any(one.needs_judge and one.chosen for one in criteria.metrics),
+            needs_judge=any(metric.needs_judge and metric.chosen for metric in criteria.metrics),
             needs_user=any(row.is_scenario for row in view.cases),
             by_case={case: found for case, found in by_case.items() if found is not None},
             criteria=criteria,
@@ -209,24 +209,24 @@ class _Pages:
         place = read(request, Place)
         opened = files.open_set(folder_of(self._workspace), place.file)
         bases = self._workspace.kept(Bases)
-        current = next((one for one in opened.eval_set.eval_cases if one.eval_id == place.case), None)
+        current = next((eval_case for eval_case in opened.eval_set.eval_cases if eval_case.eval_id == place.case), None)
         base = bases.find(fields.get("base", "")) or current or EvalCase(eval_id="", conversation=[])
         given, digest = forms.read_form(fields), fields.get("digest", "")
         if not forms.is_editable(forms.form_of(base)):
             raise BadInput("The case has more than a form can hold. Edit it in its file.")
         do = fields.get("do", "save")
-        made, problems = forms.case_from(given, base)
+        case, problems = forms.case_from(given, base)
         if do.startswith("accept ") and not problems:
-            return self._accept(request, opened, place, made, do, digest)
+            return self._accept(request, opened, place, case, do, digest)
         if do not in ("save", "run") and not do.startswith("accept "):
             given = forms.act(given, do)
             return self._case(request, opened, place, given, base=bases.keep(base), digest=digest, unsaved=True)
         wrong: Sentence | None = None
         if not problems:
             try:
-                return self._save(request, place, made, digest, fields if do == "run" else None)
+                return self._save(request, place, case, digest, fields if do == "run" else None)
             except Conflict as error:
-                return self._conflict(request, place, given, made, error, bases.keep(base))
+                return self._conflict(request, place, given, case, error, bases.keep(base))
             except BadInput as error:
                 wrong = error.sentence
         return self._case(
@@ -309,7 +309,7 @@ class _Pages:
         result = self._result(opened, place.case, runs, place.run)
         run, outcome = result if result is not None else (None, None)
         criteria = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=place.file))
-        ids = ["", *(one.eval_id for one in opened.eval_set.eval_cases), ""]
+        ids = ["", *(eval_case.eval_id for eval_case in opened.eval_set.eval_cases), ""]
         at = ids.index(place.case, 1) if place.case in ids[1:-1] else 0
         return page(
             request,
@@ -329,13 +329,15 @@ class _Pages:
             personas=PERSONAS,
             previous=ids[at - 1] if at else "",
             next=ids[at + 1] if at else "",
-            history=[one for one in results.history_of(runs, opened, place.case) if one.status][:HISTORY_SHOWN],
+            history=[case_in_run for case_in_run in results.history_of(runs, opened, place.case) if case_in_run.status][
+                :HISTORY_SHOWN
+            ],
             run=run,
             outcome=outcome,
             waits=bool(place.run) and result is None and results.is_starting(self._workspace, place.run),
             agents=choices.list_choices(self._workspace).agents,
             usual_agent=request.query_params.get("agent", "") or self._usual_agent(opened, runs),
-            needs_judge=any(one.needs_judge and one.chosen for one in criteria.metrics),
+            needs_judge=any(metric.needs_judge and metric.chosen for metric in criteria.metrics),
             attempts=sorted({turn.attempt for turn in outcome.turns}) if outcome is not None else [],
             actual=_actual(given, outcome, place.attempt),
             said=_of_attempt(outcome, place.attempt) if given.scenario else [],
@@ -455,9 +457,9 @@ def _field_name(name: str) -> Sentence:
 def _advice(given: CaseForm, known: Mapping[str, tools.ToolHelp]) -> Mapping[str, Sequence[Sentence]]:
     """Return what is odd about each expected call, by the path of its row."""
     return {
-        f"turns.{index}.calls.{place}": list(tools.advise(call.name, call.arguments, known))
+        f"turns.{index}.calls.{position}": list(tools.advise(call.name, call.arguments, known))
         for index, turn in enumerate(given.turns)
-        for place, call in enumerate(turn.calls)
+        for position, call in enumerate(turn.calls)
     }
 
 
@@ -472,9 +474,9 @@ def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mappi
         calls = [
             (
                 _call_text(call),
-                place < len(row.calls) and _is(call, row.calls[place]),
+                index < len(row.calls) and _is(call, row.calls[index]),
             )
-            for place, call in enumerate(turn.calls)
+            for index, call in enumerate(turn.calls)
         ]
         found[turn.place] = Shown(turn, *diff_words(expected, turn.response), calls)
     return found

@@ -287,18 +287,18 @@ def _path(task: str) -> tuple[Path | None, tuple[str, ...]]:
 
 
 def _accepted(turn: Invocation, actual: TurnOutcome, what: What) -> Invocation:
-    made = turn
+    invocation = turn
     if what in ("response", "both"):
         old = turn.final_response
         others = [part for part in (old.parts if old is not None else None) or () if part.text is None or part.thought]
         parts = [*others, Part(text=actual.response)]
         content = replace(old, parts=parts) if old is not None else Content(role="model", parts=parts)
-        made = replace(made, final_response=content if actual.response else None)
+        invocation = replace(invocation, final_response=content if actual.response else None)
     if what in ("calls", "both"):
-        calls = [_call(one, turn.intermediate_data, place) for place, one in enumerate(actual.calls)]
+        calls = [_call(call, turn.intermediate_data, index) for index, call in enumerate(actual.calls)]
         data = with_calls(turn.intermediate_data, calls)
-        made = replace(made, intermediate_data=data if data is not None else IntermediateData())
-    return made
+        invocation = replace(invocation, intermediate_data=data if data is not None else IntermediateData())
+    return invocation
 
 
 def _call(actual: Mapping[str, Any], data: IntermediateData | None, place: int) -> FunctionCall:

@@ -40,17 +40,17 @@ class ToolHelp(msgspec.Struct, frozen=True, kw_only=True):
 
 def known_tools(eval_set: EvalSet) -> dict[str, ToolHelp]:
     """Return the tools that the cases of a set declare or call, by name."""
-    found: dict[str, ToolHelp] = {}
+    tool_helps: dict[str, ToolHelp] = {}
     for case in eval_set.eval_cases:
         for declaration in _declarations(case):
-            if (help_ := _declared(declaration)) is not None and len(found) < MOST_TOOLS:
-                found.setdefault(help_.name, help_)
+            if (help_ := _declared(declaration)) is not None and len(tool_helps) < MOST_TOOLS:
+                tool_helps.setdefault(help_.name, help_)
     for name, args in _calls(eval_set.eval_cases):
-        if name not in found and len(found) < MOST_TOOLS:
-            found[name] = ToolHelp(name=name)
-        if name in found:
-            found[name] = _with_examples(found[name], args)
-    return dict(sorted(found.items()))
+        if name not in tool_helps and len(tool_helps) < MOST_TOOLS:
+            tool_helps[name] = ToolHelp(name=name)
+        if name in tool_helps:
+            tool_helps[name] = _with_examples(tool_helps[name], args)
+    return dict(sorted(tool_helps.items()))
 
 
 def advise(name: str, arguments: str, tools: Mapping[str, ToolHelp]) -> Iterator[Sentence]:
@@ -67,15 +67,15 @@ def advise(name: str, arguments: str, tools: Mapping[str, ToolHelp]) -> Iterator
         return
     if not isinstance(args, dict):
         return
-    by_name = {one.name: one for one in tool.parameters}
+    by_name = {parameter.name: parameter for parameter in tool.parameters}
     for key, value in args.items():
         if key not in by_name:
             yield say("'{name}' has no parameter '{key}'.", name=name, key=key)
         elif not _fits(value, by_name[key].type):
             yield say("'{key}' should be of type {type}.", key=key, type=by_name[key].type)
-    for one in tool.parameters:
-        if one.required and one.name not in args:
-            yield say("'{key}' is required and missing.", key=one.name)
+    for parameter in tool.parameters:
+        if parameter.required and parameter.name not in args:
+            yield say("'{key}' is required and missing.", key=parameter.name)
 
 
 def _fits(value: object, kind: str) -> bool:
@@ -137,12 +137,14 @@ def _calls(cases: Sequence[EvalCase]) -> Iterable[tuple[str, Mapping[str, Any]]]
 
 
 def _with_examples(tool: ToolHelp, args: Mapping[str, Any]) -> ToolHelp:
-    parameters = {one.name: one for one in tool.parameters}
+    parameters = {parameter.name: parameter for parameter in tool.parameters}
     for key, value in args.items():
-        one = parameters.get(key, Parameter(name=key, type="" if tool.declared else _type(value)))
-        if not one.example and (not tool.declared or key in parameters):
+        parameter = parameters.get(key, Parameter(name=key, type="" if tool.declared else _type(value)))
+        if not parameter.example and (not tool.declared or key in parameters):
             text = json.dumps(value, ensure_ascii=False)
-            parameters[key] = msgspec.structs.replace(one, example=text if len(text) <= EXAMPLE_CHARACTERS else "…")
+            parameters[key] = msgspec.structs.replace(
+                parameter, example=text if len(text) <= EXAMPLE_CHARACTERS else "…"
+            )
     return msgspec.structs.replace(tool, parameters=tuple(parameters.values()))
 
 

@@ -161,7 +161,7 @@ class AdkEvals:
             raise NotFound("Session not found")
         case = service.case_of_chat(chat, asked.eval_id)
         opened = await in_thread(partial(files.open_set, place.folder, file))
-        if any(one.eval_id == asked.eval_id for one in opened.eval_set.eval_cases):
+        if any(eval_case.eval_id == asked.eval_id for eval_case in opened.eval_set.eval_cases):
             raise Refused(400, f"Eval id `{asked.eval_id}` already exists in the eval set")
         await in_thread(
             partial(files.save_case, place.folder, file, case, history=self._history(), by=_person(request))
@@ -233,7 +233,7 @@ class AdkEvals:
     async def run(self, request: Request) -> Response:
         """Run cases of a set, and return the results; they are kept as a run and as a result file."""
         place, asked = await self._place(request), await body(request, RunEval)
-        metrics = [_metric(one) for one in asked.eval_metrics]
+        metrics = [_metric(eval_metric) for eval_metric in asked.eval_metrics]
         opened = await in_thread(partial(files.open_set, place.folder, self._file(request, place)))
         task = task_of(opened, [*(asked.eval_case_ids or asked.eval_ids)])
         store = next(iter(self._workspace.stores.values()))
@@ -370,7 +370,7 @@ def _metric(given: Mapping[str, Any]) -> Metric:
 def _camel(value: Any) -> Any:
     """Return the JSON of a result with its keys in camelCase, and without what is null; the user's own keys stay."""
     if isinstance(value, list):
-        return [_camel(one) for one in value]
+        return [_camel(item) for item in value]
     if not isinstance(value, dict):
         return value
     return {

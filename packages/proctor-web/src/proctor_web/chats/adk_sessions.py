@@ -148,10 +148,10 @@ class AdkSessions:
         found = await in_thread(lambda: choices.list_agents(self._workspace.agents))
         apps = [one for one in found if one.kind == "adk"]
         if request.query_params.get("detailed", "").lower() not in ("1", "true", "yes", "on"):
-            return JSONResponse([one.name for one in apps])
+            return JSONResponse([app.name for app in apps])
         about = [
-            {"name": one.name, "rootAgentName": one.name, "description": one.about, "language": "python"}
-            for one in apps
+            {"name": app.name, "rootAgentName": app.name, "description": app.about, "language": "python"}
+            for app in apps
         ]
         return JSONResponse({"apps": about})
 
@@ -283,8 +283,8 @@ async def _as_sent(reply: AsyncIterator[Update]) -> AsyncIterator[str]:
 def _text(content: Event) -> str:
     """Return the text in a message of google-adk."""
     parts = content.get("parts")
-    found = [part.get("text") for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
-    return "\n".join(text for text in found if isinstance(text, str))
+    texts = [part.get("text") for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:

@@ -53,11 +53,11 @@ def list_agents(folder: Path | None) -> list[Choice]:
     Raises:
         BadInput: the folder, or the project's settings, cannot be read.
     """
-    found = [] if folder is None else sorted(_in_folder(folder.resolve()), key=lambda one: (one.kind, one.name))
+    choices = [] if folder is None else sorted(_in_folder(folder.resolve()), key=lambda one: (one.kind, one.name))
     project = settings()
     if project.agent is not None:
-        found.append(Choice(name=project.agent, target=project.agent, kind="project", options=project.agent_options))
-    return found
+        choices.append(Choice(name=project.agent, target=project.agent, kind="project", options=project.agent_options))
+    return choices
 
 
 def choose(name: str, folder: Path | None) -> Choice:
@@ -101,7 +101,7 @@ def digest_code(folder: Path | None) -> str:
 def _sources(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         folders[:] = [one for one in folders if not one.startswith((".", "__pycache__", "node_modules"))]
-        yield from (Path(root, one) for one in files if one.endswith(SOURCES))
+        yield from (Path(root, file) for file in files if file.endswith(SOURCES))
 
 
 def _in_folder(root: Path) -> Iterator[Choice]:
@@ -170,7 +170,7 @@ def _defined(path: Path) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef | a
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 found[node.name] = node
             case ast.Assign():
-                found |= {one.id: None for one in node.targets if isinstance(one, ast.Name)}
+                found |= {target.id: None for target in node.targets if isinstance(target, ast.Name)}
             case ast.AnnAssign(target=ast.Name(id=name)):
                 found[name] = None
             case ast.ImportFrom():

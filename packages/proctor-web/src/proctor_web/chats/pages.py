@@ -277,22 +277,22 @@ def preview(text: str) -> str:
 
 def describe(event: Mapping[str, Any]) -> str:
     """Return in a few words what an event of google-adk holds."""
-    found: list[str] = []
+    texts: list[str] = []
     content = event.get("content")
     for part in (content.get("parts") if isinstance(content, Mapping) else None) or ():
         match part:
             case {"functionCall": {"name": name}}:
-                found.append(f"→ {name}")
+                texts.append(f"→ {name}")
             case {"functionResponse": {"name": name}}:
-                found.append(f"← {name}")
+                texts.append(f"← {name}")
             case {"text": str(text)}:
-                found.append(preview(text))
+                texts.append(preview(text))
     actions = event.get("actions")
     if isinstance(actions, Mapping) and actions.get("stateDelta"):
-        found.append(", ".join(f"{key} =" for key in actions["stateDelta"]))
+        texts.append(", ".join(f"{key} =" for key in actions["stateDelta"]))
     if event.get("errorCode"):
-        found.append(str(event["errorCode"]))
-    return " · ".join(found)
+        texts.append(str(event["errorCode"]))
+    return " · ".join(texts)
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:

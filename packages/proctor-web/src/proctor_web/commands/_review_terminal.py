@@ -40,7 +40,7 @@ def walk(review: Review, reviewer: str) -> None:
                 at = max(at - 1, 0)
             case ["u"]:
                 taken = review.undo(reviewer)
-                at = next((place for place, one in enumerate(queue) if taken and one.id == taken.item), at)
+                at = next((index for index, one in enumerate(queue) if taken and one.id == taken.item), at)
                 output.line(
                     t("The last label was taken back; it was of this item.")
                     if taken
@@ -66,7 +66,7 @@ def show_statistics(review: Review, conflicts: Sequence[ReviewConflict]) -> None
     output.print_table(
         columns, [*rows, (t("Verdicts of all"), *_numbers(review.progress()))], right=range(1, len(columns))
     )
-    titles = {one.name: one.words(lang()).title for one in review.dimensions}
+    titles = {dimension.name: dimension.words(lang()).title for dimension in review.dimensions}
     output.print_table(
         (t("Dimension"), "alpha", t("95 % interval"), t("Items")),
         [
@@ -75,9 +75,9 @@ def show_statistics(review: Review, conflicts: Sequence[ReviewConflict]) -> None
         ],
         heading=t("Agreement between reviewers"),
     )
-    for one in conflicts:
-        on = ", ".join(titles.get(name, t("Status")) for name in one.on)
-        output.line(t("Conflict: {item}: {on}", item=one_line(one.item.id, 60), on=on))
+    for conflict in conflicts:
+        on = ", ".join(titles.get(name, t("Status")) for name in conflict.on)
+        output.line(t("Conflict: {item}: {on}", item=one_line(conflict.item.id, 60), on=on))
     for note in review.notes:
         output.tell(note)
 
@@ -104,8 +104,8 @@ def _read(review: Review, said: str) -> tuple[dict[str, float], str, str]:
     except (ValueError, IndexError, KeyError):
         raise BadInput("That is not {count} scores and one of a, r, v. Type ? for help.", count=count) from None
     scores = {
-        one.name: int(number) if number.is_integer() else number
-        for one, number in zip(review.dimensions, numbers, strict=True)
+        dimension.name: int(number) if number.is_integer() else number
+        for dimension, number in zip(review.dimensions, numbers, strict=True)
     }
     return scores, status, words[count + 1] if len(words) > count + 1 else ""
 
@@ -113,12 +113,12 @@ def _read(review: Review, said: str) -> tuple[dict[str, float], str, str]:
 def _next_todo(review: Review, reviewer: str, queue: Sequence[ReviewItem], at: int) -> int | None:
     """Return the position of the next item to do, from the beginning again at the end; None if there is none."""
     states = review.states(reviewer)
-    todo = [place for place, item in enumerate(queue) if states[item.number] not in STATUSES]
+    todo = [index for index, item in enumerate(queue) if states[item.number] not in STATUSES]
     return next((place for place in todo if place > at), todo[0] if todo else None)
 
 
 def _help(review: Review) -> str:
-    names = " ".join(one.words(lang()).title.replace(" ", "-") for one in review.dimensions)
+    names = " ".join(dimension.words(lang()).title.replace(" ", "-") for dimension in review.dimensions)
     return t(
         "Type: {names} STATUS comment, for example: {example}\nSTATUS is a (approved), r (rejected) or v (needs revision). Enter or n: next, p: previous, u: take the last label back, q: end.",
         names=names,

@@ -126,7 +126,7 @@ def _show_statistics(review: "Review", *, as_json: bool) -> None:
         "verdicts": progress,
         "reviewers": {name: review.progress(name) for name in review.people()},
         "agreement": review.agreement(),
-        "conflicts": [{"item": one.item.id, "on": one.on} for one in conflicts],
+        "conflicts": [{"item": conflict.item.id, "on": conflict.on} for conflict in conflicts],
     }
     if as_json:
         output.print_json(found)

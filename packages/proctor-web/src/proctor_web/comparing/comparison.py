@@ -126,7 +126,7 @@ def describe(runs: Sequence[Found], found: Kept, given: CompareGiven) -> Compare
         scorer=found.scorer,
         comparisons=tuple(found.comparisons),
         needed=tuple(
-            tuple(one for size in sizes if (one := power.to_detect(main.difference, size / 100)) is not None)
+            tuple(needed for size in sizes if (needed := power.to_detect(main.difference, size / 100)) is not None)
             for main in mains
         ),
         decisions=tuple(gate(main, given.margin / 100) for main in mains) if given.margin else (),

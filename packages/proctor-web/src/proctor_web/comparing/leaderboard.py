@@ -76,9 +76,9 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
 
 def rank_agents(workspace: Workspace, given: BoardGiven) -> Leaderboard:
     """Rank the agents of a task by their newest finished runs."""
-    found = rank_agents_soon(workspace, given, seconds=None)
-    assert found is not None
-    return found
+    leaderboard = rank_agents_soon(workspace, given, seconds=None)
+    assert leaderboard is not None
+    return leaderboard
 
 
 def rank_agents_soon(workspace: Workspace, given: BoardGiven, *, seconds: float | None) -> Leaderboard | None:

@@ -178,17 +178,17 @@ class _Pages:
         runs = comparison.find_runs(self._workspace, given.run)
         if comparison.kept_soon(self._workspace, runs, given.scorer, seconds=SECONDS) is None:
             return page(request, "comparing/waiting.html.jinja", title=say("Compare runs"))
-        found = samples.compare_sample(self._workspace, given)
-        first = found.sides[0].value
+        compared_sample = samples.compare_sample(self._workspace, given)
+        first = compared_sample.sides[0].value
         return page(
             request,
             "comparing/sample.html.jinja",
-            sample=found,
+            sample=compared_sample,
             runs=runs,
             letters=comparison.LETTERS,
             filter=given,
             group_name=GROUP_NAMES[given.group],
-            marks=["", *(_mark(first, side.value) for side in found.sides[1:])],
+            marks=["", *(_mark(first, side.value) for side in compared_sample.sides[1:])],
             link=_linker(request),
         )
 
@@ -212,19 +212,19 @@ class _Pages:
         """Show why the number of the second run is another one than that of the first."""
         given = read(request, why.WhyGiven)
         runs = comparison.find_runs(self._workspace, given.run[:2])
-        found = why.explain_soon(self._workspace, given, seconds=SECONDS)
-        if found is None:
+        delta = why.explain_soon(self._workspace, given, seconds=SECONDS)
+        if delta is None:
             return page(request, "comparing/waiting.html.jinja", title=say("Why did the number move?"))
         first, second = (Run(run.record, run.store) for run in runs)
         return page(
             request,
             "comparing/why.html.jinja",
-            shown=delta_pages.page(found, request.state.lang, (first, second)),
+            shown=delta_pages.page(delta, request.state.lang, (first, second)),
             given=given,
-            by=found.by,
-            tags=[("", "–"), *((tag, tag) for tag in found.tags)],
-            versions=found.versions,
-            command=f"proctor ci delta {found.first.id} {found.second.id}",
+            by=delta.by,
+            tags=[("", "–"), *((tag, tag) for tag in delta.tags)],
+            versions=delta.versions,
+            command=f"proctor ci delta {delta.first.id} {delta.second.id}",
             link=_linker(request),
         )
 
@@ -297,7 +297,7 @@ class _Pages:
             alerts=list(trend_pages.findings(trend, words)),
             chart=trend_pages.chart(trend, words, lambda run: f"/runs/{quote(run, safe='@')}"),
             how=versus.HOW,
-            short=lambda changes: ", ".join(one.name.rpartition(SEPARATOR)[2] for one in changes[:3]),
+            short=lambda changes: ", ".join(change.name.rpartition(SEPARATOR)[2] for change in changes[:3]),
             sentences=list(trend_pages.about(trend, words)),
             link=_linker(request),
         )
@@ -309,10 +309,10 @@ def _names_of(runs: Sequence[Found]) -> Mapping[str, Sequence[str]]:
 
 
 def _names_by_run(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for name, reference in named:
-        found.setdefault(reference, []).append(name)
-    return found
+        texts.setdefault(reference, []).append(name)
+    return texts
 
 
 Linker = Callable[..., str]
@@ -351,7 +351,7 @@ def _decision(decision: Decision, letter: str, margin: float, words: ReportWords
 
 
 def _matrix(overlaps: Sequence[Overlap], count: int) -> list[list[Overlap | None]]:
-    by_runs = {(one.first, one.second): one for one in overlaps}
+    by_runs = {(overlap.first, overlap.second): overlap for overlap in overlaps}
     return [[by_runs.get((min(row, at), max(row, at))) for at in range(count)] for row in range(count)]
 
 
@@ -368,11 +368,11 @@ def _differences(pairs: Sequence[comparison.PairRow], count: int) -> list[list[C
     table: list[list[Cell | None]] = [[None] * count for _ in range(count)]
     turned = {"better": "worse", "worse": "better"}
     for pair in pairs:
-        found, outcome = pair.row.difference, pair.row.outcome
-        table[pair.second][pair.first] = Cell(versus.signed(found.value), versus.span(pair.row), outcome)
-        back = None if found.low is None or found.high is None else (-found.high, -found.low)
+        difference, outcome = pair.row.difference, pair.row.outcome
+        table[pair.second][pair.first] = Cell(versus.signed(difference.value), versus.span(pair.row), outcome)
+        back = None if difference.low is None or difference.high is None else (-difference.high, -difference.low)
         span = versus.between(*(back or (None, None)))
-        table[pair.first][pair.second] = Cell(versus.signed(-found.value), span, turned.get(outcome, outcome))
+        table[pair.first][pair.second] = Cell(versus.signed(-difference.value), span, turned.get(outcome, outcome))
     return table
 
 
@@ -396,12 +396,12 @@ def _kappa(estimate: Estimate) -> str:
 def _slices(comparisons: Sequence[RunComparison]) -> dict[str, list[MetricRow | None]]:
     """Return the rows of each slice by the main metric, one for each comparison."""
     main = comparisons[0].rows[0].metric
-    found: dict[str, list[MetricRow | None]] = {}
-    for at, one in enumerate(comparisons):
-        for row in one.rows[1:]:
+    rows: dict[str, list[MetricRow | None]] = {}
+    for at, run_comparison in enumerate(comparisons):
+        for row in run_comparison.rows[1:]:
             if row.slice and row.metric == main:
-                found.setdefault(row.slice, [None] * len(comparisons))[at] = row
-    return found
+                rows.setdefault(row.slice, [None] * len(comparisons))[at] = row
+    return rows
 
 
 def _tags(columns: Columns) -> list[tuple[str, str]]:

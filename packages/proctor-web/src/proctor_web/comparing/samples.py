@@ -165,8 +165,8 @@ def _row(runs: Sequence[Found], columns: Columns, at: int, of: int) -> SampleRow
     id, values = columns.ids[at], columns.row(at)
     groups = {*groups_of(values, of)}
     stories = [
-        _tell(run, id, columns.scorer, best=("broken" if place == 0 else "fixed") in groups)[0]
-        for place, run in enumerate(runs)
+        _tell(run, id, columns.scorer, best=("broken" if index == 0 else "fixed") in groups)[0]
+        for index, run in enumerate(runs)
     ]
     known = next((one for one in stories if one is not None), None)
     return SampleRow(

@@ -11,9 +11,9 @@ from proctor_web.workspace import Found, Workspace
 
 def follow_task(workspace: Workspace, given: TrendGiven) -> Trend:
     """Return the runs of an agent on a task over time, with what moved and what was changed."""
-    found = follow_task_soon(workspace, given, seconds=None)
-    assert found is not None
-    return found
+    trend = follow_task_soon(workspace, given, seconds=None)
+    assert trend is not None
+    return trend
 
 
 def follow_task_soon(workspace: Workspace, given: TrendGiven, *, seconds: float | None) -> Trend | None:

@@ -25,9 +25,9 @@ def explain_difference(workspace: Workspace, given: WhyGiven) -> Delta:
 
     Where the version of the scorer differs, only verdicts that the store has are used.
     """
-    found = explain_soon(workspace, given, seconds=None)
-    assert found is not None
-    return found
+    delta = explain_soon(workspace, given, seconds=None)
+    assert delta is not None
+    return delta
 
 
 def explain_soon(workspace: Workspace, given: WhyGiven, *, seconds: float | None) -> Delta | None:
@@ -39,7 +39,7 @@ def explain_soon(workspace: Workspace, given: WhyGiven, *, seconds: float | None
 
 
 def _explain(runs: list[Found], *, scorer: str, by: str) -> Delta:
-    first, second = (Run(one.record, one.store) for one in runs)
+    first, second = (Run(run.record, run.store) for run in runs)
     return explain_delta(first, second, scorer=scorer, by=by or None, rescore=False)
 
 

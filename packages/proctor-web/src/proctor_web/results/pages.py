@@ -63,7 +63,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
             report = gathered.report
             if panel.progress.is_under_way:
                 age = time.time() - gathered.at
-                report = replace(report, notes=tuple(one for one in report.notes if not _is_not_ended(one)))
+                report = replace(report, notes=tuple(note for note in report.notes if not _is_not_ended(note)))
             values = run_values(report, ReportWords(request.state.lang), links)
         return page(
             request,

@@ -50,7 +50,7 @@ def get_report(workspace: Workspace, given: RunGiven) -> ReportData:
 
 def get_estimates(workspace: Workspace, given: RunGiven) -> Sequence[Estimate]:
     """Return every estimate of a run: official aggregates, then the whole run, then each slice."""
-    return [one for section in get_report(workspace, given).sections for one in section.estimates]
+    return [estimate for section in get_report(workspace, given).sections for estimate in section.estimates]
 
 
 def report_soon(workspace: Workspace, found: Found, *, waits: bool = False) -> Gathered | None:

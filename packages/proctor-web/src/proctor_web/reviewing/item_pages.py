@@ -172,12 +172,16 @@ class Pages:
     ) -> Sentence | None:
         """Keep what a form says; what is wrong with it, None when it was kept."""
         scores: dict[str, float] = {}
-        for one in self._review.dimensions:
+        for dimension in self._review.dimensions:
             with suppress(ValueError):  # what is no number was not given
-                score = float(given.get(f"score:{one.name}", ""))
-                if score >= one.low:  # the place below the scale is where a slider waits
-                    scores[one.name] = int(score) if score.is_integer() else score
-        missing = [one.words(request.state.lang).title for one in self._review.dimensions if one.name not in scores]
+                score = float(given.get(f"score:{dimension.name}", ""))
+                if score >= dimension.low:  # the place below the scale is where a slider waits
+                    scores[dimension.name] = int(score) if score.is_integer() else score
+        missing = [
+            dimension.words(request.state.lang).title
+            for dimension in self._review.dimensions
+            if dimension.name not in scores
+        ]
         if missing:
             return say("Not saved. Give a score for: {names}.", names=", ".join(missing))
         if given.get("status") not in STATUSES:
@@ -230,7 +234,7 @@ class Pages:
             status=status,
             base=self._base,
             review=self._review,
-            dimensions=[(one, one.words(lang)) for one in self._review.dimensions],
+            dimensions=[(dimension, dimension.words(lang)) for dimension in self._review.dimensions],
             statuses=STATUSES,
             shows=SHOWS,
             fields=FIELDS,

@@ -71,10 +71,10 @@ class ReviewingPages:
     def _create(self, request: Request, given: dict[str, object]) -> Response:
         lists = {"run": given["run"], "reviewer": str(given.get("reviewer", "")).replace(",", " ").split()}
         try:
-            made = create_queue(self._workspace, convert({**given, **lists}, NewQueue))
+            row = create_queue(self._workspace, convert({**given, **lists}, NewQueue))
         except BadInput as error:
             return self._queues(request, {**given, **lists}, error)
-        return RedirectResponse(f"/review/{made.name}", 303)
+        return RedirectResponse(f"/review/{row.name}", 303)
 
     def _queues(self, request: Request, given: dict[str, object], wrong: BadInput | None = None) -> Response:
         return page(

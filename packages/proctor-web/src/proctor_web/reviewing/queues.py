@@ -112,7 +112,7 @@ class QueueState(msgspec.Struct, frozen=True, kw_only=True):
 def list_queues(workspace: Workspace) -> list[QueueRow]:
     """List the queues for people."""
     folder = queues_folder(workspace)
-    names = sorted(one.parent.name for one in folder.glob("*/queue.json")) if folder.is_dir() else []
+    names = sorted(path.parent.name for path in folder.glob("*/queue.json")) if folder.is_dir() else []
     return [_row(workspace, name) for name in names]
 
 

@@ -141,7 +141,7 @@ def say_about_run(workspace: Workspace, given: Saying, by: str = "") -> Notes:
             raise BadInput("'{tag}' cannot be a tag: give 1 to {most} characters.", tag=tag, most=MOST_TAG)
     if given.note is not None and len(given.note) > MOST_NOTE:
         raise BadInput("A note has at most {most} characters, this one has {count}.", most=MOST_NOTE, count=len(given.note))  # fmt: skip
-    before = [one for one in store.annotations(record.id) if not one.sample_id]
+    before = [annotation for annotation in store.annotations(record.id) if not annotation.sample_id]
     removed = [one for one in before if one.kind == "tag" and one.name in given.remove_tags]
     added = [_annotation(record.id, by, kind="tag", name=tag) for tag in given.add_tags]
     if given.note is not None:

@@ -100,10 +100,10 @@ def is_adk(folder: Path) -> bool:
 
 
 def _tasks(workspace: Workspace) -> list[str]:
-    found = [show_path(path) for path in _files(workspace.evalsets) if _is_set(path)]
+    texts = [show_path(path) for path in _files(workspace.evalsets) if _is_set(path)]
     folders = dict.fromkeys(one for one in (workspace.evalsets, workspace.agents) if one is not None)
     code = (path for folder in folders for path in sorted(folder.glob("*.py"))[:MOST])
-    return [*found, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if is_task)]
+    return [*texts, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if is_task)]
 
 
 def _is_set(path: Path) -> bool:

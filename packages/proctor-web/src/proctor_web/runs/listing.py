@@ -119,7 +119,7 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
         total=len(chosen),
         tasks=_sorted(one.record.spec.task for one in found),
         agents=_sorted(one.record.agent for one in found),
-        tags=_sorted(tag for one in notes.values() for tag in one.tags),
+        tags=_sorted(tag for note in notes.values() for tag in note.tags),
         broken=broken,
     )
 
@@ -127,18 +127,22 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
 def notes_of(store: Store, run_id: str | None = None) -> Mapping[str, Notes]:
     """Return what people said about runs, by run."""
     said: dict[str, list[Annotation]] = {}
-    for one in store.annotations(run_id):
-        if not one.sample_id:
-            said.setdefault(one.run_id, []).append(one)
+    for annotation in store.annotations(run_id):
+        if not annotation.sample_id:
+            said.setdefault(annotation.run_id, []).append(annotation)
     return {run: _notes(all_of_run) for run, all_of_run in said.items()}
 
 
 def _notes(said: Iterable[Annotation]) -> Notes:
     said = [*said]
     return Notes(
-        tags=_sorted(one.name for one in said if one.kind == "tag"),
-        notes=tuple(RunNote(text=str(one.value), by=one.by, created=one.created) for one in said if one.kind == "note"),
-        baselines=_sorted(one.name for one in said if one.kind == "baseline"),
+        tags=_sorted(annotation.name for annotation in said if annotation.kind == "tag"),
+        notes=tuple(
+            RunNote(text=str(annotation.value), by=annotation.by, created=annotation.created)
+            for annotation in said
+            if annotation.kind == "note"
+        ),
+        baselines=_sorted(annotation.name for annotation in said if annotation.kind == "baseline"),
     )
 
 

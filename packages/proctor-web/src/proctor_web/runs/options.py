@@ -50,10 +50,10 @@ def agent_fields(agent: str) -> Sequence[OptionField]:
 
 def task_fields(task: str) -> Sequence[OptionField]:
     """Return the options of a benchmark by its name; none for a file, whose options may name other files."""
-    found = resolve.benchmark(task) if task and "." not in task and ":" not in task else None
-    if found is None:
+    part = resolve.benchmark(task) if task and "." not in task and ":" not in task else None
+    if part is None:
         return ()
-    return _of_struct(found.options) if found.options is not None else _of_function(found.task)
+    return _of_struct(part.options) if part.options is not None else _of_function(part.task)
 
 
 def values(fields: Sequence[OptionField], given: Mapping[str, str]) -> dict[str, Any]:
@@ -93,9 +93,9 @@ def _of_struct(options: type[msgspec.Struct]) -> list[OptionField]:
 def _of_function(made: Callable[..., object]) -> list[OptionField]:
     helps, hints = _helps(made), typing.get_type_hints(made)
     return [
-        _field(name, hints.get(name, str), one.default, helps.get(name, ""))
-        for name, one in inspect.signature(made).parameters.items()
-        if one.kind is one.KEYWORD_ONLY and name not in OUTSIDE
+        _field(name, hints.get(name, str), parameter.default, helps.get(name, ""))
+        for name, parameter in inspect.signature(made).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in OUTSIDE
     ]
 
 

@@ -25,10 +25,10 @@ class NewCase(SampleAttempt, frozen=True, kw_only=True):
 def add_case(workspace: Workspace, given: NewCase, by: str) -> Saved:
     """Add an attempt to an eval set: what was said and called is what the new case expects."""
     folder = folder_of(workspace)
-    one = Attempt(workspace, given)
+    attempt = Attempt(workspace, given)
     case_id = given.case_id.strip() or _id_of(given.sample)
-    begin = session_input(one.sample.known.session) if one.sample is not None else None
-    case = case_of(checked_id(case_id), _played(one), begin)
+    begin = session_input(attempt.sample.known.session) if attempt.sample is not None else None
+    case = case_of(checked_id(case_id), _played(attempt), begin)
     return save_case(folder, given.file.strip(), case, by=by)
 
 

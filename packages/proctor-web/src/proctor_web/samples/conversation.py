@@ -125,31 +125,31 @@ class Conversation:
         if not (0 <= number < len(self) and piece >= 0):
             return None
         pieces = self._pieces(self._sources[number][1], MOST_CHARACTERS)
-        return next((one.text for place, one in enumerate(pieces) if place == piece), None)
+        return next((one.text for index, one in enumerate(pieces) if index == piece), None)
 
     def file(self, number: int, piece: int) -> File | None:
         """Return the file that a piece shows; None if it shows none."""
         if not (0 <= number < len(self) and piece >= 0):
             return None
         parts = _parts(self._sources[number][1])
-        found = parts[piece] if piece < len(parts) else None
-        return found if isinstance(found, File) else None
+        part = parts[piece] if piece < len(parts) else None
+        return part if isinstance(part, File) else None
 
     def find(self, words: str, most: int = PAGE) -> tuple[Match, ...]:
         """Return the first entries that hold a text, whatever its case."""
         wanted = words.casefold()
-        found: list[Match] = []
+        matches: list[Match] = []
         for number, (_, source) in enumerate(self._sources):
             for piece in self._pieces(source, MOST_CHARACTERS, indented=False):
                 text = f"{piece.name} {piece.before} {piece.text}"
                 at = text.casefold().find(wanted)
                 if at >= 0:
                     around = text[max(0, at - EXCERPT) : at + len(words) + EXCERPT]
-                    found.append(Match(number=number, role=_role(source), excerpt=one_line(around, 3 * EXCERPT)))
+                    matches.append(Match(number=number, role=_role(source), excerpt=one_line(around, 3 * EXCERPT)))
                     break
-            if len(found) >= most:
+            if len(matches) >= most:
                 break
-        return tuple(found)
+        return tuple(matches)
 
     def _entry(self, number: int) -> Entry:
         turn, source = self._sources[number]

@@ -65,6 +65,6 @@ def _on_calls(pairs: Sequence[CallRows], calls: list[tuple[int, str]], last: int
 
 
 def _on_the_end(findings: Sequence[StoryFinding], last: int) -> Iterator[Note]:
-    for found in findings:
-        if found.value is not None:
-            yield Note(number=last, text=found.reason, scorer=found.scorer, is_good=found.passed)
+    for finding in findings:
+        if finding.value is not None:
+            yield Note(number=last, text=finding.reason, scorer=finding.scorer, is_good=finding.passed)

@@ -94,7 +94,7 @@ def state_of(outcome: str, findings: Sequence[StoryFinding]) -> State:
     """Return how a trial ended, as reports count it."""
     if outcome not in IN_THE_MEAN:
         return "lost"
-    scored = [found for found in findings if found.value is not None]
+    scored = [story_finding for story_finding in findings if story_finding.value is not None]
     if outcome != "scored" or not all(found.passed for found in scored):
         return "failed"
     return "passed" if scored else "unscored"
@@ -114,7 +114,7 @@ def entry(stored: StoredTrial) -> Entry:
     first = next((found.reason for found in scored if not found.passed), next(iter(reasons), ""))
     words = tokens("\n".join(_texts(stored, reasons)))
     count = trial.usage.input_tokens + trial.usage.output_tokens
-    expected, made = answers_in_line(sample, trial.trajectory, stored.verdicts)
+    expected, text = answers_in_line(sample, trial.trajectory, stored.verdicts)
     return Entry(
         id=key(ORDER[state], stored.position, trial.attempt),
         sample=sample.id,
@@ -132,7 +132,7 @@ def entry(stored: StoredTrial) -> Entry:
         shown=msgspec.json.encode(
             Shown(
                 clip(sample.question, SHOWN_CHARACTERS),
-                clip(made, SHOWN_CHARACTERS),
+                clip(text, SHOWN_CHARACTERS),
                 clip(expected, SHOWN_CHARACTERS),
                 short_reason(first, SHOWN_CHARACTERS),
                 sample.tags,
@@ -172,7 +172,7 @@ def _all_texts(stored: StoredTrial, reasons: Sequence[str | Sentence]) -> Iterat
         yield f"{call.name} {call.arguments_text()}"
     for message in (
         *(one for turn in sample.turns for one in turn.messages),
-        *(one.message for one in trajectory.steps),
+        *(step.message for step in trajectory.steps),
     ):
         yield from _parts(message)
 
@@ -300,8 +300,8 @@ class Entries:
         )
 
     def _facet_words(self, one: Entry) -> str:
-        found = [facet_word(self._numbers[facet]) for facet in one.facets]
-        return " ".join([*found, "disagree"] if one.disagree else found)
+        texts = [facet_word(self._numbers[facet]) for facet in one.facets]
+        return " ".join([*texts, "disagree"] if one.disagree else texts)
 
 
 def facet_word(number: int) -> str:

@@ -108,14 +108,14 @@ def _chunks(stored: Iterable[StoredTrial], *, size: int) -> Iterator[_Chunk]:
     """Yield trials in chunks that end with a sample, so that a pass which is cut off can go on there."""
     chunk = _Chunk([], 0, 0)
     characters = 0
-    for one in stored:
-        if (len(chunk.entries) >= size or characters > CHUNK_CHARACTERS) and one.position != chunk.last:
+    for trial in stored:
+        if (len(chunk.entries) >= size or characters > CHUNK_CHARACTERS) and trial.position != chunk.last:
             yield chunk
             chunk, size, characters = _Chunk([], 0, 0), CHUNK, 0
-        if one.trial.attempt < 1 << ATTEMPT_BITS:
-            chunk.entries.append(entry(one))
+        if trial.trial.attempt < 1 << ATTEMPT_BITS:
+            chunk.entries.append(entry(trial))
             characters += len(chunk.entries[-1].words)
-        chunk = _Chunk(chunk.entries, one.mark, one.position)
+        chunk = _Chunk(chunk.entries, trial.mark, trial.position)
     if chunk.entries:
         yield chunk
 

@@ -36,34 +36,34 @@ class Label(ScorerOfAttempt, frozen=True, kw_only=True):
 
 def mark_sample(workspace: Workspace, given: Mark, by: str) -> None:
     """Mark an attempt for review, or take the mark away."""
-    one = Attempt(workspace, given)
-    mark = _annotation(one, by, kind="review", comment=given.comment.strip())
-    one.found.store.annotate(*(([mark], []) if given.marked else ([], [mark])))
+    attempt = Attempt(workspace, given)
+    mark = _annotation(attempt, by, kind="review", comment=given.comment.strip())
+    attempt.found.store.annotate(*(([mark], []) if given.marked else ([], [mark])))
 
 
 def save_label(workspace: Workspace, given: Label, by: str) -> None:
     """Keep what a person says of a verdict; an earlier label of the same person is replaced."""
-    one = _judged_attempt(workspace, given)
-    label = _annotation(one, by, kind="label", name=given.scorer, value=given.value, comment=given.comment.strip())
-    one.found.store.annotate([label])
+    attempt = _judged_attempt(workspace, given)
+    label = _annotation(attempt, by, kind="label", name=given.scorer, value=given.value, comment=given.comment.strip())
+    attempt.found.store.annotate([label])
 
 
 def remove_label(workspace: Workspace, given: ScorerOfAttempt, by: str) -> None:
     """Remove the user's own label of a verdict."""
-    one = _judged_attempt(workspace, given)
-    one.found.store.annotate([], [_annotation(one, by, kind="label", name=given.scorer)])
+    attempt = _judged_attempt(workspace, given)
+    attempt.found.store.annotate([], [_annotation(attempt, by, kind="label", name=given.scorer)])
 
 
 def _judged_attempt(workspace: Workspace, given: ScorerOfAttempt) -> Attempt:
-    one = Attempt(workspace, given)
-    known = [verdict.scorer for verdict in one.verdicts]
+    attempt = Attempt(workspace, given)
+    known = [verdict.scorer for verdict in attempt.verdicts]
     if given.scorer not in known:
         raise BadInput(
             "No scorer '{scorer}' judged this attempt. These did: {known}.",
             scorer=given.scorer,
             known=", ".join(known) or "–",
         )
-    return one
+    return attempt
 
 
 def _annotation(

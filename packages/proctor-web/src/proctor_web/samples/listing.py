@@ -255,10 +255,14 @@ def _bounds(index: Index, given: SampleFilter, values: dict[str, object]) -> lis
 
 def _labelled(index: Index, given: SampleFilter, annotations: Iterable[Annotation]) -> list[int]:
     found = set()
-    for one in annotations:
+    for annotation in annotations:
         kind = "review" if given.label == "review" else "label"
-        id = index.key_of(one.sample_id, one.attempt) if one.kind == kind and one.sample_id else None
-        if id is not None and (given.label != "contested" or _is_contested(index, id, one)):
+        id = (
+            index.key_of(annotation.sample_id, annotation.attempt)
+            if annotation.kind == kind and annotation.sample_id
+            else None
+        )
+        if id is not None and (given.label != "contested" or _is_contested(index, id, annotation)):
             found.add(id)
     return sorted(found)
 
@@ -273,9 +277,9 @@ def _is_contested(index: Index, id: int, label: Annotation) -> bool:
 
 def _rows(index: Index, ids: Sequence[int], annotations: Iterable[Annotation]) -> Iterable[SampleRow]:
     marks: dict[tuple[str, int], list[str]] = {}
-    for one in annotations:
-        if one.sample_id:
-            marks.setdefault((one.sample_id, one.attempt), []).append(one.kind)
+    for annotation in annotations:
+        if annotation.sample_id:
+            marks.setdefault((annotation.sample_id, annotation.attempt), []).append(annotation.kind)
     for id in ids:
         sample, outcome, state, kind, type, disagree, data = index.db.execute(_ROW, (id,)).fetchone()
         shown = msgspec.json.decode(data, type=Shown)

@@ -202,29 +202,29 @@ class Attempt:
         self.annotations = [one for one in said if one.attempt == given.attempt]
 
     def conversation(self) -> Conversation:
-        return Conversation(self.sample, self.trial.trajectory, [one.result.known for one in self.verdicts])
+        return Conversation(self.sample, self.trial.trajectory, [verdict.result.known for verdict in self.verdicts])
 
 
 def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
     """Return one attempt at a sample, with the part of its conversation around a step."""
-    one = Attempt(workspace, given)
-    record, trial, sample = one.found.record, one.trial, one.sample
-    conversation = one.conversation()
+    attempt = Attempt(workspace, given)
+    record, trial, sample = attempt.found.record, attempt.trial, attempt.sample
+    conversation = attempt.conversation()
     first = min(max(given.step, 0), max(len(conversation) - 1, 0)) // PAGE * PAGE
-    matched, expected, made = sides(sample, trial.trajectory, one.verdicts)
+    matched, expected, made = sides(sample, trial.trajectory, attempt.verdicts)
     if all(pair.kind == "free" for pair in matched):  # nothing was expected of calls, and the conversation shows them
         matched = ()
-    judged = tuple(_judged(one, verdict) for verdict in _in_order(one))
+    judged = tuple(_judged(attempt, verdict) for verdict in _in_order(attempt))
     notes = notes_on(conversation, trial.trajectory, matched, [each.finding for each in judged])
     return SampleView(
-        run=one.found.reference,
+        run=attempt.found.reference,
         run_id=record.id,
         run_state=record.state,
         task=record.task,
         agent=record.agent,
         sample=trial.sample_id,
         attempt=trial.attempt,
-        attempts=tuple(_attempts(one)),
+        attempts=tuple(_attempts(attempt)),
         outcome=trial.outcome,
         stop=trial.trajectory.stop,
         failure=trial.failure,
@@ -244,19 +244,22 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
         steps=len(trial.trajectory.steps),
         turns=conversation.turns,
         tools=tuple(_tools(sample)),
-        timing=timing(trial, conversation.number_of_step, one.verdicts),
+        timing=timing(trial, conversation.number_of_step, attempt.verdicts),
         state=_json(trial.trajectory.state, TEXT_CHARACTERS) if trial.trajectory.state else "",
-        marks=tuple(mark for mark in one.annotations if mark.kind == "review"),
-        asks_judges=any(about(record, verdict.scorer) is not None for verdict in one.verdicts),
+        marks=tuple(mark for mark in attempt.annotations if mark.kind == "review"),
+        asks_judges=any(about(record, verdict.scorer) is not None for verdict in attempt.verdicts),
         notes=tuple(note for note in notes if first <= note.number < first + PAGE),
     )
 
 
 def sample_record(workspace: Workspace, given: SampleAttempt) -> SampleRecord:
     """Return all that the store has of one attempt at a sample."""
-    one = Attempt(workspace, given)
+    attempt = Attempt(workspace, given)
     return SampleRecord(
-        sample=one.sample, trial=one.trial, verdicts=tuple(one.verdicts), annotations=tuple(one.annotations)
+        sample=attempt.sample,
+        trial=attempt.trial,
+        verdicts=tuple(attempt.verdicts),
+        annotations=tuple(attempt.annotations),
     )
 
 
@@ -280,11 +283,11 @@ def list_judge_requests(workspace: Workspace, given: SampleAttempt) -> tuple[Jud
     from proctor.api.rehearse import exchanges  # slow to load
     from proctor.api.run import Run
 
-    one = Attempt(workspace, given)
-    spec = one.found.record.spec
-    names = dict.fromkeys((*spec.scorers, *(verdict.scorer for verdict in one.verdicts)))
+    attempt = Attempt(workspace, given)
+    spec = attempt.found.record.spec
+    names = dict.fromkeys((*spec.scorers, *(verdict.scorer for verdict in attempt.verdicts)))
     safe = tuple(name for name in names if _is_our_judge(name)) if _is_our_model(spec.judge) else ()
-    record = replace(one.found.record, spec=replace(spec, scorers=safe))
+    record = replace(attempt.found.record, spec=replace(spec, scorers=safe))
     return tuple(
         JudgeExchange(
             scorer=exchange.scorer,
@@ -298,7 +301,7 @@ def list_judge_requests(workspace: Workspace, given: SampleAttempt) -> tuple[Jud
             replies=exchange.replies,
             why_not=exchange.why_not if exchange.scorer in safe else _not_from_here(given),
         )
-        for exchange in exchanges(Run(record, one.found.store), given.sample, given.attempt)
+        for exchange in exchanges(Run(record, attempt.found.store), given.sample, given.attempt)
     )
 
 
@@ -373,8 +376,10 @@ def _other_run(run: Found, sample_id: str, own: Sample | None) -> OtherRun | Non
     if not verdicts:
         trial = next(iter(store.trials(record.id, sample_id=sample_id)), None)
         return None if trial is None else replace(row, outcome=trial.outcome, attempts=1)
-    scorer = next((name for name in record.scorers if any(one.scorer == name for one in verdicts)), verdicts[0].scorer)
-    of_scorer = [one for one in verdicts if one.scorer == scorer]
+    scorer = next(
+        (name for name in record.scorers if any(verdict.scorer == name for verdict in verdicts)), verdicts[0].scorer
+    )
+    of_scorer = [verdict for verdict in verdicts if verdict.scorer == scorer]
     values = [one.result.value for one in of_scorer if isinstance(one.result, Score)]
     return replace(
         row,

@@ -161,12 +161,12 @@ class SamplePages:
         """Return what the template of a whole sample shows; `kept` is the filter of the list around it."""
         workspace = self._workspace
         view = sample.show_sample(workspace, place)
-        found = sample.SampleSearch(run=place.run, sample=place.sample, attempt=place.attempt, text=place.find)
+        search = sample.SampleSearch(run=place.run, sample=place.sample, attempt=place.attempt, text=place.find)
         return {
             "pieces": _compared(view.expected, view.made),
             "case_files": cases.list_case_files(workspace),
             "can_add": cases.can_add(workspace),
-            "matches": sample.find_in_sample(workspace, found) if place.find.strip() else (),
+            "matches": sample.find_in_sample(workspace, search) if place.find.strip() else (),
             **self._values(place, view, kept),
         }
 

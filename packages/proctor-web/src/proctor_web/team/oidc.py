@@ -170,7 +170,7 @@ class Provider:
     def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...]:
         found = self._claim(claims, self._groups_claim)
         texts = [found] if isinstance(found, str) else found if isinstance(found, list) else []
-        return tuple(one for one in texts[:MOST_GROUPS] if isinstance(one, str) and len(one) <= MOST_CHARACTERS)
+        return tuple(text for text in texts[:MOST_GROUPS] if isinstance(text, str) and len(text) <= MOST_CHARACTERS)
 
     @staticmethod
     def _claim(claims: Mapping[str, Any], name: str) -> object:
@@ -293,9 +293,9 @@ def _keys_of(found: Mapping[str, Any]) -> "list[Key]":
 
     keys: list[Key] = []
     why = ""
-    for one in found["keys"] if isinstance(found.get("keys"), list) else ():
+    for key in found["keys"] if isinstance(found.get("keys"), list) else ():
         try:
-            keys += KeySet.import_key_set({"keys": [one]}).keys
+            keys += KeySet.import_key_set({"keys": [key]}).keys
         except (JoseError, ValueError, TypeError, KeyError, AttributeError) as error:
             why = str(error)[:MOST_CHARACTERS]
     if not keys:

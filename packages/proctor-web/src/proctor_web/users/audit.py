@@ -19,10 +19,10 @@ MOST_BODY = 20_000  # of an answer in which the run is looked for
 
 def note_entry(ledger: Ledger, scope: "Scope", key: str) -> None:
     """Note that a user came in by a link, in a session of this key."""
-    found = ledger.find("session", key)
-    if found is not None:
+    index = ledger.find("session", key)
+    if index is not None:
         address = scope["state"]["address"]
-        entry = Entry(name=found.name, role=found.role, via="link", address=address, what="ENTER", status=303)
+        entry = Entry(name=index.name, role=index.role, via="link", address=address, what="ENTER", status=303)
         ledger.note(entry)
 
 
@@ -85,8 +85,8 @@ def _run_of(path: str) -> str:
     >>> _run_of("/runs/a@b/stop"), _run_of("/api/v1/runs/a"), _run_of("/runs")
     ('a@b', 'a', '')
     """
-    found = re.match(r"(?:/api/v1)?/runs/([^/]{1,200})(?:/|$)", path)
-    return found[1] if found else ""
+    match = re.match(r"(?:/api/v1)?/runs/([^/]{1,200})(?:/|$)", path)
+    return match[1] if match else ""
 
 
 def _in_a_line(text: str) -> str:
@@ -100,8 +100,8 @@ def _in_a_line(text: str) -> str:
 
 def _started(body: bytes) -> str:
     try:
-        made: Any = json.loads(body)
+        data: Any = json.loads(body)
     except ValueError:
         return ""
-    run = made.get("run") if isinstance(made, dict) else None
+    run = data.get("run") if isinstance(data, dict) else None
     return run if isinstance(run, str) else ""

@@ -185,7 +185,7 @@ class Performed:
 
 
 def _steps(results: Sequence[ToolResult]) -> list[Step]:
-    return [Step(message=_of_tool([one]), author="tool") for one in results]
+    return [Step(message=_of_tool([result]), author="tool") for result in results]
 
 
 def _of_tool(results: Sequence[ToolResult]) -> Message:

@@ -265,9 +265,9 @@ def _failed_in_words(text: str) -> Iterator[_Failed]:
     while parts and parts[-1].rstrip().endswith(_CHAINED):
         chain.append(parts.pop())
     for part in chain:
-        for found in _RAISED.finditer(part):
-            library, _, name = found["name"].rpartition(".")
-            said = found["text"] or ""
+        for match in _RAISED.finditer(part):
+            library, _, name = match["name"].rpartition(".")
+            said = match["text"] or ""
             status = _STATUS.search(said[:200]) if library else None
             yield _Failed(
                 libraries=[library or "builtins"],

@@ -111,8 +111,8 @@ class _Drawing:
         if self._options:
             return [_says(str(self._draw.choice(self._options)))]
         if turn.tools:
-            made = Step(message=Message(role="assistant", parts=(self._call(turn.tools),)))
-            return [made, _says("Done.")] if self._acts else [made]
+            step = Step(message=Message(role="assistant", parts=(self._call(turn.tools),)))
+            return [step, _says("Done.")] if self._acts else [step]
         return [_says(self._draw.choice(self._letters or text_of(turn.messages).split() or [""]))]
 
     def _call(self, tools: Sequence[Tool]) -> ToolCall:

@@ -255,11 +255,19 @@ def _takes(function: Callable[..., object], name: str, *, acts: bool = False) ->
     except (TypeError, ValueError):  # built-in functions have no signature
         return "text"
     parameters = parameters[:-1] if acts else parameters
-    placed = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    placed = [
+        parameter
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
     needed = [one for one in placed if one.default is one.empty]
     names = [one.name for one in placed]
-    missing = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY and one.default is one.empty]
-    rest = any(one.kind is one.VAR_POSITIONAL for one in parameters)
+    missing = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
+    ]
+    rest = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     if missing or len(needed) > 2 or not (placed or rest):
         raise BadInput(
             "'{name}' cannot be called as an agent: it takes {signature}. An agent takes one text, or messages and tools.",

@@ -248,11 +248,11 @@ def _path(text: str | None) -> list[str | int] | None:
     rest = text.strip().removeprefix("$").removeprefix(".")
     steps: list[str | int] = []
     end = 0
-    for found in _STEP.finditer(rest):
-        if found.start() != end:
+    for match in _STEP.finditer(rest):
+        if match.start() != end:
             break
-        end = found.end()
-        index, quoted, name = found.groups()
+        end = match.end()
+        index, quoted, name = match.groups()
         steps.append(int(index) if index is not None else quoted or name)
     if end != len(rest):
         raise BadInput("'{path}' is no path into a reply. Write it like data.answer or choices[0].text.", path=text)

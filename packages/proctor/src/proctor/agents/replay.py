@@ -58,7 +58,7 @@ class Replay:
     """Gives each sample what was recorded for it, one record an attempt, and from the start again after the last."""
 
     def __init__(self, recorded: Mapping[str, Sequence[Trajectory]], *, name: str) -> None:
-        natively = any(one.tools == "native" for attempts in recorded.values() for one in attempts)
+        natively = any(attempt.tools == "native" for attempts in recorded.values() for attempt in attempts)
         self.name = name
         self.tools: ToolStyle = "native" if natively else "text"
         self._recorded = recorded
@@ -117,7 +117,7 @@ def _trajectory(record: Mapping[str, object]) -> Trajectory:
                 raise BadInput("its trajectory is none: {error}.", error=in_words(error)) from None
         case {"calls": list() as calls} if all(_is_call(call) for call in calls):
             parts = tuple(
-                call_of(call["name"], call.get("arguments", {}), f"call_{place}") for place, call in enumerate(calls)
+                call_of(call["name"], call.get("arguments", {}), f"call_{index}") for index, call in enumerate(calls)
             )
             said = tuple(part for step in steps_of(record.get("answer") or "") for part in step.message.parts)
             return Trajectory(steps=(Step(message=Message(role="assistant", parts=said + parts)),), tools="native")

@@ -244,8 +244,8 @@ def compare(
 
     given = [(one.record, one.store) for one in second.earlier]
     sides = (first.record, first.store), (second.record, second.store)
-    found = compare_runs(*sides, level=level, seed=seed, detect=detect, given=given, decided=decision_between)
-    return Comparison(**asdict(found))
+    compared = compare_runs(*sides, level=level, seed=seed, detect=detect, given=given, decided=decision_between)
+    return Comparison(**asdict(compared))
 
 
 def open_run(run_id: str, *, store: str | Store | None = None, given: Sequence[str] = ()) -> Run:

@@ -34,7 +34,7 @@ def anytime(record: RunRecord, store: Store, found: Sequence[Estimate], *, score
         return list(found)
     scorer = record.scorers[0] if scorer is None and len(record.scorers) == 1 else scorer
     seen: dict[str, SeenSteps] = {}
-    return [_anytime(one, scorer, record, store, seen) for one in found]
+    return [_anytime(estimate, scorer, record, store, seen) for estimate in found]
 
 
 def _anytime(
@@ -78,7 +78,8 @@ class SeenSteps:
         self._record = record
         steps = read_steps(record, store, scorer)
         slices = {
-            one.id: ("", *(f"{key}={value}" for key, value in one.tags.items())) for one in store.planned(record.id)
+            sample.id: ("", *(f"{key}={value}" for key, value in sample.tags.items()))
+            for sample in store.planned(record.id)
         }
         self._is_whole = steps.complete == len(steps)
         self._fed: dict[str, Fed] = {}
@@ -149,13 +150,13 @@ def decision_of(run: Stored, against: Stored | None, scorer: str) -> DecidedInte
     if record.spec.until is None or record.looked is None:
         return None
     error = record.spec.until.error
-    found = decided_by(run, against, scorer, "", error)
+    interval = decided_by(run, against, scorer, "", error)
     ended = sum(
         count for outcome, count in store.outcomes(record.id).items() if outcome not in ("skipped", "cancelled")
     )
-    if found is None or ended > record.planned - record.looked.saved:  # more than what was under way then
+    if interval is None or ended > record.planned - record.looked.saved:  # more than what was under way then
         return None
-    return DecidedInterval(bounds=found, method=record.looked.method, error=error)
+    return DecidedInterval(bounds=interval, method=record.looked.method, error=error)
 
 
 def decision_between(first: Stored, second: Stored, scorer: str) -> DecidedInterval | None:
@@ -200,7 +201,7 @@ def _still_holds(run: Stored, against: Stored | None, scorer: str, looked: Looke
         step = steps.step(number)
         parts = [step[id] if old is None else step[id].less(old[id]) for id in step if old is None or id in old]
         if parts and count < looked.steps:
-            total, weight, count = total + math.fsum(one.low for one in parts), weight + len(parts), count + 1
+            total, weight, count = total + math.fsum(part.low for part in parts), weight + len(parts), count + 1
     return (
         looked.value is not None and count == looked.steps and math.isclose(total / weight, looked.value, abs_tol=1e-9)
     )

@@ -33,7 +33,7 @@ def check_bars(
         metric, bracket, slice_ = name.removesuffix("]").partition("[")
         check_bar(metric.strip() if bracket else name, bound, record, has_official=has_official)
         if bracket and not has_official and not slice_.startswith(FAULT):
-            known = dict.fromkeys(f"{key}={value}" for one in samples for key, value in one.tags.items())
+            known = dict.fromkeys(f"{key}={value}" for sample in samples for key, value in sample.tags.items())
             if slice_ not in known:
                 raise registry.unknown("slice", slice_, [*known], paths=False)
 
@@ -82,13 +82,13 @@ def check_share(metric: str, bound: float) -> None:
 
 def _figures(record: RunRecord) -> dict[str, JudgedFigure]:
     """Return the numbers that judges will give, by name."""
-    found: dict[str, JudgedFigure] = {}
+    figures: dict[str, JudgedFigure] = {}
     for scorer in record.scorers:
         judge = about(record, scorer)
         prefix = f"{scorer}." if len(record.scorers) > 1 else ""
         if judge is not None:
-            found |= {f"{prefix}{shown_name(one.name, judge)}": one for one in judge.figures}
-    return found
+            figures |= {f"{prefix}{shown_name(figure.name, judge)}": figure for figure in judge.figures}
+    return figures
 
 
 def _is_made(metric: str, record: RunRecord) -> bool:

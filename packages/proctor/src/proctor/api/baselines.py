@@ -25,8 +25,10 @@ def set_baseline(store: Store, name: str, run_id: str, *, by: str = "") -> None:
 
 
 def baselines(store: Store) -> dict[str, str]:
-    found = {one.name: one.run_id for one in store.annotations(kind="baseline")}  # of two set at once the newer counts
-    return dict(sorted(found.items()))
+    run_ids = {
+        annotation.name: annotation.run_id for annotation in store.annotations(kind="baseline")
+    }  # of two set at once the newer counts
+    return dict(sorted(run_ids.items()))
 
 
 def find_baseline(store: Store, name: str) -> str:
@@ -67,4 +69,4 @@ def remove_baseline(store: Store, name: str) -> None:
 
 
 def _named(store: Store, name: str) -> list[Annotation]:
-    return [one for one in store.annotations(kind="baseline") if one.name == name]
+    return [annotation for annotation in store.annotations(kind="baseline") if annotation.name == name]

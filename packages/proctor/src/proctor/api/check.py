@@ -197,7 +197,7 @@ def _rate(run: Run, trials: tuple[Trialled, ...]) -> Estimate:
 
 
 def _unmeasured(trials: tuple[Trialled, ...]) -> Iterator[Sentence]:
-    unmeasured = sum(one.passed is None for one in trials)
+    unmeasured = sum(trial.passed is None for trial in trials)
     if unmeasured or not trials:
         yield say(
             "{count} of {all} trials could not be measured; what is missing cannot pass.",
@@ -221,14 +221,14 @@ def _decisions(
             say(
                 "pass rate {value} ({passed} of {all} trials), {interval}, at least {least} is wanted",
                 value=_percent(rate.value),
-                passed=sum(one.passed is True for one in trials),
+                passed=sum(trial.passed is True for trial in trials),
                 all=len(trials),
                 interval=_interval(rate),
                 least=_percent(least),
             ),
         )
-    for name, one in numbers.items():
-        yield decide(one, wanted[name], by=by), describe_estimate(name, one, wanted[name])
+    for name, number in numbers.items():
+        yield decide(number, wanted[name], by=by), describe_estimate(name, number, wanted[name])
 
 
 def describe_estimate(name: str, one: Estimate, least: float) -> Sentence:

@@ -37,11 +37,11 @@ def fault_estimates(record: RunRecord, store: Store, names: Mapping[str, str]) -
     for trial in store.trials(record.id):
         if trial.outcome in IN_THE_MEAN:
             faults = trial.trajectory.faults
-            kinds[trial.sample_id, trial.attempt] = tuple(dict.fromkeys(one.kind for one in faults)) or (NO_FAULT,)
+            kinds[trial.sample_id, trial.attempt] = tuple(dict.fromkeys(fault.kind for fault in faults)) or (NO_FAULT,)
             for kind, value in recoveries(trial.trajectory):
                 recovered[kind][trial.sample_id].append(value)
     found = [one for scorer, name in names.items() for one in _of_scorer(record, store, scorer, name, kinds)]
-    clusters = {one.id: one.cluster or one.id for one in store.planned(record.id)}
+    clusters = {sample.id: sample.cluster or sample.id for sample in store.planned(record.id)}
     for kind, by_sample in recovered.items():
         found.append(_mean("recovered", kind, by_sample, clusters))
     return found

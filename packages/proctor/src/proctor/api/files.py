@@ -133,7 +133,11 @@ def pull_data(name: str, source: str | None, tell: Tell) -> Path:
     if part is not None and part.pull_package is not None:
         return part.pull_package(Path(source) if source else None, tell)
     if part is None or part.pull_folder is None:
-        known = [one for one, found in resolve.benchmarks() if found.pull_package or found.pull_folder]
+        known = [
+            text
+            for text, benchmark_part in resolve.benchmarks()
+            if benchmark_part.pull_package or benchmark_part.pull_folder
+        ]
         raise registry.unknown("data set", name, known, paths=False)
     if source is not None:
         raise BadInput("The data of {name} are a folder: give it as --set data=PATH.", name=name)

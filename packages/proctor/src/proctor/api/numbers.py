@@ -33,7 +33,11 @@ def estimates(record: RunRecord, store: Store, given: Sequence[tuple[RunRecord, 
     found = [
         one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "", given)
     ]
-    names = {scorer: one.name for scorer in record.scorers if (one := main_estimate(found, record, scorer)) is not None}
+    names = {
+        scorer: estimate.name
+        for scorer in record.scorers
+        if (estimate := main_estimate(found, record, scorer)) is not None
+    }
     return anytime(record, store, [*found, *fault_estimates(record, store, names)])
 
 
@@ -136,11 +140,15 @@ def _with_attempts(
 
     samples = repeats.cases(store.values(record.id, scorer), attempts, weighing)
     every = [case for each in samples.values() for case in each]
-    whole = [repeats.split_error(one, every) for one in plain if not one.slice and not one.name.endswith("points")]
-    points = [one for one in plain if not one.slice and one.name.endswith("points")]
+    whole = [
+        repeats.split_error(estimate, every)
+        for estimate in plain
+        if not estimate.slice and not estimate.name.endswith("points")
+    ]
+    points = [estimate for estimate in plain if not estimate.slice and estimate.name.endswith("points")]
     counts = {stratum: trials // attempts for stratum, trials in planned.items()}
     added = repeats.pass_estimates(samples, attempts, counts, prefix=prefix, weighing=weighing) if counts else ()
-    return [*whole, *points, *added, *(one for one in plain if one.slice)]
+    return [*whole, *points, *added, *(estimate for estimate in plain if estimate.slice)]
 
 
 def find_weighing(record: RunRecord, store: Store, scorer: str) -> strata.Weighing | None:
@@ -273,13 +281,13 @@ def _not_applicable(
         return {}
     known = record.strata
     by, stages = ("", {}) if known is None else (known.by, stage_by_sample(known))
-    found: dict[str, Counter[str]] = {}
+    counters: dict[str, Counter[str]] = {}
     for value in store.values(record.id, scorer):
         if value.why == "not_applicable":
             stratum = name_in_stage(value.tags.get(by, ""), stages.get(value.sample_id, 0))
             for slice_ in ("", *(f"{key}={tag}" for key, tag in value.tags.items())):
-                found.setdefault(slice_, Counter())[stratum] += 1
-    return found
+                counters.setdefault(slice_, Counter())[stratum] += 1
+    return counters
 
 
 def judged_samples(record: RunRecord, store: Store) -> Iterator[tuple[Sample, Verdict]]:

@@ -118,29 +118,31 @@ def exchanges(run: Run, sample_id: str, attempt: int = 0) -> list[Exchange]:
         return []
     verdicts = verdicts_of(run.store, run.id, sample_id, attempt)
     return [
-        _exchange(run, one, (sample, trial.trajectory)) for one in verdicts if about(run.record, one.scorer) is not None
+        _exchange(run, verdict, (sample, trial.trajectory))
+        for verdict in verdicts
+        if about(run.record, verdict.scorer) is not None
     ]
 
 
 def _exchange(run: Run, verdict: Verdict, judged: Judged) -> Exchange:
-    found = Exchange(scorer=verdict.scorer, replies=tuple(_replies(verdict.result.known)))
+    exchange = Exchange(scorer=verdict.scorer, replies=tuple(_replies(verdict.result.known)))
     try:
         spec = run.record.spec
         bound = resolve.scorers(spec.scorers, JudgeChoice(model=spec.judge, options=spec.judge_options))
     except ProctorError as error:
-        return msgspec.structs.replace(found, why_not=error.sentence)
+        return msgspec.structs.replace(exchange, why_not=error.sentence)
     same = [one for one in bound if (one.name, one.version) == (verdict.scorer, verdict.scorer_version)]
     if not same:
         why_not = say("The judge or its rubric has changed since, so what it was asked cannot be shown.")
-        return msgspec.structs.replace(found, why_not=why_not)
-    return msgspec.structs.replace(found, asked=tuple(_requests(same, [judged])[0]))
+        return msgspec.structs.replace(exchange, why_not=why_not)
+    return msgspec.structs.replace(exchange, asked=tuple(_requests(same, [judged])[0]))
 
 
 def _replies(known: KnownDetails) -> Iterator[str]:
     """Yield the replies that a verdict rests on, of one judge, of both orders, or of a jury."""
     yield from known.replies
-    yield from chain.from_iterable(one.replies for one in known.comparisons)
-    yield from chain.from_iterable(one.replies for one in known.judges.values())
+    yield from chain.from_iterable(comparison.replies for comparison in known.comparisons)
+    yield from chain.from_iterable(judge.replies for judge in known.judges.values())
 
 
 def _answers(run: Run) -> Iterator[Judged]:
@@ -151,7 +153,7 @@ def _answers(run: Run) -> Iterator[Judged]:
 
 
 def _rehearsed(bound: Sequence[BoundScorer], answers: Iterable[Judged]) -> Rehearsal:
-    judges = [one for one in bound if resolve.judges_of([one])]
+    judges = [scorer for scorer in bound if resolve.judges_of([scorer])]
     if not judges:
         raise no_judge()
     rest = iter(answers)
@@ -160,7 +162,7 @@ def _rehearsed(bound: Sequence[BoundScorer], answers: Iterable[Judged]) -> Rehea
         raise BadInput("There is no answer to judge.")
     lists = _requests(judges, counted)
     requests, more = sum(map(len, lists)), sum(1 for _ in rest)
-    place = next((place for place, asked in enumerate(lists) if asked), None)
+    place = next((index for index, asked in enumerate(lists) if asked), None)
     return Rehearsal(
         samples=len(counted) + more,
         requests=requests + round(requests / len(counted) * more),
@@ -174,7 +176,7 @@ def _requests(judges: Sequence[BoundScorer], answers: Sequence[Judged]) -> list[
     """Return what the judges would be asked of each answer."""
 
     async def list_all() -> list[list[JudgeRequest]]:
-        return [await _asked(judges, *one) for one in answers]
+        return [await _asked(judges, *answer) for answer in answers]
 
     return run_in_loop(lambda _: list_all())
 

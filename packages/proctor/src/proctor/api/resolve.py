@@ -230,31 +230,34 @@ def scorers(given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> l
     Raises:
         BadInput: there is no such scorer, or two that differ have one name.
     """
-    found: dict[str, BoundScorer] = {}
+    bound_scorers: dict[str, BoundScorer] = {}
     given = [one.with_judge(judge) if isinstance(one, TakesJudge) else one for one in given]
     make = _maker(judge)
     for scorer in (scorer for one in given for scorer in _scorers(one, make)):
-        before = found.setdefault(scorer.name, scorer)
+        before = bound_scorers.setdefault(scorer.name, scorer)
         if before.function is not scorer.function and before.reference != scorer.reference:
             raise BadInput("Two scorers are called '{name}'.", name=scorer.name)
-    return [*found.values()]
+    return [*bound_scorers.values()]
 
 
 def scorers_of(task: Task, given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> list[BoundScorer]:
     """Resolve the scorers of a run; a reference to one of the task's own objects (of a stored run) is that object."""
     own = {
-        name: one
-        for one in task.scorers
-        if not isinstance(one, str)
-        for name in (function.identity(one), function.qualified_name(one))  # the latter in runs of earlier releases
+        name: scorer
+        for scorer in task.scorers
+        if not isinstance(scorer, str)
+        for name in (
+            function.identity(scorer),
+            function.qualified_name(scorer),
+        )  # the latter in runs of earlier releases
     }
     return scorers([own.get(one, one) if isinstance(one, str) else one for one in given], judge)
 
 
 def judges_of(bound: Sequence[BoundScorer]) -> dict[str, JudgeInfo]:
     """Return what is recorded of the models that scorers ask, by the name of the scorer."""
-    found = {scorer.name: recorded_judge(scorer.function) for scorer in bound}
-    return {name: about for name, about in found.items() if about is not None}
+    judge_infos = {scorer.name: recorded_judge(scorer.function) for scorer in bound}
+    return {name: about for name, about in judge_infos.items() if about is not None}
 
 
 def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
@@ -367,9 +370,11 @@ def _check_options(
 ) -> None:
     signature = inspect.signature(made)
     known = [
-        key for key, one in signature.parameters.items() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)
+        key
+        for key, parameter in signature.parameters.items()
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
-    takes_all = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values())
     for option in options:
         if option not in known and not takes_all:
             raise unknown_option(name, option, known)

@@ -95,7 +95,7 @@ class Run:
         """
         from proctor.reports.earlier import check_earlier
 
-        check_earlier((self.record, self.store), [(one.record, one.store) for one in runs])
+        check_earlier((self.record, self.store), [(run.record, run.store) for run in runs])
         return Run(self.record, self.store, self.summarise, runs)
 
     @cached_property
@@ -182,10 +182,14 @@ class Run:
         """
         from proctor.reports.figures import draw_estimates
 
-        tags = dict.fromkeys(one.slice.partition("=")[0] for one in self.estimates if one.slice)
+        tags = dict.fromkeys(estimate.slice.partition("=")[0] for estimate in self.estimates if estimate.slice)
         if by is not None and by not in tags:
             raise unknown("tag", by, [*tags], paths=False)
-        shown = [one for one in self.estimates if not one.slice or by in (None, one.slice.partition("=")[0])]
+        shown = [
+            estimate
+            for estimate in self.estimates
+            if not estimate.slice or by in (None, estimate.slice.partition("=")[0])
+        ]
         return draw_estimates(shown, f"{self.record.task} · {self.record.agent}", lang)
 
     def report(self, path: str | Path, *, lang: str = "en") -> Path:

@@ -101,19 +101,19 @@ class _FoundShard(NamedTuple):
 def _find(stores: Sequence[Store | str], run_id: str | None) -> list[_FoundShard]:
     if not stores:
         raise BadInput("Name the stores of the shards to merge.")
-    found: list[_FoundShard] = []
+    shards: list[_FoundShard] = []
     empty = ""
     for source in stores:
         with opened(source) as store:
-            records = [one for one in store.runs() if one.spec.shard is not None and run_id in (None, one.id)]
-            found += [_look_at(StoredShard(record, source), store) for record in records]
+            records = [run for run in store.runs() if run.spec.shard is not None and run_id in (None, run.id)]
+            shards += [_look_at(StoredShard(record, source), store) for record in records]
             empty = empty or ("" if records else store.url)
-    names = sorted({one.record.id for one in found})
+    names = sorted({shard.record.id for shard in shards})
     if len(names) > 1:
         raise BadInput("The stores have shards of several runs: {runs}. Name one with --run.", runs=", ".join(names))
     if empty:
         raise BadInput("The store {store} has no shard{run}.", store=empty, run=f" ({run_id})" if run_id else "")
-    return found
+    return shards
 
 
 def _look_at(shard: StoredShard, store: Store) -> _FoundShard:
@@ -126,8 +126,8 @@ def _check(found: Sequence[_FoundShard]) -> dict[int, StoredShard]:
     first = found[0].record
     assert first.spec.shard is not None
     of, shards = first.spec.shard.of, dict[int, _FoundShard]()
-    for one in found:
-        record, shard = one.record, one.record.spec.shard
+    for found_shard in found:
+        record, shard = found_shard.record, found_shard.record.spec.shard
         shard = shard_of(str(shard))  # a store may be anybody's
         assert shard is not None
         if shard.number in shards and shard.of == of:
@@ -135,7 +135,7 @@ def _check(found: Sequence[_FoundShard]) -> dict[int, StoredShard]:
                 "Shard {shard} is there twice: in {first} and in {second}.",
                 shard=shard,
                 first=shards[shard.number].url,
-                second=one.url,
+                second=found_shard.url,
             )
         changed = _changes(first, record)
         if changed or shard.of != of:
@@ -145,15 +145,15 @@ def _check(found: Sequence[_FoundShard]) -> dict[int, StoredShard]:
                 second=shard,
                 changed=changed[0] if changed else f"{of} ≠ {shard.of}",
             )
-        if not one.is_over:
+        if not found_shard.is_over:
             raise BadInput(
                 "Shard {shard} in {store} has not ended: {done} of {count} trials. Run it again with the same command, then merge.",
                 shard=shard,
-                store=one.url,
-                done=one.done,
+                store=found_shard.url,
+                done=found_shard.done,
                 count=record.planned,
             )
-        shards[shard.number] = one
+        shards[shard.number] = found_shard
     if count := of - len(shards):
         missing = islice((number for number in range(1, of + 1) if number not in shards), MOST_SHOWN)
         raise BadInput(

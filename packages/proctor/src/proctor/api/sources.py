@@ -83,8 +83,8 @@ def _named(name: str) -> Iterator[Path]:
                 yield path.resolve()
                 break
             if path is not None and text not in (".", "..", "/") and path.is_dir():
-                found = sorted(one for one in path.rglob("*") if one.suffix in TEXTS and one.is_file())
-                yield from (one.resolve() for one in found[:MOST_FILES])
+                paths = sorted(one for one in path.rglob("*") if one.suffix in TEXTS and one.is_file())
+                yield from (one.resolve() for one in paths[:MOST_FILES])
                 break
 
 
@@ -149,10 +149,10 @@ def _modules_named(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
-                yield from ((0, one.name) for one in names)
+                yield from ((0, name.name) for name in names)
             case ast.ImportFrom(module=module, names=names, level=level):
                 yield level, module or ""
-                yield from ((level, f"{module}.{one.name}" if module else one.name) for one in names)
+                yield from ((level, f"{module}.{name.name}" if module else name.name) for name in names)
             case ast.Call(
                 func=ast.Attribute(attr="import_module") | ast.Name(id="import_module" | "__import__"),
                 args=[ast.Constant(value=str(text)), *_],
@@ -169,7 +169,11 @@ def _paths(tree: ast.AST) -> Iterator[str]:
             case ast.BinOp(op=ast.Div()):
                 yield from _if_path("/".join(_constants(node)))
             case ast.Call(args=[_, _, *_] as args):
-                texts = [one.value for one in args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                texts = [
+                    argument.value
+                    for argument in args
+                    if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+                ]
                 yield from _if_path("/".join(texts))
 
 
@@ -192,12 +196,14 @@ def _written(tree: ast.AST) -> set[str]:
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             called = node.func.id if isinstance(node.func, ast.Name) else called
-            has_mode = any(_is_mode(one) for one in (*node.args, *(key.value for key in node.keywords)))
+            has_mode = any(_is_mode(argument) for argument in (*node.args, *(key.value for key in node.keywords)))
             if WRITERS.match(called) or (called == "open" and (has_mode or _has_flags(node))):
                 nodes += [node.func, *node.args[:1]]
     names = {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id in names for one in node.targets):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id in names for target in node.targets
+        ):
             nodes.append(node.value)
     return {
         one.value
@@ -235,7 +241,7 @@ def _in_folder(base: Path, parts: list[str]) -> list[Path]:
     packages = [base.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)]
     whole = [base.joinpath(*parts[:-1], f"{parts[-1]}.py")] if parts else [base / "__init__.py"]
     last = [one for one in (*whole, *packages[-1:]) if is_file(one)]
-    return [*(one for one in packages[:-1] if is_file(one)), *last[:1]] if last else []
+    return [*(package for package in packages[:-1] if is_file(package)), *last[:1]] if last else []
 
 
 def _data(path: Path, read: _Read) -> Iterator[Path]:

@@ -39,7 +39,7 @@ def find_further(options: RunOptions) -> tuple[RunOptions, bool]:
         if options.store is None or isinstance(options.store, str)
         else options.store
     )
-    stored = next((one for one in opened.runs() if one.id == options.run_id), None)
+    stored = next((run for run in opened.runs() if run.id == options.run_id), None)
     is_first = stored is None or stored.strata is None or not stored.strata.stages
     return replace(options, store=opened), is_first and (stored is None or not has_ended(stored, opened))
 
@@ -66,7 +66,7 @@ def plan_stage(record: RunRecord, store: Store, task: Task, options: RunOptions)
     known = record.strata
     if known is None or record.spec.until is not None or record.spec.selection.limit is None:
         raise BadInput("--more draws further samples for a run of some: begin with a part of them, --limit N.")
-    planned = {one.id: one.tags for one in store.planned(record.id) if PREPARATION not in one.tags}
+    planned = {sample.id: sample.tags for sample in store.planned(record.id) if PREPARATION not in sample.tags}
     if len(planned) >= known.total:
         raise BadInput("All {count} samples of the task are in the run {run}.", count=known.total, run=record.id)
     _check_count(known, options.more or 0)

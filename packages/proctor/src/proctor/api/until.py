@@ -98,16 +98,18 @@ def until_of(rule: str, against: str, error: float | None) -> Until:
     Raises:
         BadInput: the rule cannot be read, compares with nothing, or the error is out of its range.
     """
-    found = read_rule(rule)
-    if found.compares and not against:
-        raise BadInput("The rule '{rule}' compares with a stored run: --against RUN or NAME.", rule=found)
-    if against and not found.compares:
+    until_rule = read_rule(rule)
+    if until_rule.compares and not against:
+        raise BadInput("The rule '{rule}' compares with a stored run: --against RUN or NAME.", rule=until_rule)
+    if against and not until_rule.compares:
         raise BadInput(
             "--against goes with a rule that compares, for example --until '{metric} not worse by 0.05'; '{rule}' does not.",
-            metric=found.metric,
-            rule=found,
+            metric=until_rule.metric,
+            rule=until_rule,
         )
-    return Until(rule=str(found), against=against, error=check_error(Until(rule="").error if error is None else error))
+    return Until(
+        rule=str(until_rule), against=against, error=check_error(Until(rule="").error if error is None else error)
+    )
 
 
 def check_error(error: float) -> float:
@@ -260,10 +262,10 @@ def scorer_of(metric: str, record: RunRecord) -> str:
     Raises:
         BadInput: none; suggests the nearest.
     """
-    found = scorer_meant(metric, record)
-    if found is None:
+    text = scorer_meant(metric, record)
+    if text is None:
         raise unknown("metric of a rule", metric, [*main_names(record)], paths=False)
-    return found
+    return text
 
 
 def _same_scorer(name: str, old: RunRecord) -> str:
@@ -280,13 +282,13 @@ def _same_scorer(name: str, old: RunRecord) -> str:
 
 def _parse(text: str) -> UntilRule | None:
     text = " ".join(text.split())
-    if found := _THRESHOLD.fullmatch(text):
-        kind: Kind = "at_least" if found["side"] == ">=" else "at_most"
-        return _within(found["metric"], kind, float(found["bound"]), 0.0, 1.0)
-    if found := _COMPARISON.fullmatch(text):
-        if found["worse"]:
-            return _within(found["metric"], "not_worse_by", float(found["bound"]), 0.0, 1.0)
-        return _within(found["metric"], "better_by", float(found["more"] or 0), 0.0, 1.0)
+    if match := _THRESHOLD.fullmatch(text):
+        kind: Kind = "at_least" if match["side"] == ">=" else "at_most"
+        return _within(match["metric"], kind, float(match["bound"]), 0.0, 1.0)
+    if match := _COMPARISON.fullmatch(text):
+        if match["worse"]:
+            return _within(match["metric"], "not_worse_by", float(match["bound"]), 0.0, 1.0)
+        return _within(match["metric"], "better_by", float(match["more"] or 0), 0.0, 1.0)
     return None
 
 

@@ -106,7 +106,7 @@ def _text_of(reply: Mapping[str, object], content: object) -> str:
     if not isinstance(content, list | tuple):
         raise _no_message(reply)
     parts = [one for one in content if isinstance(one, Mapping) and isinstance(one.get("text"), str)]
-    return "".join(one["text"] for one in parts)
+    return "".join(part["text"] for part in parts)
 
 
 def _call(reply: Mapping[str, object], call: object) -> ToolCall:

@@ -95,8 +95,8 @@ class Body:
         self.single = single
 
     def runs(self) -> Iterator[Run]:
-        for found in RUN.finditer(self.text):
-            yield Run(found.start(), found.end(1), found[2], self.text[found.end(1) : found.end(1) + 1])
+        for match in RUN.finditer(self.text):
+            yield Run(match.start(), match.end(1), match[2], self.text[match.end(1) : match.end(1) + 1])
 
     def begins_a_line(self, run: Run) -> bool:
         before = self.text[max(run.start - 2, 0) : run.start]
@@ -128,12 +128,12 @@ class Body:
 
     def in_environment(self, run: Run) -> bool:
         """True if it is in an environment whose lines break, such as a matrix."""
-        place = bisect_right(self._environments, (run.start, ""))
-        return place > 0 and self._environments[place - 1][1] != "end"
+        index = bisect_right(self._environments, (run.start, ""))
+        return index > 0 and self._environments[index - 1][1] != "end"
 
     @cached_property
     def _environments(self) -> list[tuple[int, str]]:
-        return [(found.start(), found[1]) for found in ENVIRONMENT.finditer(self.text)]
+        return [(match.start(), match[1]) for match in ENVIRONMENT.finditer(self.text)]
 
     def in_literal(self, run: Run) -> bool:
         r"""True if it is in a string literal of a program, as in `print("\n")`."""
@@ -145,11 +145,11 @@ class Body:
 
     @cached_property
     def _literals(self) -> list[tuple[int, int]]:
-        return [found.span() for found in LITERAL.finditer(self.text)]
+        return [match.span() for match in LITERAL.finditer(self.text)]
 
     @cached_property
     def _quoted(self) -> list[tuple[int, int]]:
-        return [found.span() for found in QUOTED.finditer(self.text)]
+        return [match.span() for match in QUOTED.finditer(self.text)]
 
     @property
     def has_formulas(self) -> bool:
@@ -159,14 +159,14 @@ class Body:
     def _borders(self) -> list[int]:
         """Where formulas begin and end, in turn; a last one that does not end is none."""
         borders: list[int] = []
-        for found in DELIMITER.finditer(self.text):
-            backslashes, sign = found[1], found[2]
+        for match in DELIMITER.finditer(self.text):
+            backslashes, sign = match[1], match[2]
             begins = len(borders) % 2 == 0
             if sign[0] == "$":
                 if not backslashes:
-                    borders.append(found.end() if begins else found.start())
+                    borders.append(match.end() if begins else match.start())
             elif backslashes and begins == (sign in "(["):
-                borders.append(found.end() if begins else found.start())
+                borders.append(match.end() if begins else match.start())
         return borders[: len(borders) // 2 * 2]
 
     @cached_property
@@ -195,8 +195,8 @@ def decode_all(bodies: Sequence[Body]) -> list[str]:
 
 
 def _is_within(spans: list[tuple[int, int]], run: Run) -> bool:
-    place = bisect_right(spans, (run.start, run.start))
-    return place > 0 and run.start < spans[place - 1][1]
+    index = bisect_right(spans, (run.start, run.start))
+    return index > 0 and run.start < spans[index - 1][1]
 
 
 def _note(habits: Habits, body: Body, run: Run) -> None:

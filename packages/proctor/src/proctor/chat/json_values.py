@@ -58,16 +58,16 @@ def read_values(reply: str) -> list[object]:
         values.append(value)
         end = stop
     written = [json.dumps(value, sort_keys=True) for value in values] if len(values) > 1 else [""]
-    return [value for place, value in enumerate(values) if written[place] not in written[:place]]
+    return [value for index, value in enumerate(values) if written[index] not in written[:index]]
 
 
 def _fenced(reply: str) -> Iterator[tuple[int, int, object]]:
     """Yield where the fenced blocks that are JSON begin and end, with their values."""
     position = 0
-    for place, block in enumerate(reply.split(FENCE, 2 * MOST_PLACES)):
+    for index, block in enumerate(reply.split(FENCE, 2 * MOST_PLACES)):
         start, position = position, position + len(block) + len(FENCE)
         first, _, rest = block.partition("\n")
-        if place % 2 == 0:
+        if index % 2 == 0:
             continue
         try:
             yield start, position, decode(rest if first.strip().isalnum() else block)
@@ -80,7 +80,7 @@ def _inline(reply: str) -> Iterator[tuple[int, int, object]]:
     decoder = json.JSONDecoder(parse_constant=_refuse)
     end = 0
     for _ in range(MOST_PLACES):
-        places = [place for sign in "{[" if (place := reply.find(sign, end)) >= 0]
+        places = [index for sign in "{[" if (index := reply.find(sign, end)) >= 0]
         if not places:
             return
         start = min(places)
@@ -95,10 +95,10 @@ def _inline(reply: str) -> Iterator[tuple[int, int, object]]:
 def _end_of_broken(text: str, start: int) -> int:
     """Return where an object that is no JSON ends, by its brackets; the end of the text when they are never closed."""
     depth = 0
-    for found in re.finditer(r"[{}]", text[start:]):
-        depth += 1 if found[0] == "{" else -1
+    for match in re.finditer(r"[{}]", text[start:]):
+        depth += 1 if match[0] == "{" else -1
         if depth == 0:
-            return start + found.end()
+            return start + match.end()
     return len(text)
 
 
@@ -125,7 +125,7 @@ def name_repairs(reply: str) -> list[str]:
     >>> name_repairs("{name: 'Ann', ok: True,}")
     ['bare keys', "Python's True, False or None", 'single quotes', 'a comma at the end']
     """
-    start = min((place for sign in "{[" if (place := reply.find(sign)) >= 0), default=0)
+    start = min((index for sign in "{[" if (index := reply.find(sign)) >= 0), default=0)
     plain = TEXT.sub('""', reply[start:])
     code = TYPOGRAPHIC.sub(lambda quoted: quoted[0][0] + quoted[0][-1], plain)
     named = [name for name, sign in REPAIRS if sign.search(code) is not None]

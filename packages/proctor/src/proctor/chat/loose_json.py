@@ -98,9 +98,9 @@ class _Found(NamedTuple):
 
 def _chosen(text: str) -> Any:
     """Return the value to take, with its strings not yet decoded."""
-    found = list(_objects(text))
-    if found:
-        return next((one for one in reversed(found) if one.fenced), found[-1]).value
+    objects = list(_objects(text))
+    if objects:
+        return next((one for one in reversed(objects) if one.fenced), objects[-1]).value
     whole = FENCED.fullmatch(text)
     return _Parser(whole[1] if whole is not None else text).alone()
 
@@ -216,15 +216,15 @@ class _Parser:
 
     def _string(self, start: int) -> tuple[Body, int]:
         quote = self._text[start]
-        found = STRINGS[quote].match(self._text, start)
-        if found is None:
+        match = STRINGS[quote].match(self._text, start)
+        if match is None:
             raise _Broken(len(self._text), unfinished=True)
-        return Body(found[1], single=quote in "'‘"), found.end()
+        return Body(match[1], single=quote in "'‘"), match.end()
 
     def _skip_whitespace(self, start: int) -> int:
-        found = WHITESPACE.match(self._text, start)
-        assert found is not None
-        return found.end()
+        match = WHITESPACE.match(self._text, start)
+        assert match is not None
+        return match.end()
 
     def _is(self, position: int, signs: str) -> bool:
         sign = self._text[position : position + 1]
@@ -282,5 +282,5 @@ def _filled(value: object, texts: Iterator[str]) -> object:
                 made[key] = _filled(one, texts)
             return made
         case list():
-            return [_filled(one, texts) for one in value]
+            return [_filled(item, texts) for item in value]
     return value

@@ -50,7 +50,7 @@ def read_calls(message: Message, tools: Sequence[Tool]) -> Message:
 
 def results_message(results: Sequence[ToolResult]) -> Message:
     """Return the results of calls as a user message."""
-    content = [{"name": one.name, "error" if one.is_error else "result": one.content} for one in results]
+    content = [{"name": result.name, "error" if result.is_error else "result": result.content} for result in results]
     return Message.of("user", "Results of the calls:\n" + json.dumps(content, ensure_ascii=False))
 
 

@@ -145,8 +145,8 @@ class Stream:
         self._ear.tell(said, is_thought=False)
         if delta.refusal:
             self._refusal.append(delta.refusal)
-        for place, piece in enumerate(delta.tool_calls or ()):
-            self._take_call(piece, piece.index if piece.index is not None else place)
+        for index, piece in enumerate(delta.tool_calls or ()):
+            self._take_call(piece, piece.index if piece.index is not None else index)
         if delta.content or thought or delta.tool_calls:
             self._ear.note_token()
 

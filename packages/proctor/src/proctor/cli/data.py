@@ -89,6 +89,6 @@ def _part(name: str, chosen: "Callable[[BenchmarkPart], T | None]") -> T:
     part = benchmark(name)
     found = None if part is None else chosen(part)
     if found is None:
-        known = [one for one, declared in benchmarks() if chosen(declared) is not None]
+        known = [text for text, declared in benchmarks() if chosen(declared) is not None]
         raise registry.unknown("data set", name, known, paths=False)
     return found

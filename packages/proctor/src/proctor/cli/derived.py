@@ -73,9 +73,9 @@ def _option(name: str, of: type[msgspec.Struct], callback: Callback | None) -> C
 
 
 def _click_type(kinds: tuple[Any, ...]) -> "click.types.ParamType[Any]":
-    for one in kinds:
-        if get_origin(one) is Literal:
-            return OneOf(get_args(one))
+    for kind in kinds:
+        if get_origin(kind) is Literal:
+            return OneOf(get_args(kind))
     if Path in kinds and str not in kinds:
         return click.Path(path_type=Path)
     return click.INT if int in kinds else click.FLOAT if float in kinds else click.STRING

@@ -31,25 +31,30 @@ def _show_judges(run: "Run", sample_id: str, attempt: int) -> None:
     from proctor.api.rehearse import exchanges
     from proctor.cli.dry_run import print_messages
 
-    for one in exchanges(run, sample_id, attempt):
-        for number, asked in enumerate(one.asked, start=1):
+    for exchange in exchanges(run, sample_id, attempt):
+        for number, asked in enumerate(exchange.asked, start=1):
             output.line()
             output.line(
                 t(
                     "{scorer}, {judge} was asked ({number} of {count}):",
-                    scorer=one.scorer,
+                    scorer=exchange.scorer,
                     judge=asked.judge,
                     number=number,
-                    count=len(one.asked),
+                    count=len(exchange.asked),
                 )
             )
             print_messages(asked.messages)
-        if one.why_not is not None:
+        if exchange.why_not is not None:
             output.line()
-            output.line(f"{one.scorer}: {t(one.why_not)}")
-        for number, reply in enumerate(one.replies, start=1):
+            output.line(f"{exchange.scorer}: {t(exchange.why_not)}")
+        for number, reply in enumerate(exchange.replies, start=1):
             output.line()
             output.line(
-                t("{scorer}, reply {number} of {count}:", scorer=one.scorer, number=number, count=len(one.replies))
+                t(
+                    "{scorer}, reply {number} of {count}:",
+                    scorer=exchange.scorer,
+                    number=number,
+                    count=len(exchange.replies),
+                )
             )
             output.line(reply)

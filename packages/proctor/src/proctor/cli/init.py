@@ -46,9 +46,9 @@ def command(ctx: click.Context, kind: str | None, folder: Path | None, part: str
     if kind == PLUGIN and folder is not None:
         write_plugin(folder, part or "scorer")
     elif kind is None or kind in QUESTIONS:
-        place = folder or Path()
-        place.mkdir(parents=True, exist_ok=True)
-        with chdir(place):
+        path = folder or Path()
+        path.mkdir(parents=True, exist_ok=True)
+        with chdir(path):
             ctx.exit(first_run.begin(kind or _ask(), folder))
     elif kind in KINDS:
         KINDS[kind](folder or Path())
@@ -60,8 +60,8 @@ def _ask() -> str:
     """Return what is to be evaluated: as the user answers, or where there is no terminal, what was found."""
     from proctor.cli.found import look_into
 
-    found = look_into(Path())
-    there = {kind: getattr(found, kind, "") for kind in QUESTIONS}
+    contents = look_into(Path())
+    there = {kind: getattr(contents, kind, "") for kind in QUESTIONS}
     likeliest = next(
         (kind for kind in ("framework", "function", "data", "traces", "endpoint") if there[kind]), "function"
     )

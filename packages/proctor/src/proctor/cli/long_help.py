@@ -97,7 +97,7 @@ def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 def _write(title: str, options: Iterable[click.Option], ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    if rows := [_record(one.get_help_record(ctx)) for one in options]:
+    if rows := [_record(option.get_help_record(ctx)) for option in options]:
         with formatter.section(title):
             formatter.write_dl(rows)
 

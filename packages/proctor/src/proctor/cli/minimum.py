@@ -52,15 +52,15 @@ def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json:
     """Print the numbers of a run compared with their thresholds; return the exit code."""
     from proctor.api.check import decide, describe_estimate, find_estimate, held_to
 
-    found = {name: held_to(name, find_estimate(run, name), bound) for name, bound in least.items()}
-    decisions = {name: decide(one, least[name], by=by) for name, one in found.items()}
+    estimates = {name: held_to(name, find_estimate(run, name), bound) for name, bound in least.items()}
+    decisions = {name: decide(one, least[name], by=by) for name, one in estimates.items()}
     gates = [
         {"name": name, "least": least[name], "value": one.value, "low": one.low, "high": one.high, "by": by}
         | {"decision": decisions[name]}
-        for name, one in found.items()
+        for name, one in estimates.items()
     ]
     output.print_run(run, as_json=as_json, more={"gates": gates} if gates else {})
-    for name, one in found.items():
+    for name, one in estimates.items():
         said = t(describe_estimate(name, one, least[name]))
         output.message(f"{t(SAID[decisions[name]])}: {said}")
     return max((CODES[decision] for decision in decisions.values()), key=[0, 3, 1].index, default=0)

@@ -171,8 +171,8 @@ def print_few_samples(run: "Run") -> None:
     if not 0 < sum(run.outcomes.values()) <= FEW:
         return
     shown = console()
-    for one in select_samples(run.record, run.store, ReportFilter()):
-        print_sample(one, lang(), shown, with_attempt=run.record.spec.attempts > 1, with_question=False)
+    for story in select_samples(run.record, run.store, ReportFilter()):
+        print_sample(story, lang(), shown, with_attempt=run.record.spec.attempts > 1, with_question=False)
     line()
 
 

@@ -70,11 +70,11 @@ def check(run_ids: tuple[str, ...], store: str | None) -> None:
     for fault in faults:
         output.line(t(fault))
     for run_id in run_ids or [record.id for record in opened.runs()]:
-        found = list(check_run(opened, run_id))
-        faults += found
-        for fault in found:
+        sentences = list(check_run(opened, run_id))
+        faults += sentences
+        for fault in sentences:
             output.line(t("{run}: {fault}", run=run_id, fault=fault))
-        if not found:
+        if not sentences:
             output.line(t("{run}: every record is whole", run=run_id))
     if faults:
         output.message(

@@ -206,7 +206,7 @@ def _misspelt(kind: type[msgspec.Struct], owner: type, own: Sequence[str]) -> Ma
     """Return the misspelt attribute names with the right ones; cached, as many parts of one class have the same attributes."""
     is_routine = issubclass(owner, ROUTINES)
     if is_routine:
-        return {key: found[0] for key in own if (found := near(key, kind.__struct_fields__))}
+        return {key: texts[0] for key in own if (texts := near(key, kind.__struct_fields__))}
     return {key: right for key in own if (right := _slips(kind).get(key))} or _slips_of_class(kind, owner)
 
 

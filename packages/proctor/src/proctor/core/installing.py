@@ -59,7 +59,7 @@ def _brought_by(extra: str) -> tuple[str, str]:
         needed = [one for one in requires(NAME) or () if one.endswith((f'extra == "{extra}"', f"extra == '{extra}'"))]
     except PackageNotFoundError:
         needed = []
-    ours = [found for one in needed if (found := re.match(rf"({NAME}-[\w-]+)(\[.*?\])?", one))]
+    ours = [match for one in needed if (match := re.match(rf"({NAME}-[\w-]+)(\[.*?\])?", one))]
     return (ours[0][1], ours[0][2] or "") if ours else (NAME, f"[{extra}]")
 
 
@@ -68,10 +68,10 @@ def _origin() -> dict[str, Any]:
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        found = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
+        data = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return data if isinstance(data, dict) else {}
 
 
 def _seen_from(here: Path, path: Path) -> str:

@@ -74,8 +74,8 @@ def _member(text: str, place: int, step: str | int, decoder: json.JSONDecoder) -
 
 
 def _behind_blanks(text: str, place: int) -> int:
-    found = _BLANK.match(text, place)
-    return found.end() if found else place
+    match = _BLANK.match(text, place)
+    return match.end() if match else place
 
 
 def _snake(key: object) -> Any:

@@ -69,7 +69,9 @@ def main_estimate(
     prefix = f"{scorer}." if len(record.scorers) > 1 else ""
     names = {f"{prefix}{kind}" for kind in kinds(record, scorer)}
     # the last one: official aggregates come first, and may have any name
-    return next((one for one in reversed(estimates) if one.slice == slice and one.name in names), None)
+    return next(
+        (estimate for estimate in reversed(estimates) if estimate.slice == slice and estimate.name in names), None
+    )
 
 
 def kinds(record: RunRecord, scorer: str) -> tuple[str, ...]:
@@ -81,7 +83,10 @@ def kinds(record: RunRecord, scorer: str) -> tuple[str, ...]:
 def qualified(official: Iterable[Estimate], record: RunRecord) -> tuple[Estimate, ...]:
     """Return official aggregates, those under the name of a scorer's main number with a name of their own."""
     taken = main_names(record)
-    return tuple(replace(one, name=f"official.{one.name}") if one.name in taken else one for one in official)
+    return tuple(
+        replace(estimate, name=f"official.{estimate.name}") if estimate.name in taken else estimate
+        for estimate in official
+    )
 
 
 def check_names(scorers: Iterable[str], *, known: Collection[str] = ()) -> None:
@@ -90,8 +95,8 @@ def check_names(scorers: Iterable[str], *, known: Collection[str] = ()) -> None:
     Raises:
         BadInput: one is the name of an amount, or that of the main number of another scorer.
     """
-    for place, name in enumerate(scorers):
-        if name not in known and (name in (FAILED, *AMOUNTS) or (place and name in (WORD, *MAIN))):
+    for index, name in enumerate(scorers):
+        if name not in known and (name in (FAILED, *AMOUNTS) or (index and name in (WORD, *MAIN))):
             raise BadInput(
                 "A scorer cannot be called '{name}', which is the name of another number of the run; give it another one.",
                 name=name,

@@ -24,11 +24,11 @@ def project_table(folder: str) -> tuple[str, Mapping[str, object]] | None:
     Raises:
         BadInput: the file is no TOML; names it.
     """
-    for place in _upwards(folder):
-        own = os.path.join(place, "proctor.toml")
+    for text in _upwards(folder):
+        own = os.path.join(text, "proctor.toml")
         if os.path.isfile(own):
             return own, _toml(own)
-        shared = os.path.join(place, "pyproject.toml")
+        shared = os.path.join(text, "pyproject.toml")
         if os.path.isfile(shared) and (table := _toml(shared, _HAS_TABLE).get("tool", {}).get("proctor")) is not None:
             return shared, table
     return None

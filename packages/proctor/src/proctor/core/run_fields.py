@@ -289,13 +289,13 @@ class DescribedField(NamedTuple):
 @cache
 def described_fields(kind: type[msgspec.Struct]) -> dict[str, DescribedField]:
     """Return the fields of a struct that have a `Flag`, by name."""
-    found = {}
+    fields = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         notes = getattr(hint, "__metadata__", ())
-        flag, bounds = (next((one for one in notes if isinstance(one, wanted)), None) for wanted in (Flag, Bounds))
+        flag, bounds = (next((note for note in notes if isinstance(note, wanted)), None) for wanted in (Flag, Bounds))
         if isinstance(flag, Flag):
-            found[name] = DescribedField(hint.__origin__, flag, bounds if isinstance(bounds, Bounds) else None)
-    return found
+            fields[name] = DescribedField(hint.__origin__, flag, bounds if isinstance(bounds, Bounds) else None)
+    return fields
 
 
 def check_bounds(name: str, value: float | None, kind: type[msgspec.Struct] = RunFields) -> None:

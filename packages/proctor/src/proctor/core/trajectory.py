@@ -175,14 +175,14 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
         results = [part for step in agents for part in step.message.parts if isinstance(part, ToolResult)]
         left = Counter((result.id or result.name) for result in results)
         last_words = {step.turn: number for number, step in enumerate(agents) if step.message.role == "assistant"}
-        found: list[ToolCall] = []
+        calls: list[ToolCall] = []
         for number, step in enumerate(agents):
             for call in step.message.calls if step.message.role == "assistant" else ():
                 key = call.id or call.name
                 left[key] -= 1
                 if left[key] < 0 and (results or number < last_words[step.turn]):
-                    found.append(call)
-        return tuple(found)
+                    calls.append(call)
+        return tuple(calls)
 
     @property
     def usage(self) -> Usage:

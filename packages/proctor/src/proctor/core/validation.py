@@ -83,11 +83,11 @@ def in_words(error: Exception) -> Sentence | str:
     if isinstance(error, RecursionError):
         return say("it is nested too deep")
     text = str(error)
-    place = _PLACE.search(text)
-    told = _describe(text[: place.start()] if place else text)
+    match = _PLACE.search(text)
+    told = _describe(text[: match.start()] if match else text)
     if told is None:
         return text
-    return say("'{place}': {problem}", place=place[1], problem=told) if place and place[1] else told
+    return say("'{place}': {problem}", place=match[1], problem=told) if match and match[1] else told
 
 
 def describe_malformed(error: json.JSONDecodeError) -> Sentence | str:
@@ -106,26 +106,26 @@ def mismatch(expected: str, value: object) -> Sentence:
 
 
 def _describe(text: str) -> Sentence | None:
-    if found := _MALFORMED.match(text):
-        problem = say(MALFORMED[found[1]]) if found[1] in MALFORMED else found[1]
-        return say("{problem} (byte {byte})", problem=problem, byte=found[2])
+    if match := _MALFORMED.match(text):
+        problem = say(MALFORMED[match[1]]) if match[1] in MALFORMED else match[1]
+        return say("{problem} (byte {byte})", problem=problem, byte=match[2])
     if text == "Input data was truncated":
         return say("it ends too early")
-    if found := _KIND.match(text):
+    if match := _KIND.match(text):
         expected = reduce(
-            lambda one, other: say("{one} or {other}", one=one, other=other), map(_kind, found[1].split(" | "))
+            lambda one, other: say("{one} or {other}", one=one, other=other), map(_kind, match[1].split(" | "))
         )
-        return say("expected {expected}, got {found}", expected=expected, found=_kind(found[2]))
-    if found := _BOUND.match(text):
-        return say("expected {expected} {sign} {bound}", expected=_kind(found[1]), sign=found[2], bound=found[3])
-    if found := _LENGTH.match(text):
-        return say("expected a length {sign} {bound}", sign=found[1], bound=found[2])
-    if found := _MISSING.match(text):
-        return say("'{field}' is missing", field=found[1])
-    if found := _UNKNOWN.match(text):
-        return say("there is no '{field}'", field=found[1])
-    if found := _CHOICE.match(text):
-        return say("{value} is none of the values it may have", value=found[1])
+        return say("expected {expected}, got {found}", expected=expected, found=_kind(match[2]))
+    if match := _BOUND.match(text):
+        return say("expected {expected} {sign} {bound}", expected=_kind(match[1]), sign=match[2], bound=match[3])
+    if match := _LENGTH.match(text):
+        return say("expected a length {sign} {bound}", sign=match[1], bound=match[2])
+    if match := _MISSING.match(text):
+        return say("'{field}' is missing", field=match[1])
+    if match := _UNKNOWN.match(text):
+        return say("there is no '{field}'", field=match[1])
+    if match := _CHOICE.match(text):
+        return say("{value} is none of the values it may have", value=match[1])
     return None
 
 

@@ -60,7 +60,7 @@ def _list_messages(value: object) -> Sequence[Mapping[str, object]] | None:
             return None
     if not isinstance(value, list) or not value:
         return None
-    return value if all(isinstance(one, Mapping) and ("role" in one or "from" in one) for one in value) else None
+    return value if all(isinstance(item, Mapping) and ("role" in item or "from" in item) for item in value) else None
 
 
 def _message(message: Mapping[str, object], where: Sentence, column: str) -> Message:

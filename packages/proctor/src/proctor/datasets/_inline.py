@@ -81,18 +81,18 @@ def load(name: str) -> File | None:
     """Return the attachment that `store` named so; None for the path of a file."""
     if ADDRESS.match(name):
         return file_of(name)
-    found = STORED.fullmatch(name)
-    if found is None:
+    match = STORED.fullmatch(name)
+    if match is None:
         return None
-    path = _folder() / f"{found[1]}.{found[2]}"
-    return File(name=path.name, media_type=TYPES.get(found[2], TYPES["bin"]), data=path.read_bytes())
+    path = _folder() / f"{match[1]}.{match[2]}"
+    return File(name=path.name, media_type=TYPES.get(match[2], TYPES["bin"]), data=path.read_bytes())
 
 
 def digest_of(name: str) -> str | None:
     """Return the digest in a name of `store`, or that of an address; None for the path of a file."""
-    found = STORED.fullmatch(name)
-    if found is not None:
-        return found[1]
+    match = STORED.fullmatch(name)
+    if match is not None:
+        return match[1]
     return hashlib.sha256(name.encode()).hexdigest() if ADDRESS.match(name) else None
 
 

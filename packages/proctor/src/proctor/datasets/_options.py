@@ -191,9 +191,9 @@ def _read(value: object, where: Sentence, column: str) -> RowOptions:
     if isinstance(value, Mapping):
         return _of_object(value, where, column)
     if isinstance(value, list):
-        if value and all(isinstance(one, Mapping) for one in value):
-            return _of_object({key: [one.get(key) for one in value] for key in (*TEXTS, *LABELS) if key in value[0]}, where, column)  # fmt: skip
-        return RowOptions(texts=tuple(str(one) for one in value))
+        if value and all(isinstance(item, Mapping) for item in value):
+            return _of_object({key: [item.get(key) for item in value] for key in (*TEXTS, *LABELS) if key in value[0]}, where, column)  # fmt: skip
+        return RowOptions(texts=tuple(str(item) for item in value))
     raise BadInput("{where}: '{column}' holds no options: a list or a text is needed.", where=where, column=column)
 
 
@@ -201,15 +201,15 @@ def _of_object(value: Mapping[str, Any], where: Sentence, column: str) -> RowOpt
     """Read the options of `{"A": "red", …}`, or of an object with a list of texts and a list of labels."""
     texts = next((value[key] for key in TEXTS if isinstance(value.get(key), list)), None)
     labels = next((value[key] for key in LABELS if isinstance(value.get(key), list)), None)
-    if texts is None and any(isinstance(one, list | Mapping) for one in value.values()):
+    if texts is None and any(isinstance(item, list | Mapping) for item in value.values()):
         raise BadInput("{where}: '{column}' holds no options: a list or a text is needed.", where=where, column=column)
     if texts is None:
         return RowOptions(texts=tuple(f"{key}. {one}" for key, one in value.items()))
     if labels is None:
-        return RowOptions(texts=tuple(str(one) for one in texts))
+        return RowOptions(texts=tuple(str(text) for text in texts))
     if len(labels) != len(texts):
         raise BadInput("{where}: '{column}' holds {count} options, but {labels} labels.", where=where, column=column, count=len(texts), labels=len(labels))  # fmt: skip
-    named = tuple(str(one) for one in texts)
+    named = tuple(str(text) for text in texts)
     if labels and all(label in (0, 1) for label in labels) and 1 in labels:
         return RowOptions(texts=named, right=tuple(index for index, label in enumerate(labels) if label == 1))
     return RowOptions(texts=named, labels=tuple(str(label).strip().upper() for label in labels))

@@ -155,15 +155,15 @@ def plain_target(row: DataRow, shape: Shape) -> object:
         return str(value).lower()
     if shape.form is None or not isinstance(value, str):
         return value
-    found = extract(value, shape.form)
-    if found is None:
+    text = extract(value, shape.form)
+    if text is None:
         raise BadInput(
             "{where}: the column '{column}' does not hold what answers are taken out of: {pattern}.",
             where=row.where,
             column=column,
             pattern=shape.form,
         )
-    return found
+    return text
 
 
 def extract(text: str, form: str) -> str | None:
@@ -177,8 +177,8 @@ def extract(text: str, form: str) -> str | None:
     if form == "boxed":
         return _last_boxed(text)
     pattern = FORMS.get(form) or re.compile(form)
-    found = list(pattern.finditer(text))
-    return str(found[-1][1] if pattern.groups else found[-1][0]).strip() if found else None
+    matches = list(pattern.finditer(text))
+    return str(matches[-1][1] if pattern.groups else matches[-1][0]).strip() if matches else None
 
 
 def _last_boxed(text: str) -> str | None:
@@ -202,7 +202,7 @@ def fields_of(template: str) -> list[str]:
     >>> fields_of("{context}\\n\\n{question} {{as is}}")
     ['context', 'question']
     """
-    return [found[1].strip() for found in FIELD.finditer(template) if found[1] is not None]
+    return [match[1].strip() for match in FIELD.finditer(template) if match[1] is not None]
 
 
 def _fill(template: str, row: DataRow) -> str:

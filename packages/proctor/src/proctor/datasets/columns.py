@@ -231,7 +231,7 @@ def _apply_mapping(
             raise BadInput(
                 "A column cannot be mapped to '{role}'.{near} Known: {known}.",
                 role=role,
-                known=", ".join([*known, *(f"{one}:NAME" for one in many), "ignore"]),
+                known=", ".join([*known, *(f"{text}:NAME" for text in many), "ignore"]),
                 near=say(" Did you mean '{near}'?", near=near[0]) if near else "",
             )
     return roles, by_key["tag"], by_key["meta"]

@@ -174,8 +174,8 @@ def _layout(name: str, shape: Shape) -> Sentence:
 def _locate(path: str | Path, split: str | None) -> tuple[str, Path, dict[str, str]]:
     """Return the name of the task, where its files are, and what is recorded of those of the hub."""
     if hub.is_on_hub(str(path)):
-        found = hub.fetch_files(str(path), split)
-        return str(path).removeprefix("hub:"), found.folder, found.provenance
+        data_set = hub.fetch_files(str(path), split)
+        return str(path).removeprefix("hub:"), data_set.folder, data_set.provenance
     path = Path(path).expanduser()
     return path.stem if path.is_file() else path.resolve().name, path, {}
 
@@ -217,10 +217,10 @@ def _shape(
     simulated: bool,
 ) -> Shape:
     survey = _survey(path, reading)
-    found = find_columns(
+    file_columns = find_columns(
         survey.names, columns, path.name, nested=survey.nested, templated=template is not None, simulated=simulated
     )
-    found = _structured(found, survey)
+    file_columns = _structured(file_columns, survey)
     asked_for = fields_of(template or "")
     for name in asked_for:
         if name not in survey.names and name not in survey.nested:
@@ -230,30 +230,35 @@ def _shape(
                 path=path.name,
                 known=", ".join([*survey.names, *survey.nested]),
             )
-    for name in found.unused:
+    for name in file_columns.unused:
         if template is None and is_companion(name) and name in survey.filled:
             raise BadInput(
                 "{path} has a column '{column}', which the question may need. Show it above the question: --map {column}=context; or leave it out: --map {column}=ignore",
                 path=path.name,
                 column=name,
             )
-    found = replace(found, unused=tuple(name for name in found.unused if name not in asked_for))
-    if found.target is not None and form is None:
-        fitting = survey.forms.get(found.target, frozenset())
+    file_columns = replace(file_columns, unused=tuple(name for name in file_columns.unused if name not in asked_for))
+    if file_columns.target is not None and form is None:
+        fitting = survey.forms.get(file_columns.target, frozenset())
         form = next((name for name in FORMS if name in fitting), None)
     _check_form(form)
     shape = Shape(
-        columns=found,
+        columns=file_columns,
         folder=path if path.is_dir() else path.parent,
-        answers=answers is not False and (found.target is not None or (found.scenario is None and found.calls is None)),
+        answers=answers is not False
+        and (file_columns.target is not None or (file_columns.scenario is None and file_columns.calls is None)),
         style=_style(answers),
         form=form,
         template=template,
     )
     if shape.answers:
         _check_answers(path, reading, shape, survey)
-    if found.target is not None and (found.options or found.letters) and not isinstance(answers, str):
-        shape = replace(shape, style=style_of(_answered_rows(path, reading, shape), found.target))
+    if (
+        file_columns.target is not None
+        and (file_columns.options or file_columns.letters)
+        and not isinstance(answers, str)
+    ):
+        shape = replace(shape, style=style_of(_answered_rows(path, reading, shape), file_columns.target))
     return shape
 
 
@@ -434,14 +439,14 @@ def _scorers(columns: FileColumns, checked: _Checked) -> tuple[str, ...]:
 
 def _settings(shape: Shape) -> dict[str, str]:
     """Return the settings besides columns, given or found, that change what is asked or compared."""
-    found = {}
+    templates = {}
     if shape.template is not None:
-        found["prompt"] = shape.template
+        templates["prompt"] = shape.template
     if shape.form is not None:
-        found["target_pattern"] = shape.form
+        templates["target_pattern"] = shape.form
     if shape.style not in ("named",):
-        found["answers"] = shape.style
-    return found
+        templates["answers"] = shape.style
+    return templates
 
 
 def _with_files(sample: Sample, folder: Path) -> Sample:

@@ -143,9 +143,9 @@ def _rows_of_value(value: Any, path: Path, reading: FileReading) -> Placed:
         value, ids = _rows_of_object(value, path, reading)
     if not isinstance(value, list):
         raise BadInput("{path} holds no list of objects.", path=path.name)
-    for number, one in enumerate(value, start=1):
+    for number, item in enumerate(value, start=1):
         where = say("{path}, entry {number}", path=path.name, number=number)
-        cells = _object(one, where)
+        cells = _object(item, where)
         yield where, cells if ids is None or "id" in cells else {"id": ids[number - 1], **cells}
 
 
@@ -155,7 +155,7 @@ def _rows_of_object(value: Mapping[str, object], path: Path, reading: FileReadin
     `{"data": [{…}]}`, `{"train": [{…}], "test": [{…}]}` with a split named, `{"id1": {…}, "id2": {…}}`, or columns
     `{"question": […], "answer": […]}` of one length.
     """
-    if value and all(isinstance(one, dict) for one in value.values()):
+    if value and all(isinstance(item, dict) for item in value.values()):
         return list(value.values()), list(value)
     lists = {key: one for key, one in value.items() if isinstance(one, list)}
     tables = {key: one for key, one in lists.items() if one and all(isinstance(row, dict) for row in one)}

@@ -97,7 +97,10 @@ def as_conversation(sample: Sample, trajectory: Trajectory, waiting: Approval | 
     Args:
         waiting: what it is asked now.
     """
-    asked = [*(one for one in trajectory.approvals if one.by == "user"), *([waiting] if waiting is not None else [])]
+    asked = [
+        *(approval for approval in trajectory.approvals if approval.by == "user"),
+        *([waiting] if waiting is not None else []),
+    ]
     if not asked:
         return trajectory
     messages = [message for turn in sample.turns for message in turn.messages]
@@ -116,7 +119,7 @@ def as_conversation(sample: Sample, trajectory: Trajectory, waiting: Approval | 
 
 def describe_waiting(approvals: Sequence[Approval]) -> Sentence:
     """Say what waits for approval, and how to choose who decides."""
-    left = [one for one in approvals if one.approved is None]
+    left = [approval for approval in approvals if approval.approved is None]
     calls = ", ".join(text_of_call(one.call, 200) for one in left)
     if all(one.awaits == "words" for one in left):
         return say(

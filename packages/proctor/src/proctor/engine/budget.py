@@ -91,13 +91,13 @@ class BudgetTracker:
 
     def too_small(self) -> Sentence | None:
         """Return a sentence that says that too few requests are left for another sample; None where they suffice."""
-        for one in self._bounds():
-            if one.used + one.alone > one.bound:
+        for bound in self._bounds():
+            if bound.used + bound.alone > bound.bound:
                 return say(
                     "The rest of the budget of {bound} requests does not hold another sample ({used} spent, {mean} a sample).",
-                    bound=f"{one.bound:g}",
-                    used=f"{one.used:.6g}",
-                    mean=f"{one.alone:.3g}",
+                    bound=f"{bound.bound:g}",
+                    used=f"{bound.used:.6g}",
+                    mean=f"{bound.alone:.3g}",
                 )
         return None
 
@@ -110,10 +110,10 @@ class BudgetTracker:
         if not self.is_bounded:
             return True
         if samples == 1:
-            return all(one.used + one.alone <= one.bound for one in self._bounds())
+            return all(bound.used + bound.alone <= bound.bound for bound in self._bounds())
         if self._is_counted and samples > GROWTH * self._trials:
             return False
-        return all(one.used + samples * one.most <= one.bound for one in self._bounds())
+        return all(bound.used + samples * bound.most <= bound.bound for bound in self._bounds())
 
     def uncounted_bounds(self, usage: Usage) -> Sequence[str]:
         """Return the bounds to which a trial with this usage adds nothing.
@@ -123,7 +123,7 @@ class BudgetTracker:
         """
         tokens = _tokens(usage)
         used = {"money": usage.cost or tokens, "tokens": tokens, "requests": usage.requests}
-        bounded = {one.kind for one in self._bounds()}
+        bounded = {bound.kind for bound in self._bounds()}
         return [kind for kind, amount in used.items() if not amount and kind in bounded]
 
     def forecast(self, done: int, total: int) -> "Forecast | None":

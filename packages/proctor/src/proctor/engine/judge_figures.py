@@ -77,7 +77,7 @@ def shown_name(name: str, judge: JudgeInfo) -> str:
     ('dimension:accuracy', 'tone')
     """
     plain = name.removesuffix(CORRECTED)
-    is_figure = plain != judge.main and any(one.name == plain for one in judge.figures)
+    is_figure = plain != judge.main and any(figure.name == plain for figure in judge.figures)
     return f"{DIMENSION}{name}" if is_figure and plain.casefold() in RESERVED else name
 
 
@@ -145,10 +145,10 @@ class _Cases:
         self._by_key: dict[tuple[str, int], Mapping[str, float]] = {}
         self.from_cache = 0
         versions = set()
-        for one in store.verdicts(record.id, scorer=scorer):
-            self._by_key[one.sample_id, one.attempt] = one.result.known.figures
-            versions.add(one.scorer_version)
-            self.from_cache += one.result.known.replies_from_cache
+        for verdict in store.verdicts(record.id, scorer=scorer):
+            self._by_key[verdict.sample_id, verdict.attempt] = verdict.result.known.figures
+            versions.add(verdict.scorer_version)
+            self.from_cache += verdict.result.known.replies_from_cache
         self.versions = len(versions)
         self._values: dict[str, dict[str, list[Value]]] = {}
         self.cluster_by_sample: dict[str, str] = {}
@@ -177,16 +177,16 @@ class _Cases:
         return tally(self._case(figure, attempts) for attempts in samples)
 
     def _by_stratum(self, figure: JudgedFigure, samples: Iterable[Sequence[Value]]) -> dict[str, Tally]:
-        found: dict[str, list[Sequence[Value]]] = {}
+        values: dict[str, list[Sequence[Value]]] = {}
         for attempts in samples:
-            one = attempts[0]
-            stratum = "" if self._weighing is None else self._weighing.stratum_of(one.sample_id, one.tags)
-            found.setdefault(stratum, []).append(attempts)
-        return {stratum: self._tally(figure, members) for stratum, members in found.items()}
+            attempt = attempts[0]
+            stratum = "" if self._weighing is None else self._weighing.stratum_of(attempt.sample_id, attempt.tags)
+            values.setdefault(stratum, []).append(attempts)
+        return {stratum: self._tally(figure, members) for stratum, members in values.items()}
 
     def _case(self, figure: JudgedFigure, attempts: Iterable[Value]) -> Case:
         attempts = list(attempts)
-        shares = [share for one in attempts if (share := self._share(figure, one)) is not None]
+        shares = [share for attempt in attempts if (share := self._share(figure, attempt)) is not None]
         return Case(
             cluster=attempts[0].cluster,
             values=tuple(shares),

@@ -112,7 +112,7 @@ class OpenRun:
             state=state,
             seconds=self._seconds(),
             note=note,
-            warnings=(*record.warnings, *(one for one in status.warnings if one not in record.warnings)),
+            warnings=(*record.warnings, *(warning for warning in status.warnings if warning not in record.warnings)),
             refused=refused,
             unbooked=record.unbooked + max(0, self.allowance.sent - status.booked),
             looked=record.looked if status.watch is None else status.watch.looked(),
@@ -139,8 +139,8 @@ class OpenRun:
         return self._store.finished(self.record.id, failed_too=not self.job.retry_failed)
 
     def _stored(self, key: Key) -> Trial | None:
-        found = self._store.trials(self.record.id, sample_id=key[0])
-        return next((trial for trial in found if trial.attempt == key[1]), None)
+        trials = self._store.trials(self.record.id, sample_id=key[0])
+        return next((trial for trial in trials if trial.attempt == key[1]), None)
 
     def _followed(self, id: str) -> str | None:
         sample = self._store.sample(self.record.id, id)

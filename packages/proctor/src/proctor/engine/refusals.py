@@ -99,7 +99,7 @@ class HeldRefusals:
 
     def take_verdicts(self, verdicts: Sequence[Verdict], in_flight: int = 1) -> bool:
         """True if new verdicts on stored trials can be kept; False where the budget or the endpoint cut one off."""
-        kinds = [one.result.known.kind for one in verdicts if isinstance(one.result, Unscored)]
+        kinds = [verdict.result.known.kind for verdict in verdicts if isinstance(verdict.result, Unscored)]
         if BUDGET in kinds:
             return False
         failure = _first_of_judges(verdicts)

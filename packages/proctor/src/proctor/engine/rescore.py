@@ -60,7 +60,9 @@ async def rescore(
     status.begin(store.outcomes(record.id).get("scored", 0) if among is None else len(among), 0, tracker)
     trials = store.trials(record.id, outcome="scored")
     rest = (one for one in trials if among is None or (one.sample_id, one.attempt) in among)
-    size, count = (1, concurrency or JUDGED_AT_ONCE) if any(one.is_async for one in scorers) else (CHUNK, 1)
+    size, count = (
+        (1, concurrency or JUDGED_AT_ONCE) if any(bound_scorer.is_async for bound_scorer in scorers) else (CHUNK, 1)
+    )
 
     async def worker() -> None:
         while await admission.enter():

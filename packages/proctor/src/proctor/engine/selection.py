@@ -81,7 +81,7 @@ def choose(
         raise BadInput("The task '{task}' has no samples to run.", task=task.name)
     if planned is not None:
         ids = frozenset(planned)
-        known = {place for place, sample in enumerate(samples()) if sample.id in ids}
+        known = {index for index, sample in enumerate(samples()) if sample.id in ids}
         places = {stratum: array("Q", filter(known.__contains__, found)) for stratum, found in places.items()}
     places = {stratum: visiting.shuffle(found, stratum, seed) for stratum, found in places.items() if found}
     if planned is None and limit is not None and limit < total:
@@ -162,7 +162,7 @@ def draw_more(
     if followers:
         raise BadInput("The samples of '{task}' follow each other, so that no more can be drawn.", task=task.name)
     wanted: list[int] = []
-    known = {place for place, sample in enumerate(samples()) if sample.id in planned}
+    known = {index for index, sample in enumerate(samples()) if sample.id in planned}
     for stratum, count in counts.items():
         others = (place for place in visiting.shuffle(places[stratum], stratum, seed) if place not in known)
         wanted.extend(islice(others, count))
@@ -226,8 +226,8 @@ def _positions(
     """Return the positions that --tag, --id and --first leave, by stratum, and note which of them follow which sample."""
     ids = frozenset(selection.ids)
     left = (
-        (place, sample)
-        for place, sample in enumerate(samples())
+        (index, sample)
+        for index, sample in enumerate(samples())
         if PREPARATION not in sample.tags and _has_tags(sample, selection.tags) and (not ids or sample.id in ids)
     )
     found: dict[str, array[int]] = {}
@@ -245,7 +245,7 @@ def _preparations(samples: Read, ids: Sequence[str]) -> set[int]:
     if not ids:
         return set()
     wanted = frozenset(ids)
-    return {place for place, one in enumerate(samples()) if PREPARATION in one.tags and one.id in wanted}
+    return {index for index, sample in enumerate(samples()) if PREPARATION in sample.tags and sample.id in wanted}
 
 
 def _followed(samples: Read, ids: Collection[str], asked: Collection[int]) -> Sequence[int]:
@@ -253,19 +253,19 @@ def _followed(samples: Read, ids: Collection[str], asked: Collection[int]) -> Se
     places: dict[str, int] = {}
     leader_by_id: dict[str, str] = {}
     wanted = [*ids]
-    for place, sample in enumerate(samples()):
-        places[sample.id] = place
-        if place in asked:
+    for index, sample in enumerate(samples()):
+        places[sample.id] = index
+        if index in asked:
             wanted.append(sample.id)
         if "after" in sample.meta:
             leader_by_id[sample.id] = sample.meta["after"]
-    found: set[str] = set()
+    texts: set[str] = set()
     while wanted:
         id = wanted.pop()
-        if id in places and id not in found:
-            found.add(id)
+        if id in places and id not in texts:
+            texts.add(id)
             wanted += [leader_by_id[id]] if id in leader_by_id else []
-    return sorted(places[id] for id in found)
+    return sorted(places[id] for id in texts)
 
 
 def _samples_at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:

@@ -178,19 +178,19 @@ class McpConnection:
 
     async def _list(self, client: Client) -> None:
         self._changed = False
-        found: list[Tool] = []
+        tools: list[Tool] = []
         cursor = None
         for _ in range(MOST_PAGES):
-            if len(found) > MOST_TOOLS:
+            if len(tools) > MOST_TOOLS:
                 break
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
-            found += [
+            tools += [
                 Tool(name=tool.name, description=tool.description or tool.title or "", parameters=tool.input_schema)
                 for tool in page.tools
             ]
             cursor = page.next_cursor
-            if cursor is None and len(found) <= MOST_TOOLS:
-                self.tools = tuple(found)
+            if cursor is None and len(tools) <= MOST_TOOLS:
+                self.tools = tuple(tools)
                 return
         raise EnvironmentFailed(
             "The MCP server lists more than {pages} pages or {tools} tools.",

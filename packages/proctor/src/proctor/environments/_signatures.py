@@ -72,9 +72,9 @@ def signature_of(function: Callable[..., Any], name: str, *, is_method: bool = T
             error=quoted(error),
         ) from error
     described = read_docstring(inspect.getdoc(function) or "")
-    named = [one for one in parameters if one.kind not in _REST]
+    named = [parameter for parameter in parameters if parameter.kind not in _REST]
     fields = [_field(one, hints.get(one.name, Any)) for one in named]
-    takes_more = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+    takes_more = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     arguments = msgspec.defstruct("_Arguments", fields, kw_only=True, forbid_unknown_fields=not takes_more)
     try:
         schema = _schema(arguments)

@@ -116,7 +116,7 @@ class PythonEnvironment:
                 self._thread = None
             self._target = await self._entered(made, stack)
             self._left = stack.pop_all()
-        self.tools = tuple(one.tool for one in self._signatures.values())
+        self.tools = tuple(signature.tool for signature in self._signatures.values())
         return self
 
     async def __aexit__(
@@ -266,8 +266,8 @@ def _made(target: Callable[..., Any], options: Mapping[str, Any], sample: Sample
     if isinstance(target, FunctionType) and "sample" in inspect.signature(target).parameters:
         arguments["sample"] = sample
     if isinstance(target, type) and is_environment(target):
-        made: Environment = target(**arguments)
-        return made
+        environment: Environment = target(**arguments)
+        return environment
     in_thread = not (_is_async(target) if isinstance(target, type) else inspect.iscoroutinefunction(target))
     return PythonEnvironment(partial(target, **arguments), in_thread=in_thread)
 
@@ -287,9 +287,13 @@ def _check_arguments(target: Callable[..., Any], name: str, arguments: Mapping[s
         parameters = inspect.signature(target).parameters
     except ValueError:  # written in C
         return
-    known = [key for key, one in parameters.items() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    known = [
+        key
+        for key, parameter in parameters.items()
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
     for key in arguments:
-        if key not in known and not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        if key not in known and not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
             raise unknown_option(name, key, known)
 
 

@@ -55,7 +55,7 @@ def _made(name: str, options: Mapping[str, Any]) -> MakeEnvironment:
     if colon and registry.ENVIRONMENTS.knows(room):
         return registry.ENVIRONMENTS.find(room).make(argument, options)
     known = [f"{one}:" for one in registry.ENVIRONMENTS.names()]
-    meant = [f"{one}{argument}" for one in near(f"{kind}:", known)]
+    meant = [f"{text}{argument}" for text in near(f"{kind}:", known)]
     if not meant and registry.is_path(name):
         meant = [f"python:{name}"]
     raise registry.unknown("environment", name, known, paths=False, meant=meant)

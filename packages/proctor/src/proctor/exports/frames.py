@@ -84,8 +84,8 @@ def _pieces(record: RunRecord, store: Store, lang: str) -> Iterator[Columns]:
 
 def _flat(row: table.Row, verdicts: list[table.Row], values: list[str]) -> table.Row:
     flat = {name: row[name] for name in OF_TRIAL}
-    for one in verdicts:
-        flat |= {f"{one['scorer']}.{name}": one.get(name) for name in OF_SCORER}
+    for verdict in verdicts:
+        flat |= {f"{verdict['scorer']}.{name}": verdict.get(name) for name in OF_SCORER}
     if row["outcome"] != "scored":  # as in every mean: the agent's failure is 0, anybody else's is missing
         flat |= dict.fromkeys(values, 0.0 if row["outcome"] == "agent_failed" else None)
     return flat | {f"tag.{key}": value for key, value in row["tags"].items()}

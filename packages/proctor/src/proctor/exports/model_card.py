@@ -42,7 +42,7 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
     with needs("hub", "model-card"):
         from huggingface_hub import EvalResult, ModelCard, ModelCardData
     summary: Summary = options["summary"]
-    measured = [one for one in summary.estimates if not one.slice and one.value is not None]
+    measured = [estimate for estimate in summary.estimates if not estimate.slice and estimate.value is not None]
     if not measured:
         raise BadInput("The run {run} has no number that a model card could show.", run=record.id)
     results = [EvalResult(**_result(record, one)) for one in measured]
@@ -126,8 +126,8 @@ def _evidence(one: Estimate) -> str:
 
 def _body(record: RunRecord, model: str, measured: list[Estimate]) -> str:
     rows = "".join(
-        f"| {_cell(record.task)} | {_cell(one.name)} | {one.value:.4g} | {_cell(_evidence(one))} |\n"
-        for one in measured
+        f"| {_cell(record.task)} | {_cell(estimate.name)} | {estimate.value:.4g} | {_cell(_evidence(estimate))} |\n"
+        for estimate in measured
     )
     day = f" on {datetime.fromtimestamp(record.created, UTC).date().isoformat()}" if record.created else ""
     by = str(record.provenance["imported_from"]) if record.is_imported else f"Proctor {record.proctor_version}"

@@ -42,24 +42,24 @@ def metrics(record: RunRecord, store: Store, summary: Summary) -> dict[str, floa
 
     `accuracy`, `accuracy.low`, `accuracy.high`, and `accuracy/category/simple` for a slice.
     """
-    found: dict[str, float] = {}
-    for one in summary.estimates:
-        key, _, value = one.slice.partition("=")
-        name = "/".join(_plain(part) for part in (one.name, *((key, value) if one.slice else ())))
-        numbers = {"": one.value, ".low": one.low, ".high": one.high, ".scored": float(one.scored)}
-        if not one.slice:
-            numbers |= {".planned": float(one.planned), ".floor": one.floor, ".ceiling": one.ceiling}
+    seconds: dict[str, float] = {}
+    for estimate in summary.estimates:
+        key, _, value = estimate.slice.partition("=")
+        name = "/".join(_plain(part) for part in (estimate.name, *((key, value) if estimate.slice else ())))
+        numbers = {"": estimate.value, ".low": estimate.low, ".high": estimate.high, ".scored": float(estimate.scored)}
+        if not estimate.slice:
+            numbers |= {".planned": float(estimate.planned), ".floor": estimate.floor, ".ceiling": estimate.ceiling}
         for suffix, number in numbers.items():
             if number is not None:
-                _put(found, name + suffix, number, of=one.name + one.slice)
+                _put(seconds, name + suffix, number, of=estimate.name + estimate.slice)
     usage = store.usage(record.id)
     for name, count in store.outcomes(record.id).items():
-        found[f"outcomes/{name}"] = float(count)
-    found |= {f"usage/{name}": float(getattr(usage, name)) for name in ("requests", "input_tokens", "output_tokens")}
+        seconds[f"outcomes/{name}"] = float(count)
+    seconds |= {f"usage/{name}": float(getattr(usage, name)) for name in ("requests", "input_tokens", "output_tokens")}
     if usage.cost is not None:
-        found["usage/cost"] = usage.cost
-    found["seconds"] = record.seconds
-    return found
+        seconds["usage/cost"] = usage.cost
+    seconds["seconds"] = record.seconds
+    return seconds
 
 
 def conditions(record: RunRecord, summary: Summary) -> dict[str, str]:

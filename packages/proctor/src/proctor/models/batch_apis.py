@@ -319,13 +319,13 @@ class _Listed(msgspec.Struct, frozen=True):
         return await self.client.post(newest, None, _list.decode)
 
     async def read(self) -> list[_Batch]:
-        found: list[_Batch] = []
+        batches: list[_Batch] = []
         for _ in range(MOST_PAGES):
-            page = await self.page(found[-1].id if found else "")
-            found += page.data
+            page = await self.page(batches[-1].id if batches else "")
+            batches += page.data
             if not page.has_more or not page.data or any(map(self.is_older, page.data)):
                 break
-        return found
+        return batches
 
 
 async def _look(listed: _Listed, is_ours: Callable[[_Batch], bool]) -> str | None:
@@ -337,13 +337,13 @@ async def _look(listed: _Listed, is_ours: Callable[[_Batch], bool]) -> str | Non
     for pause in LOOKS_AFTER_SECONDS:
         await asyncio.sleep(pause)
         try:
-            found = [batch.id for batch in await listed.read() if is_ours(batch)]
+            ids = [batch.id for batch in await listed.read() if is_ours(batch)]
         except ProctorError as error:
             raise _unknown(str(error)) from None
-        if len(found) > 1:
-            raise _unknown(", ".join(found))
-        if found:
-            return found[0]
+        if len(ids) > 1:
+            raise _unknown(", ".join(ids))
+        if ids:
+            return ids[0]
     return None
 
 

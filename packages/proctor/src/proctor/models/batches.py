@@ -76,7 +76,7 @@ class Journal:
             asked = "SELECT DISTINCT noted FROM begun WHERE key = ?"
             noted = {bytes(found) for key in keys for (found,) in db.execute(asked, (key,))}
             rows = {one: db.execute("SELECT key FROM begun WHERE noted = ?", (one,)).fetchall() for one in noted}
-        return {one: [str(key) for (key,) in found] for one, found in rows.items()}
+        return {one: [str(key) for (key,) in row] for one, row in rows.items()}
 
     def drop(self, keys: Sequence[str]) -> None:
         """Write down that no batch was made of these requests."""

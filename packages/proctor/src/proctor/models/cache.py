@@ -332,10 +332,10 @@ def place_of(endpoint: str, request: Json) -> CacheEntry | None:
     if around.current is None:
         return None
     use = around.use or Use(0)
-    place = CacheEntry(around.current, use, use.key(_digest({"endpoint": endpoint, "request": request})))
+    entry = CacheEntry(around.current, use, use.key(_digest({"endpoint": endpoint, "request": request})))
     if around.seen is not None:
-        around.seen.append(place)
-    return place
+        around.seen.append(entry)
+    return entry
 
 
 def owner() -> str:

@@ -132,7 +132,7 @@ async def debate(
 
 def summary_request(said: Sequence[Speech]) -> list[Message]:
     """Return what a model is sent to sum up a round."""
-    spoken = "\n\n".join(f"{one.role}: {one.text}" for one in said)
+    spoken = "\n\n".join(f"{speech.role}: {speech.text}" for speech in said)
     return [
         Message.of("user", f"Summarize what these referees said, each in a sentence, without adding anything.\n\n{spoken}")
     ]  # fmt: skip

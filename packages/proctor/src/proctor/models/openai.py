@@ -276,11 +276,11 @@ class ChatModel:
     def _refuse_option(self, error: NotAccepted) -> None:
         """Stop the run if the endpoint refuses an option, as it would refuse every other request too."""
         text = str(error)
-        found = _OPTION.search(text)
-        if found is None:
+        match = _OPTION.search(text)
+        if match is None:
             return
-        name = found[1] or found[2]
-        is_about_it = found[2] or error.code in _UNSUPPORTED or _SAYS_UNSUPPORTED.search(text)
+        name = match[1] or match[2]
+        is_about_it = match[2] or error.code in _UNSUPPORTED or _SAYS_UNSUPPORTED.search(text)
         if name in self._fixed and name != "model" and is_about_it:
             raise EndpointRefused(
                 "{text}. This is about the option '{option}', so every request would be refused: leave it out, or give it another value.",

@@ -90,24 +90,24 @@ def pair_samples(first: Side, second: Side, *, characters: int | None = None) ->
 def listing_of_both(found: Iterable[SamplePair], total: int, words: ReportWords) -> TrialListing:
     """Return the JSON of both runs' samples, for the script of the page."""
     tables = ListingTables(words, (), 2 * total)
-    return pack_rows((_row(one, tables) for one in found), tables, total)
+    return pack_rows((_row(pair, tables) for pair in found), tables, total)
 
 
 def compared_samples(found: Iterable[SamplePair]) -> Iterator[ComparedSample]:
     """Yield the paired samples as data, for JSON output."""
-    for one in found:
-        known = one.any_story
+    for pair in found:
+        known = pair.any_story
         sides = [
             None
             if story is None
             else SideAnswer(
                 value=value, answer=made_text(story), reason=_reason(story), attempt=story.attempt, attempts=count
             )
-            for story, value, count in zip(one.stories, one.values, one.attempts, strict=True)
+            for story, value, count in zip(pair.stories, pair.values, pair.attempts, strict=True)
         ]
         yield ComparedSample(
-            id=one.sample_id,
-            group=one.group,
+            id=pair.sample_id,
+            group=pair.group,
             question=known.question if known else "",
             expected=expected_text(known) if known else "",
             first=sides[0],
@@ -142,7 +142,7 @@ def _call(name: str, arguments: Sequence[tuple[str, str | None]], kind: str) -> 
 def _reason(one: Story) -> str | Sentence:
     if one.failure is not None:
         return one.failure.reason
-    return next((found.reason for found in one.findings if found.reason), "")
+    return next((finding.reason for finding in one.findings if finding.reason), "")
 
 
 def _row(one: SamplePair, tables: ListingTables) -> dict[str, object]:
@@ -159,14 +159,14 @@ def _row(one: SamplePair, tables: ListingTables) -> dict[str, object]:
 
 
 def _values(record: RunRecord, store: Store, scorer: str) -> dict[str, list[Value]]:
-    found: dict[str, list[Value]] = {}
+    values: dict[str, list[Value]] = {}
     for value in store.values(record.id, scorer):
-        found.setdefault(value.sample_id, []).append(value)
-    return found
+        values.setdefault(value.sample_id, []).append(value)
+    return values
 
 
 def _mean(values: Sequence[Value] | None) -> float | None:
-    scored = [one.value for one in values or () if one.value is not None]
+    scored = [value.value for value in values or () if value.value is not None]
     return sum(scored) / len(scored) if scored else None
 
 

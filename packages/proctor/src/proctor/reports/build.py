@@ -127,7 +127,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
     for _, of_trial in islice(verdicts_by_trial(store, record.id), LOOKED_AT):
         verdicts.add(of_trial)
     errors = trials.errors + verdicts.errors
-    clusters = max((one.clusters for one in estimates if not one.slice), default=0)
+    clusters = max((estimate.clusters for estimate in estimates if not estimate.slice), default=0)
     independent = 0 if record.spec.until is not None else clusters  # no interval of a quantile allows for looks
     kept = {**verdicts.kept, **trials.kept}
 
@@ -185,8 +185,10 @@ def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate])
 
 def _headline(record: RunRecord, estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
     """Return the main numbers of the whole run, then the official overall number of benchmarks that have one."""
-    whole = [one for one in estimates if not one.slice]
-    names = {found.name for scorer in record.scorers if (found := main_estimate(whole, record, scorer)) is not None}
+    whole = [estimate for estimate in estimates if not estimate.slice]
+    names = {
+        estimate.name for scorer in record.scorers if (estimate := main_estimate(whole, record, scorer)) is not None
+    }
     main = [one for one in whole if one.name.removesuffix(CORRECTED) in names]
     overall = [one for one in whole if _metric(one) in ("overall", "official_overall") and one.value is not None]
     return (*(main or whole[:1]), *(one for one in overall if one not in main))
@@ -194,14 +196,20 @@ def _headline(record: RunRecord, estimates: Sequence[Estimate]) -> tuple[Estimat
 
 def _sections(estimates: Sequence[Estimate]) -> tuple[EstimateSection, ...]:
     by_key: dict[str, list[Estimate]] = {}
-    empty = {one.name for one in estimates if not one.slice and one.value is None}
-    for one in estimates:
-        never_applies = one.value is None and one.floor is None and not one.note
-        if one.slice and (never_applies or one.name in empty):  # the row of the whole run says all there is to say
+    empty = {estimate.name for estimate in estimates if not estimate.slice and estimate.value is None}
+    for estimate in estimates:
+        never_applies = estimate.value is None and estimate.floor is None and not estimate.note
+        if estimate.slice and (
+            never_applies or estimate.name in empty
+        ):  # the row of the whole run says all there is to say
             continue
-        is_main = _metric(one) in (*METRICS, *JUDGED) or _metric(one).startswith(ATTEMPTS) or one.unit == "number"
-        key = one.slice.partition("=")[0] or ("" if is_main else "official")
-        by_key.setdefault(key, []).append(one)
+        is_main = (
+            _metric(estimate) in (*METRICS, *JUDGED)
+            or _metric(estimate).startswith(ATTEMPTS)
+            or estimate.unit == "number"
+        )
+        key = estimate.slice.partition("=")[0] or ("" if is_main else "official")
+        by_key.setdefault(key, []).append(estimate)
     order = sorted(by_key, key=lambda key: SECTIONS_FIRST.index(key) if key in SECTIONS_FIRST else len(SECTIONS_FIRST))
     return tuple(EstimateSection(key=key, estimates=tuple(sorted(by_key[key], key=_is_number))) for key in order)
 
@@ -248,7 +256,7 @@ def _notes(
     if unjudged := sum(count for (why, _), count in lost.items() if why != "not_applicable"):
         yield say("Verdicts that a scorer or judge could not give: {count}; they are missing, not 0.", count=unjudged)
     yield from record.warnings
-    if any(one.name.endswith("official_overall") and one.note for one in estimates):
+    if any(estimate.name.endswith("official_overall") and estimate.note for estimate in estimates):
         yield say("The official overall number counts categories that were not run as 0; compare it with care.")
     warnings = record.provenance.get("warnings", ())
     for warning in warnings if isinstance(warnings, list | tuple) else (warnings,):

@@ -82,14 +82,14 @@ class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 def _line(row: MetricRow) -> str:
     name = f"{row.metric} [{row.slice}]" if row.slice else row.metric
-    found = row.difference
+    difference = row.difference
     interval = (
         ""
-        if found.low is None or found.high is None
-        else f" [{round(100 * found.low, 9):+.1f}, {round(100 * found.high, 9):+.1f}]"
+        if difference.low is None or difference.high is None
+        else f" [{round(100 * difference.low, 9):+.1f}, {round(100 * difference.high, 9):+.1f}]"
     )
-    change = f"{row.first:.1%} -> {row.second:.1%}, {round(100 * found.value, 9):+.1f} points{interval}"
-    return f"  {name}: {change}, {found.pairs} samples: {row.verdict}"
+    change = f"{row.first:.1%} -> {row.second:.1%}, {round(100 * difference.value, 9):+.1f} points{interval}"
+    return f"  {name}: {change}, {difference.pairs} samples: {row.verdict}"
 
 
 def compare(
@@ -167,11 +167,11 @@ def scorers_in_common(records: Sequence[RunRecord]) -> list[str]:
     Raises:
         BadInput: there is none.
     """
-    found = [name for name in records[0].scorers if all(name in record.scorers for record in records)]
-    if not found:
+    scorers = [name for name in records[0].scorers if all(name in record.scorers for record in records)]
+    if not scorers:
         other = next((record for record in records[1:] if not {*records[0].scorers} & {*record.scorers}), records[-1])
         raise without_common_scorer(records[0], other)
-    return found
+    return scorers
 
 
 def without_common_scorer(first: RunRecord, second: RunRecord) -> BadInput:

@@ -54,8 +54,8 @@ class Distribution(msgspec.Struct, frozen=True, kw_only=True):
         ([1.0, 2.0, 3.0, 4.0], [1.0, 10.0, 100.0])
         """
         low, high = self.edges[0], self.edges[-1]
-        found = list(_round_values(low, high) if self.is_logarithmic else _multiples(low, high))
-        return found[:: math.ceil(len(found) / MOST_TICKS)] if found else []
+        round_values = list(_round_values(low, high) if self.is_logarithmic else _multiples(low, high))
+        return round_values[:: math.ceil(len(round_values) / MOST_TICKS)] if round_values else []
 
 
 def summarise(values: Sequence[float], independent: int | None = None) -> Distribution | None:
@@ -74,7 +74,7 @@ def summarise(values: Sequence[float], independent: int | None = None) -> Distri
         return None
     lowest, highest = min(values), max(values)
     cuts = quantiles(values, n=20, method="inclusive") if len(values) > 1 else [values[0]] * 19
-    found = Distribution(
+    distribution = Distribution(
         count=len(values),
         mean=fmean(values),
         lowest=lowest,
@@ -83,14 +83,14 @@ def summarise(values: Sequence[float], independent: int | None = None) -> Distri
         highest=highest,
     )
     if lowest == highest or not math.isfinite(highest - lowest):
-        return found
+        return distribution
     ends = [_ends(values, share, independent) for share in (0.5, 0.95)]
     bins = min(MOST_BINS, max(4, math.ceil(2 * len(values) ** (1 / 3))))  # the rule of Rice
     is_logarithmic = lowest > 0 and highest / lowest >= SKEWED
     edges = tuple(_edges(lowest, highest, bins, is_logarithmic=is_logarithmic))
     counts = Counter(min(bisect_right(edges, value), bins) for value in values)
     return msgspec.structs.replace(
-        found,
+        distribution,
         median_ends=ends[0],
         p95_ends=ends[1],
         edges=edges,

@@ -51,7 +51,7 @@ def draw_estimates(estimates: Sequence[Estimate], title: str, lang: str | None) 
         BadInput: matplotlib is not installed, or none of the estimates is a share with a value.
     """
     words = _words(lang)
-    shown = [one for one in estimates if one.unit == "share" and one.value is not None]
+    shown = [estimate for estimate in estimates if estimate.unit == "share" and estimate.value is not None]
     if not shown:
         raise BadInput("There is nothing to plot: no share was scored.")
     figure, axes = _new_figure(_height(len(shown)))

@@ -55,13 +55,13 @@ def pages(
     every = stories(record, store, at_once=trials)
     total = sum(count for name, count in report.outcomes.items() if name != "not_run")
     count = -(-total // trials)
-    made: list[PageOfSamples] = []
+    samples: list[PageOfSamples] = []
     while part := list(islice(every, trials)):
-        number = len(made) + 1
-        made.append(_page(_name(number), part))
+        number = len(samples) + 1
+        samples.append(_page(_name(number), part))
         names = [_name(other) if 1 <= other <= count else "" for other in (number - 1, number + 1)]
-        yield made[-1].name, render.html_of_samples(report, lang, part, number, count, names)
-    yield "index.html", render.html(report, lang, others=made)
+        yield samples[-1].name, render.html_of_samples(report, lang, part, number, count, names)
+    yield "index.html", render.html(report, lang, others=samples)
 
 
 def _name(number: int) -> str:
@@ -69,7 +69,7 @@ def _name(number: int) -> str:
 
 
 def _page(name: str, part: Sequence[Story]) -> PageOfSamples:
-    failed = sum(state(one) == "failed" for one in part)
+    failed = sum(state(story) == "failed" for story in part)
     return PageOfSamples(name=name, first=part[0].sample_id, last=part[-1].sample_id, trials=len(part), failed=failed)
 
 

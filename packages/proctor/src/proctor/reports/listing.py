@@ -88,7 +88,7 @@ def state(one: Story) -> str:
     """
     if one.outcome not in IN_THE_MEAN:
         return "lost"
-    scored = [found for found in one.findings if found.value is not None]
+    scored = [finding for finding in one.findings if finding.value is not None]
     if one.outcome != "scored" or not all(found.passed for found in scored):
         return "failed"
     return "passed" if scored else "unscored"
@@ -124,7 +124,7 @@ class ListingTables:
             "c": self._rule(one.error) + 1 if state(one) == "failed" else 0,
             "g": self.tags_of(one.tags),
             "q": self._ref(one.question),
-            "f": [self._finding(found) for found in one.findings],
+            "f": [self._finding(finding) for finding in one.findings],
             "x": self._ref(self._cut(self.words.t(one.failure.reason))) if one.failure is not None else "",
             "p": [self._pair(pair) for pair in one.pairs],
             "e": self._ref(one.expected),

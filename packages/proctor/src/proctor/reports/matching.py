@@ -206,8 +206,8 @@ def weighted_pairs(planned: Sequence[MatchedSample]) -> Iterator[paired.PairedSa
 
 
 def _mean(pairs: Sequence[paired.PairedSample]) -> float:
-    size = math.fsum(one.weight for one in pairs)
-    return math.fsum(one.weight * one.difference for one in pairs) / size if size else 0.0
+    size = math.fsum(pair.weight for pair in pairs)
+    return math.fsum(pair.weight * pair.difference for pair in pairs) / size if size else 0.0
 
 
 def _pair(old: Earned, new: Earned) -> paired.PairedSample:

@@ -105,10 +105,10 @@ def noise(record: RunRecord, store: Store, estimates: Sequence[Estimate]) -> Ite
     if record.spec.attempts < 2:
         return
     several = len(record.scorers) > 1
-    names = list(dict.fromkeys(one.slice for one in estimates if one.slice))[:MOST_SLICES]
+    names = list(dict.fromkeys(estimate.slice for estimate in estimates if estimate.slice))[:MOST_SLICES]
     for scorer in record.scorers:
         prefix = f"{scorer}." if several else ""
-        split = (one for one in estimates if not one.slice and one.error_from_samples is not None)
+        split = (estimate for estimate in estimates if not estimate.slice and estimate.error_from_samples is not None)
         main = next((one for one in split if one.name.rpartition(".")[0] == prefix.rstrip(".")), None)
         if main is not None and (found := _of_scorer(record, store, main, scorer, names)) is not None:
             yield found
@@ -256,7 +256,7 @@ def _slices(samples: Sequence[AttemptValues], names: Sequence[str], repeats: flo
 def sections(found: Sequence[Noise], words: ReportWords, *, is_short: bool = False) -> list[SectionBlock]:
     """Return the parts of a page about the noise of a run; `is_short` for a terminal."""
     t = words.t
-    made = []
+    section_blocks = []
     for one in found:
         title = t("Where the noise comes from (points)")
         lines = [*_sentences(one, words)]
@@ -267,8 +267,8 @@ def sections(found: Sequence[Noise], words: ReportWords, *, is_short: bool = Fal
             lines.append(t("{count} more slices are in the report.", count=len(one.slices) - len(shown)))
         blocks: list[Block] = [_table(one, words), Bullets(lines)]
         blocks += [_slice_table(one, words, shown)] if shown else []
-        made.append(SectionBlock(f"{title} · {one.scorer}" if len(found) > 1 else title, blocks))
-    return made
+        section_blocks.append(SectionBlock(f"{title} · {one.scorer}" if len(found) > 1 else title, blocks))
+    return section_blocks
 
 
 def _table(one: Noise, words: ReportWords) -> TableBlock:

@@ -80,7 +80,7 @@ def _page(
     words: ReportWords,
     notes: Iterable[str],
 ) -> str:
-    head = Markup("").join(Markup('<th style="{}">{}</th>').format(RIGHT if at else "", one) for at, one in enumerate(titles))  # fmt: skip
+    head = Markup("").join(Markup('<th style="{}">{}</th>').format(RIGHT if at else "", text) for at, text in enumerate(titles))  # fmt: skip
     body = Markup("").join(
         Markup("<tr>{}</tr>").format(
             Markup("").join(

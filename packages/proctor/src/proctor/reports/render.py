@@ -77,7 +77,7 @@ def html_of_samples(
 
 
 def _listing_values(report: ReportData, lang: str, stories: Iterable[Story], total: int) -> dict[str, object]:
-    rules = [ErrorRule(one.error_class, one.error_type) for one in report.errors]
+    rules = [ErrorRule(error.error_class, error.error_type) for error in report.errors]
     return script_values(listing(stories, rules, total, ReportWords(lang)), "samples.js")
 
 
@@ -128,15 +128,15 @@ def markdown(report: ReportData, lang: str) -> str:
 def lines(report: ReportData, words: ReportWords, key: str) -> list[EstimateLine]:
     """Return the rows of one section, labelled by the value of the tag, the metric, or both."""
     estimates = next(section.estimates for section in report.sections if section.key == key)
-    several = len({one.name for one in estimates}) > 1
-    found = []
+    several = len({estimate.name for estimate in estimates}) > 1
+    estimate_lines = []
     for one in sorted(estimates, key=lambda one: one.name) if several and key not in ("", "official") else estimates:
         value = one.slice.partition("=")[2]
         metric = words.metric(one.name)
         label = metric if not value else f"{value} · {metric}" if several else value
         is_code = bool(value) or not (one.note or one.name.rpartition(".")[2] in METRICS)
-        found.append(EstimateLine(label=label, estimate=one, is_code=is_code, notes=[*_notes(one, words)]))
-    return found
+        estimate_lines.append(EstimateLine(label=label, estimate=one, is_code=is_code, notes=[*_notes(one, words)]))
+    return estimate_lines
 
 
 def _notes(estimate: Estimate, words: ReportWords) -> Iterator[str]:
@@ -154,7 +154,9 @@ def _notes(estimate: Estimate, words: ReportWords) -> Iterator[str]:
 
 
 def methods(report: ReportData, words: ReportWords) -> str:
-    used = (one.method for section in report.sections for one in section.estimates if one.low is not None)
+    used = (
+        estimate.method for section in report.sections for estimate in section.estimates if estimate.low is not None
+    )
     return ", ".join(words.t(method) for method in dict.fromkeys(used) if method)
 
 
@@ -162,7 +164,7 @@ class Links:
     """Where the parts of a page about a run lead: in a report to other parts of the page, or nowhere, which is ''."""
 
     def __init__(self, report: ReportData) -> None:
-        self._numbers = {(one.error_class, one.error_type): number for number, one in enumerate(report.errors, 1)}
+        self._numbers = {(error.error_class, error.error_type): number for number, error in enumerate(report.errors, 1)}
 
     def class_id(self, error_class: str, error_type: str) -> str:
         """Return the anchor of the first failed trial with an error."""
@@ -248,7 +250,7 @@ def template_functions() -> Mapping[str, Callable[..., object]]:
 
     def drawn(draw: Callable[..., str]) -> Callable[..., Markup]:
         """Let a plot return `Markup`; a text that it shows is escaped before."""
-        return lambda *values: Markup(draw(*(escape(one) if isinstance(one, str) else one for one in values)))  # noqa: S704 - the same
+        return lambda *values: Markup(draw(*(escape(value) if isinstance(value, str) else value for value in values)))  # noqa: S704 - the same
 
     return {
         "linked": linked,

@@ -67,12 +67,12 @@ def _passes(one: Story, wanted: ReportFilter) -> bool:
 def as_object(one: Story) -> dict[str, object]:
     """Return a sample for programs; the attempt counts from 1, as in `explain`."""
     scores = {
-        found.scorer: {"points": found.points, "out_of": found.out_of, "passed": found.passed}
-        if found.value is not None
-        else {"unscored": found.why}
-        for found in one.findings
+        finding.scorer: {"points": finding.points, "out_of": finding.out_of, "passed": finding.passed}
+        if finding.value is not None
+        else {"unscored": finding.why}
+        for finding in one.findings
     }
-    reasons = {found.scorer: str(found.reason) for found in one.findings if found.reason}
+    reasons = {finding.scorer: str(finding.reason) for finding in one.findings if finding.reason}
     return {
         "sample": one.sample_id,
         "attempt": one.attempt + 1,
@@ -101,12 +101,12 @@ def print_sample(one: Story, lang: str, console: "Console", *, with_attempt: boo
     title = styled(one.sample_id, "bold")
     if with_attempt:
         title.append(f" · {words.t('attempt {number}', number=one.attempt + 1)}")
-    for found in one.findings:
-        if found.value is None:
-            title.append(f"  {visible(found.scorer)}: {words.unscored(found.why)}", "yellow")
+    for finding in one.findings:
+        if finding.value is None:
+            title.append(f"  {visible(finding.scorer)}: {words.unscored(finding.why)}", "yellow")
         else:
-            style = "green" if found.passed else "red"
-            title.append(f"  {visible(found.scorer)}: {found.points:g} / {found.out_of:g}", style)
+            style = "green" if finding.passed else "red"
+            title.append(f"  {visible(finding.scorer)}: {finding.points:g} / {finding.out_of:g}", style)
     if one.outcome != "scored":
         title.append(f"  {words.outcome(one.outcome)}", "red")
     console.print(title)
@@ -114,8 +114,8 @@ def print_sample(one: Story, lang: str, console: "Console", *, with_attempt: boo
         console.print(styled("  " + one_line(one.question, LINE_CHARACTERS), "dim"))
     if one.failure is not None:
         console.print(styled("  " + one_line(words.t(one.failure.reason), LINE_CHARACTERS)))
-    made = made_text(one)
-    words_of_it = "" if one.answer in made else one.answer
-    for name, side in (("Expected", expected_text(one)), ("Made", made), ("Answer", words_of_it)):
+    text = made_text(one)
+    words_of_it = "" if one.answer in text else one.answer
+    for name, side in (("Expected", expected_text(one)), ("Made", text), ("Answer", words_of_it)):
         if side:
             console.print(styled(f"  {words.t(name)}: {one_line(side, LINE_CHARACTERS)}"))

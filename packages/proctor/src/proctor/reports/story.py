@@ -131,7 +131,7 @@ def _target(sample: Sample | None) -> object:
     if sample is None or sample.target is not None:
         return None if sample is None else sample.target
     references = [turn.reference for turn in sample.turns]
-    return references if any(one is not None for one in references) else None
+    return references if any(reference is not None for reference in references) else None
 
 
 def stored_story(store: Store, run_id: str, sample_id: str, attempt: int, *, characters: int = 4_000) -> Story | None:
@@ -146,11 +146,13 @@ def stored_story(store: Store, run_id: str, sample_id: str, attempt: int, *, cha
 def finding(verdict: Verdict) -> StoryFinding:
     """Flatten a verdict for a page."""
     result, known = verdict.result, verdict.result.known
-    found = StoryFinding(scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason))
+    story_finding = StoryFinding(
+        scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason)
+    )
     if isinstance(result, Unscored):
-        return msgspec.structs.replace(found, why=result.why)
+        return msgspec.structs.replace(story_finding, why=result.why)
     return msgspec.structs.replace(
-        found,
+        story_finding,
         value=result.value,
         points=result.points,
         out_of=result.out_of,
@@ -169,9 +171,9 @@ def _marks(known: KnownDetails) -> Iterator[StoryMark]:
 
 def error_of(outcome: Outcome, failure: TrialFailure | None, findings: Sequence[StoryFinding]) -> tuple[str, str]:
     """Return the class and type of the error: of the first score below full marks, else of the failure."""
-    for found in findings:
-        if found.value is not None and not found.passed:
-            return found.error_class, found.error_type
+    for story_finding in findings:
+        if story_finding.value is not None and not story_finding.passed:
+            return story_finding.error_class, story_finding.error_type
     return (outcome, failure.kind if failure is not None else "") if outcome != "scored" else ("", "")
 
 
@@ -274,8 +276,8 @@ def expected_in_turn(turn: int, reference: object, judged: Sequence[KnownDetails
         yield StoryLine(turn=turn, role="expected", kind="call", text="\n".join(reference))
     for details in judged:
         if details.turn == turn:
-            for found in details.differences:
-                text = f"{found.get('path')}: {value_text(found.get('got'))} ≠ {value_text(found.get('expected'))}"
+            for difference in details.differences:
+                text = f"{difference.get('path')}: {value_text(difference.get('got'))} ≠ {value_text(difference.get('expected'))}"
                 yield StoryLine(turn=turn, role="expected", kind="change", text=text)
             for result in details.missing:
                 yield StoryLine(turn=turn, role="expected", kind="result", text=result)
@@ -308,8 +310,8 @@ def sides(
     if matched is not None:
         return (matched, *_responses(sample, trajectory))
     details = next((known for verdict in verdicts if (known := verdict.result.known).error_class), KnownDetails())
-    (wanted, expected), (calls, made) = _expected_calls(sample), _made_calls(trajectory, verdicts)
-    if wanted and made:  # if no scorer read calls in the text, both sides are text
+    (wanted, expected), (calls, text) = _expected_calls(sample), _made_calls(trajectory, verdicts)
+    if wanted and text:  # if no scorer read calls in the text, both sides are text
         wanted, expected = (), "\n".join(map(call_text, wanted))
     found = pairs(
         wanted,
@@ -318,7 +320,7 @@ def sides(
         parameter=details.parameter,
         free=not wanted and not _expects_no_call(sample) and details.error_class not in NO_CALL_IS_RIGHT,
     )
-    return found, expected, made
+    return found, expected, text
 
 
 def answers_in_line(sample: Sample, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[str, str]:
@@ -342,7 +344,7 @@ def _compared_calls(
     sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]
 ) -> tuple[CallRows, ...] | None:
     """Return the calls as a scorer of trajectories or of ADK compared them, else by the usual rules; None if none are asked for."""
-    found = [one for verdict in verdicts if (one := pairs_of_sides(verdict.result.known.sides))]
+    found = [rows for verdict in verdicts if (rows := pairs_of_sides(verdict.result.known.sides))]
     if found:
         return next((one for one in found if any(pair.marked for pair in one)), found[0])
     if sample is None or not any(map(_is_trajectory, (sample.target, *(turn.reference for turn in sample.turns)))):
@@ -365,14 +367,14 @@ def _responses(sample: Sample | None, trajectory: Trajectory) -> tuple[str, str]
     """Return the expected responses next to the actual ones, turn by turn; the answer alone if none is expected."""
     turns = sample.turns if sample is not None else ()
     wanted = [turn.reference.get("response") if isinstance(turn.reference, Mapping) else None for turn in turns]
-    places = [place for place, one in enumerate(wanted) if isinstance(one, str)]
+    places = [index for index, one in enumerate(wanted) if isinstance(one, str)]
     if not places:
         return "", trajectory.answer
     came = [answer(trajectory, place) for place in places]
     if len(turns) == 1:
         return str(wanted[0]), came[0]
     numbered = [
-        "\n".join(f"{place + 1}. {one}" for place, one in zip(places, texts, strict=True))
+        "\n".join(f"{place + 1}. {text}" for place, text in zip(places, texts, strict=True))
         for texts in ([wanted[place] for place in places], came)
     ]
     return numbered[0], numbered[1]

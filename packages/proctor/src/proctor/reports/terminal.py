@@ -144,32 +144,32 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
         BadInput: the run has no such trial.
     """
     words = ReportWords(lang)
-    one = stored_story(store, record.id, sample_id, attempt, characters=100_000)
-    if one is None:
+    story = stored_story(store, record.id, sample_id, attempt, characters=100_000)
+    if story is None:
         raise _not_there(record, store, sample_id, attempt)
-    console.print(_title(one, words, with_attempt=record.spec.attempts > 1))
-    if one.tags:
-        console.print(styled("  " + " · ".join(f"{key} {value}" for key, value in one.tags.items()), "dim"))
+    console.print(_title(story, words, with_attempt=record.spec.attempts > 1))
+    if story.tags:
+        console.print(styled("  " + " · ".join(f"{key} {value}" for key, value in story.tags.items()), "dim"))
     _heading(words.t("Conversation"), console)
-    for line in one.lines:
+    for line in story.lines:
         who = words.role(line.role) + ("" if line.kind == "text" else f" {words.kind(line.kind)}")
         console.print(styled(who, "cyan"))
         console.print(_indented(line.text))
     _heading(words.t("Expected against made"), console)
-    _sides(one, words, console, characters=10_000)
+    _sides(story, words, console, characters=10_000)
     _heading(words.t("Verdict"), console)
-    _reasons(one, words, console, all_of_them=True)
-    for found in one.findings:
-        if (judge := about(record, found.scorer)) is not None:
-            console.print(styled(f"  {found.scorer}: {words.t(marked(judge))}", "dim"))
+    _reasons(story, words, console, all_of_them=True)
+    for finding in story.findings:
+        if (judge := about(record, finding.scorer)) is not None:
+            console.print(styled(f"  {finding.scorer}: {words.t(marked(judge))}", "dim"))
     _heading(words.t("Time and usage"), console)
     tokens = words.t(
         "{input} input tokens, {output} output tokens",
-        input=words.count(one.usage.input_tokens),
-        output=words.count(one.usage.output_tokens),
+        input=words.count(story.usage.input_tokens),
+        output=words.count(story.usage.output_tokens),
     )
-    console.print(styled(f"  {words.seconds(one.seconds)} · {tokens} · {words.stop(one.stop)}"))
-    for call in one.retries:
+    console.print(styled(f"  {words.seconds(story.seconds)} · {tokens} · {words.stop(story.stop)}"))
+    for call in story.retries:
         how = (
             "asked again after {cause} {status}, waited {time}"
             if call.waited_seconds
@@ -187,20 +187,20 @@ def _notes(report: ReportData, words: ReportWords) -> dict[str, list[str]]:
         for note in line.notes:
             noted.setdefault(note, []).append(line)
     sizes = {scorer: len(own) for scorer, own in _by_scorer(report, rows).items()}
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for note, own in noted.items():
         groups = _by_scorer(report, own).items()
         names = [[name] if name and len(few) == sizes[name] else [one.label for one in few] for name, few in groups]
-        found[note] = [] if len(own) == len(rows) else [*chain.from_iterable(names)]
-    return found
+        texts[note] = [] if len(own) == len(rows) else [*chain.from_iterable(names)]
+    return texts
 
 
 def _by_scorer(report: ReportData, rows: Sequence[EstimateLine]) -> dict[str, list[EstimateLine]]:
     """Group rows by their scorer: '' where the run has one scorer, and for numbers of the whole benchmark."""
-    found: dict[str, list[EstimateLine]] = {name: [] for name in ("", *report.record.scorers)}
+    estimate_lines: dict[str, list[EstimateLine]] = {name: [] for name in ("", *report.record.scorers)}
     for line in rows:
-        found[_scorer_of(report, line)].append(line)
-    return {scorer: own for scorer, own in found.items() if own}
+        estimate_lines[_scorer_of(report, line)].append(line)
+    return {scorer: own for scorer, own in estimate_lines.items() if own}
 
 
 def _scorer_of(report: ReportData, line: EstimateLine) -> str:
@@ -248,15 +248,15 @@ def _estimates(report: ReportData, words: ReportWords, *, wide: bool) -> "Table"
             if line is None:
                 table.add_row(styled("  " * depth + one_line(text, 90), "dim"))
                 continue
-            one = line.estimate
-            is_main = one in report.headline
+            estimate = line.estimate
+            is_main = estimate in report.headline
             label = styled(
                 "  " * (depth - 1) + ("▸ " if is_main else "  ") + one_line(text, 90), "bold" if is_main else ""
             )
-            plotted = (styled(plot.line(one, 27), "blue"),) if wide else ()
-            scored = styled(f"{words.count(one.scored)} / {words.count(one.planned)}", _less(one))
-            numbers = (styled(words.value(one), "bold"), styled(words.interval(one)))
-            table.add_row(label, *numbers, *plotted, scored, styled(words.bounds(one)))
+            plotted = (styled(plot.line(estimate, 27), "blue"),) if wide else ()
+            scored = styled(f"{words.count(estimate.scored)} / {words.count(estimate.planned)}", _less(estimate))
+            numbers = (styled(words.value(estimate), "bold"), styled(words.interval(estimate)))
+            table.add_row(label, *numbers, *plotted, scored, styled(words.bounds(estimate)))
     return table
 
 
@@ -278,17 +278,18 @@ def _counts(report: ReportData, words: ReportWords, key: str) -> "Table | None":
             heads = ("Mean of", "Value", "95% interval", "Scorer")
             rows = [
                 (
-                    words.detail(one.name, of_calls=one.of_calls),
-                    words.value(one.estimate),
-                    words.interval(one.estimate),
-                    one.scorer,
+                    words.detail(detail.name, of_calls=detail.of_calls),
+                    words.value(detail.estimate),
+                    words.interval(detail.estimate),
+                    detail.scorer,
                 )
-                for one in report.details
+                for detail in report.details
             ]
         case _:
             heads = ("Not measured", "Trials", "For example")
             rows = [
-                (words.left_out(one.what), words.count(one.count), words.t(one.example)) for one in report.unmeasured
+                (words.left_out(unmeasured.what), words.count(unmeasured.count), words.t(unmeasured.example))
+                for unmeasured in report.unmeasured
             ]
     if not rows:
         return None
@@ -340,9 +341,9 @@ def _reasons(one: Story, words: ReportWords, console: "Console", *, all_of_them:
         console.print(styled(f"  {words.outcome(one.outcome)}: {words.t(one.failure.reason)}"))
         if all_of_them and one.failure.detail:
             console.print(_indented(one.failure.detail))
-    for found in one.findings:
-        if all_of_them or found.value is None or found.value < 1 or not found.passed:
-            console.print(styled(f"  {found.scorer}: {_verdict(found, words)}"))
+    for finding in one.findings:
+        if all_of_them or finding.value is None or finding.value < 1 or not finding.passed:
+            console.print(styled(f"  {finding.scorer}: {_verdict(finding, words)}"))
 
 
 def _verdict(found: StoryFinding, words: ReportWords) -> str:

@@ -75,24 +75,24 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
         """Return the difference with its interval at a level, and as wide as missing scores could make it."""
         if self.is_decided:
             return self.difference
-        found = self.difference if level == self.difference.level else at_level(self.difference, self.pairs, level)
-        if not self.missing or found.low is None or found.high is None:
-            return found
-        below, above = max(found.value - self.floor, 0.0), max(self.ceiling - found.value, 0.0)
-        return replace(found, low=max(found.low - below, -1.0), high=min(found.high + above, 1.0))
+        difference = self.difference if level == self.difference.level else at_level(self.difference, self.pairs, level)
+        if not self.missing or difference.low is None or difference.high is None:
+            return difference
+        below, above = max(difference.value - self.floor, 0.0), max(self.ceiling - difference.value, 0.0)
+        return replace(difference, low=max(difference.low - below, -1.0), high=min(difference.high + above, 1.0))
 
     @property
     def p_value(self) -> float:
         """Return the p-value, and where scores are missing that of a difference nearer to 0 by what they could move it."""
-        found = self.difference
-        if not self.missing or found.low is None or found.high is None or not found.value:
-            return found.p_value
-        is_better = found.value > 0
-        half = found.value - found.low if is_better else found.high - found.value
+        difference = self.difference
+        if not self.missing or difference.low is None or difference.high is None or not difference.value:
+            return difference.p_value
+        is_better = difference.value > 0
+        half = difference.value - difference.low if is_better else difference.high - difference.value
         left = self.floor if is_better else -self.ceiling
         if left <= 0 or half <= 0:
             return 1.0
-        return max(found.p_value, 2 * normal_cdf(-left / half * two_sided_z(found.level)))
+        return max(difference.p_value, 2 * normal_cdf(-left / half * two_sided_z(difference.level)))
 
 
 def decide(rows: Sequence[Untested], alpha: float) -> list[MetricRow]:
@@ -138,15 +138,15 @@ def decide_in_order(rows: Sequence[Untested], alpha: float) -> list[MetricRow]:
 
     The chance of any false finding is at most `alpha`, as the order does not depend on the data.
     """
-    made: list[MetricRow] = []
+    metric_rows: list[MetricRow] = []
     goes_on = True
     for row in rows:
         if goes_on:
-            made.append(_row(row, row.at(1 - alpha), row.p_value, alpha))
+            metric_rows.append(_row(row, row.at(1 - alpha), row.p_value, alpha))
             goes_on = row.p_value <= alpha
         else:
-            made.append(_row(row, row.at(1 - alpha), None, alpha, say("not tested")))
-    return made
+            metric_rows.append(_row(row, row.at(1 - alpha), None, alpha, say("not tested")))
+    return metric_rows
 
 
 def gate(main: MetricRow, margin: float) -> Decision:

@@ -30,8 +30,8 @@ def html(comparison: RunComparison, lang: str, samples: Iterable[SamplePair] = (
     """Return one self-contained HTML file; with `samples`, it lists them with both answers."""
     kept = _Moved()
     total = sum(comparison.not_comparable.values()) + comparison.rows[0].difference.pairs
-    found = listing_of_both(kept.passed(samples), total, ReportWords(lang))
-    return _page("compare.html.jinja", comparison, lang, kept, **script_values(found, "compared.js"))
+    listing = listing_of_both(kept.passed(samples), total, ReportWords(lang))
+    return _page("compare.html.jinja", comparison, lang, kept, **script_values(listing, "compared.js"))
 
 
 def markdown(comparison: RunComparison, lang: str, samples: Iterable[SamplePair] = ()) -> str:
@@ -102,7 +102,7 @@ def sentences(comparison: RunComparison, words: ReportWords) -> list[str]:
     """Return sentences on what the numbers can and cannot show, how they were tested, and what was left out."""
     row = comparison.rows[0]
     alpha = 1 - row.difference.level
-    made = [
+    texts = [
         *_limits(row, alpha, words),
         *_needed(comparison, words),
         words.t(
@@ -114,7 +114,7 @@ def sentences(comparison: RunComparison, words: ReportWords) -> list[str]:
     ]
     tested = sum(one.p_adjusted is not None for one in comparison.rows[1:])
     if tested:
-        made.append(
+        texts.append(
             words.t(
                 "The first row is tested alone, at {alpha}; as it shows a difference, {rows} more are tested, corrected by Holm. Each interval is at the level of its test ({low} to {high}).",
                 alpha=_level(alpha),
@@ -124,12 +124,12 @@ def sentences(comparison: RunComparison, words: ReportWords) -> list[str]:
             )
         )
     elif len(comparison.rows) > 1 and (row.p_adjusted or 0.0) > alpha:
-        made.append(
+        texts.append(
             words.t(
                 "The first row shows no difference, so the others are not tested: among many rows one always stands out. Take them as hints for a new comparison."
             )
         )
-    return [*made, *_left_out(comparison, words)]
+    return [*texts, *_left_out(comparison, words)]
 
 
 def sentences_of_several(
@@ -272,13 +272,13 @@ class _Moved:
 
     def passed(self, samples: Iterable[SamplePair]) -> Iterator[SamplePair]:
         kept = {"broken": 0, "fixed": 0}
-        for one in samples:
-            if one.group in kept:
+        for sample in samples:
+            if sample.group in kept:
                 self.count += 1
-                kept[one.group] += 1
-                if kept[one.group] <= LISTED:
-                    self.first.append(one)
-            yield one
+                kept[sample.group] += 1
+                if kept[sample.group] <= LISTED:
+                    self.first.append(sample)
+            yield sample
 
 
 def _page(template: str, comparison: RunComparison, lang: str, moved: _Moved, **more: object) -> str:

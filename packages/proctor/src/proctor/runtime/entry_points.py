@@ -84,13 +84,13 @@ def find_entry_point(group: str, name: str, *, needed_for: str | None = None) ->
 def entry_points(group: str) -> list[EntryPoint]:
     """Return the entry points of a group, in the order of `sys.path`."""
     seen: set[str] = set()
-    found: list[EntryPoint] = []
+    points: list[EntryPoint] = []
     for folder in sys.path:
         packages = _packages(folder or os.curdir)
         for package in sorted(packages.keys() - seen):  # a package that comes first hides one of its name
-            found += [one for one in packages[package] if one.group == group]
+            points += [one for one in packages[package] if one.group == group]
         seen |= packages.keys()
-    return found
+    return points
 
 
 def _packages(folder: str) -> Mapping[str, Sequence[EntryPoint]]:

@@ -105,8 +105,8 @@ class _Writer:
                 slots[1].lead if len(slots) > 1 else (first if "\n" in first else " " * len(self._separators[0][1:]))
             )
         made = []
-        for place, (index, lead, text) in enumerate(pieces):
-            if place == 0:
+        for position, (index, lead, text) in enumerate(pieces):
+            if position == 0:
                 made.append(first + text)
             else:
                 made.append("," + (lead if index else between) + text)
@@ -115,21 +115,21 @@ class _Writer:
 
     def _slots(self, start: int, *, keyed: bool) -> tuple[list[_Slot], str]:
         """Return what is in the container that begins here, and the whitespace before its end."""
-        text, found = self._text, list[_Slot]()
+        text, slots = self._text, list[_Slot]()
         place = start + 1
         while True:
             begin = _after_space(text, place)
             if text[begin] in "]}":
-                return found, text[place:begin]
+                return slots, text[place:begin]
             key, value_start = "", begin
             if keyed:
                 key, value_start = self.decoder.raw_decode(text, begin)
                 value_start = _after_space(text, _after_space(text, value_start) + 1)
             value, end = self.decoder.raw_decode(text, value_start)
-            found.append(_Slot(text[place:begin], begin, value_start, end, key, value))
+            slots.append(_Slot(text[place:begin], begin, value_start, end, key, value))
             after = _after_space(text, end)
             if text[after] in "]}":
-                return found, text[end:after]
+                return slots, text[end:after]
             place = after + 1
 
     def _inner(self, slots: Sequence[_Slot], base: str) -> str | None:
@@ -162,20 +162,20 @@ def templates(old: Sequence[Any], new: Sequence[Any]) -> list[int | None]:
     for index, value in reversed(list(enumerate(old))):
         free.setdefault(_canonical(value), []).append(index)
         by_name.setdefault(_name(value), []).append(index)
-    found = [indices.pop() if (indices := free.get(_canonical(value))) else None for value in new]
-    taken = set(found)
+    indexes = [indices.pop() if (indices := free.get(_canonical(value))) else None for value in new]
+    taken = set(indexes)
     left = dict.fromkeys(index for index in range(len(old)) if index not in taken)
-    for place, value in enumerate(new):
-        if found[place] is None and (name := _name(value)):
+    for position, value in enumerate(new):
+        if indexes[position] is None and (name := _name(value)):
             index = next((one for one in reversed(by_name.get(name, ())) if one in left), None)
             if index is not None:
                 del left[index]
-                found[place] = index
+                indexes[position] = index
     rest = iter(left)
-    for place, value in enumerate(new):
-        if found[place] is None and isinstance(value, (dict, list)):
-            found[place] = next(rest, found[place - 1] if place else None)
-    return found
+    for position, value in enumerate(new):
+        if indexes[position] is None and isinstance(value, (dict, list)):
+            indexes[position] = next(rest, indexes[position - 1] if position else None)
+    return indexes
 
 
 def _name(value: object) -> str:
@@ -193,5 +193,5 @@ def _canonical(value: object) -> str:
 
 
 def _after_space(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
+    match = _SPACE.match(text, place)
+    return match.end() if match else place

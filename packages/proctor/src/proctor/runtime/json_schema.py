@@ -158,7 +158,9 @@ def _said_of(error: Any) -> Sentence:
 
 def _unexpected(error: Any) -> str:
     own, patterns = error.schema.get("properties", {}), error.schema.get("patternProperties", {})
-    return next(str(key) for key in error.instance if key not in own and not any(search(one, key) for one in patterns))
+    return next(
+        str(key) for key in error.instance if key not in own and not any(search(pattern, key) for pattern in patterns)
+    )
 
 
 def _holds_long_number(value: Any) -> bool:

@@ -25,8 +25,8 @@ def literal(node: ast.AST) -> Any:
     Raises:
         ValueError: it has to be computed.
     """
-    if isinstance(node, ast.JoinedStr) and all(isinstance(one, ast.Constant) for one in node.values):
-        return "".join(str(one.value) for one in node.values if isinstance(one, ast.Constant))
+    if isinstance(node, ast.JoinedStr) and all(isinstance(value, ast.Constant) for value in node.values):
+        return "".join(str(value.value) for value in node.values if isinstance(value, ast.Constant))
     try:
         return ast.literal_eval(node)
     except (TypeError, SyntaxError, MemoryError, RecursionError) as error:

@@ -93,7 +93,7 @@ def handoffs(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     _, work = _of(sample, trajectory)
     if not work.handoffs:
         return Unscored(why="no_evidence", reason=say("Nothing was handed over."))
-    failed = [one for one in work.handoffs if one.ending != "taken"]
+    failed = [handoff for handoff in work.handoffs if handoff.ending != "taken"]
     taken = len(work.handoffs) - len(failed)
     if not failed:
         return Score(points=1, reason=say("All {all} hand-offs were taken.", all=taken))

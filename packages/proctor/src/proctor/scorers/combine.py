@@ -89,18 +89,18 @@ def _combined(
     told: list[Sentence] = []
     low: list[str] = []
     points = weights = 0.0
-    for one, result in zip(parts, results, strict=True):
+    for part, result in zip(parts, results, strict=True):
         if isinstance(result, Unscored):
             if options.missing == "unscored":
-                reason = say("The part {name} gave no score: {reason}", name=one.name, reason=result.reason)
+                reason = say("The part {name} gave no score: {reason}", name=part.name, reason=result.reason)
                 return Unscored(why=result.why, reason=reason, details=details)
             continue
-        details[one.name] = {"value": result.value, "weight": one.part.weight, "reason": str(result.reason)}
-        told.append(_told(one, result))
-        points += result.value * one.part.weight
-        weights += one.part.weight
-        if one.part.minimum is not None and result.value < one.part.minimum:
-            low.append(f"{one.name} {result.value:.2f} < {one.part.minimum:g}")
+        details[part.name] = {"value": result.value, "weight": part.part.weight, "reason": str(result.reason)}
+        told.append(_told(part, result))
+        points += result.value * part.part.weight
+        weights += part.part.weight
+        if part.part.minimum is not None and result.value < part.part.minimum:
+            low.append(f"{part.name} {result.value:.2f} < {part.part.minimum:g}")
     if not weights:
         return Unscored(why="not_applicable", reason=say("No part gave a score that counts here."), details=details)
     if low:

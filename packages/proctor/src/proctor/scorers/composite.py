@@ -71,10 +71,10 @@ async def _awaited(results: Sequence[Any], put: Callable[[list[Result]], Result]
 
 def _put(results: list[Result], put: Callable[[list[Result]], Result]) -> Result:
     """Return `put` of the results; no score where one of them waits to know whether the agent reports its calls."""
-    waiting = [one for one in results if isinstance(one, Unscored) and one.without_calls is not None]
+    waiting = [result for result in results if isinstance(result, Unscored) and result.without_calls is not None]
     if not waiting:
         return put(results)
-    known = [one.without_calls or one if isinstance(one, Unscored) else one for one in results]
+    known = [result.without_calls or result if isinstance(result, Unscored) else result for result in results]
     whole = put(known)
     if isinstance(whole, Unscored):
         return whole

@@ -85,23 +85,23 @@ def occurs(phrase: str, text: str) -> bool:
 def result_by_call(trajectory: Trajectory) -> dict[tuple[int, int], ToolResult]:
     """Return the result of each call, by the numbers of its step and of the call: that with its id, else the next of its name."""
     waiting: dict[str, deque[tuple[int, int]]] = {}
-    found: dict[tuple[int, int], ToolResult] = {}
+    results: dict[tuple[int, int], ToolResult] = {}
     for number, step in enumerate(trajectory.steps):
         if step.author == "user":
             continue
-        for place, call in enumerate(step.message.calls):
+        for index, call in enumerate(step.message.calls):
             for key in (f"id {call.id}", f"name {call.name}"):
-                waiting.setdefault(key, deque()).append((number, place))
+                waiting.setdefault(key, deque()).append((number, index))
         for part in step.message.parts:
             if isinstance(part, ToolResult):
                 for key in (f"id {part.id}", f"name {part.name}"):
                     queue = waiting.get(key, deque())
-                    while queue and queue[0] in found:
+                    while queue and queue[0] in results:
                         queue.popleft()
                     if queue and key != "id ":
-                        found[queue.popleft()] = part
+                        results[queue.popleft()] = part
                         break
-    return found
+    return results
 
 
 def is_failure(result: ToolResult) -> bool:
@@ -114,18 +114,20 @@ def _is_called(goal: Goal, trajectory: Trajectory) -> bool:
     return any(
         call.name == goal.call
         and _fits(call, goal)
-        and not ((number, place) in results and is_failure(results[number, place]))
+        and not ((number, index) in results and is_failure(results[number, index]))
         for number, step in enumerate(trajectory.steps)
         if step.author != "user" and is_by(step, goal.by)
-        for place, call in enumerate(step.message.calls)
+        for index, call in enumerate(step.message.calls)
     )
 
 
 def _fits(call: ToolCall, goal: Goal) -> bool:
-    made = call.arguments
+    arguments = call.arguments
     return all(
-        name in made and canonical(made[name]) == canonical(value) for name, value in goal.arguments.items()
-    ) and all(occurs(phrase, str(made.get(name, ""))) for name, phrases in goal.texts.items() for phrase in phrases)
+        name in arguments and canonical(arguments[name]) == canonical(value) for name, value in goal.arguments.items()
+    ) and all(
+        occurs(phrase, str(arguments.get(name, ""))) for name, phrases in goal.texts.items() for phrase in phrases
+    )
 
 
 def _has(state: Mapping[str, Any] | None, path: str, wanted: object) -> bool:

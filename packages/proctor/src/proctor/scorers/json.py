@@ -133,8 +133,8 @@ def _checked(target: object, value: object, options: JsonOptions) -> Sentence | 
 
 
 def _fault(target: object, made: object, options: JsonOptions) -> Sentence | None:
-    if options.schema is not None and (found := json_schema.fault(options.schema, made)) is not None:
-        return found
+    if options.schema is not None and (sentence := json_schema.fault(options.schema, made)) is not None:
+        return sentence
     if target is None:
         return None
     return next(_differences(_expected(target), made, "$", options), None)
@@ -173,16 +173,16 @@ def _list_differences(expected: Any, made: list[Any], path: str, options: JsonOp
             "{path}: expected {expected} elements, got {made}.", path=path, expected=len(expected), made=len(made)
         )
     elif not options.any_order:
-        for place, (one, other) in enumerate(zip(expected, made, strict=True)):
-            yield from _differences(one, other, f"{path}[{place}]", options)
+        for index, (one, other) in enumerate(zip(expected, made, strict=True)):
+            yield from _differences(one, other, f"{path}[{index}]", options)
     else:
         rest = list(made)
-        for place, one in enumerate(expected):
+        for index, one in enumerate(expected):
             hit = next(
                 (at for at, other in enumerate(rest) if next(_differences(one, other, "", options), None) is None), None
             )
             if hit is None:
-                yield say("{path}[{place}] is not in the list of the answer.", path=path, place=place)
+                yield say("{path}[{place}] is not in the list of the answer.", path=path, place=index)
                 return
             del rest[hit]
 

@@ -114,4 +114,8 @@ def _placed(function: Callable[..., object]) -> list[inspect.Parameter]:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # built-in functions have no signature
         return []
-    return [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return [
+        parameter
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]

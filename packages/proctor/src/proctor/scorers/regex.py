@@ -84,7 +84,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: RegexOptions) -> Sco
             patterns: Sequence[str] = [checked(target, options.flags) for target in targets]
         else:
             patterns = [options.pattern]
-        caught = next((hit for one in patterns if (hit := _caught(one, answer, options)) is not None), None)
+        caught = next((hit for pattern in patterns if (hit := _caught(pattern, answer, options)) is not None), None)
     except BadInput as error:
         return Unscored(why="scorer_failed", reason=error.sentence)
     except TooSlow:

@@ -68,8 +68,8 @@ def _alone(token: str) -> bool:
 
 
 def _f(ours: Sequence[str], theirs: Sequence[str]) -> float:
-    one, other = Counter(ours), Counter(theirs)
-    return figures((one & other).total(), one.total(), other.total()).f
+    counter, other = Counter(ours), Counter(theirs)
+    return figures((counter & other).total(), counter.total(), other.total()).f
 
 
 PART = ScorerPart(scorer=response)

@@ -99,8 +99,8 @@ def load(name: str, make: Make = find_scorer) -> list[Configured]:
         )
     if only and only not in scorers:
         raise registry.unknown("scorer", only, sorted(scorers), paths=False)
-    found = _File(where, path.parent, scorers, make)
-    return [found.configured(one) for one in ([only] if only else scorers)]
+    file = _File(where, path.parent, scorers, make)
+    return [file.configured(one) for one in ([only] if only else scorers)]
 
 
 class _File:
@@ -167,11 +167,11 @@ class _File:
         if isinstance(value, str) and value in self._tables:
             yield value
         elif isinstance(value, Mapping):
-            for one in value.values():
-                yield from self._named_in(one)
+            for item in value.values():
+                yield from self._named_in(item)
         elif isinstance(value, list):
-            for one in value:
-                yield from self._named_in(one)
+            for item in value:
+                yield from self._named_in(item)
 
 
 def _of_article(values: Mapping[str, Any], where: str) -> Configured:

@@ -115,7 +115,7 @@ def measure(trajectory: Trajectory, team: Sequence[str] = (), tools: Sequence[st
     every = list(_acts(trajectory, team, tools))
     acts = [act for act in every if act.says_something]
     names = {plain_name(name): name for name in reversed([*team, *(act.author for act in acts)])}
-    shares: dict[str, Share] = {name: Share() for name in [names[plain_name(one)] for one in team]}
+    shares: dict[str, Share] = {name: Share() for name in [names[plain_name(text)] for text in team]}
     previous = ""
     for act in every:
         share = shares.setdefault(names.get(plain_name(act.author), act.author), Share())
@@ -153,8 +153,8 @@ def _acts(trajectory: Trajectory, team: Sequence[str], tools: Sequence[str]) -> 
         if step.message.role != "assistant" or step.author == "user":
             continue
         calls, given = [], []
-        for place, call in enumerate(step.message.calls):
-            result = result_of.get((number, place))
+        for index, call in enumerate(step.message.calls):
+            result = result_of.get((number, index))
             receiver, is_asked = _receiver(call, team, tools)
             if receiver:
                 given.append((receiver, is_asked, result))
@@ -173,12 +173,12 @@ def _receiver(call: ToolCall, team: Sequence[str], tools: Sequence[str]) -> tupl
     named = next((str(call.arguments[key]).strip() for key in _RECEIVER if call.arguments.get(key)), "")
     if name in _DELEGATIONS:
         return named or "?", True
-    found = _TRANSFER.fullmatch(name)
-    if found is not None:
-        return (named or "?" if found[1] in ("agent", "coworker") else found[1]), False
+    match = _TRANSFER.fullmatch(name)
+    if match is not None:
+        return (named or "?" if match[1] in ("agent", "coworker") else match[1]), False
     if call.name in tools:
         return named or "?", False
-    member = next((one for one in team if plain_name(one) == plain_name(call.name)), "")  # an agent that is a tool
+    member = next((text for text in team if plain_name(text) == plain_name(call.name)), "")  # an agent that is a tool
     return member, bool(member)
 
 

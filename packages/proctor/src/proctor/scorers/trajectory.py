@@ -147,12 +147,12 @@ class _Total:
     def __init__(self, found: Sequence[CallComparison], rows: Sequence[Sequence[ShownEntry | int]]) -> None:
         self.found = found
         self.rows = rows
-        self.matched = sum(one.matched for one in found)
-        self.made = sum(len(one.made) for one in found)
-        self.required = sum(one.required for one in found)
-        self.expected = self.required + sum(one.optional for one in found)
-        self.minimum = sum(one.minimum for one in found)
-        self.passed = all(one.passed for one in found)
+        self.matched = sum(comparison.matched for comparison in found)
+        self.made = sum(len(comparison.made) for comparison in found)
+        self.required = sum(comparison.required for comparison in found)
+        self.expected = self.required + sum(comparison.optional for comparison in found)
+        self.minimum = sum(comparison.minimum for comparison in found)
+        self.passed = all(comparison.passed for comparison in found)
 
     def measure(self, name: Measure) -> float | None:
         """Return the points; None where there is nothing to divide by."""

@@ -37,7 +37,7 @@ def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
 
     @scorer(inline=is_inline(by_turn) and (consistency is None or is_inline(consistency)))
     def turns(sample: Sample, trajectory: Trajectory) -> Result | Awaitable[Result]:
-        places = [place for place, turn in enumerate(sample.turns) if turn.reference is not None]
+        places = [index for index, turn in enumerate(sample.turns) if turn.reference is not None]
         if not places:
             return Unscored(why="not_applicable", reason=say("No turn of the sample has a reference."))
         results = [by_turn(*_turn(sample, trajectory, place, place)) for place in places]

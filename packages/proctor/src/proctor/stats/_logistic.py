@@ -39,7 +39,7 @@ def fit(rows: Sequence[BattleRow], systems: int, styles: int) -> LogisticFit:
         step = _solve(information, [[one] for one in gradient])
         longest = max(abs(move) for [move] in step)
         scale = min(1.0, _LONGEST_STEP / longest) if longest else 1.0
-        parameters = [one + scale * move for one, [move] in zip(parameters, step, strict=True)]
+        parameters = [parameter + scale * move for parameter, [move] in zip(parameters, step, strict=True)]
         if longest < _CLOSE:
             break
     _, information = _derivatives(merged, parameters, systems)
@@ -51,7 +51,7 @@ def _derivatives(
     rows: Mapping[BattleRow, int], parameters: Sequence[float], systems: int
 ) -> tuple[list[float], list[list[float]]]:
     size = len(parameters)
-    gradient = [-_STYLE_RIDGE * one if place >= systems else 0.0 for place, one in enumerate(parameters)]
+    gradient = [-_STYLE_RIDGE * parameter if index >= systems else 0.0 for index, parameter in enumerate(parameters)]
     # ones among the strengths leave their sum at 0 and make the matrix invertible
     information = [[float(i < systems and j < systems) for j in range(size)] for i in range(size)]
     for place in range(systems, size):

@@ -67,7 +67,7 @@ def cohen_kappa(
         raise BadInput(
             "Two raters rate the same items; one has {first}, the other {second}.", first=len(first), second=len(second)
         )
-    both = [place for place, (a, b) in enumerate(zip(first, second, strict=True)) if _both(a, b)]
+    both = [index for index, (a, b) in enumerate(zip(first, second, strict=True)) if _both(a, b)]
     pairs = [(_check_rating(first[place], weights), _check_rating(second[place], weights)) for place in both]
     return _agreement(
         "kappa",
@@ -96,7 +96,7 @@ def krippendorff_alpha(
         BadInput: ratings that are no numbers (below 0 on a ratio scale) where the scale needs them.
     """
     rated = [_ratings(unit, scale) for unit in units]
-    several = [place for place, unit in enumerate(rated) if len(unit) > 1]
+    several = [index for index, unit in enumerate(rated) if len(unit) > 1]
     paired = [rated[place] for place in several]
     if scale == "ratio" and len({rating for unit in paired for rating in unit}) > _MOST_RATIOS:
         raise BadInput(
@@ -124,11 +124,11 @@ def share_equal(
     rated = [_ratings(unit, "nominal") for unit in units]
     cases = [
         Case(
-            cluster=clusters[place] if clusters else str(place),
+            cluster=clusters[index] if clusters else str(index),
             values=(equal_pairs(unit),) if len(unit) > 1 else (),
             planned=1,
         )
-        for place, unit in enumerate(rated)
+        for index, unit in enumerate(rated)
     ]
     return estimate("share equal", tally(cases), level=level)
 
@@ -221,10 +221,10 @@ def _both(a: Rating | None, b: Rating | None) -> bool:
 
 def _ratings(unit: Iterable[Rating | None], scale: Scale) -> Unit:
     """Return the ratings that exist, sorted, because it does not matter who gave which."""
-    found = [_check_rating(rating, None if scale == "nominal" else scale) for rating in unit if rating is not None]
-    if scale == "ratio" and any(float(rating) < 0 for rating in found):
+    ratings = [_check_rating(rating, None if scale == "nominal" else scale) for rating in unit if rating is not None]
+    if scale == "ratio" and any(float(rating) < 0 for rating in ratings):
         raise BadInput("On a ratio scale ratings are 0 or more.")
-    return tuple(sorted(found, key=_order))
+    return tuple(sorted(ratings, key=_order))
 
 
 def _order(rating: Rating) -> tuple[bool, Hashable]:

@@ -74,9 +74,11 @@ def narrowing(
 
 def _spreads(tallies: Mapping[str, Tally], names: Mapping[str, int]) -> dict[str, float]:
     own = {
-        name: max(one.sample_squares - one.total**2 / one.samples, 0.0) for name, one in tallies.items() if one.samples
+        name: max(tally.sample_squares - tally.total**2 / tally.samples, 0.0)
+        for name, tally in tallies.items()
+        if tally.samples
     }
-    freedom = sum(one.samples - 1 for one in tallies.values() if one.samples)
+    freedom = sum(tally.samples - 1 for tally in tallies.values() if tally.samples)
     pooled = math.fsum(own.values()) / freedom if freedom else 0.0
     if not pooled:
         return dict.fromkeys(names, 1.0)

@@ -92,4 +92,4 @@ def _wealth(counts: Mapping[Step, int], mean: float) -> float:
     gains = [(weight * (value - mean) / mean, count) for (value, weight), count in counts.items()]
     logs = [math.fsum(count * math.log1p(bet * gain) for gain, count in gains) for bet in BETS]
     most = max(logs)
-    return most + math.log(math.fsum(stake * math.exp(one - most) for one, stake in zip(logs, STAKES, strict=True)))
+    return most + math.log(math.fsum(stake * math.exp(log - most) for log, stake in zip(logs, STAKES, strict=True)))

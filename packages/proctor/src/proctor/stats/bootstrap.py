@@ -70,7 +70,7 @@ def jackknife(
     elif len(times) <= _GROUPS:
         groups = [(Counter({item: 1}), count) for item, count in times.items()]
     else:
-        groups = [(one, 1) for one in _dealt(items, seed)]
+        groups = [(counter, 1) for counter in _dealt(items, seed)]
     count = sum(equal for _, equal in groups)
     left = [(statistic(times - group), equal) for group, equal in groups]
     values = [(value, equal) for value, equal in left if value is not None]

@@ -117,14 +117,14 @@ def _between(
     total = _variance_of_means(samples, squares, sizes, level)
     left = math.fsum(noise) / count
     part = _scaled(within, left / within.value) if within.value else within
-    found = _minus(total, part)
+    component = _minus(total, part)
     value = total.value - left
-    residuals = _residuals(samples, [one - less for one, less in zip(squares, noise, strict=True)], value, sizes)
+    residuals = _residuals(samples, [square - less for square, less in zip(squares, noise, strict=True)], value, sizes)
     far = (max(mean, 1 - mean) ** 2 - value) * count / groups
     spread = _error([*residuals, *repeat(far, _NOT_SEEN)], count, groups)
     degrees = max(count**2 / sum(size**2 for size in sizes.values()) - 1, _LEAST_DEGREES)
     high = max(value, 0.0) + t_quantile(0.5 + level / 2, degrees) * spread
-    return Component(variance=found.variance, low=found.low, high=max(min(high, 0.25), found.variance))
+    return Component(variance=component.variance, low=component.low, high=max(min(high, 0.25), component.variance))
 
 
 def _variance_of_means(
@@ -179,7 +179,7 @@ def _minus(one: _Mean, other: _Mean) -> Component:
 def _contributing(residuals: Sequence[float], value: float, sizes: Mapping[str, int]) -> float:
     """Return the effective number of clusters that make up a mean: 1 if one has all of it."""
     totals = [residual + size * value for residual, size in zip(residuals, sizes.values(), strict=True)]
-    squares = math.fsum(one * one for one in totals)
+    squares = math.fsum(total * total for total in totals)
     return math.fsum(totals) ** 2 / squares if squares > 0 else 1.0
 
 
@@ -193,7 +193,11 @@ def _component(mean: _Mean) -> Component:
 
 def _scaled(mean: _Mean, factor: float) -> _Mean:
     return _Mean(
-        mean.value * factor, mean.low * factor, mean.high * factor, [factor * one for one in mean.residuals], mean.known
+        mean.value * factor,
+        mean.low * factor,
+        mean.high * factor,
+        [factor * residual for residual in mean.residuals],
+        mean.known,
     )
 
 
@@ -210,7 +214,7 @@ def _residuals(
 def _error(residuals: Sequence[float], count: int, clusters: int | None = None) -> float:
     """Return the clustered standard error of a mean over `count` samples."""
     clusters = clusters or len(residuals)
-    return math.sqrt(math.fsum(one * one for one in residuals) * clusters / (clusters - 1)) / count
+    return math.sqrt(math.fsum(residual * residual for residual in residuals) * clusters / (clusters - 1)) / count
 
 
 def sample_variance(values: Sequence[float]) -> float:

@@ -128,7 +128,7 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True):
 def _part(stratum: LabelledStratum, *, tuned: bool) -> _Part:
     people = [one.human for one in stratum.labelled]
     judge = [one.judge for one in stratum.labelled]
-    of_labels = [one.cluster or f"\0labelled {place}" for place, one in enumerate(stratum.labelled)]
+    of_labels = [one.cluster or f"\0labelled {index}" for index, one in enumerate(stratum.labelled)]
     of_judged = _clusters_of_judged(stratum)
     clusters, others = len({*of_labels}), len(stratum.judged)
     degrees = max(_effective(of_labels) - 1, 1.0)
@@ -142,12 +142,12 @@ def _part(stratum: LabelledStratum, *, tuned: bool) -> _Part:
     if others < 2 or len({*of_judged}) < 2 or clusters < 2:
         return alone
     trust = _trust(people, judge, stratum.judged) if tuned else 1.0
-    left = [one - trust * other for one, other in zip(people, judge, strict=True)]
+    left = [person - trust * other for person, other in zip(people, judge, strict=True)]
     pulls, pulls_of_judged = _pulls(left, of_labels), _pulls(stratum.judged, of_judged)
     of_left = _variance_of_mean(pulls, left, (-1.0, 1.0)) + (_surprise(pulls) if tuned else 0.0)
     fewer = degrees - 1 if tuned and degrees > 1 else degrees  # the trust was read off the same labels
     shared = 2 * trust * math.fsum(pull * pulls_of_judged.get(name, 0.0) for name, pull in pulls.items())
-    found = _Part(
+    part = _Part(
         method=PPI_PLUS if tuned else PPI,
         value=trust * fmean(stratum.judged) + fmean(left),
         variances=[
@@ -159,14 +159,14 @@ def _part(stratum: LabelledStratum, *, tuned: bool) -> _Part:
         ],
         clusters=clusters,
     )
-    if tuned and (clusters < _FEW_LABELS or _tells_little(people, judge, clusters) or _total(found) >= _total(alone)):
+    if tuned and (clusters < _FEW_LABELS or _tells_little(people, judge, clusters) or _total(part) >= _total(alone)):
         return alone
-    return found
+    return part
 
 
 def _clusters_of_judged(stratum: LabelledStratum) -> list[str]:
     named = stratum.clusters or [""] * len(stratum.judged)
-    return [name or f"\0judged {place}" for place, name in enumerate(named)]
+    return [name or f"\0judged {index}" for index, name in enumerate(named)]
 
 
 def _pulls(values: Sequence[float], clusters: Sequence[str]) -> dict[str, float]:

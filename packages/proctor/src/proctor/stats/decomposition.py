@@ -135,11 +135,11 @@ def decompose(members: Sequence[Member], group: Callable[[Key], str] = kind_of, 
 def _sums_by_group(members: Iterable[Member]) -> Iterator[dict[Cell, Sums]]:
     """Yield the sums of each group of clusters; up to `GROUPS` clusters are a group each, more are dealt at random."""
     cells_by_cluster: dict[str, dict[Cell, Sums]] = {}
-    for one in members:
-        w, v, a, b = one.first_weight, one.second_weight, one.first, one.second
+    for member in members:
+        w, v, a, b = member.first_weight, member.second_weight, member.first, member.second
         if w > 0 or v > 0:
-            cells = cells_by_cluster.setdefault(one.cluster, {})
-            cells[one.cell] = _plus(cells.get(one.cell, _NONE), (w, w * a, w * b, v, v * a, v * b))
+            cells = cells_by_cluster.setdefault(member.cluster, {})
+            cells[member.cell] = _plus(cells.get(member.cell, _NONE), (w, w * a, w * b, v, v * a, v * b))
     clusters = [*cells_by_cluster.values()]
     random.Random(0).shuffle(clusters)  # noqa: S311 - the same interval each time
     return (_add(clusters[at::GROUPS]) for at in range(min(GROUPS, len(clusters))))

@@ -96,7 +96,7 @@ class Detector:
         since = max(range(max(best.since, self._begin + 1), at + 1), key=lambda one: self._gap(one, best.direction))
         before, after = self._runs[self._begin : since], self._runs[since:]
         first, second = _means(before, after)
-        found = Shift(
+        shift = Shift(
             direction=best.direction,
             begin=self._begin,
             since=since,
@@ -108,7 +108,7 @@ class Detector:
         self._begin_at(since)
         for each in after:
             self._know(each)
-        return found
+        return shift
 
     def _gap(self, position: int, direction: Direction) -> float:
         """Return how far the runs from a position on lie beyond those before it, in errors of that difference, up to a factor."""

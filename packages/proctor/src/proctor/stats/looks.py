@@ -178,7 +178,7 @@ class _Looks:
                 self._stages = self._spend()
         self._weight += weight
         self._total += weight * value
-        self._squares = [one + weight**2 * value**power for power, one in enumerate(self._squares)]
+        self._squares = [square + weight**2 * value**power for power, square in enumerate(self._squares)]
         if self._sequence is not None:
             self._sequence.add(_scaled(asked, value), weight / asked.heaviest)
             span = asked.high - asked.low
@@ -281,26 +281,26 @@ def _around(
             )
             for at, (one, weight) in enumerate(zip(values, weights, strict=True))
         ]
-        found = moved(pairs, single=question.binary).bounds(error)
-        return None if found is None else Interval(low=found.low * span, high=found.high * span)
+        interval = moved(pairs, single=question.binary).bounds(error)
+        return None if interval is None else Interval(low=interval.low * span, high=interval.high * span)
     if count < 2:
         return None
     shares = [_scaled(question, one) for one in values]
-    value = math.fsum(weight * one for one, weight in zip(shares, weights, strict=True)) / size
-    squares = math.fsum((weight * (one - value)) ** 2 for one, weight in zip(shares, weights, strict=True))
+    value = math.fsum(weight * share for share, weight in zip(shares, weights, strict=True)) / size
+    squares = math.fsum((weight * (share - value)) ** 2 for share, weight in zip(shares, weights, strict=True))
     degrees = max(size**2 / math.fsum(weight * weight for weight in weights) - 1, 0.5)
     squared, spread = math.fsum(weight * weight for weight in weights), math.sqrt(squares * count / (count - 1)) / size
     sizes = [
-        math.fsum(weight**2 * abs(one - end) for one, weight in zip(shares, weights, strict=True))
+        math.fsum(weight**2 * abs(share - end) for share, weight in zip(shares, weights, strict=True))
         * size
-        / (squared * math.fsum(weight * abs(one - end) for one, weight in zip(shares, weights, strict=True)))
+        / (squared * math.fsum(weight * abs(share - end) for share, weight in zip(shares, weights, strict=True)))
         if abs(value - end) > _ROUNDING
         else 1.0
         for end in (1, 0)
     ]
-    found = effective(value, spread, degrees, count, error, sizes=(sizes[0], sizes[1]))
+    interval = effective(value, spread, degrees, count, error, sizes=(sizes[0], sizes[1]))
     span = question.high - question.low
-    return Interval(low=question.low + span * found.low, high=question.low + span * found.high)
+    return Interval(low=question.low + span * interval.low, high=question.low + span * interval.high)
 
 
 @lru_cache(maxsize=64)

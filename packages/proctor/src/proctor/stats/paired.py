@@ -218,8 +218,8 @@ def at_level(difference: Difference, pairs: Sequence[PairedSample], level: float
     checked_level(level)
     sums = _sums_by_cluster(pairs)
     if difference.method == anytime.ANYTIME:
-        found = anytime_bounds(pairs, (1 - level) / 2)
-        return replace(difference, low=found.low, high=found.high, level=level)
+        interval = anytime_bounds(pairs, (1 - level) / 2)
+        return replace(difference, low=interval.low, high=interval.high, level=level)
     independent = len(sums) == len(pairs)
     heaviness = _heaviness(pairs)
     if difference.method == BONETT_PRICE:
@@ -265,7 +265,7 @@ def sign_flips(sums: Sequence[float], *, seed: int = 0, draws: int | None = None
     observed = abs(math.fsum(sums)) - _TIED * math.fsum(moved)
     if len(moved) <= _ALL_TRIED:
         patterns = _signed_sums(moved)
-        return sum(abs(one) >= observed for one in patterns) / len(patterns)
+        return sum(abs(pattern) >= observed for pattern in patterns) / len(patterns)
     if draws is None:
         draws = max(min(_DRAWS, _DRAWN // len(moved)), 999)
     moved += [0.0] * (-len(moved) % _BLOCK)
@@ -313,20 +313,20 @@ def _at_any_time(
 ) -> Difference:
     """Return the difference with an interval and a p-value that hold for any number of looks."""
     steps = _steps(sums)
-    found = anytime_bounds(pairs, (1 - level) / 2) if len(sums) > 1 else None
+    interval = anytime_bounds(pairs, (1 - level) / 2) if len(sums) > 1 else None
     return Difference(
         value=value,
-        low=None if found is None else min(found.low, value),
-        high=None if found is None else max(found.high, value),
+        low=None if interval is None else min(interval.low, value),
+        high=None if interval is None else max(interval.high, value),
         level=level,
-        method=ONE_CLUSTER if found is None else anytime.ANYTIME,
+        method=ONE_CLUSTER if interval is None else anytime.ANYTIME,
         standard_error=None,
         pairs=len(pairs),
         clusters=len(sums),
         wins=wins,
         losses=losses,
         ties=len(pairs) - wins - losses,
-        p_value=1.0 if found is None else anytime.p_value(steps),
+        p_value=1.0 if interval is None else anytime.p_value(steps),
         test=anytime.ANYTIME,
         p_mid=None,
         p_least=anytime.p_value([(1.0, weight) for _, weight in steps]),

@@ -57,8 +57,8 @@ def to_detect(found: Difference, difference: float, *, alpha: float = 0.05, powe
     else:
         return None
     numbers = [
-        least_samples(partial(power_to_compare, attempts=1, spread=one, difference=difference, alpha=alpha), power)
-        for one in spreads
+        least_samples(partial(power_to_compare, attempts=1, spread=spread, difference=difference, alpha=alpha), power)
+        for spread in spreads
     ]
     samples, low, high = (MOST_SAMPLES if number is None else number for number in numbers)
     return Needed(difference=difference, power=power, samples=samples, low=low, high=high, moved=moved)

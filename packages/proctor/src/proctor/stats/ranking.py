@@ -116,18 +116,18 @@ def bradley_terry(
     ratings = [
         Rating(
             name=name,
-            strength=fitted.parameters[place],
-            elo=_elo(fitted.parameters[place]),
-            low=ends[place].low if place in ends else None,
-            high=ends[place].high if place in ends else None,
+            strength=fitted.parameters[index],
+            elo=_elo(fitted.parameters[index]),
+            low=ends[index].low if index in ends else None,
+            high=ends[index].high if index in ends else None,
             wins=math.fsum(
-                row.won if row.first == place else 1 - row.won for row in rows if place in (row.first, row.second)
+                row.won if row.first == index else 1 - row.won for row in rows if index in (row.first, row.second)
             ),
-            battles=sum(place in (row.first, row.second) for row in rows),
+            battles=sum(index in (row.first, row.second) for row in rows),
         )
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     ]
-    apart = [name for place, name in enumerate(names) if place not in bound]
+    apart = [name for index, name in enumerate(names) if index not in bound]
     note: str | Sentence = ""
     if apart:
         note = say(
@@ -222,7 +222,7 @@ def _largest_linked(battles: Iterable[RankedBattle], bound: Iterable[str], names
         groups.remove(other)
         one |= other
     largest: set[str] = max(groups, key=len, default=set())
-    return [place for place, name in enumerate(names) if name in largest] if len(largest) > 1 else []
+    return [index for index, name in enumerate(names) if name in largest] if len(largest) > 1 else []
 
 
 def _reachable(steps: Iterable[tuple[T, T]], *, both_ways: bool = False) -> dict[T, set[T]]:

@@ -116,8 +116,8 @@ def estimate(
         partial: the values are points between nothing and all; by default, whether some here are.
     """
     parts = _parts(strata)
-    tallies = [one.tally for one in strata]
-    scored, planned = sum(one.scored for one in tallies), sum(one.planned for one in tallies)
+    tallies = [stratum.tally for stratum in strata]
+    scored, planned = sum(tally.scored for tally in tallies), sum(tally.planned for tally in tallies)
     value = min(max(math.fsum(part.share * part.mean for part in parts), 0.0), 1.0) if parts else None
     floor, ceiling = _bounds(strata, value)
     made = Estimate(
@@ -128,11 +128,11 @@ def estimate(
         method=NOTHING_SCORED,
         scored=scored,
         planned=planned,
-        clusters=sum(one.clusters for one in tallies) if clusters is None else clusters,
+        clusters=sum(tally.clusters for tally in tallies) if clusters is None else clusters,
         floor=floor,
         ceiling=ceiling,
         note=_note(strata) if parts else "",
-        partial=not all(one.all_or_nothing for one in tallies) if partial is None else partial,
+        partial=not all(tally.all_or_nothing for tally in tallies) if partial is None else partial,
     )
     return made if value is None else _with_interval(made, value, parts, clusters, of_suite, added)
 
@@ -189,44 +189,44 @@ def weight_by_stratum(sizes: Mapping[str, float], counts: Mapping[str, int]) -> 
 
 
 def _note(strata: Sequence[MeasuredStratum]) -> str | Sentence:
-    missing = [one.name or "-" for one in strata if one.size and not one.tally.samples]
+    missing = [stratum.name or "-" for stratum in strata if stratum.size and not stratum.tally.samples]
     return say("nothing scored in: {strata}; others represent it", strata=", ".join(missing)) if missing else ""
 
 
 def _parts(strata: Sequence[MeasuredStratum]) -> list[_Part]:
-    shares = _shares([(one.size, one.tally.samples, str(place)) for place, one in enumerate(strata)])
-    found = []
-    for place, one in enumerate(strata):
-        if str(place) in shares:
-            mean, fraction = one.tally.total / one.tally.samples, min(one.tally.samples / one.size, 1.0)
-            found.append(_Part(share=shares[str(place)], tally=one.tally, mean=mean, fraction=fraction))
-    return found
+    shares = _shares([(stratum.size, stratum.tally.samples, str(index)) for index, stratum in enumerate(strata)])
+    parts = []
+    for index, stratum in enumerate(strata):
+        if str(index) in shares:
+            mean, fraction = stratum.tally.total / stratum.tally.samples, min(stratum.tally.samples / stratum.size, 1.0)
+            parts.append(_Part(share=shares[str(index)], tally=stratum.tally, mean=mean, fraction=fraction))
+    return parts
 
 
 def _shares(strata: Sequence[tuple[float, int, str]]) -> dict[str, float]:
     """Return the share of each measured stratum, by name, from (size, samples measured, name)."""
     by_size = sorted(one for one in strata if one[0] > 0)
-    merged = max((place for place, (_, count, _) in enumerate(by_size, 1) if not count), default=0)
+    merged = max((number for number, (_, count, _) in enumerate(by_size, 1) if not count), default=0)
     while merged < len(by_size) and merged and not any(count for _, count, _ in by_size[:merged]):
         merged += 1
     total = math.fsum(size for size, _, _ in by_size)
     of_merged = math.fsum(size for size, _, _ in by_size[:merged])
     measured = math.fsum(size for size, count, _ in by_size[:merged] if count)
     found = {}
-    for place, (size, count, name) in enumerate(by_size):
+    for index, (size, count, name) in enumerate(by_size):
         if count:
-            found[name] = size / total * (of_merged / measured if place < merged else 1.0)
+            found[name] = size / total * (of_merged / measured if index < merged else 1.0)
     return found
 
 
 def _bounds(strata: Sequence[MeasuredStratum], value: float | None) -> tuple[float | None, float | None]:
     """Return the value if what was planned in each stratum and not scored had earned nothing, or all."""
-    total = math.fsum(one.size for one in strata)
+    total = math.fsum(stratum.size for stratum in strata)
     if not total:
         return value, value
     floor = ceiling = 0.0
-    for one in strata:
-        tally, share = one.tally, one.size / total
+    for stratum in strata:
+        tally, share = stratum.tally, stratum.size / total
         mean = tally.total / tally.samples if tally.samples else 0.0
         scored = tally.scored / tally.planned if tally.planned else float(tally.samples > 0)
         floor += share * mean * min(scored, 1.0)
@@ -320,20 +320,20 @@ def _variance(part: _Part, spread: float, of_suite: bool) -> float:
 def _inflation(parts: Sequence[_Part]) -> float:
     """Return the factor by which clusters increase the variance of the mean; at least 1."""
     tallies = [part.tally for part in parts]
-    samples = sum(one.samples for one in tallies)
-    if sum(one.clusters for one in tallies) == samples:
+    samples = sum(tally.samples for tally in tallies)
+    if sum(tally.clusters for tally in tallies) == samples:
         return 1.0
-    mean = math.fsum(one.total for one in tallies) / samples
-    plain = (math.fsum(one.sample_squares for one in tallies) - samples * mean**2) / (samples - 1) / samples
+    mean = math.fsum(tally.total for tally in tallies) / samples
+    plain = (math.fsum(tally.sample_squares for tally in tallies) - samples * mean**2) / (samples - 1) / samples
     return max(_sandwich(mean, tallies) / plain, 1.0) if plain > 0 else 1.0
 
 
 def _sandwich(mean: float, tallies: Sequence[Tally]) -> float:
     """Return the clustered variance of the mean of these samples, as in `stats.estimate`."""
-    clusters, samples = sum(one.clusters for one in tallies), sum(one.samples for one in tallies)
+    clusters, samples = sum(tally.clusters for tally in tallies), sum(tally.samples for tally in tallies)
     if clusters < 2:
         return 0.0
-    residuals = math.fsum(one.squares - 2 * mean * one.cross + mean * mean * one.sizes for one in tallies)
+    residuals = math.fsum(tally.squares - 2 * mean * tally.cross + mean * mean * tally.sizes for tally in tallies)
     return max(residuals, 0.0) * clusters / (clusters - 1) / samples**2
 
 

@@ -59,7 +59,7 @@ def accept_one(db: sqlite3.Connection, addition: Addition) -> BadInput | None:
 
 def spend(db: sqlite3.Connection, key: tuple[int, int], spent: Spent) -> None:
     """Add to what was spent on a trial, as its record has the usage of the last try only."""
-    added = ", ".join(f"{name} = {name} + ?{place}" for place, name in enumerate(SPENT[:-1], start=1))
+    added = ", ".join(f"{name} = {name} + ?{number}" for number, name in enumerate(SPENT[:-1], start=1))
     db.execute(
         f"UPDATE trials SET {added}, cost = CASE WHEN ?6 IS NULL THEN cost ELSE coalesce(cost, 0) + ?6 END"  # noqa: S608 - constants
         " WHERE sample = ?7 AND attempt = ?8",

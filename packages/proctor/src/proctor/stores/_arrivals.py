@@ -56,8 +56,8 @@ def arrive(db: sqlite3.Connection, additions: Sequence[Addition]) -> None:
     Raises:
         sqlite3.IntegrityError: one of them is not new; nothing was written.
     """
-    long = [one for one in additions if one.sample is not None and len(one.sample) > LONG_BYTES]
-    rows = sum(len(one.verdicts) or 1 for one in additions)
+    long = [addition for addition in additions if addition.sample is not None and len(addition.sample) > LONG_BYTES]
+    rows = sum(len(addition.verdicts) or 1 for addition in additions)
     if db.in_transaction or (rows <= MOST_ROWS and not long):
         _arrive(db, additions, long)
         return
@@ -74,9 +74,9 @@ def arrive(db: sqlite3.Connection, additions: Sequence[Addition]) -> None:
 def _arrive(db: sqlite3.Connection, additions: Sequence[Addition], long: Sequence[Addition]) -> None:
     known = _known_digests(db, long) if long else frozenset()
     rows: list[tuple[object, ...]] = []
-    for one in additions:
-        head = _pack(one, known)[:-1]
-        verdicts = [_pack_verdict(verdict) for verdict in one.verdicts]
+    for addition in additions:
+        head = _pack(addition, known)[:-1]
+        verdicts = [_pack_verdict(verdict) for verdict in addition.verdicts]
         rows.append((*head, *(verdicts[0] if verdicts else _NO_VERDICT)))
         rows.extend((*head[:3], *_NO_TRIAL, *verdict) for verdict in verdicts[1:])
     insert(db, _ARRIVALS, rows)
@@ -90,11 +90,11 @@ SELECT group_concat(hex(digest)) FROM (VALUES {rows}) CROSS JOIN contents ON nam
 
 def _known_digests(db: sqlite3.Connection, long: Sequence[Addition]) -> frozenset[str]:
     """Return the digests of long samples that are stored already, so that none is compressed in vain."""
-    found: list[str] = []
+    texts: list[str] = []
     for start in range(0, len(long), MOST_ROWS):
         keys = [(one.name, one.content) for one in long[start : start + MOST_ROWS]]
-        found += (_execute(db, _KNOWN, keys).fetchone()[0] or "").split(",")
-    return frozenset(found)
+        texts += (_execute(db, _KNOWN, keys).fetchone()[0] or "").split(",")
+    return frozenset(texts)
 
 
 def _pack(one: Addition, known: frozenset[str]) -> Addition:

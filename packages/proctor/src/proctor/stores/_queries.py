@@ -116,6 +116,6 @@ GROUPED_ATTEMPTS = "GROUP BY tags, cluster, samples.id"
 
 def named(ids: Sequence[str]) -> tuple[str, Mapping[str, object]]:
     """Return the condition that a trial is of one of these samples of `:run`, and further values that it has."""
-    values = {f"name_{place}": id for place, id in enumerate(ids)}
+    values = {f"name_{index}": id for index, id in enumerate(ids)}
     names = ", ".join(f":{name}" for name in values)
     return f"sample IN (SELECT id FROM samples WHERE run = :run AND name IN ({names}))", values

@@ -67,14 +67,14 @@ def copy_annotations(sources: Iterable[Store], target: Store, run_id: str) -> No
 
     Notes of one person in several stores become one.
     """
-    taken = {one.name for one in target.annotations(kind="baseline")}
-    found: dict[AnnotationKey, Annotation] = {}
-    for one in (one for source in sources for one in source.annotations(run_id)):
-        before = found.get(one.key)
+    taken = {annotation.name for annotation in target.annotations(kind="baseline")}
+    annotations: dict[AnnotationKey, Annotation] = {}
+    for one in (annotation for source in sources for annotation in source.annotations(run_id)):
+        before = annotations.get(one.key)
         is_further = before is not None and one.kind == "note" and one.value != before.value
         if one.kind != "baseline" or one.name not in taken:
-            found[one.key] = replace(one, value=f"{before.value}\n{one.value}") if before and is_further else one
-    target.annotate([*found.values()])
+            annotations[one.key] = replace(one, value=f"{before.value}\n{one.value}") if before and is_further else one
+    target.annotate([*annotations.values()])
 
 
 def check_whole(record: RunRecord) -> None:
@@ -97,8 +97,8 @@ def _chunks(history: Iterable[Trial | Verdict]) -> Iterator[list[Trial | Verdict
 
 
 def _samples(source: Store, kept: Iterable[Trial | Verdict]) -> dict[str, Sample | None]:
-    found: dict[str, Sample | None] = {}
+    samples: dict[str, Sample | None] = {}
     for one in kept:
-        if isinstance(one, Trial) and one.sample_id not in found:
-            found[one.sample_id] = source.sample(one.run_id, one.sample_id)
-    return found
+        if isinstance(one, Trial) and one.sample_id not in samples:
+            samples[one.sample_id] = source.sample(one.run_id, one.sample_id)
+    return samples

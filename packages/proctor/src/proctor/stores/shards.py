@@ -68,26 +68,26 @@ def merge_records(whole: RunRecord, shards: Mapping[int, RunRecord], of: int, *,
         is_played: all trials are there, whoever played them.
     """
     records = [shards[number] for number in sorted(shards)]
-    notes = [one.note for one in records if one.note is not None]
+    notes = [record.note for record in records if record.note is not None]
     return replace(
         whole,
         spec=replace(whole.spec, shard=None),
-        state=_merge_states([one.state for one in records], 0 if is_played else of),
+        state=_merge_states([record.state for record in records], 0 if is_played else of),
         note=notes[0] if notes else None,
-        created=min((whole.created, *(one.created for one in records))),
-        seconds=max((whole.seconds, *(one.seconds for one in records))),
-        unbooked=max(whole.unbooked, sum(one.unbooked for one in records)),
+        created=min((whole.created, *(record.created for record in records))),
+        seconds=max((whole.seconds, *(record.seconds for record in records))),
+        unbooked=max(whole.unbooked, sum(record.unbooked for record in records)),
         warnings=tuple(_distinct(warning for one in (whole, *records) for warning in one.warnings)),
         refused=tuple(dict.fromkeys(key for one in (whole, *records) for key in one.refused)),
     )
 
 
 def _distinct(warnings: Iterable[Sentence]) -> list[Sentence]:
-    found: list[Sentence] = []  # a sentence has no hash
+    sentences: list[Sentence] = []  # a sentence has no hash
     for warning in warnings:
-        if warning not in found:
-            found.append(warning)
-    return found
+        if warning not in sentences:
+            sentences.append(warning)
+    return sentences
 
 
 def _merge_states(states: Sequence[RunState], of: int) -> RunState:

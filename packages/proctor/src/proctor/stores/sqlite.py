@@ -179,7 +179,7 @@ class SqliteStore(TableStore):
         return f"{changed}.{newest}" if is_open else f"{changed}"
 
     def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
-        numbers = {run: self._find(run)[0] for run in {one.run_id for one in (*added, *removed)}}
+        numbers = {run: self._find(run)[0] for run in {annotation.run_id for annotation in (*added, *removed)}}
         rows = [[(numbers[one.run_id], one) for one in chosen] for chosen in (added, removed)]
         self._writer.call(lambda db: _annotations.annotate(db.execute, *rows)).result()
 

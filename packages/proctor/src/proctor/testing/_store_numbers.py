@@ -66,7 +66,9 @@ class NumbersOfStore:
         ids = ["z", "a", "m", "10", "9"]
         await begun(store, [a_sample(id) for id in ids], a_record(attempts=2))
         await asyncio.gather(*(store.add(a_trial(id, attempt)) for attempt in (1, 0) for id in reversed(ids)))
-        assert [(one.sample_id, one.attempt) for one in store.trials("r")] == [(id, n) for id in ids for n in (0, 1)]
+        assert [(trial.sample_id, trial.attempt) for trial in store.trials("r")] == [
+            (id, n) for id in ids for n in (0, 1)
+        ]
 
     @in_loop
     async def test_more_trials_than_a_page_all_come(self, store: Store) -> None:
@@ -103,12 +105,16 @@ class NumbersOfStore:
         await store.begin(a_record())
         await store.judge([a_verdict("fr", points=0), a_verdict("fr", points=0, scorer="other")])
         await store.end(a_record())
-        assert {(one.scorer, one.result.points) for one in store.verdicts("r") if isinstance(one.result, Score)} == {
+        assert {
+            (verdict.scorer, verdict.result.points)
+            for verdict in store.verdicts("r")
+            if isinstance(verdict.result, Score)
+        } == {
             ("exact", 0),
             ("other", 0),
         }
         assert store.tallies("r", "exact")[""].total == 0
-        assert [one.sample_id for one in store.verdicts("r", scorer="other", sample_id="fr")] == ["fr"]
+        assert [verdict.sample_id for verdict in store.verdicts("r", scorer="other", sample_id="fr")] == ["fr"]
 
     @in_loop
     async def test_a_tally_counts_what_happened(self, store: Store) -> None:
@@ -193,7 +199,8 @@ class NumbersOfStore:
         await store.add(a_trial("d"), [a_verdict("d", points=None)])
         await store.add(a_trial("e"))
         assert [
-            (one.sample_id, one.cluster, one.tags["n"], one.value, one.why) for one in store.values("r", "exact")
+            (value.sample_id, value.cluster, value.tags["n"], value.value, value.why)
+            for value in store.values("r", "exact")
         ] == [
             ("a", "x", "a", 0.25, ""),
             ("b", "b", "b", 0.0, ""),
@@ -219,9 +226,9 @@ class NumbersOfStore:
         again, new = store.stored("r", after=first.mark)
         assert (again.sample.id, again.verdicts) == ("z", (a_verdict("z", points=1),))
         assert (new.position, new.sample.id, new.verdicts) == (2, "m", ())
-        assert [one.position for one in store.stored("r", start=1)] == [1, 2]
+        assert [trial.position for trial in store.stored("r", start=1)] == [1, 2]
         await store.add(a_trial("a", 1))  # its sample came with the first attempt
-        assert [one.sample for one in store.stored("r", start=1)][:2] == [samples[1], samples[1]]
+        assert [trial.sample for trial in store.stored("r", start=1)][:2] == [samples[1], samples[1]]
 
     @in_loop
     async def test_the_version_of_a_run_changes_with_what_it_holds_only(self, store: Store) -> None:

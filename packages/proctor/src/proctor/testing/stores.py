@@ -208,12 +208,12 @@ class StoreContract(NumbersOfStore, ABC):
         assert store.annotations("one", kind="label", sample_id="fr") == [label]
         assert store.annotations(kind="note") in ([clean], [other])
         store.annotate([msgspec.structs.replace(label, value=1.0, created=4.0)], [tag])
-        assert [one.value for one in store.annotations("one")] == [1.0]
+        assert [annotation.value for annotation in store.annotations("one")] == [1.0]
         assert list(store.verdicts("one", sample_id="fr")) == [a_verdict("fr", run="one")]
         for id in ("three", "one"):
             with pytest.raises(BadInput):
                 store.annotate([tag, Annotation(run_id=id, sample_id="xx", kind="review")], [label])
-        assert [one.value for one in store.annotations("one")] == [1.0]
+        assert [annotation.value for annotation in store.annotations("one")] == [1.0]
 
     @in_loop
     async def test_what_people_say_about_an_open_run_is_there_after_reopening(self, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def calls_match(
         return all(any(_same(call, wanted) for call in rest) for wanted in expected)
     left = list(made)
     for wanted in expected:
-        place = next((place for place, call in enumerate(left) if _same(call, wanted)), None)
+        place = next((index for index, call in enumerate(left) if _same(call, wanted)), None)
         if place is None:
             return False
         del left[place]

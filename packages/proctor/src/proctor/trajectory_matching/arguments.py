@@ -38,8 +38,8 @@ def check_code(*references: object, where: object) -> None:
 def _functions(value: object, *, in_match: bool = False) -> Iterator[str]:
     """Yield the functions that matchers in a reference name; arguments are only compared, so nothing in them is one."""
     if isinstance(value, list | tuple):
-        for one in value:
-            yield from _functions(one, in_match=in_match)
+        for item in value:
+            yield from _functions(item, in_match=in_match)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             if in_match and key == "function":

@@ -89,7 +89,7 @@ def closed(count: int, edges: Sequence[tuple[int, int]]) -> list[int] | None:
 
 
 def _sum(weights: Weights, pairs: Mapping[int, int]) -> float:
-    return sum(weights[expected][place] for expected, place in pairs.items())
+    return sum(weights[expected][pair] for expected, pair in pairs.items())
 
 
 def _respects(pairs: Mapping[int, int], before: Sequence[int]) -> bool:
@@ -147,8 +147,8 @@ def _by_levels(weights: Weights, made: int, before: Sequence[int]) -> dict[int, 
 def _levels(before: Sequence[int]) -> list[list[int]] | None:
     """Return the groups of an order in which each comes after all those before it; None where it has another form."""
     groups: dict[int, list[int]] = {}
-    for one, mask in enumerate(before):
-        groups.setdefault(mask, []).append(one)
+    for index, mask in enumerate(before):
+        groups.setdefault(mask, []).append(index)
     so_far, levels = 0, []
     for mask in sorted(groups, key=int.bit_count):
         if mask != so_far:
@@ -215,8 +215,8 @@ def _twins(weights: Weights, before: Sequence[int]) -> list[int]:
     behind = [sum(1 << then for then in range(len(before)) if before[then] >> one & 1) for one in range(len(before))]
     last: dict[object, int] = {}
     twins = []
-    for one, fits in enumerate(weights):
-        kind = (before[one], behind[one], frozenset(fits.items()))
+    for index, fits in enumerate(weights):
+        kind = (before[index], behind[index], frozenset(fits.items()))
         twins.append(last.get(kind, -1))
-        last[kind] = one
+        last[kind] = index
     return twins

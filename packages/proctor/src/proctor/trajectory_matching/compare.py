@@ -56,7 +56,7 @@ def compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How | None =
     how = how or How()
     found = [
         _compare(one, made, how)
-        for one in (*_own(expected), *(_inherit(one, expected) for one in expected.alternatives))
+        for one in (*_own(expected), *(_inherit(alternative, expected) for alternative in expected.alternatives))
     ]
     best = max(found, key=lambda one: (one.passed, one.f1))
     return msgspec.structs.replace(best, minimum=min(one.minimum for one in found))
@@ -88,7 +88,7 @@ def _compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> Cal
         *_over(expected, made, how),
     ]
     unmet = _unmet({**how.needs, **expected.needs}, made)
-    required = [place for place, call in enumerate(calls) if not call.optional]
+    required = [index for index, call in enumerate(calls) if not call.optional]
     full = {place for place, weight in pairing.similarity.items() if weight >= 1}
     exact = (expected.order or how.order) == "exact"
     repeated = _repeated(made, pairing.pairs, how)
@@ -102,7 +102,7 @@ def _compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> Cal
         entries=tuple(entries),
         matched=float(sum(pairing.similarity.values())),
         required=len(required),
-        optional=sum(calls[place].optional for place in pairing.pairs),
+        optional=sum(calls[pair].optional for pair in pairing.pairs),
         passed=full.issuperset(required) and not (broken or unmet) and not (exact and len(full) < len(made)),
         violations=sum(entry.kind == "out of order" for entry in entries) + len(unmet),
         repeated=len(repeated),
@@ -119,7 +119,7 @@ def _over(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> list[S
     most = how.most_calls if expected.most_calls is None else expected.most_calls
     if most is not None and len(made) > most:
         found.append(say("{made} calls, at most {most} are allowed", made=len(made), most=most))
-    count = Counter(one.name for one in made)
+    count = Counter(call.name for call in made)
     for name, limit in {**how.most_calls_of, **expected.most_calls_of}.items():
         if count[name] > limit:
             found.append(
@@ -135,9 +135,9 @@ def _forbidden(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> d
         return {}
     policies = ArgumentRules(policy="superset", tolerance=how.rules.tolerance)
     return {
-        place: one.name
-        for place, one in enumerate(made)
-        if any(fnmatchcase(one.name, rule.name) and _has(rule, one, policies) for rule in rules)
+        index: call.name
+        for index, call in enumerate(made)
+        if any(fnmatchcase(call.name, rule.name) and _has(rule, call, policies) for rule in rules)
     }
 
 
@@ -149,7 +149,7 @@ def _has(rule: ExpectedCall, made: ToolCall, rules: ArgumentRules) -> bool:
 
 def _unmet(needs: Mapping[str, str], made: Sequence[ToolCall]) -> list[Sentence]:
     """Tools that were called before the one they need."""
-    names = [one.name for one in made]
+    names = [call.name for call in made]
     return [
         say("{then} was called before {first}", then=then, first=first)
         for then, first in needs.items()
@@ -162,12 +162,12 @@ def _repeated(made: Sequence[ToolCall], pairs: Mapping[int, int], how: How) -> d
     if not how.pure:
         return {}
     needed, seen, found = set(pairs.values()), dict[Hashable, int](), dict[int, int]()
-    for place, one in enumerate(made):
-        if not any(fnmatchcase(one.name, name) for name in how.pure):
+    for index, call in enumerate(made):
+        if not any(fnmatchcase(call.name, name) for name in how.pure):
             seen.clear()
             continue
-        key = key_of(one.name, arguments_of(one) or {"": one.raw}, how.rules)
-        if key in seen and place not in needed:
-            found[place] = seen[key]
-        seen.setdefault(key, place)
+        key = key_of(call.name, arguments_of(call) or {"": call.raw}, how.rules)
+        if key in seen and index not in needed:
+            found[index] = seen[key]
+        seen.setdefault(key, index)
     return found

@@ -79,13 +79,13 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[ExpectedTurn]:
     if any(turn.reference is not None for turn in sample.turns):
         return [
             ExpectedTurn(
-                place=place,
-                expected=expected_of(turn.reference, f"turn {place + 1}"),
-                made=trajectory.calls(place),
-                answer=answer(trajectory, place),
+                place=index,
+                expected=expected_of(turn.reference, f"turn {index + 1}"),
+                made=trajectory.calls(index),
+                answer=answer(trajectory, index),
                 tools=defaults,
             )
-            for place, turn in enumerate(sample.turns)
+            for index, turn in enumerate(sample.turns)
         ]
     if sample.target is None:
         return []
@@ -159,7 +159,7 @@ def _object(reference: Mapping[str, Any], where: str) -> ExpectedCalls:
         "forbidden": [
             _call({"name": one} if isinstance(one, str) else one, where) for one in reference.get("forbidden") or ()
         ],
-        "alternatives": [expected_of(one, where) for one in reference.get("alternatives") or ()],
+        "alternatives": [expected_of(alternative, where) for alternative in reference.get("alternatives") or ()],
     }
     try:
         return msgspec.convert(values, ExpectedCalls, from_attributes=True)

@@ -53,7 +53,7 @@ def diff(rows: Sequence[ShownEntry | int]) -> list[str]:
     - pay(amount=5)
     + ping()
     """
-    return [f"… +{one}" if isinstance(one, int) else f"{SIGNS[one.entry.kind]} {_line(one)}" for one in rows]
+    return [f"… +{row}" if isinstance(row, int) else f"{SIGNS[row.entry.kind]} {_line(row)}" for row in rows]
 
 
 def sides(rows: Sequence[ShownEntry | int], turn: int | None = None) -> list[dict[str, object]]:
@@ -119,8 +119,8 @@ def _chosen(entries: Sequence[CallPair]) -> Sequence[CallPair | int]:
     """Return all entries, or as many as are shown, those that differ before those that match; a number is how many were left out there."""
     if len(entries) <= LINES:
         return entries
-    matched = [place for place, entry in enumerate(entries) if entry.kind == "matched"]
-    different = [place for place, entry in enumerate(entries) if entry.kind != "matched"][:LINES]
+    matched = [index for index, entry in enumerate(entries) if entry.kind == "matched"]
+    different = [index for index, entry in enumerate(entries) if entry.kind != "matched"][:LINES]
     chosen: list[CallPair | int] = []
     start = 0
     for place in sorted((*different, *matched[: LINES - len(different)])):

@@ -81,8 +81,8 @@ class Pairing:
             sequence = sorted(range(len(before)), key=lambda one: before[one].bit_count())
             self.pairs = call_order.in_sequence(self._search(), len(made), sequence)
         else:
-            found = call_order.in_partial_order(self._search(), len(made), before, self._unordered())
-            self.pairs, self.best = dict(found.pairs), found.best
+            ordered = call_order.in_partial_order(self._search(), len(made), before, self._unordered())
+            self.pairs, self.best = dict(ordered.pairs), ordered.best
         self.similarity = {place: self.weights[place][to] if self.weights else 1.0 for place, to in self.pairs.items()}
 
     def entries(self, repeated: Mapping[int, int]) -> list[CallPair]:
@@ -215,19 +215,19 @@ def _small(
 ) -> list[tuple[Sequence[int], Sequence[int], Sequence[Sequence[float]]]]:
     """Return the blocks, with no more than the first calls of a large one."""
     kept, count = [], Counter[str]()
-    for place, call in enumerate(calls):
+    for index, call in enumerate(calls):
         count[call.name] += 1
         if count[call.name] <= EXPLAINED:
-            kept.append(place)
+            kept.append(index)
     kept_made, count = [], Counter[str]()
-    for place, one in enumerate(made):
-        count[one.name] += 1
-        if count[one.name] <= EXPLAINED:
-            kept_made.append(place)
-    found = blocks([calls[place] for place in kept], [made[place] for place in kept_made], rules)
+    for index, tool_call in enumerate(made):
+        count[tool_call.name] += 1
+        if count[tool_call.name] <= EXPLAINED:
+            kept_made.append(index)
+    similarity_blocks = blocks([calls[place] for place in kept], [made[place] for place in kept_made], rules)
     return [
         ([kept[row] for row in block.expected], [kept_made[column] for column in block.made], block.table)
-        for block in found
+        for block in similarity_blocks
     ]
 
 
@@ -259,12 +259,12 @@ def _before(expected: ExpectedCalls, how: How, order: Order) -> list[int] | None
 
 def _by_groups(groups: Sequence[int]) -> list[int]:
     before, so_far, here = [], 0, 0
-    for place, group in enumerate(groups):
-        if place and group != groups[place - 1]:
+    for index, group in enumerate(groups):
+        if index and group != groups[index - 1]:
             so_far |= here
             here = 0
         before.append(so_far)
-        here |= 1 << place
+        here |= 1 << index
     return before
 
 
@@ -273,8 +273,8 @@ def _is_total(before: Sequence[int]) -> bool:
 
 
 def _named(calls: Sequence[ExpectedCall], name: str) -> list[int]:
-    return [place for place, call in enumerate(calls) if name == call.label] or [
-        place for place, call in enumerate(calls) if name == call.name
+    return [index for index, call in enumerate(calls) if name == call.label] or [
+        index for index, call in enumerate(calls) if name == call.name
     ]
 
 

@@ -65,8 +65,8 @@ def common_length(one: Sequence[str], other: Sequence[str]) -> int:
 def places_of(tokens: Sequence[str]) -> dict[str, int]:
     """Return the positions of each token as the bits of a number."""
     places: dict[str, int] = {}
-    for place, token in enumerate(tokens):
-        places[token] = places.get(token, 0) | 1 << place
+    for index, token in enumerate(tokens):
+        places[token] = places.get(token, 0) | 1 << index
     return places
 
 

@@ -38,10 +38,10 @@ def blocks(
     root = _roots(calls)
     rows: dict[str, list[int]] = {}
     columns: dict[str, list[int]] = {}
-    for place, call in enumerate(calls):
-        rows.setdefault(root[call.name], []).append(place)
-    for place, one in enumerate(made):
-        columns.setdefault(root.get(one.name, one.name), []).append(place)
+    for index, call in enumerate(calls):
+        rows.setdefault(root[call.name], []).append(index)
+    for index, tool_call in enumerate(made):
+        columns.setdefault(root.get(tool_call.name, tool_call.name), []).append(index)
     for name, expected in rows.items():
         if name in columns:
             wanted, given = [calls[place] for place in expected], [made[place] for place in columns[name]]
@@ -77,15 +77,15 @@ class _Given:
 
     def __init__(self, made: Sequence[ToolCall], rules: ArgumentRules) -> None:
         self._rules = rules
-        self._names = [one.name for one in made]
+        self._names = [call.name for call in made]
         self._sizes: list[int] = []
         self._readable: list[bool] = []
         self._columns: dict[str, _Column] = {}
         self._fits: dict[Hashable, list[int]] = {}
         self._ratio = cache(lambda cell: cell // RIGHT / (cell % RIGHT) if cell else 1.0)
-        for index, one in enumerate(made):
-            arguments = arguments_of(one)
-            full = {**rules.defaults.get(one.name, {}), **(arguments or {})}
+        for index, call in enumerate(made):
+            arguments = arguments_of(call)
+            full = {**rules.defaults.get(call.name, {}), **(arguments or {})}
             self._sizes.append(len(full))
             self._readable.append(arguments is not None)
             for key, value in full.items():
@@ -134,7 +134,7 @@ def _roots(calls: Sequence[ExpectedCall]) -> Mapping[str, str]:
     """Return one name for all tools that may replace each other."""
     root: dict[str, str] = {}
     for call in calls:
-        names = {call.name, *(one.name for one in call.either)}
+        names = {call.name, *(expected_call.name for expected_call in call.either)}
         joined = {root.get(name, name) for name in names}
         chosen = min(joined)
         root |= dict.fromkeys((*names, *(name for name, one in root.items() if one in joined)), chosen)

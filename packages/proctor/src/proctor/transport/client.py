@@ -130,12 +130,12 @@ class Client:
 
     def endpoint_at(self, origin: str, bounds: PaceBounds | None = None) -> Endpoint:
         """Return the pace of an address, scheme, host and port, kept to these limits too."""
-        found = self._endpoints.get(origin)
-        if found is None:
-            found = self._endpoints[origin] = Endpoint(self.concurrency)
+        endpoint = self._endpoints.get(origin)
+        if endpoint is None:
+            endpoint = self._endpoints[origin] = Endpoint(self.concurrency)
         if bounds is not None:
-            found.bound(bounds)
-        return found
+            endpoint.bound(bounds)
+        return endpoint
 
     @property
     def places(self) -> int:

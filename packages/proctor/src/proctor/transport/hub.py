@@ -101,8 +101,8 @@ def fetch(
     if revision != MAIN:
         folder = folder.with_name(f"{folder.name}@{revision.replace('/', '--')}")
     try:
-        if (found := _cached(folder)) is not None:
-            return found
+        if (data_set := _cached(folder)) is not None:
+            return data_set
         hub = _Hub(name, advice or say("Without network give a file instead."))
         if gated is not None and not hub.token:
             raise BadInput(gated)

@@ -66,16 +66,16 @@ class Wait(msgspec.Struct, frozen=True, kw_only=True):
 
 def record_calls() -> list[FailedRequest]:
     """Begin a list that gets every request of this task that failed, in order."""
-    made: list[FailedRequest] = []
-    calls.set(made)
-    return made
+    requests: list[FailedRequest] = []
+    calls.set(requests)
+    return requests
 
 
 def keep(call: FailedRequest) -> None:
     """Add a failed request to the list of the trial; nothing outside a trial."""
-    made = calls.get()
-    if made is not None:
-        made.append(call)
+    requests = calls.get()
+    if requests is not None:
+        requests.append(call)
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def check_words(text: str, said: UserExchange, instructions: Sequence[str] = ())
     if _ASSISTANT.search(text) or _BOTH_SIDES.search(text) or _is_echo(text, said.answer):
         raise UserFailed("The simulated user spoke as the assistant: {text}", kind="role", text=shortened(text))
     plain = _plain(text)
-    if any(len(one) >= LEAK_CHARACTERS and _plain(one) in plain for one in instructions):
+    if any(len(instruction) >= LEAK_CHARACTERS and _plain(instruction) in plain for instruction in instructions):
         raise UserFailed("The simulated user said its own instructions: {text}", kind="leak", text=shortened(text))
     if said.is_asked_to_approve:  # "yes" to each of many calls is no circle
         return

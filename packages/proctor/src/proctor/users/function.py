@@ -89,7 +89,9 @@ def _count_parameters(target: object) -> int:
     except (TypeError, ValueError):  # built-in functions have no signature
         return 0
     return sum(
-        one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters
+        parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        for parameter in parameters
     )
 
 

@@ -132,8 +132,8 @@ class ModelUser(named.OpenedModels):
 
     def _scenario(self, sample: Sample) -> Scenario | None:
         usual = {name: getattr(self._options, name) for name in ("goal", "knows", "persona", "language", "stop")}
-        found = scenario_of(sample) or Scenario()
-        whole = msgspec.structs.replace(found, **{name: getattr(found, name) or usual[name] for name in usual})
+        scenario = scenario_of(sample) or Scenario()
+        whole = msgspec.structs.replace(scenario, **{name: getattr(scenario, name) or usual[name] for name in usual})
         return whole if whole.goal else None
 
 

@@ -112,9 +112,9 @@ def _read(path: Path) -> Mapping[str, Script]:
         raise BadInput("The script {path} cannot be read: {error}.", path=path, error=why) from None
     try:
         values = list(_values(text))
-        one = values[0] if len(values) == 1 else values
-        is_by_sample = isinstance(one, dict) and not one.keys() <= {"when", "say"}
-        given = one if is_by_sample else {OTHERS: one if isinstance(one, list) else [one]}
+        value = values[0] if len(values) == 1 else values
+        is_by_sample = isinstance(value, dict) and not value.keys() <= {"when", "say"}
+        given = value if is_by_sample else {OTHERS: value if isinstance(value, list) else [value]}
         return msgspec.convert(given, dict[str, list[str | ScriptedLine | None]])
     except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeError) as error:
         raise BadInput("{path} is no script: {error}.", path=path, error=in_words(error)) from None

@@ -63,5 +63,5 @@ def _tea(text: str) -> str | None:
 
 
 def _last_tea(messages: list[dict[str, Any]]) -> str | None:
-    asked = (str(one["content"]) for one in reversed(messages[:-1]) if one["role"] == "user")
+    asked = (str(message["content"]) for message in reversed(messages[:-1]) if message["role"] == "user")
     return next((tea for text in asked if (tea := _tea(text)) is not None), None)

@@ -145,16 +145,16 @@ def _print_conclusion(runs: "tuple[Run, Run]", comparison: "Comparison") -> None
 
     first, second = (run.id for run in runs)
     row = comparison.rows[0]
-    found = row.difference
-    better = second if found.value > 0 else first
-    values = {"better": better, "points": f"{abs(100 * found.value):.1f}", "interval": span(row)}
-    if found.value:
+    difference = row.difference
+    better = second if difference.value > 0 else first
+    values = {"better": better, "points": f"{abs(100 * difference.value):.1f}", "interval": span(row)}
+    if difference.value:
         _print(t("The percentages alone say: {better} is better, by {points} points.", **values))
     else:
         _print(t("The percentages alone say: both are equally good."))
     if row.outcome != "inconclusive":
         said = t("The pairs of replies say: {better} is better, but by how much is open: {interval} points.", **values)
-    elif found.value:
+    elif difference.value:
         said = t("That is the wrong conclusion: which of them is better cannot be told from these questions.")
     else:
         said = t("That is the wrong conclusion: a difference within {interval} points is not excluded.", **values)
@@ -164,11 +164,11 @@ def _print_conclusion(runs: "tuple[Run, Run]", comparison: "Comparison") -> None
             "{second} − {first}: {difference} points, 95% interval {interval}. Only {second} was right in {wins} questions, only {first} in {losses}; {ties} came out alike.",
             first=first,
             second=second,
-            difference=signed(found.value),
+            difference=signed(difference.value),
             interval=span(row),
-            wins=found.wins,
-            losses=found.losses,
-            ties=found.ties,
+            wins=difference.wins,
+            losses=difference.losses,
+            ties=difference.ties,
         )
     )
     if comparison.needed is not None and row.outcome == "inconclusive":
