@@ -133,9 +133,21 @@ def test_hostile_archives_lose_what_leads_out() -> None:
             ("app/link/test.sh", tarfile.REGTYPE, ""),
             ("app/hard", tarfile.LNKTYPE, "etc/passwd"),
             ("app/fine", tarfile.SYMTYPE, "a"),
+            ("app/d/e/c", tarfile.SYMTYPE, "/usr/lib"),  # with the next one: /usr/lib/../../tests
+            ("app/d/e/x", tarfile.SYMTYPE, "c/../../tests"),
+            ("app/out.txt", tarfile.SYMTYPE, "d/e/x/expected.txt"),
+            ("app/d/e/up", tarfile.SYMTYPE, "../../a"),
+            ("app/d/e/root", tarfile.SYMTYPE, "/app/d/../../tests"),
+            (
+                "app/d/e/moved",
+                tarfile.SYMTYPE,
+                "../../tests/expected.txt",
+            ),  # leads elsewhere from where the next one is
+            ("app/twin", tarfile.LNKTYPE, "app/d/e/moved"),
+            ("app/far", tarfile.LNKTYPE, "app/d/e/c/../../tests/expected.txt"),
         ):
             entry = tarfile.TarInfo(name)
             entry.type, entry.linkname = kind, target
             archive.addfile(entry)
     checked = check_archive(buffer.getvalue(), ["/app"])
-    assert set(checked.left_out) == {"/../../etc/cron.d/x", "/app/dev", "/app/link", "/app/link/test.sh", "/app/hard"}
+    assert set(checked.left_out) == {"/../../etc/cron.d/x", "/app/dev", "/app/link", "/app/link/test.sh", "/app/hard", "/app/d/e/x", "/app/d/e/root", "/app/twin", "/app/far"}  # fmt: skip

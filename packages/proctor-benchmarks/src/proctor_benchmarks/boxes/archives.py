@@ -3,7 +3,8 @@
 import io
 import posixpath
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import dropwhile
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -98,7 +99,7 @@ def check_archive(archive: bytes, roots: Sequence[str], unwanted: Mapping[str, S
     with tarfile.open(fileobj=io.BytesIO(archive)) as source, tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as kept:  # fmt: skip
         for entry in source:
             path = "/" + entry.name.lstrip("/")
-            reason = unwanted.get(path) or _refuse(entry, path, roots)
+            reason = unwanted.get(path) or _refuse(entry, path, roots, links)
             if path in seen or not links.isdisjoint(map(str, PurePosixPath(path).parents)):
                 reason = say("below a link, or named twice")
             seen.add(path)
@@ -112,18 +113,25 @@ def check_archive(archive: bytes, roots: Sequence[str], unwanted: Mapping[str, S
     return CheckedArchive(archive=buffer.getvalue(), left_out=left_out)
 
 
-def _refuse(entry: tarfile.TarInfo, path: str, roots: Sequence[str]) -> Sentence | None:
-    """Return why an entry may not be unpacked, if so."""
+def _refuse(entry: tarfile.TarInfo, path: str, roots: Sequence[str], links: Collection[str]) -> Sentence | None:
+    """Return why an entry may not be unpacked, if so.
+
+    In the target of a link, `..` may only come first: after a name that is itself a link, it leads elsewhere than it reads.
+    """
     if ".." in PurePosixPath(path).parts or not _is_within(path, roots):
         return say("outside of what was declared")
     if entry.isreg() or entry.isdir():
         return None if entry.size <= MOST_FILE_BYTES else say("too large")
     if entry.issym():
+        names = list(dropwhile("..".__eq__, PurePosixPath(entry.linkname).parts))
         target = posixpath.normpath(posixpath.join(posixpath.dirname(path), entry.linkname))
-        return None if _is_within(target, (*roots, *_SYSTEM)) else say("a link that leads out of what was declared")
+        is_fine = ".." not in names and _is_within(target, (*roots, *_SYSTEM))
+        return None if is_fine else say("a link that leads out of what was declared")
     if entry.islnk():
-        target = posixpath.normpath("/" + entry.linkname.lstrip("/"))
-        return None if _is_within(target, roots) else say("a link that leads out of what was declared")
+        target = "/" + entry.linkname.lstrip("/")
+        names = [target, *map(str, PurePosixPath(target).parents)]
+        is_fine = ".." not in PurePosixPath(target).parts and _is_within(target, roots) and not any(name in links for name in names)  # fmt: skip
+        return None if is_fine else say("a link that leads out of what was declared")
     return say("a special file")
 
 
