@@ -19,7 +19,7 @@ from proctor_benchmarks.boxes.blobs import keep_blob
 from proctor_benchmarks.boxes.box_task import BoxTask
 from proctor_benchmarks.boxes.contract import Box, CommandResult, TooMuch
 from proctor_benchmarks.boxes.opening import BoxOptions, open_box
-from proctor_benchmarks.boxes.verifying import VerifierMode, verify_in_place
+from proctor_benchmarks.boxes.verifying import VerifierMode, collect, verify_in_place
 
 SHARE_OF_TIME = 0.9  # of the time limit of a sample, so that what is there by then can still be judged
 DOOR = "/run/door"
@@ -162,8 +162,7 @@ class BoxEnvironment:
         if self._mode == "shared":
             return {**state, "verification": msgspec.to_builtins(await verify_in_place(box, self.task))}
         await box.stop_processes()
-        if self.task.collect is not None:
-            await box.run(["sh", "-c", self.task.collect], self.task.command_seconds, folder=self.task.folder)
+        await collect(box, self.task)
         try:
             archive = await box.take(self.task.artefacts)
         except TooMuch:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Sample
@@ -16,6 +17,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor_benchmarks.boxes.blobs import find_blob, find_record, keep_record
 from proctor_benchmarks.boxes.box_task import BoxTask, task_of
+from proctor_benchmarks.boxes.contract import TooMuch
 from proctor_benchmarks.boxes.opening import BoxOptions
 from proctor_benchmarks.boxes.verifying import Verification, VerifierMode, run_solution, verify
 
@@ -58,8 +60,14 @@ class VerifierScorer:
             return Unscored(why="not_applicable", reason=say("The sample has no verifier."))
         if state.get("too_much"):
             return Score(points=0, reason=say("What the agent left is more than may be taken to the verifier."), details={"error_class": "too_much"})  # fmt: skip
-        if self._mode == "shared" and "verification" in state:
-            return await self._judge(sample, task, msgspec.convert(state["verification"], Verification))
+        try:
+            if self._mode == "shared" and "verification" in state:
+                return await self._judge(sample, task, msgspec.convert(state["verification"], Verification))
+            return await self._verify(sample, task, state)
+        except EnvironmentFailed as error:
+            return _not_verified(error.sentence, error.kind)
+
+    async def _verify(self, sample: Sample, task: BoxTask, state: Mapping[str, Any]) -> Score | Unscored:
         if "artefacts" not in state:
             return Unscored(why="no_evidence", reason=say("Nothing was taken out of a box in this trial."))
         artefacts = await asyncio.to_thread(find_blob, str(state["artefacts"]))
@@ -67,61 +75,77 @@ class VerifierScorer:
             return Unscored(
                 why="no_evidence", reason=say("What was taken out of the box is not on this machine any more.")
             )
-        try:
-            verification = await verify(task, artefacts, self._options, self._mode)
-            return await self._judge(sample, task, verification)
-        except EnvironmentFailed as error:
-            return _not_verified(error.sentence, error.kind)
+        return await self._judge(sample, task, await verify(task, artefacts, self._options, self._mode))
 
     async def _judge(self, sample: Sample, task: BoxTask, verification: Verification) -> Score | Unscored:
         details = _details(verification)
         if verification.has_died:
             return Score(points=0, reason=say("The verifier's box did not survive what the agent left."), details={**details, "error_class": "killed_verifier"})  # fmt: skip
         if verification.was_late:
-            return await self._judge_late(task, details)
-        if self._grade is not None:
-            return await asyncio.to_thread(self._grade, sample, verification.log)
+            return await self._judge_late(sample, task, details)
+        verdict = await asyncio.to_thread(self._read, sample, verification)
+        if isinstance(verdict, Unscored):
+            return await self._charge(sample, task, verdict, "no_reward")
+        if self._grade is None and verdict.points > 0 and self._mode == "guarded" and task.solution:
+            return await self._believe(sample, task, verification, verdict)
+        return verdict
+
+    def _read(self, sample: Sample, verification: Verification) -> Score | Unscored:
+        """Return what a run of the tests says by itself."""
+        details = _details(verification)
+        if self._grade is not None and not verification.fault:
+            return self._grade(sample, verification.log)
         if verification.rewards is None:
             return _not_verified(say("The verifier left no reward that can be read ({fault}).", fault=verification.fault), verification.fault, details)  # fmt: skip
         reward = reward_of(verification.rewards)
         if reward is None:
             return _not_verified(say("The verifier gave {rewards}, of which none is a share of full marks.", rewards=str(dict(verification.rewards))), "reward", details)  # fmt: skip
-        if reward > 0 and self._mode == "guarded" and task.solution:
-            return await self._believe(task, verification, reward, details)
         return Score(points=reward, reason=_reason(verification), details=details)
 
-    async def _believe(self, task: BoxTask, verification: Verification, reward: float, details: dict[str, Any]) -> Score | Unscored:  # fmt: skip
-        """Return the reward if the tests are shown that the task's own solution showed."""
-        witness = await self.find_witness(task)
+    async def _believe(self, sample: Sample, task: BoxTask, verification: Verification, verdict: Score) -> Score | Unscored:  # fmt: skip
+        """Return the verdict if the tests are shown that the task's own solution showed."""
+        witness, details = await self.find_witness(sample, task), dict(verdict.details)
         if witness.reward != FULL:
             return _not_verified(say("The task's own solution gets {reward} instead of full marks, so that its verifier cannot be trusted.", reward=witness.fault or str(witness.reward)), "solution_fails", details)  # fmt: skip
         missing = [test for test in witness.shown if test not in verification.shown]
         details["witness"] = "tests" if witness.shown else "none"
         if missing:
-            reason = say("The verifier gave {reward}, but does not show {count} of the {total} tests that passed for the task's own solution, such as {test}.", reward=f"{reward:g}", count=len(missing), total=len(witness.shown), test=missing[0])  # fmt: skip
+            reason = say("The verifier gave {reward}, but does not show {count} of the {total} tests that passed for the task's own solution, such as {test}.", reward=f"{verdict.points:g}", count=len(missing), total=len(witness.shown), test=missing[0])  # fmt: skip
             return Score(points=0, reason=reason, details={**details, "error_class": "tests_not_shown"})
-        return Score(points=reward, reason=_reason(verification), details=details)
+        return replace(verdict, details=details)
 
-    async def _judge_late(self, task: BoxTask, details: Mapping[str, Any]) -> Score | Unscored:
+    async def _judge_late(self, sample: Sample, task: BoxTask, details: Mapping[str, Any]) -> Score | Unscored:
         if task.solution:
-            witness = await self.find_witness(task)
+            witness = await self.find_witness(sample, task)
             if witness.reward == FULL and witness.seconds * SLOW_SHARE < task.verifier_seconds:
                 reason = say("The tests came to no end in {seconds} seconds; with the task's own solution they take {usual}.", seconds=f"{task.verifier_seconds:g}", usual=f"{witness.seconds:.1f}")  # fmt: skip
                 return Score(points=0, reason=reason, details={**details, "error_class": "slow_solution"})
         return _not_verified(say("The tests came to no end in {seconds} seconds.", seconds=f"{task.verifier_seconds:g}"), "verifier_late", details)  # fmt: skip
 
-    async def find_witness(self, task: BoxTask) -> Witness:
+    async def _charge(self, sample: Sample, task: BoxTask, unscored: Unscored, error_class: str) -> Score | Unscored:
+        """Return 0 for what gave no verdict, if the task's own solution gets full marks: else it may be nobody's fault."""
+        if not task.solution or (await self.find_witness(sample, task)).reward != FULL:
+            return unscored
+        reason = say("With the task's own solution the verifier gives full marks, with the agent's: {reason}", reason=unscored.reason)  # fmt: skip
+        return Score(points=0, reason=reason, details={**unscored.details, "error_class": error_class})
+
+    async def find_witness(self, sample: Sample, task: BoxTask) -> Witness:
         """Return what the verifier showed of the task's own solution, which is run once for a task as it is."""
         key = await asyncio.to_thread(task.digest)
         async with self._locks.setdefault(key, asyncio.Lock()):
             if (kept := find_record(key, Witness)) is not None:
                 return kept
-            verification, _ = await run_solution(task, self._options)
+            try:
+                verification, _ = await run_solution(task, self._options)
+            except TooMuch:
+                return Witness(reward=None, fault="too_much")
+            verdict = await asyncio.to_thread(self._read, sample, verification)
+            is_read = isinstance(verdict, Score) and not verification.was_late and not verification.has_died
             witness = Witness(
-                reward=reward_of(verification.rewards or {}),
+                reward=verdict.points if isinstance(verdict, Score) and is_read else None,
                 shown=verification.shown,
                 seconds=verification.seconds,
-                fault=verification.fault,
+                fault=verification.fault or ("" if is_read else str(verdict.details.get("kind", ""))),
             )
             if witness.reward == FULL:
                 keep_record(key, witness)

@@ -18,7 +18,7 @@ from proctor.core.errors import EnvironmentDied
 from proctor.core.sentence import Sentence, say
 from proctor_benchmarks.boxes.archives import check_archive, read_files
 from proctor_benchmarks.boxes.box_task import LOGS, SOLUTION, TESTS, BoxTask
-from proctor_benchmarks.boxes.contract import Box, CommandResult
+from proctor_benchmarks.boxes.contract import Box, CommandResult, TooMuch
 from proctor_benchmarks.boxes.opening import BoxOptions, open_box
 from proctor_benchmarks.boxes.rewards import RewardFault, read_rewards
 
@@ -75,7 +75,7 @@ async def verify(task: BoxTask, artefacts: bytes, options: BoxOptions, mode: Ver
             await box.put(task.tests.archive(TESTS))
             result = await _run_tests(box, task, mode)
             await box.stop_processes()
-            files = read_files(await box.take(_REPORTS, 2 * REPORT_BYTES), REPORT_BYTES)
+            files = await _take_reports(box)
         except EnvironmentDied as error:
             return Verification(has_died=True, fault=str(error))
     withheld = {path: str(reason) for path, reason in checked.left_out.items()}
@@ -86,8 +86,7 @@ async def verify_in_place(box: Box, task: BoxTask) -> Verification:
     """Run the tests of a task in the box that the agent had, its processes alive: only to compare with the official harness."""
     await box.put(task.tests.archive(TESTS))
     result = await _run_tests(box, task, "shared")
-    files = read_files(await box.take(_REPORTS, 2 * REPORT_BYTES), REPORT_BYTES)
-    return _conclude(task, result, files, {})
+    return _conclude(task, result, await _take_reports(box), {})
 
 
 async def run_solution(task: BoxTask, options: BoxOptions) -> tuple[Verification, bytes]:
@@ -102,8 +101,24 @@ async def run_solution(task: BoxTask, options: BoxOptions) -> tuple[Verification
         variables = {**task.variables, **task.solution_variables}
         await box.run(["sh", "-c", f"chmod +x {script}; exec {script}"], task.seconds, folder=task.folder, user=task.agent_user, variables=variables)  # fmt: skip
         await box.stop_processes()
+        await collect(box, task)
         artefacts = await box.take(task.artefacts)
     return await verify(task, artefacts, options, "separate"), artefacts
+
+
+async def collect(box: Box, task: BoxTask) -> CommandResult | None:
+    """Run the command that puts what was done where it is taken from; None if the task has none."""
+    if task.collect is None:
+        return None
+    return await box.run(["sh", "-c", task.collect], task.command_seconds, folder=task.folder)
+
+
+async def _take_reports(box: Box) -> dict[str, bytes] | None:
+    """Return the files that the tests wrote; None if they are more than is read."""
+    try:
+        return read_files(await box.take(_REPORTS, 2 * REPORT_BYTES), REPORT_BYTES)
+    except TooMuch:
+        return None
 
 
 async def _run_tests(box: Box, task: BoxTask, mode: VerifierMode) -> CommandResult:
@@ -149,7 +164,7 @@ def _hashes(archive: bytes) -> dict[str, tuple[str, bool]]:
     return found
 
 
-def _conclude(task: BoxTask, result: CommandResult, files: Mapping[str, bytes], withheld: Mapping[str, str]) -> Verification:  # fmt: skip
+def _conclude(task: BoxTask, result: CommandResult, files: Mapping[str, bytes] | None, withheld: Mapping[str, str]) -> Verification:  # fmt: skip
     shown = tuple(dict.fromkeys(next(filter(None, match.groups())) for match in _SHOWN.finditer(result.output)))
     verification = Verification(
         shown=shown,
@@ -160,10 +175,12 @@ def _conclude(task: BoxTask, result: CommandResult, files: Mapping[str, bytes], 
     )
     if result.was_late:
         return verification
-    if task.verdict == "log":
-        return msgspec.structs.replace(verification, log=files.get(_LOG, b"").decode("utf-8", "replace"))
     if task.verdict == "exit code":
         return msgspec.structs.replace(verification, rewards={"reward": float(result.code == 0)})
+    if files is None:
+        return msgspec.structs.replace(verification, fault="too_much")
+    if task.verdict == "log":
+        return msgspec.structs.replace(verification, log=files.get(_LOG, b"").decode("utf-8", "replace"))
     try:
         rewards = read_rewards(files.get(_JSON), files.get(_TEXT))
     except RewardFault as fault:

@@ -1,0 +1,85 @@
+"""What becomes of a verifier's run: a failure that the task's own solution does not show is the agent's, others are nobody's."""
+
+from pathlib import Path
+
+import pytest
+
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.trajectory import Trajectory
+from proctor_benchmarks.boxes import blobs, verifier_scorer
+from proctor_benchmarks.boxes.archives import FileSet, archive_of
+from proctor_benchmarks.boxes.box_task import BoxTask, sample_of
+from proctor_benchmarks.boxes.opening import BoxOptions
+from proctor_benchmarks.boxes.verifier_scorer import VerifierScorer
+from proctor_benchmarks.boxes.verifying import Verification, VerifierMode
+
+TASK = BoxTask(instruction="Do it.", tests=FileSet(texts={"test.sh": "#!/bin/sh\n"}), solution=FileSet(texts={"solve.sh": "#!/bin/sh\n"}), verdict="rewards")  # fmt: skip
+LOG_TASK = BoxTask(instruction="Do it.", tests=TASK.tests, solution=TASK.solution, verdict="log")
+UNSOLVED = BoxTask(instruction="Do it.", tests=TASK.tests, verdict="rewards")
+RIGHT = Verification(rewards={"reward": 1.0}, shown=("adds",), seconds=1.0, log="all passed")
+
+
+@pytest.fixture(autouse=True)
+def own_blobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "data_folder", lambda: tmp_path)
+
+
+def grade(sample: Sample, log: str) -> Score | Unscored:
+    if log == "all passed":
+        return Score(points=1)
+    if log == "some failed":
+        return Score(points=0)
+    return Unscored(why="scorer_failed", reason=say("The tests could not run: {reason}.", reason=log), details={"kind": log})  # fmt: skip
+
+
+async def judge(
+    monkeypatch: pytest.MonkeyPatch, verification: Verification, task: BoxTask = TASK, *, solution: Verification = RIGHT, mode: VerifierMode = "guarded"
+) -> Score | Unscored:  # fmt: skip
+    """Return the verdict where the verifier says one thing of the agent's work and another of the task's own solution."""
+
+    async def verify(*_: object) -> Verification:
+        return verification
+
+    async def run_solution(*_: object) -> tuple[Verification, bytes]:
+        return solution, b""
+
+    monkeypatch.setattr(verifier_scorer, "verify", verify)
+    monkeypatch.setattr(verifier_scorer, "run_solution", run_solution)
+    scorer = VerifierScorer(BoxOptions(), mode, grade if task.verdict == "log" else None)
+    state = {"artefacts": blobs.keep_blob(archive_of({}))}
+    return await scorer(sample_of("task", task), Trajectory(state=state))
+
+
+FAULTS = {
+    "killed before the reward": (TASK, Verification(fault="RewardFileNotFoundError"), "no_reward"),
+    "no share of full marks": (TASK, Verification(rewards={"reward": 2.0}), "no_reward"),
+    "reports without an end": (TASK, Verification(fault="too_much"), "no_reward"),
+    "an endless loop": (TASK, Verification(was_late=True), "slow_solution"),
+    "an endless loop in a patch": (LOG_TASK, Verification(was_late=True), "slow_solution"),
+    "a patch that prints Killed": (LOG_TASK, Verification(log="out_of_memory"), "no_reward"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_a_failure_that_the_solution_does_not_show_is_the_agents(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, verification, error_class = FAULTS[name]
+    verdict = await judge(monkeypatch, verification, task)
+    assert isinstance(verdict, Score), verdict
+    assert (verdict.points, verdict.details["error_class"]) == (0, error_class)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_a_failure_that_the_solution_shows_too_gives_no_verdict(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, verification, _ = FAULTS[name]
+    assert isinstance(await judge(monkeypatch, verification, task, solution=verification), Unscored)
+
+
+async def test_a_failure_without_a_solution_to_compare_with_gives_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    for verification in (Verification(fault="RewardFileNotFoundError"), Verification(was_late=True)):
+        assert isinstance(await judge(monkeypatch, verification, UNSOLVED), Unscored)
