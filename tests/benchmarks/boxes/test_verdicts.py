@@ -83,3 +83,16 @@ async def test_a_failure_that_the_solution_shows_too_gives_no_verdict(
 async def test_a_failure_without_a_solution_to_compare_with_gives_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     for verification in (Verification(fault="RewardFileNotFoundError"), Verification(was_late=True)):
         assert isinstance(await judge(monkeypatch, verification, UNSOLVED), Unscored)
+
+
+@pytest.mark.parametrize("task", [TASK, LOG_TASK])
+async def test_a_zero_is_compared_with_the_solution_too(task: BoxTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Verification(rewards={"reward": 0.0}, log="some failed")
+    zero = await judge(monkeypatch, wrong, task, solution=wrong, mode="separate")
+    assert isinstance(zero, Score)
+    broken = await judge(monkeypatch, wrong, task, solution=wrong)
+    assert isinstance(broken, Unscored)
+    assert broken.details["kind"] == "solution_fails"
+    verdict = await judge(monkeypatch, wrong, task)
+    assert isinstance(verdict, Score)
+    assert (verdict.points, "error_class" in verdict.details) == (0, False)

@@ -86,7 +86,7 @@ class VerifierScorer:
         verdict = await asyncio.to_thread(self._read, sample, verification)
         if isinstance(verdict, Unscored):
             return await self._charge(sample, task, verdict, "no_reward")
-        if self._grade is None and verdict.points > 0 and self._mode == "guarded" and task.solution:
+        if self._mode == "guarded" and task.solution:
             return await self._believe(sample, task, verification, verdict)
         return verdict
 
@@ -103,11 +103,11 @@ class VerifierScorer:
         return Score(points=reward, reason=_reason(verification), details=details)
 
     async def _believe(self, sample: Sample, task: BoxTask, verification: Verification, verdict: Score) -> Score | Unscored:  # fmt: skip
-        """Return the verdict if the tests are shown that the task's own solution showed."""
+        """Return the verdict if the task's own solution has full marks, and points if the tests are shown that it showed."""
         witness, details = await self.find_witness(sample, task), dict(verdict.details)
         if witness.reward != FULL:
             return _not_verified(say("The task's own solution gets {reward} instead of full marks, so that its verifier cannot be trusted.", reward=witness.fault or str(witness.reward)), "solution_fails", details)  # fmt: skip
-        missing = [test for test in witness.shown if test not in verification.shown]
+        missing = [test for test in witness.shown if test not in verification.shown] if verdict.points > 0 else []
         details["witness"] = "tests" if witness.shown else "none"
         if missing:
             reason = say("The verifier gave {reward}, but does not show {count} of the {total} tests that passed for the task's own solution, such as {test}.", reward=f"{verdict.points:g}", count=len(missing), total=len(witness.shown), test=missing[0])  # fmt: skip

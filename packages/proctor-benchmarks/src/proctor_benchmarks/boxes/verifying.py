@@ -2,7 +2,8 @@
 
 All that the agent's box gives are the declared artefacts. They are unpacked in a fresh box of the same kind; then the tests
 arrive and run, and the result is read by us. `separate` is that alone. `guarded`, the default, withholds files that steer
-test runners, and believes a reward only where the tests are shown that the task's own solution showed.
+test runners, and believes a verdict only where the task's own solution has full marks, and a reward only where the tests are
+shown that it showed.
 """
 
 import hashlib
