@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Stand in for the command line of docker: containers are folders below FAKE_ENGINE, and commands run in them by bubblewrap.
 
-FAKE_ENGINE_FAULT makes it `gone`, or `stuck` in `exec`. Each call is written to `calls`, as a line of JSON.
+FAKE_ENGINE_FAULT makes it `gone`, or `stuck` or `lost` in `exec`; `lost TEXT` only for commands with that text. Each call is written to `calls`, as a line of JSON.
 """
 
 import json
@@ -74,6 +74,8 @@ def execute(options: Options, rest: list[str]) -> int:
     name, *command = rest
     if not root(name).is_dir():
         return fail(f"Error: No such container: {name}", 1)
+    if FAULT.startswith("lost") and FAULT[5:] in " ".join(command):
+        return fail("Error response from daemon: connection reset", 1)
     if FAULT == "stuck":
         time.sleep(60)
     place = root(name)

@@ -10,14 +10,19 @@ import pytest
 
 from proctor.api import evaluate
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
-from proctor.core.score import Score
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
 from proctor_benchmarks import harbor
 from proctor_benchmarks.boxes import blobs, engines, opening
 from proctor_benchmarks.boxes.archives import archive_of, read_files
+from proctor_benchmarks.boxes.box_task import sample_of
 from proctor_benchmarks.boxes.contract import BoxLimits, TooMuch
 from proctor_benchmarks.boxes.engines import EngineBox, start_arguments
+from proctor_benchmarks.boxes.environment import BoxEnvironment
 from proctor_benchmarks.boxes.namespace import lacks
 from proctor_benchmarks.boxes.opening import BoxOptions, choose_backend
+from proctor_benchmarks.boxes.verifier_scorer import VerifierScorer
+from proctor_benchmarks.harbor.task_folder import read_task
 
 pytestmark = pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
 FAKE = Path(__file__).parents[2] / "fakes" / "fake_engine.py"
@@ -122,6 +127,20 @@ def test_a_task_of_harbor_is_done_and_judged_in_containers(agent: str, tmp_path:
     assert verdict.result.points == (agent == "baseline:oracle")
     (trial,) = run.trials()
     assert (trial.trajectory.state or {})["backend"] == "docker"
+
+
+@pytest.mark.parametrize("fault", ["lost", "lost test.sh"])
+async def test_an_engine_that_fails_the_verifier_gives_no_zero(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, _ = read_task(write_task(tmp_path / "sum"))
+    sample, options = sample_of("sum", task), BoxOptions(backend="docker")
+    async with BoxEnvironment(task, options) as environment:
+        await environment.state()
+        state = await environment.state()
+    monkeypatch.setenv("FAKE_ENGINE_FAULT", fault)
+    verdict = await VerifierScorer(options)(sample, Trajectory(state=state))
+    assert isinstance(verdict, Unscored), verdict
 
 
 def test_the_first_calls_of_a_row_of_swe_bench_are_those_of_its_image(engine: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -35,7 +36,7 @@ def grade(sample: Sample, log: str) -> Score | Unscored:
 
 
 async def judge(
-    monkeypatch: pytest.MonkeyPatch, verification: Verification, task: BoxTask = TASK, *, solution: Verification = RIGHT, mode: VerifierMode = "guarded"
+    monkeypatch: pytest.MonkeyPatch, verification: Verification, task: BoxTask = TASK, *, solution: Verification = RIGHT, mode: VerifierMode = "guarded", **left: object
 ) -> Score | Unscored:  # fmt: skip
     """Return the verdict where the verifier says one thing of the agent's work and another of the task's own solution."""
 
@@ -47,8 +48,9 @@ async def judge(
 
     monkeypatch.setattr(verifier_scorer, "verify", verify)
     monkeypatch.setattr(verifier_scorer, "run_solution", run_solution)
+    monkeypatch.setattr(verifier_scorer, "choose_backend", lambda *_, **__: "bubblewrap")
     scorer = VerifierScorer(BoxOptions(), mode, grade if task.verdict == "log" else None)
-    state = {"artefacts": blobs.keep_blob(archive_of({}))}
+    state = {"artefacts": blobs.keep_blob(archive_of({})), **left}
     return await scorer(sample_of("task", task), Trajectory(state=state))
 
 
@@ -59,6 +61,9 @@ FAULTS = {
     "an endless loop": (TASK, Verification(was_late=True), "slow_solution"),
     "an endless loop in a patch": (LOG_TASK, Verification(was_late=True), "slow_solution"),
     "a patch that prints Killed": (LOG_TASK, Verification(log="out_of_memory"), "no_reward"),
+    "a patch that removes the log": (LOG_TASK, Verification(fault="no_log"), "no_reward"),
+    "the end of two boxes": (TASK, Verification(has_died=True), "killed_verifier"),
+    "more output than is read": (TASK, Verification(rewards={"reward": 1.0}, was_cut=True), "output_too_long"),
 }
 
 
@@ -77,7 +82,8 @@ async def test_a_failure_that_the_solution_shows_too_gives_no_verdict(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task, verification, _ = FAULTS[name]
-    assert isinstance(await judge(monkeypatch, verification, task, solution=verification), Unscored)
+    solution = replace(verification, shown=RIGHT.shown)
+    assert isinstance(await judge(monkeypatch, verification, task, solution=solution), Unscored)
 
 
 async def test_a_failure_without_a_solution_to_compare_with_gives_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,3 +102,28 @@ async def test_a_zero_is_compared_with_the_solution_too(task: BoxTask, monkeypat
     verdict = await judge(monkeypatch, wrong, task)
     assert isinstance(verdict, Score)
     assert (verdict.points, "error_class" in verdict.details) == (0, False)
+
+
+@pytest.mark.parametrize("solution", [RIGHT, Verification(fault="collect_failed")])
+async def test_work_that_cannot_be_collected_is_a_zero_where_that_of_the_solution_can(
+    solution: Verification, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = {"collect_failed": "fatal: not a git repository"}
+    verdict = await judge(monkeypatch, RIGHT, LOG_TASK, solution=solution, **left)
+    if solution is RIGHT:
+        assert isinstance(verdict, Score)
+        assert (verdict.points, verdict.details["error_class"]) == (0, "collect_failed")
+    else:
+        assert isinstance(verdict, Unscored)
+        assert verdict.details["kind"] == "collect_failed"
+
+
+async def test_the_solution_is_run_again_for_another_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifier_scorer, "choose_backend", lambda *_, **__: "docker")
+    (tmp_path / "Dockerfile").write_text("FROM debian\n", "utf-8")
+    built = replace(TASK, build=str(tmp_path))
+    keys = [VerifierScorer(BoxOptions(image=image))._witness_key(TASK) for image in ("a", "b")]
+    keys.append(VerifierScorer(BoxOptions())._witness_key(built))
+    (tmp_path / "Dockerfile").write_text("FROM alpine\n", "utf-8")
+    keys.append(VerifierScorer(BoxOptions())._witness_key(built))
+    assert len(set(keys)) == 4

@@ -180,3 +180,38 @@ async def test_a_verifier_without_a_reward_gives_no_verdict_and_a_slow_solution_
     )
     assert isinstance(late, Score)
     assert (late.points, late.details["error_class"]) == (0, "slow_solution")
+
+
+LEFT = {
+    "no folder": "rm -rf /app",
+    "a file for a folder": "rm -rf /app; echo > /app",
+    "a link to what is withheld": "echo > /app/conftest.py; ln /app/conftest.py /app/solution.py",
+    "reports of its own": f"rm -rf /logs; {WRITE}; touch /logs/artifacts",
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+async def test_what_an_agent_leaves_never_keeps_its_zero_from_it(name: str) -> None:
+    verdict, _ = await act(replace(TASK, artefacts=("/app", "/logs")), LEFT[name], "guarded")
+    assert isinstance(verdict, Score), verdict
+    assert verdict.points == 0
+
+
+async def test_files_of_the_task_that_are_too_large_are_not_the_agents() -> None:
+    large = replace(TASK, files=FileSet(texts={"setup.sh": "head -c 70M /dev/zero > /app/large"}))
+    verdict, _ = await act(large, "true", "guarded")
+    assert isinstance(verdict, Unscored)
+    assert verdict.details["kind"] == "image_too_large"
+    left, _ = await act(TASK, "head -c 70M /dev/zero > /app/large", "guarded")
+    assert isinstance(left, Score)
+    assert (left.points, left.details["error_class"]) == (0, "too_much")
+
+
+async def test_tests_are_found_in_much_output() -> None:
+    script = "echo 'def add(a, b): return a + b' > solution.py; echo 'print(\"x\" * 300_000)' >> solution.py"
+    verdict, _ = await act(TASK, script, "guarded")
+    assert isinstance(verdict, Score)
+    assert verdict.points == 1
+    flood, _ = await act(TASK, "echo 'import os; print(\"x\" * 3_000_000, flush=True); os._exit(0)' > solution.py", "guarded")  # fmt: skip
+    assert isinstance(flood, Score)
+    assert (flood.points, flood.details["error_class"]) == (0, "output_too_long")

@@ -1,5 +1,6 @@
 """Make tar archives of files, and check those that come out of a box, whose names and links an agent chose."""
 
+import hashlib
 import io
 import posixpath
 import tarfile
@@ -56,6 +57,21 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
         return digest({name: [data.hex(), mode] for name, (data, mode) in self.contents().items()})
 
 
+def folder_digest(folder: Path) -> str:
+    """Return a fingerprint of a folder from which an image is built: names, modes, contents and links."""
+    lines: list[list[str | int]] = []
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            lines.append([name, "link", str(path.readlink())])
+        elif path.is_file():
+            with path.open("rb") as content:
+                lines.append([name, path.stat().st_mode & 0o777, hashlib.file_digest(content, "sha256").hexdigest()])
+        else:
+            lines.append([name, "folder", ""])
+    return digest(lines)
+
+
 def _mode_of(data: bytes) -> int:
     return _EXECUTABLE if data.startswith(b"#!") else _PLAIN
 
@@ -95,11 +111,12 @@ def check_archive(archive: bytes, roots: Sequence[str], unwanted: Mapping[str, S
     left_out: dict[str, Sentence] = {}
     links: set[str] = set()
     seen: set[str] = set()
+    files: set[str] = set()
     buffer = io.BytesIO()
     with tarfile.open(fileobj=io.BytesIO(archive)) as source, tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as kept:  # fmt: skip
         for entry in source:
             path = "/" + entry.name.lstrip("/")
-            reason = unwanted.get(path) or _refuse(entry, path, roots, links)
+            reason = unwanted.get(path) or _refuse(entry, path, roots, files)
             if path in seen or not links.isdisjoint(map(str, PurePosixPath(path).parents)):
                 reason = say("below a link, or named twice")
             seen.add(path)
@@ -108,12 +125,14 @@ def check_archive(archive: bytes, roots: Sequence[str], unwanted: Mapping[str, S
             if reason is not None:
                 left_out[path] = reason
                 continue
+            if entry.isreg():
+                files.add(path)
             entry.mode &= 0o777
             kept.addfile(entry, source.extractfile(entry) if entry.isreg() else None)
     return CheckedArchive(archive=buffer.getvalue(), left_out=left_out)
 
 
-def _refuse(entry: tarfile.TarInfo, path: str, roots: Sequence[str], links: Collection[str]) -> Sentence | None:
+def _refuse(entry: tarfile.TarInfo, path: str, roots: Sequence[str], files: Collection[str]) -> Sentence | None:
     """Return why an entry may not be unpacked, if so.
 
     In the target of a link, `..` may only come first: after a name that is itself a link, it leads elsewhere than it reads.
@@ -128,15 +147,18 @@ def _refuse(entry: tarfile.TarInfo, path: str, roots: Sequence[str], links: Coll
         is_fine = ".." not in names and _is_within(target, (*roots, *_SYSTEM))
         return None if is_fine else say("a link that leads out of what was declared")
     if entry.islnk():
-        target = "/" + entry.linkname.lstrip("/")
-        names = [target, *map(str, PurePosixPath(target).parents)]
-        is_fine = ".." not in PurePosixPath(target).parts and _is_within(target, roots) and not any(name in links for name in names)  # fmt: skip
-        return None if is_fine else say("a link that leads out of what was declared")
+        return None if "/" + entry.linkname.lstrip("/") in files else say("a link to what is not taken along")
     return say("a special file")
 
 
 def _is_within(path: str, roots: Sequence[str]) -> bool:
     return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def names_of(archive: bytes) -> list[str]:
+    """Return the absolute paths of all entries that are no folders."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as source:
+        return ["/" + entry.name.lstrip("/") for entry in source if not entry.isdir()]
 
 
 def read_files(archive: bytes, most_bytes: int) -> dict[str, bytes]:

@@ -2,14 +2,16 @@
 
 import base64
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.digest import digest
 from proctor.core.sample import Message, Sample, ToolCall
 from proctor.core.trajectory import Step, Trajectory
-from proctor_benchmarks.boxes.archives import FileSet
+from proctor_benchmarks.boxes.archives import FileSet, folder_digest
 from proctor_benchmarks.boxes.contract import BoxLimits, Seconds
 
 META = "box_task"
@@ -60,7 +62,9 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
     def digest(self) -> str:
         """Return a fingerprint of the task, with the content of its files."""
         files = {name: getattr(self, name).digest() for name in ("files", "tests", "solution")}
-        return digest([msgspec.to_builtins(msgspec.structs.replace(self, files=FileSet(), tests=FileSet(), solution=FileSet())), files])  # fmt: skip
+        build = None if self.build is None else folder_digest(Path(self.build))
+        others = replace(self, files=FileSet(), tests=FileSet(), solution=FileSet(), build=build)
+        return digest([msgspec.to_builtins(others), files])
 
 
 def sample_of(id: str, task: BoxTask, tags: Mapping[str, str] = {}) -> Sample:
@@ -84,7 +88,7 @@ def oracle(sample: Sample) -> Trajectory:
     script = f"{SOLUTION}/{task.solution_script}"
     command = f"chmod +x {script}; {exports}{script}"
     calls.append(ToolCall(name="run", arguments={"command": command, "seconds": task.seconds}))
-    steps = [Step(message=Message(role="assistant", parts=(msgspec.structs.replace(call, id=f"call_{number}"),))) for number, call in enumerate(calls)]  # fmt: skip
+    steps = [Step(message=Message(role="assistant", parts=(replace(call, id=f"call_{number}"),))) for number, call in enumerate(calls)]  # fmt: skip
     return Trajectory(steps=(*steps, Step(message=Message.of("assistant", "Done."))), tools="native")
 
 

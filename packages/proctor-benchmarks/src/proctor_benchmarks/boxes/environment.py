@@ -162,7 +162,9 @@ class BoxEnvironment:
         if self._mode == "shared":
             return {**state, "verification": msgspec.to_builtins(await verify_in_place(box, self.task))}
         await box.stop_processes()
-        await collect(box, self.task)
+        collected = await collect(box, self.task)
+        if collected is not None and collected.code != 0:
+            return {**state, "collect_failed": show(collected)[-2_000:]}
         try:
             archive = await box.take(self.task.artefacts)
         except TooMuch:

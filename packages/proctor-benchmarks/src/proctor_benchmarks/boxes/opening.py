@@ -10,7 +10,7 @@ import msgspec
 
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.sentence import Sentence, listed, say
-from proctor_benchmarks.boxes.archives import FileSet
+from proctor_benchmarks.boxes.archives import folder_digest
 from proctor_benchmarks.boxes.box_task import SETUP, BoxTask
 from proctor_benchmarks.boxes.bubblewrap import BubblewrapBox
 from proctor_benchmarks.boxes.contract import Backend, Box, CommandResult, Layer, Network
@@ -95,7 +95,7 @@ async def open_box(
         return
     if task.build is not None:
         folder = Path(task.build)
-        image = await build_image(backend, folder, FileSet(folder=str(folder)).digest())
+        image = await build_image(backend, folder, await asyncio.to_thread(folder_digest, folder))
     assert image is not None, "a backend was chosen without an image"
     async with EngineBox(
         backend, layer.image if layer is not None else image, task.limits, options.network, mounted

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from proctor.core.digest import digest
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -18,10 +19,10 @@ from proctor.core.trajectory import Trajectory
 from proctor_benchmarks.boxes.blobs import find_blob, find_record, keep_record
 from proctor_benchmarks.boxes.box_task import BoxTask, task_of
 from proctor_benchmarks.boxes.contract import TooMuch
-from proctor_benchmarks.boxes.opening import BoxOptions
-from proctor_benchmarks.boxes.verifying import Verification, VerifierMode, run_solution, verify
+from proctor_benchmarks.boxes.opening import BoxOptions, choose_backend, open_box
+from proctor_benchmarks.boxes.verifying import Verification, VerifierMode, run_solution, take_pristine, verify
 
-VERSION = "1"
+VERSION = "2"
 SLOW_SHARE = 3  # how many times faster the solution has to be for a late run to be the agent's fault
 FULL = 1.0
 
@@ -33,6 +34,7 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
     shown: tuple[str, ...] = ()
     seconds: float = 0.0
     fault: str = ""
+    was_cut: bool = False
 
 
 Grade = Callable[[Sample, str], Score | Unscored]
@@ -58,9 +60,12 @@ class VerifierScorer:
         task, state = task_of(sample), trajectory.state or {}
         if task is None or not task.tests:
             return Unscored(why="not_applicable", reason=say("The sample has no verifier."))
-        if state.get("too_much"):
-            return Score(points=0, reason=say("What the agent left is more than may be taken to the verifier."), details={"error_class": "too_much"})  # fmt: skip
         try:
+            if state.get("too_much"):
+                return await self._judge_too_much(task)
+            if "collect_failed" in state:
+                unscored = _not_verified(say("The command that collects the agent's work failed: {output}", output=str(state["collect_failed"])), "collect_failed")  # fmt: skip
+                return await self._charge(sample, task, unscored, "collect_failed")
             if self._mode == "shared" and "verification" in state:
                 return await self._judge(sample, task, msgspec.convert(state["verification"], Verification))
             return await self._verify(sample, task, state)
@@ -80,7 +85,7 @@ class VerifierScorer:
     async def _judge(self, sample: Sample, task: BoxTask, verification: Verification) -> Score | Unscored:
         details = _details(verification)
         if verification.has_died:
-            return Score(points=0, reason=say("The verifier's box did not survive what the agent left."), details={**details, "error_class": "killed_verifier"})  # fmt: skip
+            return await self._judge_dead(sample, task, details)
         if verification.was_late:
             return await self._judge_late(sample, task, details)
         verdict = await asyncio.to_thread(self._read, sample, verification)
@@ -89,6 +94,23 @@ class VerifierScorer:
         if self._mode == "guarded" and task.solution:
             return await self._believe(sample, task, verification, verdict)
         return verdict
+
+    async def _judge_too_much(self, task: BoxTask) -> Score:
+        """Return 0, as a fresh box has less than may be taken.
+
+        Raises:
+            EnvironmentFailed: it has not.
+        """
+        async with open_box(task, self._options) as box:
+            await take_pristine(box, task)
+        return Score(points=0, reason=say("What the agent left is more than may be taken to the verifier."), details={"error_class": "too_much"})  # fmt: skip
+
+    async def _judge_dead(self, sample: Sample, task: BoxTask, details: Mapping[str, Any]) -> Score | Unscored:
+        """Return 0 for what two fresh boxes did not survive, unless the task's own solution ends them too."""
+        reason = say("The verifier's box did not survive what the agent left.")
+        if task.solution and (await self.find_witness(sample, task)).reward != FULL:
+            return _not_verified(reason, "killed_verifier", details)
+        return Score(points=0, reason=reason, details={**details, "error_class": "killed_verifier"})
 
     def _read(self, sample: Sample, verification: Verification) -> Score | Unscored:
         """Return what a run of the tests says by itself."""
@@ -109,6 +131,9 @@ class VerifierScorer:
             return _not_verified(say("The task's own solution gets {reward} instead of full marks, so that its verifier cannot be trusted.", reward=witness.fault or str(witness.reward)), "solution_fails", details)  # fmt: skip
         missing = [test for test in witness.shown if test not in verification.shown] if verdict.points > 0 else []
         details["witness"] = "tests" if witness.shown else "none"
+        if missing and verification.was_cut:
+            reason = say("The verifier gave {reward}, but its tests printed more than is read, so that {test} is not shown.", reward=f"{verdict.points:g}", test=missing[0])  # fmt: skip
+            return _not_verified(reason, "output_too_long", details) if witness.was_cut else Score(points=0, reason=reason, details={**details, "error_class": "output_too_long"})  # fmt: skip
         if missing:
             reason = say("The verifier gave {reward}, but does not show {count} of the {total} tests that passed for the task's own solution, such as {test}.", reward=f"{verdict.points:g}", count=len(missing), total=len(witness.shown), test=missing[0])  # fmt: skip
             return Score(points=0, reason=reason, details={**details, "error_class": "tests_not_shown"})
@@ -131,7 +156,7 @@ class VerifierScorer:
 
     async def find_witness(self, sample: Sample, task: BoxTask) -> Witness:
         """Return what the verifier showed of the task's own solution, which is run once for a task as it is."""
-        key = await asyncio.to_thread(task.digest)
+        key = await asyncio.to_thread(self._witness_key, task)
         async with self._locks.setdefault(key, asyncio.Lock()):
             if (kept := find_record(key, Witness)) is not None:
                 return kept
@@ -146,10 +171,17 @@ class VerifierScorer:
                 shown=verification.shown,
                 seconds=verification.seconds,
                 fault=verification.fault or ("" if is_read else str(verdict.details.get("kind", ""))),
+                was_cut=verification.was_cut,
             )
             if witness.reward == FULL:
                 keep_record(key, witness)
             return witness
+
+    def _witness_key(self, task: BoxTask) -> str:
+        """Return a fingerprint of a task and of the box that it is run in."""
+        image = task.image or self._options.image
+        backend = choose_backend(self._options, needs_image=bool(image or task.build))
+        return digest([task.digest(), image, self._options.network, backend])
 
 
 def reward_of(rewards: Mapping[str, float]) -> float | None:

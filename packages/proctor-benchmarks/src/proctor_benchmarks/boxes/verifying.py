@@ -6,36 +6,28 @@ test runners, and believes a verdict only where the task's own solution has full
 shown that it showed.
 """
 
-import hashlib
-import io
-import re
-import tarfile
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from proctor.core.errors import EnvironmentDied
-from proctor.core.sentence import Sentence, say
-from proctor_benchmarks.boxes.archives import check_archive, read_files
+from proctor.core.errors import EnvironmentDied, EnvironmentFailed
+from proctor.core.sentence import say
+from proctor_benchmarks.boxes.archives import check_archive, names_of, read_files
 from proctor_benchmarks.boxes.box_task import LOGS, SOLUTION, TESTS, BoxTask
-from proctor_benchmarks.boxes.contract import Box, CommandResult, TooMuch
+from proctor_benchmarks.boxes.contract import ARTEFACT_BYTES, Box, CommandResult, TooMuch
 from proctor_benchmarks.boxes.opening import BoxOptions, open_box
 from proctor_benchmarks.boxes.rewards import RewardFault, read_rewards
+from proctor_benchmarks.boxes.shown_tests import find_shown_tests
+from proctor_benchmarks.boxes.steering import find_steering
 
 VerifierMode = Literal["guarded", "separate", "shared"]
 REPORT_BYTES = 16 << 20
+OUTPUT_BYTES = 1 << 20  # of the beginning, and again of the end, of what tests print
 MODE = "PROCTOR_VERIFIER"  # tells a test script how it is run
 _JSON, _TEXT, _LOG = _REPORTS = tuple(f"{LOGS}/{name}" for name in ("reward.json", "reward.txt", "log.txt"))
-STEERING = re.compile(
-    r"(^|/)(conftest\.py|pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|sitecustomize\.py|usercustomize\.py|[^/]*\.pth|[^/]*\.pyc"
-    r"|__pycache__(/.*)?|\.git/hooks(/.*)?|\.git/config|\.npmrc|(jest|vitest|karma)\.config\.[^/]*|karma\.conf\.[^/]*|\.bashrc|\.profile|\.bash_profile)$"
-)
-_PYTEST_TABLE = re.compile(rb"^\s*\[tool\.pytest", re.MULTILINE)
-_SHOWN = re.compile(
-    r"^(?:(?:PASSED|XFAIL) (?P<pytest>\S.*)|ok \d+ (?:- )?(?P<tap>\S.*)|--- PASS: (?P<go>\S+).*|test (?P<cargo>\S+) \.\.\. ok)$",
-    re.MULTILINE,
-)
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +40,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
         withheld: what was not given to it, with the reason.
         has_died: True if the box did not survive the submitted code.
         seconds: how long the tests took.
+        was_cut: True if they printed more than is read, so that `shown` may lack some.
     """
 
     rewards: Mapping[str, float] | None = None
@@ -59,21 +52,29 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     was_late: bool = False
     has_died: bool = False
     seconds: float = 0.0
+    was_cut: bool = False
 
 
 async def verify(task: BoxTask, artefacts: bytes, options: BoxOptions, mode: VerifierMode) -> Verification:
-    """Run the tests of a task on artefacts in a fresh box.
+    """Run the tests of a task on artefacts in a fresh box; in another one where that does not survive the submitted code.
 
     Raises:
-        EnvironmentFailed: the box could not be opened.
+        EnvironmentFailed: a box could not be opened or filled, or the task's own files are too large.
     """
-    async with open_box(task, options) as box:
-        unwanted = await _find_steering(box, task, artefacts) if mode == "guarded" else {}
+    verification = await _verify_once(task, artefacts, options, mode)
+    return await _verify_once(task, artefacts, options, mode) if verification.has_died else verification
+
+
+async def _verify_once(task: BoxTask, artefacts: bytes, options: BoxOptions, mode: VerifierMode) -> Verification:
+    limits = replace(task.limits, output_bytes=max(task.limits.output_bytes, OUTPUT_BYTES))
+    async with open_box(replace(task, limits=limits), options) as box:
+        pristine = await take_pristine(box, task)
+        unwanted = find_steering(pristine, artefacts) if mode == "guarded" else {}
         checked = check_archive(artefacts, task.artefacts, unwanted)
-        pristine = await box.take(task.artefacts)
+        await _replace_artefacts(box, task, pristine, checked.archive, keep=list(unwanted))
+        await box.put(task.tests.archive(TESTS))
         try:
-            await _replace_artefacts(box, task, pristine, checked.archive, keep=list(unwanted))
-            await box.put(task.tests.archive(TESTS))
+            await _prepare_tests(box, task)
             result = await _run_tests(box, task, mode)
             await box.stop_processes()
             files = await _take_reports(box)
@@ -83,9 +84,22 @@ async def verify(task: BoxTask, artefacts: bytes, options: BoxOptions, mode: Ver
     return _conclude(task, result, files, withheld)
 
 
+async def take_pristine(box: Box, task: BoxTask) -> bytes:
+    """Return what a fresh box has at the paths of the artefacts.
+
+    Raises:
+        EnvironmentFailed: that is already more than may be taken, so that no work can be.
+    """
+    try:
+        return await box.take(task.artefacts)
+    except TooMuch:
+        raise EnvironmentFailed("The task's own files at {paths} are more than the {megabytes} MB that may be taken to the verifier. Declare less of them (artifacts in task.toml).", kind="image_too_large", paths=", ".join(task.artefacts), megabytes=ARTEFACT_BYTES >> 20) from None  # fmt: skip
+
+
 async def verify_in_place(box: Box, task: BoxTask) -> Verification:
     """Run the tests of a task in the box that the agent had, its processes alive: only to compare with the official harness."""
     await box.put(task.tests.archive(TESTS))
+    await box.run(["sh", "-c", _PREPARE.format(script=task.test_script)], 60)
     result = await _run_tests(box, task, "shared")
     return _conclude(task, result, await _take_reports(box), {})
 
@@ -102,7 +116,9 @@ async def run_solution(task: BoxTask, options: BoxOptions) -> tuple[Verification
         variables = {**task.variables, **task.solution_variables}
         await box.run(["sh", "-c", f"chmod +x {script}; exec {script}"], task.seconds, folder=task.folder, user=task.agent_user, variables=variables)  # fmt: skip
         await box.stop_processes()
-        await collect(box, task)
+        collected = await collect(box, task)
+        if collected is not None and collected.code != 0:
+            return Verification(fault="collect_failed", output=collected.output), b""
         artefacts = await box.take(task.artefacts)
     return await verify(task, artefacts, options, "separate"), artefacts
 
@@ -122,68 +138,68 @@ async def _take_reports(box: Box) -> dict[str, bytes] | None:
         return None
 
 
+_PREPARE = f"mkdir -p {LOGS} && chmod 777 {LOGS} && chmod +x {TESTS}/{{script}}"
+
+
+async def _prepare_tests(box: Box, task: BoxTask) -> None:
+    """Make the folder of the reports, without what an image or an artefact has there.
+
+    Raises:
+        EnvironmentDied: it cannot be made.
+    """
+    command = f'mkdir -p "$0"; rm -rf {LOGS} && {_PREPARE.format(script=task.test_script)}'
+    prepared = await box.run(["sh", "-c", command, task.folder], 60)
+    if prepared.code != 0:
+        raise EnvironmentDied("The box failed: {error}", kind="verifier_folder", error=prepared.output[-800:] or "-")
+
+
 async def _run_tests(box: Box, task: BoxTask, mode: VerifierMode) -> CommandResult:
-    script = f"{TESTS}/{task.test_script}"
-    await box.run(["sh", "-c", f"mkdir -p {LOGS} && chmod 777 {LOGS} && chmod +x {script}"], 60)
+    """Run the tests.
+
+    Raises:
+        EnvironmentDied: they did not begin, whatever the exit code, or the box did not survive them.
+    """
+    begun = f"{secrets.token_hex(16)}\n"
+    command = ["sh", "-c", 'echo "$0"; exec "$@"', begun.strip(), f"{TESTS}/{task.test_script}"]
     variables = {**task.variables, **task.verifier_variables, MODE: mode}
-    return await box.run(
-        [script], task.verifier_seconds, folder=task.folder, user=task.verifier_user, variables=variables
-    )
+    result = await box.run(command, task.verifier_seconds, folder=task.folder, user=task.verifier_user, variables=variables)  # fmt: skip
+    if not result.head.startswith(begun):
+        raise EnvironmentDied("The box failed: {error}", kind="verifier_start", error=result.output[-800:] or "-")
+    return replace(result, head=result.head.removeprefix(begun))
 
 
 async def _replace_artefacts(box: Box, task: BoxTask, pristine: bytes, archive: bytes, keep: Sequence[str]) -> None:
     """Put the agent's artefacts into the place of the box's own; of those that are withheld the box keeps its own."""
-    await box.run(["rm", "-rf", "--", *task.artefacts], 60)
+    removed = await box.run(["sh", "-c", 'rm -rf -- "$@"; true', "sh", *task.artefacts], 60)
+    if removed.code != 0:  # nothing of the agent's is in the box yet
+        raise EnvironmentFailed("The box failed: {error}", kind="engine", error=removed.output[-800:] or "-")
     await box.put(archive)
     if keep:
         own = check_archive(pristine, task.artefacts)
-        others = [path for path in _hashes(own.archive) if path not in keep]
-        await box.put(check_archive(own.archive, task.artefacts, {path: say("the agent's own counts") for path in others}).archive)  # fmt: skip
-
-
-async def _find_steering(box: Box, task: BoxTask, artefacts: bytes) -> dict[str, Sentence]:
-    """Return what of the artefacts steers test runners and is not the same in a fresh box."""
-    own = _hashes(await box.take(task.artefacts))
-    unwanted: dict[str, Sentence] = {}
-    for path, (content_hash, has_table) in _hashes(artefacts).items():
-        if (STEERING.search(path) or has_table) and own.get(path, ("", False))[0] != content_hash:
-            unwanted[path] = say("it steers test runners")
-    return unwanted
-
-
-def _hashes(archive: bytes) -> dict[str, tuple[str, bool]]:
-    """Return of each entry a fingerprint, and whether it is a project file with settings of pytest."""
-    found: dict[str, tuple[str, bool]] = {}
-    with tarfile.open(fileobj=io.BytesIO(archive)) as source:
-        for entry in source:
-            if entry.isdir():
-                continue
-            content = source.extractfile(entry) if entry.isreg() else None
-            data = content.read() if content is not None else b"\0" + entry.linkname.encode("utf-8", "replace")
-            has_table = entry.name.endswith("pyproject.toml") and _PYTEST_TABLE.search(data) is not None
-            found["/" + entry.name.lstrip("/")] = (hashlib.sha256(data).hexdigest(), has_table)
-    return found
+        others = {path: say("the agent's own counts") for path in names_of(own.archive) if path not in keep}
+        await box.put(check_archive(own.archive, task.artefacts, others).archive)
 
 
 def _conclude(task: BoxTask, result: CommandResult, files: Mapping[str, bytes] | None, withheld: Mapping[str, str]) -> Verification:  # fmt: skip
-    shown = tuple(dict.fromkeys(next(filter(None, match.groups())) for match in _SHOWN.finditer(result.output)))
     verification = Verification(
-        shown=shown,
+        shown=find_shown_tests(result.output),
         withheld=withheld,
         output=result.output[-4_000:],
         was_late=result.was_late,
         seconds=result.seconds,
+        was_cut=result.dropped_bytes > 0,
     )
     if result.was_late:
         return verification
     if task.verdict == "exit code":
-        return msgspec.structs.replace(verification, rewards={"reward": float(result.code == 0)})
+        return replace(verification, rewards={"reward": float(result.code == 0)})
     if files is None:
-        return msgspec.structs.replace(verification, fault="too_much")
+        return replace(verification, fault="too_much")
     if task.verdict == "log":
-        return msgspec.structs.replace(verification, log=files.get(_LOG, b"").decode("utf-8", "replace"))
+        log = files.get(_LOG)
+        return replace(verification, fault="no_log") if log is None else replace(verification, log=log.decode("utf-8", "replace"))  # fmt: skip
     try:
         rewards = read_rewards(files.get(_JSON), files.get(_TEXT))
     except RewardFault as fault:
-        return msgspec.structs.replace(verification, fault=fault.kind)
-    return msgspec.structs.replace(verification, rewards=rewards)
+        return replace(verification, fault=fault.kind)
+    return replace(verification, rewards=rewards)
