@@ -6,15 +6,18 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from proctor.api import evaluate
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
+from proctor.core.sample import ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor_benchmarks import harbor
+from proctor_benchmarks import harbor, swebench
 from proctor_benchmarks.boxes import blobs, engines, opening
-from proctor_benchmarks.boxes.archives import archive_of, read_files
+from proctor_benchmarks.boxes.archives import FileSet, archive_of, read_files
 from proctor_benchmarks.boxes.box_task import sample_of
 from proctor_benchmarks.boxes.contract import BoxLimits, TooMuch
 from proctor_benchmarks.boxes.engines import EngineBox, start_arguments
@@ -23,6 +26,7 @@ from proctor_benchmarks.boxes.namespace import lacks
 from proctor_benchmarks.boxes.opening import BoxOptions, choose_backend
 from proctor_benchmarks.boxes.verifier_scorer import VerifierScorer
 from proctor_benchmarks.harbor.task_folder import read_task
+from proctor_benchmarks.swebench.rows import read_rows
 
 pytestmark = pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
 FAKE = Path(__file__).parents[2] / "fakes" / "fake_engine.py"
@@ -143,22 +147,62 @@ async def test_an_engine_that_fails_the_verifier_gives_no_zero(
     assert isinstance(verdict, Unscored), verdict
 
 
-def test_the_first_calls_of_a_row_of_swe_bench_are_those_of_its_image(engine: Path, tmp_path: Path) -> None:
-    setup = "git init -q . && git config user.email a@b && git config user.name a && echo 'x = 1' > mod.py && git add . && git commit -qm a"
+TEST_X = """#!/bin/bash
+echo '>>>>> Start Test Output'
+cd /testbed; if grep -q 'x = 2' mod.py; then echo PASSED t.py::test_x; else echo FAILED t.py::test_x; fi
+echo '>>>>> End Test Output'
+"""
+
+
+@pytest.fixture
+def rows(engine: Path, tmp_path: Path) -> Path:
+    """Return a file with a row of SWE-bench whose image has a repository."""
     repository = engine / "images" / "swe" / "testbed"
     repository.mkdir(parents=True)
-    subprocess.run(
-        ["sh", "-c", setup], cwd=repository, check=True, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
-    )
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=repository, check=True, capture_output=True, text=True
-    ).stdout.strip()
+
+    def git(command: str) -> str:
+        environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+        return subprocess.run(["sh", "-c", command], cwd=repository, check=True, env=environment, capture_output=True, text=True).stdout  # fmt: skip
+
+    git("git init -q . && git config user.email a@b && git config user.name a && mkdir -p src/_pytest")
+    git("echo 'x = 1' | tee mod.py src/_pytest/code.py; echo own > setup.cfg; echo '*.egg-info' > .gitignore")
+    git("git add . && git commit -qm a; mkdir a.egg-info; echo kept > a.egg-info/entry_points.txt")
+    commit = git("git rev-parse HEAD").strip()
     patch = "diff --git a/mod.py b/mod.py\n--- a/mod.py\n+++ b/mod.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
-    script = "#!/bin/bash\necho '>>>>> Start Test Output'\ncd /testbed; if grep -q 'x = 2' mod.py; then echo PASSED t.py::test_x; else echo FAILED t.py::test_x; fi\necho '>>>>> End Test Output'\n"
-    row = {"instance_id": "a__b-1", "problem_statement": "x is wrong", "base_commit": commit, "FAIL_TO_PASS": '["t.py::test_x"]', "PASS_TO_PASS": [], "patch": patch, "image": "swe", "eval_script": script, "log_parser": "parse_log_pytest", "repo": "a/b"}  # fmt: skip
+    row = {"instance_id": "a__b-1", "problem_statement": "x is wrong", "base_commit": commit, "FAIL_TO_PASS": '["t.py::test_x"]', "PASS_TO_PASS": [], "patch": patch, "image": "swe", "eval_script": TEST_X, "log_parser": "parse_log_pytest", "repo": "a/b"}  # fmt: skip
     (tmp_path / "rows.jsonl").write_text(json.dumps(row), "utf-8")
-    for agent, points in (("baseline:oracle", 1), ("baseline:null", 0)):
-        run = evaluate(f"swebench:{tmp_path / 'rows.jsonl'}", agent=agent, store=":memory:")
-        (verdict,) = run.verdicts()
-        assert isinstance(verdict.result, Score), verdict.result
-        assert verdict.result.points == points, verdict.result.details
+    return tmp_path / "rows.jsonl"
+
+
+@pytest.mark.parametrize(("agent", "points"), [("baseline:oracle", 1), ("baseline:null", 0)])
+def test_a_row_of_swe_bench_is_done_and_judged_in_its_image(agent: str, points: float, rows: Path) -> None:
+    (verdict,) = evaluate(f"swebench:{rows}", agent=agent, store=":memory:").verdicts()
+    assert isinstance(verdict.result, Score), verdict.result
+    assert verdict.result.points == points, verdict.result.details
+
+
+STEERED = """
+echo 'x = 2' | tee mod.py src/_pytest/code.py > src/_pytest/new.py; echo stolen > setup.cfg; mkdir -p täst lib pluggy
+echo > täst/conftest.py; printf '[ tool.pytest.ini_options ]\\n' > lib/pyproject.toml; echo '[tool.black]' > pyproject.toml
+echo > pytest.py; echo > pluggy/__init__.py; mkdir b.egg-info; echo forged > b.egg-info/entry_points.txt; git add -f b.egg-info
+"""
+SEEN = "cat setup.cfg a.egg-info/entry_points.txt; git -c core.quotePath=false status --short --untracked-files=all"
+
+
+async def test_what_steers_the_tests_of_swe_bench_is_put_back_and_named(rows: Path) -> None:
+    _, instance, task = next(read_rows(rows))
+    eval_script = f"#!/bin/bash\ncd /testbed; {{ {SEEN}; }} | sed 's/^/seen: /'\n{TEST_X}"
+    task = replace(task, tests=FileSet(texts={**task.tests.texts, "eval.sh": eval_script}))
+    options = BoxOptions(backend="docker")
+    async with BoxEnvironment(task, options) as environment:
+        await environment.state()
+        await environment.call(ToolCall(name="run", arguments={"command": STEERED}))
+        state = await environment.state()
+    sample = sample_of("a__b-1", task)
+    sample = replace(sample, meta={**sample.meta, swebench.META: msgspec.to_builtins(instance)})
+    verdict = await VerifierScorer(options, grade=swebench.grade_log)(sample, Trajectory(state=state))
+    assert isinstance(verdict, Score), verdict
+    assert sorted(verdict.details["withheld"]) == sorted(["setup.cfg", "täst/conftest.py", "lib/pyproject.toml", "pytest.py", "pluggy/__init__.py", "b.egg-info/entry_points.txt"]), verdict.details["output"]  # fmt: skip
+    seen = [line.removeprefix("seen: ") for line in verdict.details["output"].splitlines() if line.startswith("seen: ")]
+    assert seen == ["own", "kept", " M mod.py", " M src/_pytest/code.py", "?? pyproject.toml", "?? src/_pytest/new.py"]
+    assert verdict.points == 1

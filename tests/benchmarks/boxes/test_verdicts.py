@@ -1,5 +1,6 @@
 """What becomes of a verifier's run: a failure that the task's own solution does not show is the agent's, others are nobody's."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def grade(sample: Sample, log: str) -> Score | Unscored:
 
 
 async def judge(
-    monkeypatch: pytest.MonkeyPatch, verification: Verification, task: BoxTask = TASK, *, solution: Verification = RIGHT, mode: VerifierMode = "guarded", **left: object
+    monkeypatch: pytest.MonkeyPatch, verification: Verification, task: BoxTask = TASK, *, solution: Verification = RIGHT, mode: VerifierMode = "guarded", left: Mapping[str, object] = {}
 ) -> Score | Unscored:  # fmt: skip
     """Return the verdict where the verifier says one thing of the agent's work and another of the task's own solution."""
 
@@ -109,7 +110,7 @@ async def test_work_that_cannot_be_collected_is_a_zero_where_that_of_the_solutio
     solution: Verification, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = {"collect_failed": "fatal: not a git repository"}
-    verdict = await judge(monkeypatch, RIGHT, LOG_TASK, solution=solution, **left)
+    verdict = await judge(monkeypatch, RIGHT, LOG_TASK, solution=solution, left=left)
     if solution is RIGHT:
         assert isinstance(verdict, Score)
         assert (verdict.points, verdict.details["error_class"]) == (0, "collect_failed")

@@ -1,6 +1,7 @@
 """SWE-bench, `swebench:FILE`: resolve issues of repositories, graded as the official harness grades them."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -14,12 +15,14 @@ from proctor.core.task import Task
 from proctor_benchmarks.boxes.box_task import sample_of
 from proctor_benchmarks.boxes.tasks import BoxTaskOptions, task_in_boxes
 from proctor_benchmarks.swebench import parity
-from proctor_benchmarks.swebench.grading import SweGrade, grade
+from proctor_benchmarks.swebench.grading import START, SweGrade, grade
 from proctor_benchmarks.swebench.instance import SweInstance
 from proctor_benchmarks.swebench.rows import read_rows
+from proctor_benchmarks.swebench.scripts import WITHHELD
 
 PREFIX = "swebench:"
 META = "swebench"
+MOST_WITHHELD = 100  # files that a verdict names
 
 
 def task(name: str, **options: object) -> Task:
@@ -53,7 +56,10 @@ def grade_log(sample: Sample, log: str) -> Score | Unscored:
         verdict = grade(instance, log)
     except parity.PARSER_ERRORS as error:
         return Unscored(why="scorer_failed", reason=say("The parser {parser} fails on this log ({error}).", parser=instance.log_parser, error=type(error).__name__), details={"kind": "parser"})  # fmt: skip
-    details = {"report": verdict.report(), "output": log[-4_000:]}
+    details: dict[str, Any] = {"report": verdict.report(), "output": log[-4_000:]}
+    before_tests = log.partition(START)[0].splitlines()
+    if files := [line.removeprefix(WITHHELD) for line in before_tests if line.startswith(WITHHELD)]:
+        details["withheld"] = dict.fromkeys(files[:MOST_WITHHELD], str(say("it steers test runners")))
     if verdict.is_environment:
         return Unscored(why="scorer_failed", reason=say("The tests could not run: {reason}.", reason=verdict.infra_reason), details={**details, "kind": verdict.infra_reason})  # fmt: skip
     return Score(points=int(verdict.resolved), reason=_reason(verdict), details=details)

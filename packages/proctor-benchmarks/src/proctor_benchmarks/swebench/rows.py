@@ -19,40 +19,13 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.runtime.json_file import read_json, read_json_lines
 from proctor_benchmarks.boxes.archives import FileSet
-from proctor_benchmarks.boxes.box_task import LOGS, PUBLISHED, BoxTask
+from proctor_benchmarks.boxes.box_task import PUBLISHED, BoxTask
 from proctor_benchmarks.swebench.grading import PARSER_NAMES
 from proctor_benchmarks.swebench.instance import EvalType, SweInstance
+from proctor_benchmarks.swebench.scripts import COLLECT, FOLDER, SOLVE, TEST
 
-FOLDER = "/testbed"
 VERIFIER_SECONDS = 1_800.0  # as officially
 NEEDED = ("image", "eval_script", "log_parser")
-_PATCH = f"{PUBLISHED}/patch.diff"
-_COLLECT = f'mkdir -p {PUBLISHED} && git add -A && git -c core.fileMode=false diff --cached --binary "$BASE" > {_PATCH}'
-_TEST = f"""#!/bin/bash
-cd {FOLDER}
-patch={_PATCH}
-untracked() {{ git ls-files --others | grep -E "$steering" | sort; }}
-steering='(^|/)(conftest\\.py|pytest\\.ini|tox\\.ini|setup\\.cfg|(site|user)customize\\.py|[^/]*\\.pth|\\.npmrc|(jest|vitest|karma)\\.conf[^/]*)$'
-{{
-  before=$(untracked)
-  applied=
-  for command in "git apply --verbose" "git apply --verbose --3way" "git apply --verbose --reject" "patch --batch --forward --fuzz=5 -p1 -i"; do
-    if $command $patch; then applied=1; break; fi
-    if [ "${{command%% *}}" != patch ]; then git checkout -- . ; git clean -fd; fi
-  done
-  if [ -z "$applied" ] && git apply --check --reverse $patch; then applied=1; fi
-  if [ -z "$applied" ]; then echo '>>>>> Patch Apply Failed'; exit 0; fi
-  echo '>>>>> Applied Patch'
-  if [ "$PROCTOR_VERIFIER" = guarded ]; then
-    git -c core.quotePath=false diff --name-only HEAD | grep -E "$steering" | while read -r file; do
-      echo "withheld: $file"; git checkout HEAD -- "$file" 2>/dev/null || rm -f -- "$file"
-    done
-    comm -13 <(echo "$before") <(untracked) | while read -r file; do echo "withheld: $file"; rm -f -- "$file"; done
-  fi
-  /bin/bash /tests/eval.sh
-}} > {LOGS}/log.txt 2>&1
-"""
-_SOLVE = f"#!/bin/bash\ncd {FOLDER} && git apply /solution/patch.diff\n"
 
 
 class SweRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,9 +97,9 @@ def _task(row: SweRow) -> BoxTask:
         folder=FOLDER,
         variables={"BASE": row.base_commit},
         artefacts=(PUBLISHED,),
-        tests=FileSet(texts={"test.sh": _TEST, "eval.sh": script}),
-        solution=FileSet(texts={"solve.sh": _SOLVE, "patch.diff": row.patch}) if row.patch else FileSet(),
+        tests=FileSet(texts={"test.sh": TEST, "eval.sh": script}),
+        solution=FileSet(texts={"solve.sh": SOLVE, "patch.diff": row.patch}) if row.patch else FileSet(),
         verdict="log",
-        collect=f"BASE={row.base_commit}; {_COLLECT}",
+        collect=f"BASE={row.base_commit}; {COLLECT}",
         verifier_seconds=VERIFIER_SECONDS,
     )
