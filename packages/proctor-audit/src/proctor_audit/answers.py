@@ -1,16 +1,18 @@
 """Scripted answers that are sent through the whole path of a task, and the verdicts on them, as JSON."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.sample import Message, Part, Sample, Text, ToolCall, Turn
 from proctor.core.sentence import Sentence, clip
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 
+PROBE = "proctor_audit_probe"  # a name that means something in the worker only
 SHOWN = 2_000  # characters of a witness in reports
 
 
@@ -56,10 +58,16 @@ class ScorerVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerVerdicts(msgspec.Struct, frozen=True, kw_only=True):
-    """What all scorers said of one answer; `fault` is the kind of what kept them from it, such as `worker_hung`."""
+    """What all scorers said of one answer.
+
+    Attributes:
+        fault: the kind of what kept them from it, such as `worker_hung`.
+        ran: True if a scorer ran a call of `PROBE` that the answer held.
+    """
 
     verdicts: tuple[ScorerVerdict, ...] = ()
     fault: str = ""
+    ran: bool = False
 
     @property
     def passed(self) -> tuple[ScorerVerdict, ...]:
@@ -70,6 +78,11 @@ class AnswerVerdicts(msgspec.Struct, frozen=True, kw_only=True):
     def failed(self) -> tuple[ScorerVerdict, ...]:
         """Return the verdicts with less than full points."""
         return tuple(verdict for verdict in self.verdicts if verdict.passed is False)
+
+    def without(self, kinds: Collection[str]) -> "AnswerVerdicts":
+        """Return them without those of scorers of these kinds, such as `limits`."""
+        kept = tuple(verdict for verdict in self.verdicts if verdict.scorer.partition(":")[0] not in kinds)
+        return replace(self, verdicts=kept)
 
     @property
     def is_full(self) -> bool:

@@ -1,7 +1,6 @@
 """What a check is given: the samples, and what answers to them earn."""
 
 import random
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from proctor.core.sample import Sample
-from proctor.core.sentence import Sentence
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
 from proctor.engine.scoring import BoundScorer
 from proctor_audit.answers import ORACLE, AnswerVerdicts, AuditAnswer
+from proctor_audit.cage_faults import describe_fault
 from proctor_audit.check import AuditCheck
 from proctor_audit.findings import (
     AuditFinding,
@@ -78,7 +78,7 @@ class Audit:
         self._scoring = scoring
         self._where = where or {}
         self._verdicts: dict[tuple[object, ...], AnswerVerdicts] = {}
-        self._faults: Counter[str] = Counter()
+        self._faults: dict[str, set[object]] = {}  # the answers by what kept them from a score
 
     @cached_property
     def drawn(self) -> Sequence[Sample]:
@@ -109,9 +109,29 @@ class Audit:
         if known is None:
             self.calls += 1
             known = self._verdicts[key] = self._scoring.score(sample, answer)
-        if known.fault and self.check is not None:
-            self._faults[f"{self.check.name} {known.fault}"] += 1
+        if known.fault:
+            self.note_fault(known.fault, key)
         return known
+
+    def leave_out(self, reason: Sentence) -> None:
+        """Say that the check that is being made does not apply to some samples."""
+        assert self.check is not None
+        self.not_checked.append(NotChecked(check=self.check.name, cls=self.check.cls, reason=reason))
+
+    def note_fault(self, fault: str, answer: object) -> None:
+        """Count an answer that was not scored, as the scorer could not be asked; once for a check."""
+        self._faults.setdefault(fault, set()).add(answer)
+
+    def report_faults(self, check: str, cls: FindingClass) -> None:
+        """Add the answers that were not scored since the last report to what was not checked."""
+        for fault, answers in sorted(self._faults.items()):
+            reason = say(
+                "{count} answers were not scored: {fault}",
+                count=len(answers),
+                fault=describe_fault(fault),
+            )
+            self.not_checked.append(NotChecked(check=check, cls=cls, reason=reason, applies=True))
+        self._faults.clear()
 
     def says(self, sample: Sample, text: str) -> AnswerVerdicts:
         """Return the scorers' verdicts on a text as the answer."""
@@ -154,18 +174,10 @@ class Audit:
     def run(self, check: AuditCheck) -> Iterator[AuditFinding]:
         """Run a check, and record the reason if it could not be run."""
         self.check = check
-        yield from check.find(self)
-        for key, count in sorted(self._faults.items()):
-            self._note_faults(check, key.partition(" ")[2], count)
-        self._faults.clear()
-
-    def _note_faults(self, check: AuditCheck, fault: str, count: int) -> None:
-        from proctor.core.sentence import say
-
-        reason = say(
-            "{count} answers were not scored, as the scorer's process failed: {fault}", count=count, fault=fault
-        )
-        self.not_checked.append(NotChecked(check=check.name, cls=check.cls, reason=reason, applies=True))
+        try:
+            yield from check.find(self)
+        finally:
+            self.report_faults(check.name, check.cls)
 
 
 def attempt(sample: Sample, answer: AuditAnswer, verdicts: AnswerVerdicts) -> dict[str, Any]:
@@ -177,6 +189,7 @@ def attempt(sample: Sample, answer: AuditAnswer, verdicts: AnswerVerdicts) -> di
             {"scorer": verdict.scorer, "value": verdict.value, "passed": verdict.passed, "why": verdict.why}
             for verdict in verdicts.verdicts
         ],
+        **({"ran": True} if verdicts.ran else {}),
     }
 
 

@@ -5,7 +5,11 @@ from typing import Any
 
 import msgspec
 
+from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
+from proctor.trajectory_matching.arguments import ArgumentRules
+from proctor.trajectory_matching.expectation import ExpectedCall, expected_of
+from proctor.trajectory_matching.options import how_of, options_of
 
 DIALECT = {"dict": "object", "float": "number", "double": "number", "tuple": "array", "list": "array", "str": "string", "int": "integer", "bool": "boolean"}  # fmt: skip
 STANDARD = frozenset(("object", "number", "array", "string", "integer", "boolean", "null"))
@@ -13,11 +17,21 @@ NAMED_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties")
 
 
 class GoldCall(msgspec.Struct, frozen=True, kw_only=True):
-    """An expected call; each argument with the values that are accepted for it, and the names of those that may be left out."""
+    """An expected call; each argument with the values that are accepted for it.
+
+    Attributes:
+        optional: the arguments that may be left out.
+        matched: the arguments that a matcher compares, so that no value is known that passes.
+        is_complete: True if an agent may give no arguments but these.
+        is_needed: False if the call may be left out, or another one does as well.
+    """
 
     name: str
     arguments: Mapping[str, Sequence[Any]]
     optional: frozenset[str] = frozenset()
+    matched: frozenset[str] = frozenset()
+    is_complete: bool = True
+    is_needed: bool = True
     turn: int = 0
 
     @property
@@ -27,19 +41,22 @@ class GoldCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ToolSchema(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool with its parameters as a JSON schema of draft 2020-12."""
+    """A tool with its parameters as a JSON schema of draft 2020-12, and the turn that offers it."""
 
     name: str
     parameters: Mapping[str, Any]
+    turn: int = 0
 
 
 def tools_of(sample: Sample) -> list[ToolSchema]:
     """Return the tools that a sample offers, as its turns or its `functions` say."""
-    offered = [(tool.name, tool.parameters) for turn in sample.turns for tool in turn.tools]
+    offered = [(tool.name, tool.parameters, number) for number, turn in enumerate(sample.turns) for tool in turn.tools]
     functions = sample.meta.get("functions")
     if not offered and isinstance(functions, Sequence) and not isinstance(functions, str):
-        offered = [(each["name"], each.get("parameters", {})) for each in functions if _names_tool(each)]
-    return [ToolSchema(name=name, parameters=standard_schema(parameters)) for name, parameters in offered]
+        offered = [(each["name"], each.get("parameters", {}), 0) for each in functions if _names_tool(each)]
+    return [
+        ToolSchema(name=name, parameters=standard_schema(parameters), turn=turn) for name, parameters, turn in offered
+    ]
 
 
 def _names_tool(value: object) -> bool:
@@ -86,35 +103,60 @@ def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 def gold_calls(sample: Sample) -> list[GoldCall]:
     """Return the calls that a sample expects; empty where it expects none, or says so in another form."""
+    try:
+        rules = how_of(options_of(sample), {}).rules
+    except BadInput:  # which the scorer reports
+        return []
     references = [(number, turn.reference) for number, turn in enumerate(sample.turns) if turn.reference is not None]
-    found = [call for number, reference in references for call in _calls_in(reference, number)]
-    return found or [*_calls_in(sample.target, 0)]
+    expected = [call for number, reference in references for call in _calls_in(reference, number, rules)]
+    if expected or (isinstance(sample.target, Mapping) and "calls" not in sample.target):
+        return expected
+    return [*_calls_in(sample.target, 0, rules)]
 
 
-def _calls_in(reference: object, turn: int) -> Iterator[GoldCall]:
-    if isinstance(reference, Mapping):
-        reference = reference.get("calls")
-    if not isinstance(reference, list | tuple):
+def _calls_in(reference: object, turn: int, rules: ArgumentRules) -> Iterator[GoldCall]:
+    listed = reference.get("calls") if isinstance(reference, Mapping) else reference
+    with_alternatives = [*_with_alternatives(listed, turn)]
+    if with_alternatives:
+        yield from with_alternatives
         return
-    for each in reference:
+    try:
+        expected = expected_of(reference)
+    except BadInput:
+        return
+    calls = expected.calls or ()
+    are_needed = not expected.alternatives and expected.minimum in (None, len(calls))
+    for call in calls:
+        yield _gold_call(call, turn, rules, is_needed=are_needed and not call.optional and not call.either)
+
+
+def _gold_call(call: ExpectedCall, turn: int, rules: ArgumentRules, *, is_needed: bool) -> GoldCall:
+    policy = rules.policy_for(call)
+    by_rule = (key.removeprefix(f"{call.name}.") for key in (*rules.match, *rules.ignore))
+    matched = frozenset((*call.match, *by_rule))
+    given = {} if policy == "ignore" else call.arguments or {}
+    return GoldCall(
+        name=call.name,
+        arguments={name: [value] for name, value in given.items() if name not in matched},
+        matched=matched,
+        is_complete=policy == "equal" and call.arguments is not None,
+        is_needed=is_needed,
+        turn=turn,
+    )
+
+
+def _with_alternatives(listed: object, turn: int) -> Iterator[GoldCall]:
+    """Yield calls that are written as objects of their names, each argument with a list of accepted values."""
+    for each in listed if isinstance(listed, list | tuple) else ():
         if isinstance(each, list | tuple):
-            yield from _calls_in(each, turn)
-        elif isinstance(each, Mapping) and isinstance(each.get("name"), str):
-            arguments = each.get("arguments", each.get("args"))
-            values = {name: [value] for name, value in arguments.items()} if isinstance(arguments, Mapping) else {}
-            matched = each.get("match") or {}
-            yield GoldCall(
-                name=each["name"],
-                arguments={name: value for name, value in values.items() if name not in matched},
-                turn=turn,
-            )
-        elif isinstance(each, Mapping):
+            yield from _with_alternatives(each, turn)
+        elif isinstance(each, Mapping) and not isinstance(each.get("name"), str):
             for name, accepted in each.items():
                 if isinstance(accepted, Mapping) and all(isinstance(values, list) for values in accepted.values()):
-                    yield _with_alternatives(str(name), accepted, turn)
+                    yield _of_alternatives(str(name), accepted, turn)
 
 
-def _with_alternatives(name: str, accepted: Mapping[str, Sequence[Any]], turn: int) -> GoldCall:
+def _of_alternatives(name: str, accepted: Mapping[str, Sequence[Any]], turn: int) -> GoldCall:
     """Return a call whose arguments are lists of accepted values, in which "" says that the argument may be left out."""
     optional = frozenset(key for key, values in accepted.items() if "" in values)
     return GoldCall(

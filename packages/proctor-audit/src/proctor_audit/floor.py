@@ -1,6 +1,6 @@
 """Measure what agents that know nothing earn: the floor that the score of a real one stands on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import msgspec
 
@@ -18,6 +18,7 @@ class AuditFloor(msgspec.Struct, frozen=True, kw_only=True):
     """What one such agent earns: the share of the points by the first scorer, with a Wilson interval.
 
     Attributes:
+        unscored: how many samples are left out, as the answer got no score.
         answer: the constant that it says, if it is one.
     """
 
@@ -26,6 +27,7 @@ class AuditFloor(msgspec.Struct, frozen=True, kw_only=True):
     low: float
     high: float
     count: int
+    unscored: int = 0
     answer: str = ""
 
 
@@ -41,6 +43,7 @@ def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
         key=lambda each: -1.0 if each is None else each.value,
         default=None,
     )
+    audit.report_faults("floor", "look")
     return tuple(each for each in (*found, best) if each is not None)
 
 
@@ -52,10 +55,16 @@ def _floor(audit: Audit, agent: str, say: Callable[[Sample], str], answer: str =
         for verdict in audit.score(sample, AuditAnswer(text=say(sample))).verdicts[:1]
         if (value := verdict.value) is not None
     ]
-    return None if not values else _estimate(agent, values, answer)
-
-
-def _estimate(agent: str, values: Sequence[float], answer: str) -> AuditFloor:
+    if not values:
+        return None
     mean = sum(values) / len(values)
     between = wilson(mean, len(values))
-    return AuditFloor(agent=agent, value=mean, low=between.low, high=between.high, count=len(values), answer=answer)
+    return AuditFloor(
+        agent=agent,
+        value=mean,
+        low=between.low,
+        high=between.high,
+        count=len(values),
+        unscored=len(samples) - len(values),
+        answer=answer,
+    )

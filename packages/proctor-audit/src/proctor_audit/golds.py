@@ -4,10 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
+from proctor.core.own_code import is_ours
 from proctor.core.sample import Sample
-from proctor.core.sentence import clip
+from proctor.core.sentence import clip, say
 from proctor_audit.answers import ORACLE, AnswerVerdicts, AuditAnswer
 from proctor_audit.audit import NO_TARGET, Audit, attempt
+from proctor_audit.calls import gold_calls
 from proctor_audit.variants import calls_answer, plain_calls
 from proctor_audit.wording import is_empty_target, targets_of, text_of_target
 
@@ -19,6 +23,7 @@ BOUNDED = (
     "token_embedding_f1",
     "response",
 )  # measures that a perfect text need not fill
+NOT_FILLED = frozenset((*NO_TARGET, *BOUNDED))  # scorers under which a right answer need not earn full points
 SHOWN = 60
 MOST_FORMS = 5  # accepted targets that are tried
 
@@ -27,18 +32,48 @@ GoldAttempt = tuple[dict[str, Any], AnswerVerdicts]
 
 def gold_attempts(audit: Audit) -> Iterator[tuple[Sample, Sequence[GoldAttempt]]]:
     """Yield each sample that has a target, with the answers made of it and what they earn."""
-    kinds = {scorer.name.partition(":")[0] for scorer in audit.scorers}
-    if kinds and kinds <= {*NO_TARGET, *BOUNDED}:
+    kinds = kinds_of(audit)
+    if kinds and kinds <= NOT_FILLED:
         return
     has_oracle = audit.task.oracle is not None or audit.task.oracle_agent is not None
+    unknown = 0
     for sample in audit.samples:
         if is_empty_target(sample.target) and not has_oracle:
             continue
-        answers = [ORACLE] if has_oracle else [AuditAnswer(text=text) for text in gold_texts(sample, kinds)]
-        if not answers:
-            continue
-        scored = [(answer, audit.score(sample, answer)) for answer in answers]
-        yield sample, [(attempt(sample, answer, verdicts), verdicts) for answer, verdicts in scored]
+        scored = [(answer, audit.score(sample, answer)) for answer in gold_answers(audit, sample, kinds)]
+        unknown += not scored
+        if scored and not any(
+            verdicts.fault for _, verdicts in scored
+        ):  # the form not scored may be the one that passes
+            yield sample, [(attempt(sample, answer, verdicts), verdicts) for answer, verdicts in scored]
+    if unknown:
+        reason = say("{count} samples have a target from which no right answer can be written", count=unknown)
+        audit.leave_out(reason)
+
+
+def kinds_of(audit: Audit) -> set[str]:
+    """Return the kinds of the scorers, such as `choice` of `choice:letters`."""
+    return {scorer.name.partition(":")[0] for scorer in audit.scorers}
+
+
+def gold_answers(audit: Audit, sample: Sample, kinds: set[str]) -> list[AuditAnswer]:
+    """Return what should pass: the right answer as the task has it, else the target as a text, with the calls that are expected.
+
+    Nothing where a matcher compares arguments, as no value is known that passes; only an oracle of the user knows one.
+    """
+    oracle = audit.task.oracle
+    is_matched = any(call.matched for call in gold_calls(sample))
+    if audit.task.oracle_agent is not None or oracle is not None:
+        is_read = oracle is not None and is_ours(str(getattr(oracle, "__module__", "")))
+        return [] if is_matched and is_read else [ORACLE]
+    if is_matched:
+        return []
+    texts = [AuditAnswer(text=text) for text in gold_texts(sample, kinds)]
+    calls = plain_calls(sample)
+    if calls is None:
+        return [] if gold_calls(replace(sample, target=None)) else texts
+    answer = calls_answer(calls)
+    return [*texts, *(replace(answer, text=each.text) for each in texts[:1]), answer]
 
 
 def gold_texts(sample: Sample, kinds: set[str]) -> list[str]:
@@ -73,15 +108,18 @@ def gold_shown(sample: Sample) -> str:
 
 def passing_gold(audit: Audit, sample: Sample) -> dict[str, Any] | None:
     """Return the attempt with which the target of a sample earns full points; None if it does not."""
-    kinds = {scorer.name.partition(":")[0] for scorer in audit.scorers}
-    has_oracle = audit.task.oracle is not None or audit.task.oracle_agent is not None
-    calls = plain_calls(sample)
-    if calls is not None:  # as the variants are made, so that nothing but the variant differs
-        answer = calls_answer(calls)
-        verdicts = audit.score(sample, answer)
-        return attempt(sample, answer, verdicts) if verdicts.is_full else None
-    for answer in [ORACLE] if has_oracle else [AuditAnswer(text=text) for text in gold_texts(sample, kinds)]:
-        verdicts = audit.score(sample, answer)
-        if verdicts.is_full:
-            return attempt(sample, answer, verdicts)
-    return None
+    calls = plain_calls(sample)  # as the variants are made, so that nothing but the variant differs
+    answers = gold_answers(audit, sample, kinds_of(audit)) if calls is None else [calls_answer(calls)]
+    return next((witness for answer in answers if (witness := passing(audit, sample, answer)) is not None), None)
+
+
+def passing(audit: Audit, sample: Sample, answer: AuditAnswer) -> dict[str, Any] | None:
+    """Return the attempt if an answer earns full points from all scorers that give them to a right answer."""
+    verdicts = audit.score(sample, answer)
+    return attempt(sample, answer, verdicts) if verdicts.without(NOT_FILLED).is_full else None
+
+
+def failing(audit: Audit, sample: Sample, answer: AuditAnswer) -> dict[str, Any] | None:
+    """Return the attempt if an answer fails under a scorer that gives a right answer full points."""
+    verdicts = audit.score(sample, answer)
+    return attempt(sample, answer, verdicts) if verdicts.without(NOT_FILLED).failed else None

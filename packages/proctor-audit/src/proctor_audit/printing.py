@@ -77,7 +77,9 @@ def describe_precision(finding: AuditFinding) -> Sentence:
 def describe_floors(report: AuditReport) -> Iterator[Sentence]:
     """Yield what agents that know nothing earn."""
     for each in report.floor:
-        share = f"{100 * each.value:.0f} % ({100 * each.low:.0f}–{100 * each.high:.0f})"
+        share: Sentence | str = f"{100 * each.value:.0f} % ({100 * each.low:.0f}–{100 * each.high:.0f})"
+        if each.unscored:
+            share = say("{share} without {count} that got no score", share=share, count=each.unscored)
         yield say(FLOOR_WORDS[each.agent].text, share=share, answer=repr(clip(each.answer, 30)))
 
 

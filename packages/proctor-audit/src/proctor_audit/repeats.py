@@ -24,6 +24,10 @@ def repeated_verdicts(audit: Audit) -> tuple[VerdictsByKey, VerdictsByKey, Verdi
         asked = [(sample, answer) for sample in samples for answer in _answers(audit, sample)]
         audit.repeats = tuple(_verdicts(audit, order) for order in (asked, asked, asked[::-1]))
     first, again, reverse = audit.repeats
+    for process, verdicts_by_key in enumerate(audit.repeats):
+        for key, verdicts in verdicts_by_key.items():
+            if verdicts.fault:
+                audit.note_fault(verdicts.fault, (process, key))
     return first, again, reverse
 
 

@@ -27,11 +27,13 @@ def contradictions(sample: Sample, *, rejects_unknown: bool = False) -> Iterator
     Args:
         rejects_unknown: an argument that the schema lacks contradicts it also where the schema does not say so.
     """
-    tools = {tool.name: tool for tool in tools_of(sample)}
+    tools = tools_of(sample)
     if not tools or _is_source_code(sample):
         return
     for number, call in enumerate(gold_calls(sample)):
-        tool = tools.get(call.name) or tools.get(NUMBERED.sub("", call.name))
+        if not call.is_needed:
+            continue
+        tool = _tool_of(call, tools)
         path = f"$.calls[{number}]"
         if tool is None:
             yield SchemaContradiction(
@@ -40,6 +42,15 @@ def contradictions(sample: Sample, *, rejects_unknown: bool = False) -> Iterator
             continue
         for sentence in _in_call(call, tool, rejects_unknown=rejects_unknown):
             yield SchemaContradiction(sentence=sentence, call=call, path=path)
+
+
+def _tool_of(call: GoldCall, tools: Sequence[ToolSchema]) -> ToolSchema | None:
+    """Return the tool of a call: of several with its name that of its turn, or the last one."""
+    for name in (call.name, NUMBERED.sub("", call.name)):
+        named = [tool for tool in tools if tool.name == name]
+        if named:
+            return next((tool for tool in named if tool.turn == call.turn), named[-1])
+    return None
 
 
 def _is_source_code(sample: Sample) -> bool:
@@ -54,13 +65,13 @@ def _in_call(call: GoldCall, tool: ToolSchema, *, rejects_unknown: bool) -> Iter
     properties = tool.parameters.get("properties")
     known: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
     required = tool.parameters.get("required")
-    for name in required if isinstance(required, Sequence) else ():
-        if name not in call.arguments:
+    for name in required if isinstance(required, Sequence) and call.is_complete else ():
+        if name not in call.arguments and name not in call.matched:
             yield say("{tool} lacks the required argument {name}", tool=call.name, name=repr(name))
     closed = rejects_unknown or tool.parameters.get("additionalProperties") is False
     for name, values in call.arguments.items():
         if name not in known:
-            if closed and tool.parameters:
+            if closed and tool.parameters and not _fits_pattern(name, tool.parameters):
                 yield say("{tool} has no parameter {name}", tool=call.name, name=repr(name))
             continue
         faults = [_value_fault(known[name], value, tool.parameters) for value in values]
@@ -72,6 +83,17 @@ def _in_call(call: GoldCall, tool: ToolSchema, *, rejects_unknown: bool) -> Iter
                 name=repr(name),
                 fault=clip(faults[0] or "", 120),
             )
+
+
+def _fits_pattern(name: str, parameters: Mapping[str, Any]) -> bool:
+    """True if the schema allows arguments of such a name by a pattern."""
+    patterns = parameters.get("patternProperties")
+    allowing = {
+        "type": "object",
+        "patternProperties": dict.fromkeys(patterns or (), True),
+        "additionalProperties": False,
+    }
+    return bool(patterns) and schema_fault(allowing, {name: None}) is None
 
 
 def _value_fault(schema: Any, value: object, parameters: Mapping[str, Any]) -> str | None:

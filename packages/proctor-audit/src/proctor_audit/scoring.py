@@ -12,7 +12,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Trial, Verdict
+from proctor.core.trial import IN_THE_MEAN, Trial, Verdict
 from proctor.engine.scoring import BoundScorer, score_trial
 from proctor.engine.trial import Work, run_trial
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer, ScorerVerdict, ScriptedAgent, step_of
@@ -76,6 +76,10 @@ def _finish(scoring: Any) -> Sequence[Verdict]:
 
 
 def _verdicts(trial: Trial, verdicts: Sequence[Verdict]) -> AnswerVerdicts:
+    if trial.outcome not in IN_THE_MEAN:
+        return AnswerVerdicts(fault=trial.outcome)
+    if any(isinstance(verdict.result, Unscored) and verdict.result.why == "judge_failed" for verdict in verdicts):
+        return AnswerVerdicts(fault="judge_failed")
     if trial.outcome != "scored":
         failure = trial.failure
         reason = "" if failure is None else failure.reason

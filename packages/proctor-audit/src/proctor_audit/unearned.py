@@ -6,7 +6,8 @@ from typing import Any
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor_audit.answers import AuditAnswer
-from proctor_audit.audit import Audit, attempt, scored_by_target
+from proctor_audit.audit import NO_TARGET, Audit, attempt, scored_by_target
+from proctor_audit.calls import gold_calls
 from proctor_audit.findings import AuditFinding
 from proctor_audit.wording import expects_abstention, fold, is_empty_target, targets_of, text_of_target
 
@@ -21,6 +22,7 @@ def unearned(audit: Audit, texts: Callable[[Sample], Sequence[str]]) -> Iterator
         (sample, forms)
         for sample in audit.drawn
         if not expects_abstention(sample) and is_empty_target(sample.target) == (sample.target is None)
+        if _expects_something(sample)
         if (forms := [*texts(sample)])
     ]
     passing: set[int] = set()
@@ -45,13 +47,23 @@ def unearned(audit: Audit, texts: Callable[[Sample], Sequence[str]]) -> Iterator
             )
 
 
+def _expects_something(sample: Sample) -> bool:
+    """True unless calls are expected that may all be left out."""
+    calls = gold_calls(sample)
+    return not calls or any(call.is_needed for call in calls)
+
+
 def _passes(audit: Audit, sample: Sample, text: str) -> dict[str, Any] | None:
     """Return the attempt if a text that is not the target earns full points under scorers that compare with a target."""
     if fold(text).casefold() in {fold(text_of_target(target)).casefold() for target in targets_of(sample)}:
         return None
     answer = AuditAnswer(text=text)
     verdicts = audit.score(sample, answer)
-    return attempt(sample, answer, verdicts) if scored_by_target(verdicts) and not verdicts.failed else None
+    return (
+        attempt(sample, answer, verdicts)
+        if scored_by_target(verdicts) and not verdicts.without(NO_TARGET).failed
+        else None
+    )
 
 
 def always(text: str) -> Callable[[Sample], str]:
@@ -67,7 +79,7 @@ def share_passed(audit: Audit, samples: Sequence[Sample], answer: Callable[[Samp
             return []
         said = AuditAnswer(text=answer(sample))
         verdicts = audit.score(sample, said)
-        if verdicts.is_full and scored_by_target(verdicts):
+        if scored_by_target(verdicts) and not verdicts.without(NO_TARGET).failed:
             passed.append(attempt(sample, said, verdicts))
     return passed
 

@@ -73,9 +73,9 @@ def calls_answer(calls: Sequence[tuple[str, Mapping[str, Any]]]) -> AuditAnswer:
 
 
 def plain_calls(sample: Sample) -> list[tuple[str, Mapping[str, Any]]] | None:
-    """Return the expected calls with their first accepted values; None where there are none, or several turns expect some."""
+    """Return the expected calls with their first accepted values; None where there are none, a matcher compares them, or there are several turns."""
     calls = gold_calls(sample)
-    if not calls or len(sample.turns) > 1 or not tools_of(sample):
+    if not calls or len(sample.turns) > 1 or not tools_of(sample) or any(call.matched for call in calls):
         return None
     return [(call.name, call.first) for call in calls]
 

@@ -7,9 +7,10 @@ from proctor.core.sentence import say
 from proctor_audit.answers import AuditAnswer
 from proctor_audit.audit import Audit
 from proctor_audit.check import check
-from proctor_audit.findings import AuditFinding
+from proctor_audit.findings import AuditFinding, FindingClass
+from proctor_audit.golds import NOT_FILLED, gold_answers, kinds_of
 from proctor_audit.inputs import equal_inputs, pair_witness, target_text_key
-from proctor_audit.wording import is_empty_target, options_of, targets_of, text_of_target
+from proctor_audit.wording import fold, is_empty_target, options_of, targets_of, text_of_target
 
 
 @check(group="A8", cls="proved", title=say("Two samples ask the same, and neither's target is accepted for the other."))
@@ -22,7 +23,8 @@ def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
                 continue
             key = target_text_key(sample)
             for other in known.values():
-                if target_text_key(other) != key and not _overlap(audit, other, sample):
+                cls = _excludes(audit, other, sample) if target_text_key(other) != key else None
+                if cls is not None:
                     yield audit.found(
                         say(
                             "{first} and {second} ask the same and expect different answers",
@@ -32,27 +34,45 @@ def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
                         other,
                         sample,
                         scope="pair",
+                        cls=cls,
                         witness=pair_witness(other, sample),
                     )
                     break
             known.setdefault(key, sample)
 
 
-def _overlap(audit: Audit, first: Sample, second: Sample) -> bool:
-    """True if a target of one is accepted for the other: by the scorer where it can be asked, else where they share a text."""
+def _excludes(audit: Audit, first: Sample, second: Sample) -> FindingClass | None:
+    """Return how sure it is that neither target is accepted for the other; None where one is, or an answer was not scored.
+
+    Other texts are likely other answers where no scorer can be asked.
+    """
+    if _accepted(first) & _accepted(second):
+        return None
     if options_of(first):
-        return False
-    texts = [{text_of_target(target) for target in targets_of(sample)} for sample in (first, second)]
-    if not audit.scorers or texts[0] & texts[1]:
-        return bool(texts[0] & texts[1])
-    return any(
-        audit.score(sample, answer).is_full
+        return "proved"
+    if kinds_of(audit) <= NOT_FILLED or audit.task.oracle_agent is not None:
+        return "likely"
+    verdicts = [
+        [audit.score(sample, answer).without(NOT_FILLED) for answer in _answers_of(audit, other)]
         for sample, other in ((first, second), (second, first))
-        for answer in _answers_of(audit, other)
-    )
+    ]
+    if any(each.is_full for direction in verdicts for each in direction):
+        return None
+    if all(direction and all(each.failed for each in direction) for direction in verdicts):
+        return "proved"
+    if not any(each.fault for direction in verdicts for each in direction):  # which are counted already
+        audit.note_fault("unscored", (first.id, second.id))
+    return None
+
+
+def _accepted(sample: Sample) -> set[str]:
+    """Return the texts that a sample accepts, an option in place of its letter."""
+    options = options_of(sample)
+    texts = map(text_of_target, targets_of(sample))
+    return {fold(options.get(text, text)) for text in texts}
 
 
 def _answers_of(audit: Audit, sample: Sample) -> list[AuditAnswer]:
     if audit.task.oracle is not None:
         return [AuditAnswer(oracle_of=sample.id)]
-    return [AuditAnswer(text=text_of_target(target)) for target in targets_of(sample)]
+    return gold_answers(audit, sample, kinds_of(audit))

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from proctor.core.sentence import say
 from proctor_audit.answers import AuditAnswer
-from proctor_audit.audit import Audit, attempt
+from proctor_audit.audit import Audit
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.golds import passing_gold
+from proctor_audit.golds import failing, passing_gold
 from proctor_audit.variants import canonical, single_text
 from proctor_audit.wording import question_of
 
@@ -31,12 +31,12 @@ def equivalent_fails(audit: Audit) -> Iterator[AuditFinding]:
         text = single_text(sample)
         if text is None or canonical(text) == text or FORM.search(question_of(sample)):
             continue
+        plain = canonical(text)
         gold = passing_gold(audit, sample)
-        answer = AuditAnswer(text=canonical(text))
-        verdicts = audit.score(sample, answer)
-        if gold is not None and verdicts.failed:
+        rejected = failing(audit, sample, AuditAnswer(text=plain))
+        if gold is not None and rejected is not None:
             yield audit.found(
-                say("{plain} is rejected, only {written} is accepted", plain=repr(answer.text), written=repr(text)),
+                say("{plain} is rejected, only {written} is accepted", plain=repr(plain), written=repr(text)),
                 sample,
-                witness={"attempts": [gold, attempt(sample, answer, verdicts)]},
+                witness={"attempts": [gold, rejected]},
             )

@@ -1,14 +1,14 @@
-"""Send an expression in place of the answer."""
+"""Send an expression in place of the answer, and a call of a name that only the worker knows."""
 
 import re
 from collections.abc import Iterator
 
 from proctor.core.sentence import say
-from proctor_audit.answers import AuditAnswer
+from proctor_audit.answers import PROBE, AnswerVerdicts, AuditAnswer
 from proctor_audit.audit import Audit, attempt
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.golds import passing_gold
+from proctor_audit.golds import NOT_FILLED, passing, passing_gold
 from proctor_audit.variants import single_text
 
 WHOLE = re.compile(r"-?\d{1,15}")
@@ -19,34 +19,50 @@ WHOLE = re.compile(r"-?\d{1,15}")
     cls="proved",
     needs=("samples", "scorer"),
     cost="scorer",
-    title=say("An expression that is no answer passes, so the scorer runs what a model wrote."),
+    title=say("The scorer runs what a model wrote, or takes an expression for its value."),
 )
 def evaluates_answer(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield samples that an expression of the target's value passes while its neighbour fails; only of scorers of users."""
+    """Yield samples whose scorer runs a call (proved), or that an expression passes while others fail (likely); only of scorers of users."""
     if audit.request is None:
         return
     for sample in audit.drawn:
         text = single_text(sample)
         if text is None or passing_gold(audit, sample) is None:
             continue
-        answer, neighbour = (AuditAnswer(text=written) for written in _expressions(text))
-        verdicts, other = audit.score(sample, answer), audit.score(sample, neighbour)
-        if verdicts.passed and other.failed and not other.passed:
+        call = AuditAnswer(text=f"{PROBE}({int(text) if WHOLE.fullmatch(text) else text!r})")
+        verdicts = audit.score(sample, call)
+        if verdicts.ran:
+            yield audit.found(
+                say("the scorer runs {expression}", expression=repr(call.text)),
+                sample,
+                witness={"attempts": [attempt(sample, call, verdicts)]},
+            )
+            continue
+        answer, *controls = (AuditAnswer(text=written) for written in _expressions(text))
+        passed = passing(audit, sample, answer)
+        others = [(control, audit.score(sample, control)) for control in controls] if passed is not None else []
+        if passed is not None and all(_fails(verdicts.without(NOT_FILLED)) for _, verdicts in others):
             yield audit.found(
                 say(
-                    "{expression} passes and {neighbour} fails",
+                    "{expression} passes as its value does, and {neighbour} fails",
                     expression=repr(answer.text),
-                    neighbour=repr(neighbour.text),
+                    neighbour=repr(controls[0].text),
                 ),
                 sample,
-                witness={"attempts": [attempt(sample, answer, verdicts), attempt(sample, neighbour, other)]},
+                cls="likely",
+                witness={"attempts": [passed, *(attempt(sample, control, verdicts) for control, verdicts in others)]},
             )
 
 
-def _expressions(text: str) -> tuple[str, str]:
-    """Return an expression with the value of a target that does not hold it as a word, and one with another value."""
+def _fails(verdicts: AnswerVerdicts) -> bool:
+    return bool(verdicts.failed) and not verdicts.passed
+
+
+def _expressions(text: str) -> tuple[str, str, str]:
+    """Return an expression with the value of a target that does not hold it as a word, one with another value, and one without a value."""
     if WHOLE.fullmatch(text):
         value = int(text)
-        return f"{value - 7}+9-2", f"{value - 7}+9-3"
+        return f"{value - 7}+9-2", f"{value - 7}+9-3", f"{value - 7}+9-2)"
     cut = max(1, len(text) // 2)
-    return f"{text[:cut]!r}+{text[cut:]!r}", f"{text[:cut]!r}+{f'{text[cut:]}x'!r}"
+    first, rest = text[:cut], text[cut:]
+    return f"{first!r}+{rest!r}", f"{first!r}+{f'{rest}x'!r}", f"{first!r}-{rest!r}"

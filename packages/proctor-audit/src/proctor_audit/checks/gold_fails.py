@@ -6,7 +6,7 @@ from proctor.core.sentence import say
 from proctor_audit.audit import Audit
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.golds import gold_attempts, gold_shown
+from proctor_audit.golds import NOT_FILLED, gold_attempts, gold_shown
 
 
 @check(
@@ -19,8 +19,9 @@ from proctor_audit.golds import gold_attempts, gold_shown
 def gold_fails(audit: Audit) -> Iterator[AuditFinding]:
     """Yield a finding for each sample whose own target fails in every accepted form."""
     for sample, attempts in gold_attempts(audit):
-        failed = [verdict for _, verdicts in attempts for verdict in verdicts.failed]
-        if failed and not any(verdicts.is_full for _, verdicts in attempts):
+        scored = [verdicts.without(NOT_FILLED) for _, verdicts in attempts]
+        failed = [verdict for verdicts in scored for verdict in verdicts.failed]
+        if failed and not any(verdicts.is_full for verdicts in scored):
             yield audit.found(
                 say(
                     "the target {target} earns {points} under {scorer}",

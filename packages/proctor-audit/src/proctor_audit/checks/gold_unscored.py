@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from proctor.core.sentence import say
-from proctor_audit.audit import Audit
+from proctor_audit.audit import NO_TARGET, Audit
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
 from proctor_audit.golds import gold_attempts, gold_shown
@@ -19,11 +19,14 @@ from proctor_audit.golds import gold_attempts, gold_shown
 def gold_unscored(audit: Audit) -> Iterator[AuditFinding]:
     """Yield a finding for each sample whose own target no scorer scores, or makes one raise."""
     for sample, attempts in gold_attempts(audit):
-        every = [verdict for _, verdicts in attempts for verdict in verdicts.verdicts]
+        every = [verdict for _, verdicts in attempts for verdict in verdicts.without(NO_TARGET).verdicts]
         scored = [verdict for verdict in every if verdict.passed is not None]
         unscored = [verdict for verdict in every if verdict.passed is None]
         broken = [verdict for verdict in unscored if verdict.why != "not_applicable"]
-        if unscored and (not scored or (broken and len(broken) >= len(attempts))):
+        if any(verdict.why == "no_evidence" for verdict in unscored):  # which a scripted answer cannot bring
+            if not scored:
+                audit.note_fault("no_evidence", sample.id)
+        elif unscored and (not scored or (broken and len(broken) >= len(attempts))):
             first = (broken or unscored)[0]
             yield audit.found(
                 say(

@@ -6,11 +6,11 @@ from typing import Any
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor_audit.answers import AuditAnswer
-from proctor_audit.audit import Audit, attempt
+from proctor_audit.audit import Audit
 from proctor_audit.calls import tools_of
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.golds import passing_gold
+from proctor_audit.golds import failing, passing
 from proctor_audit.variants import calls_answer, other_number_forms, plain_calls, structured_target
 from proctor_audit.wording import text_of_target
 
@@ -25,20 +25,19 @@ from proctor_audit.wording import text_of_target
 def int_float(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose target passes with 5.0 and fails with 5, or the reverse where a schema says number."""
     for sample in audit.drawn:
-        answer = _other_form(sample)
-        gold = passing_gold(audit, sample) if answer is not None else None
-        if answer is None or gold is None:
-            continue
-        verdicts = audit.score(sample, answer)
-        if verdicts.failed:
+        forms = _forms(sample)
+        same = passing(audit, sample, forms[0]) if forms is not None else None
+        rejected = failing(audit, sample, forms[1]) if forms is not None and same is not None else None
+        if forms is not None and rejected is not None:
             yield audit.found(
-                say("the same numbers in the other form are rejected: {answer}", answer=repr(answer.shown[:80])),
+                say("the same numbers in the other form are rejected: {answer}", answer=repr(forms[1].shown[:80])),
                 sample,
-                witness={"attempts": [gold, attempt(sample, answer, verdicts)]},
+                witness={"attempts": [same, rejected]},
             )
 
 
-def _other_form(sample: Sample) -> AuditAnswer | None:
+def _forms(sample: Sample) -> tuple[AuditAnswer, AuditAnswer] | None:
+    """Return the target with its own numbers and with the other form of them, in all else written alike."""
     calls = plain_calls(sample)
     if calls is not None:
         numbers = {tool.name: _number_parameters(tool.parameters) for tool in tools_of(sample)}
@@ -52,10 +51,13 @@ def _other_form(sample: Sample) -> AuditAnswer | None:
             )
             for name, given in calls
         ]
-        return calls_answer(changed) if repr(changed) != repr([(name, {**given}) for name, given in calls]) else None
+        is_changed = repr(changed) != repr([(name, {**given}) for name, given in calls])
+        return (calls_answer(calls), calls_answer(changed)) if is_changed else None
     value = sample.target if isinstance(sample.target, float) else structured_target(sample)
     other = other_number_forms(value)
-    return AuditAnswer(text=text_of_target(other)) if value is not None and repr(other) != repr(value) else None
+    if value is None or repr(other) == repr(value):
+        return None
+    return AuditAnswer(text=text_of_target(value)), AuditAnswer(text=text_of_target(other))
 
 
 def _number_parameters(parameters: Mapping[str, Any]) -> frozenset[str]:

@@ -23,7 +23,7 @@ def not_repeatable(audit: Audit) -> Iterator[AuditFinding]:
     first, again, _ = repeated_verdicts(audit)
     for sample, answer, one, other in differing(audit, first, again):
         yield audit.found(
-            say("the answer {answer} passes in one process and fails in another", answer=repr(answer.shown[:60])),
+            say("the answer {answer} gets another verdict in another process", answer=repr(answer.shown[:60])),
             sample,
             witness={"attempts": [one, other]},
         )

@@ -3,14 +3,15 @@
 import json
 from collections.abc import Iterator
 from itertools import permutations
+from typing import Any
 
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor_audit.answers import AuditAnswer
-from proctor_audit.audit import Audit, attempt
+from proctor_audit.audit import Audit
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.golds import passing_gold
+from proctor_audit.golds import failing, passing
 from proctor_audit.variants import calls_answer, plain_calls, structured_target
 
 ALL_UP_TO = 4
@@ -33,20 +34,21 @@ def order_of_calls(audit: Audit) -> Iterator[AuditFinding]:
         value = calls if calls is not None else listed if isinstance(listed, list) else None
         if value is None or len(value) < 2 or not (_is_unordered(sample) or (by_scorer and calls is not None)):
             continue
-        gold = passing_gold(audit, sample)
+        gold = passing(audit, sample, _written(value, is_calls=calls is not None))
         for order in _orders(audit, sample.id, len(value)) if gold is not None else ():
-            moved = [value[place] for place in order]
-            answer = (
-                calls_answer(moved) if calls is not None else AuditAnswer(text=json.dumps(moved, ensure_ascii=False))
-            )
-            verdicts = audit.score(sample, answer)
-            if verdicts.failed:
+            moved = _written([value[index] for index in order], is_calls=calls is not None)
+            rejected = failing(audit, sample, moved)
+            if rejected is not None:
                 yield audit.found(
                     say("the target passes, and in another order it fails"),
                     sample,
-                    witness={"attempts": [gold, attempt(sample, answer, verdicts)]},
+                    witness={"attempts": [gold, rejected]},
                 )
                 break
+
+
+def _written(value: list[Any], *, is_calls: bool) -> AuditAnswer:
+    return calls_answer(value) if is_calls else AuditAnswer(text=json.dumps(value, ensure_ascii=False))
 
 
 def _is_unordered(sample: Sample) -> bool:

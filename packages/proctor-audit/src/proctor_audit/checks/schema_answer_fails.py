@@ -1,16 +1,22 @@
 """Write the target as the schema demands, and see whether the scorer rejects it."""
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
-from proctor_audit.audit import Audit, attempt
-from proctor_audit.calls import tools_of
+from proctor_audit.audit import Audit
+from proctor_audit.calls import gold_calls, tools_of
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.golds import passing_gold
+from proctor_audit.golds import failing, passing_gold
 from proctor_audit.variants import calls_answer, plain_calls
+
+MOST_TRIED = 100  # ways to write the enumerations of one sample
+LEFT_OUT = object()
+
+WrittenCall = tuple[str, Mapping[str, Any]]
 
 
 @check(
@@ -21,53 +27,76 @@ from proctor_audit.variants import calls_answer, plain_calls
     title=say("The target written as the schema demands is rejected by the scorer."),
 )
 def schema_answer_fails(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield samples whose expected value is no member of an enumeration, and whose member of that text is rejected."""
+    """Yield samples of which no accepted value is a member of its enumeration, and each member of such a text is rejected."""
     for sample in audit.samples:
-        written = _as_demanded(sample)
-        gold = passing_gold(audit, sample) if written is not None else None
-        if written is None or gold is None:
+        if plain_calls(sample) is None:
             continue
-        answer = calls_answer(written)
-        verdicts = audit.score(sample, answer)
-        if verdicts.failed:
-            without = calls_answer(_left_out(sample, written))
-            others = audit.score(sample, without)
-            is_lost = bool(others.failed)
-            shown = repr(answer.shown[:80])
-            rejected = say("written as the schema demands it is rejected: {answer}", answer=shown)
-            yield audit.found(
-                say("no call that fits the schema passes: {answer}", answer=shown) if is_lost else rejected,
-                sample,
-                witness={
-                    "attempts": [gold, attempt(sample, answer, verdicts), attempt(sample, without, others)],
-                    "unreachable": is_lost,
-                },
-            )
+        written = [*_written(sample)]
+        gold = passing_gold(audit, sample) if written else None
+        rejected = _rejected(audit, sample, written) if gold is not None else []
+        if gold is None or not rejected:
+            continue
+        every = [*_written(sample, every=True)]
+        further = _rejected(audit, sample, every) if len(every) < MOST_TRIED else []
+        shown = repr(calls_answer(written[0]).shown[:80])
+        yield audit.found(
+            say("no call that keeps to its enumerations passes: {answer}", answer=shown)
+            if further
+            else say("written as the schema demands it is rejected: {answer}", answer=shown),
+            sample,
+            witness={"attempts": [gold, *(further or rejected)], "unreachable": bool(further)},
+        )
 
 
-def _left_out(sample: Sample, written: list[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the calls without the arguments that were written otherwise."""
-    return [
-        (name, {key: value for key, value in arguments.items() if repr(value) == repr(given.get(key))})
-        for (name, arguments), (_, given) in zip(written, plain_calls(sample) or [], strict=False)
+def _rejected(audit: Audit, sample: Sample, ways: Sequence[Sequence[WrittenCall]]) -> list[dict[str, Any]]:
+    """Return the attempts if all of these ways to write the calls are rejected, else nothing."""
+    attempts = []
+    for calls in ways:
+        rejected = failing(audit, sample, calls_answer(calls))
+        if rejected is None:
+            return []
+        attempts.append(rejected)
+    return attempts
+
+
+def _written(sample: Sample, *, every: bool = False) -> Iterator[list[WrittenCall]]:
+    """Yield the expected calls in each way that keeps their enumerations; nothing where what is accepted keeps them.
+
+    Args:
+        every: with each member, and without an argument that is not required, in place of the members of the same text.
+    """
+    schemas = {tool.name: tool.parameters for tool in tools_of(sample)}
+    slots = [
+        (number, name, _members(call.arguments[name], name, schemas.get(call.name, {}), every=every))
+        for number, call in enumerate(gold_calls(sample))
+        for name in call.first
     ]
+    changed = [(number, name, values) for number, name, values in slots if values is not None]
+    calls = plain_calls(sample) or []
+    for chosen in itertools.islice(
+        itertools.product(*(values for _, _, values in changed)), MOST_TRIED * bool(changed)
+    ):
+        written = {(number, name): value for (number, name, _), value in zip(changed, chosen, strict=True)}
+        arguments = [
+            {**given, **{name: value for (at, name), value in written.items() if at == number}}
+            for number, (_, given) in enumerate(calls)
+        ]
+        yield [
+            (call, {name: value for name, value in given.items() if value is not LEFT_OUT})
+            for (call, _), given in zip(calls, arguments, strict=True)
+        ]
 
 
-def _as_demanded(sample: Sample) -> list[tuple[str, Mapping[str, Any]]] | None:
-    """Return the expected calls with each value as its enumeration writes it; None where nothing changes."""
-    calls = plain_calls(sample)
-    if calls is None:
-        return None
-    schemas = {tool.name: tool.parameters.get("properties", {}) for tool in tools_of(sample)}
-    demanded: list[tuple[str, Mapping[str, Any]]] = [
-        (name, {key: _member(schemas.get(name, {}).get(key), value) for key, value in arguments.items()})
-        for name, arguments in calls
-    ]
-    return demanded if repr(demanded) != repr([(name, {**arguments}) for name, arguments in calls]) else None
-
-
-def _member(schema: object, value: Any) -> Any:
+def _members(accepted: Sequence[Any], name: str, parameters: Mapping[str, Any], *, every: bool) -> list[Any] | None:
+    """Return the members of an enumeration to write in place of accepted values that are none; None where one of them is."""
+    schema = parameters.get("properties", {}).get(name)
     members = schema.get("enum") if isinstance(schema, Mapping) else None
-    if not isinstance(members, list) or value in members:
-        return value
-    return next((member for member in members if str(member).casefold() == str(value).casefold()), value)
+    if not isinstance(members, list):
+        return None
+    kept = [value for value in accepted if value in members]
+    if kept:
+        return None if accepted[0] in members else kept
+    if every:
+        return [*members, *([] if name in parameters.get("required", ()) else [LEFT_OUT])]
+    texts = {str(value).casefold() for value in accepted}
+    return [member for member in members if str(member).casefold() in texts]

@@ -1,0 +1,201 @@
+"""What is proved has to be so: faults of the audit, its workers and its own readings are no findings."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from proctor.cli import app
+
+TOOL = {"name": "find", "parameters": {"type": "object", "properties": {"q": {"type": "string"}, "n": {"type": "integer"}}, "required": ["q"]}}  # fmt: skip
+HEAD = "import os, re, socket, json\nfrom proctor import Sample, Score, Task, Unscored\n"
+FOUR = 'Task(name="t", samples=[Sample.ask(f"q{n}", f"Which town {n}?", target=f"Paris{n}x") for n in range(4)], scorers=[graded])'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def audit(task: str, *words: str) -> Mapping[str, Any]:
+    result = CliRunner().invoke(app, ["audit-task", task, "--json", *words])
+    assert result.stdout, result.output
+    return {**json.loads(result.stdout), "code": result.exit_code}
+
+
+def of_rows(*rows: Mapping[str, Any], words: tuple[str, ...] = ()) -> Mapping[str, Any]:
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return audit("rows.jsonl", *words)
+
+
+def of_scorer(body: str, task: str = FOUR, words: tuple[str, ...] = ()) -> Mapping[str, Any]:
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    path = Path(f"tasks{len([*Path().glob('tasks*.py')])}.py")  # a module is imported once
+    path.write_text(
+        f"{HEAD}\ndef graded(sample, trajectory):\n    answer = trajectory.answer or ''\n{indented}\ndef task():\n    return {task}\n",
+        encoding="utf-8",
+    )
+    return audit(f"{path}:task", "--seconds", "2", *words)
+
+
+def names(report: Mapping[str, Any]) -> set[str]:
+    return {finding["check"] for finding in report["findings"]}
+
+
+def unchecked(report: Mapping[str, Any]) -> set[str]:
+    return {each["check"] for each in report["not_checked"] if each["applies"]}
+
+
+TWICE = 'Task(name="t", samples=[Sample.ask("a", "Which?", target="x"), Sample.ask("b", "Which?", target="y")], scorers=[graded])'
+
+
+@pytest.mark.parametrize("body", ["if answer in 'xy' and answer != sample.target: os._exit(3)\nreturn answer == sample.target", "if answer != sample.target: return Unscored(why='not_applicable')\nreturn 1"])  # fmt: skip
+def test_a_cross_answer_without_a_score_proves_no_contradiction(body: str) -> None:
+    report = of_scorer(body, TWICE, ("--check", "contradictory-duplicate"))
+    assert names(report) == set()
+    assert "contradictory-duplicate" in unchecked(report)
+
+
+def test_different_texts_are_only_likely_a_contradiction_where_no_scorer_can_be_asked() -> None:
+    rows = [{"id": id, "question": "Which?", "answer": answer} for id, answer in (("a", "x"), ("b", "y"))]
+    report = of_rows(*rows, words=("--scorer", "refusal", "--check", "contradictory-duplicate"))
+    assert [finding["class"] for finding in report["findings"]] == ["likely"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "find", "arguments": {}, "match": {"q": {"contains": "cat"}}},
+        {"name": "find", "arguments": {"n": 1}, "policy": "superset"},
+        {"name": "find", "arguments": {"n": 1}, "optional": True},
+        {"name": "find", "arguments": {"n": 1}, "either": [{"name": "find", "arguments": {"q": "cat"}}]},
+    ],
+)
+def test_a_call_that_leaves_arguments_open_contradicts_no_schema(call: Mapping[str, Any]) -> None:
+    row = {"id": "t", "question": "Find cats.", "tools": [TOOL], "calls": [call]}
+    assert names(of_rows(row)) == set()
+
+
+def test_a_name_that_a_pattern_of_the_schema_allows_is_a_parameter() -> None:
+    parameters = {"type": "object", "patternProperties": {"^x_": {}}, "additionalProperties": False}
+    calls = [{"name": "find", "arguments": {name: 1}} for name in ("x_a", "y_a")]
+    rows = [
+        {
+            "id": f"t{number}",
+            "question": f"Find {number}.",
+            "tools": [{**TOOL, "parameters": parameters}],
+            "calls": [call],
+        }
+        for number, call in enumerate(calls)
+    ]
+    report = of_rows(*rows, words=("--check", "gold-against-schema"))
+    assert [finding["samples"] for finding in report["findings"]] == [["t1"]]
+
+
+@pytest.mark.parametrize("error", ["socket.create_connection(('127.0.0.1', 9), 1)", "open('/nowhere/at/all', 'w')", "raise MemoryError", "try: open('/none/w', 'w')\nexcept OSError as error: raise RuntimeError('no cache') from error"])  # fmt: skip
+def test_what_the_worker_does_not_allow_is_not_checked(error: str) -> None:
+    report = of_scorer(f"{error}\nreturn answer == sample.target", words=("--check", "A4", "--check", "not-repeatable"))
+    assert names(report) == set()
+    assert unchecked(report) >= {"gold-fails", "gold-unscored", "not-repeatable"}
+    assert report["code"] == 3
+
+
+def test_an_oracle_that_needs_the_network_is_not_checked() -> None:
+    oracle = "oracle=lambda sample: socket.create_connection(('127.0.0.1', 9), 1), samples="
+    report = of_scorer("return answer == sample.target", FOUR.replace("samples=", oracle), ("--check", "gold-unscored"))
+    assert names(report) == set()
+    assert unchecked(report) == {"gold-unscored"}
+
+
+def test_a_scorer_that_raises_of_itself_is_still_proved() -> None:
+    report = of_scorer("return {}[answer]", words=("--check", "gold-unscored"))
+    assert names(report) == {"gold-unscored"}
+
+
+def test_scorers_without_a_target_fail_no_gold_and_hide_no_other_check() -> None:
+    row = {"id": "a", "question": "Which?", "answer": '{"x": 5.0}'}
+    words = ("--scorer", "exact", "--scorer", "refusal")
+    assert names(of_rows(row, words=words)) == {"int-float"}
+    rows = [{**row, "id": "b", "answer": answer} for answer in ("x", "y")]
+    assert "contradictory-duplicate" in names(of_rows(row, *[{**each, "id": each["answer"]} for each in rows], words=words))  # fmt: skip
+
+
+def test_spaces_in_a_target_are_not_blamed_on_its_numbers() -> None:
+    row = {"id": "a", "question": "Which?", "answer": '{"x":5.0,"s":"a"}'}
+    assert "int-float" not in names(of_rows(row, words=("--scorer", "exact")))
+
+
+def test_an_expected_call_is_given_as_a_call_and_not_as_its_text_alone() -> None:
+    turn = "Turn(messages=(Message(role='user', parts=(Text(text='Find cats.'),)),), tools=(Tool(name='find', parameters={'type': 'object'}),), reference=[{'name': 'find', 'arguments': {'q': 'cat'}}])"
+    task = (
+        f'Task(name="t", samples=[Sample(id="a", turns=({turn},), target="Found.")], scorers=["exact", "trajectory"])'
+    )
+    Path("tasks.py").write_text(
+        f"from proctor import Sample, Task\nfrom proctor.core.sample import Message, Text, Tool, Turn\n\ndef task():\n    return {task}\n"
+    )
+    assert names(audit("tasks.py:task", "--check", "A4")) == set()
+
+
+def enum(*members: str, required: bool = True) -> Mapping[str, Any]:
+    properties = {"n": {"type": "string", "enum": [*members]}}
+    return {
+        "name": "rooms",
+        "parameters": {"type": "object", "properties": properties, "required": ["n"] if required else []},
+    }
+
+
+@pytest.mark.parametrize(("tool", "unreachable"), [(enum("1", "2"), True), (enum("1", "2", required=False), True)])
+def test_no_call_passes_only_where_every_member_was_tried(tool: Mapping[str, Any], unreachable: bool) -> None:
+    row = {"id": "r", "question": "Rooms.", "tools": [tool], "calls": [{"name": "rooms", "arguments": {"n": 2}}]}
+    [finding] = of_rows(row, words=("--check", "schema-answer-fails"))["findings"]
+    assert finding["witness"]["unreachable"] is unreachable
+    shown = [each["answer"]["calls"][0]["arguments"] for each in finding["witness"]["attempts"]]
+    assert shown[:3] == [{"n": 2}, {"n": "1"}, {"n": "2"}]
+    assert ({} in shown) is (not tool["parameters"]["required"])
+
+
+def test_a_member_among_the_accepted_values_makes_the_call_reachable() -> None:
+    body = "made = [dict(call.arguments) for call in trajectory.calls()]\nreturn any(each.get('n') in (2, 'two') for each in made)"
+    functions = json.dumps([enum("2", "two")])
+    task = f'Task(name="t", samples=[Sample.ask("r", "Rooms.", target=[{{"rooms": {{"n": [2, "two"]}}}}], meta={{"functions": json.loads({functions!r})}})], scorers=[graded])'
+    assert names(of_scorer(body, task, ("--check", "schema-answer-fails"))) == set()
+
+
+def test_a_scorer_that_strips_or_computes_does_not_run_answers() -> None:
+    stripping = of_scorer(r"return re.sub(r'\W', '', answer) == sample.target", words=("--check", "A6"))
+    assert names(stripping) == set()
+    numbers = FOUR.replace('f"Paris{n}x"', "str(90 + n)")
+    summing = "return re.fullmatch(r'[-+\\d]+', answer) is not None and sum(map(int, re.findall(r'[-+]?\\d+', answer))) == int(sample.target)"
+    assert {(finding["check"], finding["class"]) for finding in of_scorer(summing, numbers, ("--check", "A6"))["findings"]} == {("evaluates-answer", "likely")}  # fmt: skip
+    running = of_scorer("try: return str(eval(answer)) == sample.target\nexcept Exception: return answer == sample.target", numbers, ("--check", "A6"))  # fmt: skip
+    assert {(finding["check"], finding["class"]) for finding in running["findings"]} == {("evaluates-answer", "proved")}
+
+
+def test_a_worker_that_dies_makes_no_check_silent() -> None:
+    report = of_scorer("if 'wrong answer' in answer: os._exit(3)\nreturn answer == sample.target", words=("--check", "not-repeatable", "--check", "order-dependent"))  # fmt: skip
+    assert unchecked(report) >= {"not-repeatable", "order-dependent"}
+    assert report["code"] == 3
+
+
+def test_a_floor_says_on_how_many_samples_it_was_not_measured() -> None:
+    body = "if answer == '' and sample.id == 'q1': os._exit(3)\nreturn answer == sample.target"
+    report = of_scorer(body, words=("--check", "gold-fails"))
+    null = next(each for each in report["floor"] if each["agent"] == "null")
+    assert (null["count"], null["unscored"]) == (3, 1)
+    assert "floor" in unchecked(report)
+
+
+def test_a_check_that_raises_leaves_its_faults_to_no_other() -> None:
+    Path("checks.py").write_text(
+        "from proctor.core.sentence import say\nfrom proctor_audit.check import check\n\n"
+        '@check(group="A0", cls="look", title=say("x"))\n'
+        "def breaking(audit):\n    audit.says(audit.samples[0], 'die')\n    yield from ()\n    raise ValueError('mine')\n",
+        encoding="utf-8",
+    )
+    body = "if answer == 'die': os._exit(3)\nreturn answer == sample.target"
+    report = of_scorer(body, words=("--check", "./checks.py:breaking", "--check", "gold-fails"))
+    assert unchecked(report) == {"breaking"}
