@@ -16,6 +16,8 @@ from proctor_web.chats import pages as chats
 from proctor_web.chats import service as chat_service
 from proctor_web.comparing import pages as comparing
 from proctor_web.failures import API
+from proctor_web.inspecting import findings
+from proctor_web.inspecting import pages as inspecting
 from proctor_web.operations import Operation, api_routes
 from proctor_web.results import pages as results
 from proctor_web.results import report
@@ -64,6 +66,7 @@ def operations() -> Sequence[Operation]:
         *authoring.OPERATIONS,
         *chat_service.OPERATIONS,
         *comparing.OPERATIONS,
+        *findings.OPERATIONS,
         *listing.OPERATIONS,
         *queues.OPERATIONS,
         *report.OPERATIONS,
@@ -82,6 +85,7 @@ def pages(workspace: Workspace) -> Sequence[BaseRoute]:
         comparing.routes,
         run_pages.routes,  # before those of one run: a run is not called new
         results.routes,
+        inspecting.routes,
         list_pages.routes,
         sample_pages.routes,
     ]

@@ -51,9 +51,10 @@ def command(
     from proctor_audit.ignoring import find_ignore_file, read_ignore_file
     from proctor_audit.inspector.inspecting import RULES
     from proctor_audit.inspector.inspection import make_inspection
-    from proctor_audit.inspector.labelling import read_labels, write_plan
-    from proctor_audit.inspector.sources import count_unplayed, read_sources
+    from proctor_audit.inspector.labelling import write_plan
+    from proctor_audit.inspector.sources import count_unplayed, label_files, read_sources
     from proctor_audit.inspector.telling import lines_of_witness
+    from proctor_audit.inspector.trial_labels import read_labels
     from proctor_audit.replaying import pick
     from proctor_audit.report import exit_code
     from proctor_audit.writing import check_file
@@ -76,7 +77,7 @@ def command(
         trials,
         checks,
         read_ignore_file(find_ignore_file(ignore, sources[0])),
-        labels=read_labels(labels),
+        labels=read_labels(labels or label_files(sources, store)),
         seed=seed or 0,
         unplayed=count_unplayed(sources, store),
         command=f"proctor inspect {' '.join(map(quote, sources))}",

@@ -114,13 +114,14 @@ def precision_of(check: str, cls: FindingClass) -> FindingPrecision | None:
 
 def _witness(trial: InspectedTrial, event: TrialEvent) -> dict[str, object]:
     steps = [
-        {"index": index, "author": trial.steps[index].author, "text": _said(trial, index)}
+        {"index": index, "author": trial.steps[index].author, "text": step_text(trial, index)}
         for index in event.steps[:MOST_STEPS]
     ]
     return {"trial": trial.id, "run": trial.run, "span": event.span, "steps": steps}
 
 
-def _said(trial: InspectedTrial, index: int) -> str:
+def step_text(trial: InspectedTrial, index: int) -> str:
+    """Return all of one step: reasoning, text and calls; the span of a finding occurs in it."""
     calls = [f"{call.name} {call.arguments}" for call in trial.calls if call.step == index]
     return "\n".join(filter(None, [trial.steps[index].reasoning, trial.steps[index].text, *calls]))
 

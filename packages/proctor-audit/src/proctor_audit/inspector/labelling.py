@@ -1,7 +1,6 @@
-"""Have people label trials that were drawn at random: write what they are to look at, and read what they say."""
+"""Have people label trials that were drawn at random: write what they are to look at."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,24 +14,8 @@ from proctor_audit.inspector.prevalence import draw_trials
 from proctor_audit.inspector.sources import Located
 from proctor_audit.inspector.trial_scores import flags_of
 from proctor_audit.inspector.view import InspectedTrial
-from proctor_judging.review import labels as verifications
 
 MOST_CHARACTERS = 20_000
-
-
-def read_labels(paths: Sequence[str]) -> Mapping[str, Mapping[str, bool]]:
-    """Return what people say by check and trial: approved means that the event is there, rejected that it is not.
-
-    Raises:
-        BadInput: a file is missing, or is no verification file.
-    """
-    labels: dict[str, dict[str, bool]] = defaultdict(dict)
-    for path in paths:
-        for label in verifications.verdicts(path):
-            check, _, trial = label.item.partition(":")
-            if label.status != "needs_revision":
-                labels[check][trial] = label.status == "approved"
-    return labels
 
 
 def write_plan(

@@ -16,6 +16,7 @@ from proctor_adapters.traces import is_trace
 from proctor_audit.findings import FindingLocation
 from proctor_audit.inspector.chat_rows import has_messages, read_rows, read_trial
 from proctor_audit.inspector.stored_trials import trials_of_run, view_trial
+from proctor_audit.inspector.trial_labels import label_file
 from proctor_audit.inspector.view import InspectedTrial
 
 if TYPE_CHECKING:
@@ -42,6 +43,15 @@ def count_unplayed(names: Sequence[str], store: str | None = None) -> int:
     """Return how many planned trials of the stored runs among the names were never played."""
     runs = [_open(name, store) for name in names if not Path(name).is_file()]
     return sum(max(run.record.planned - sum(run.store.outcomes(run.record.id).values()), 0) for run in runs)
+
+
+def label_files(names: Sequence[str], store: str | None = None) -> list[str]:
+    """Return the file of labels that the web app keeps of a stored run; none of several sources, whose trials have other ids."""
+    if len(names) != 1 or Path(names[0]).is_file():
+        return []
+    run = _open(names[0], store)
+    path = label_file(run.store, run.record)
+    return [str(path)] if path.is_file() else []
 
 
 def _within(source: str, trial: InspectedTrial) -> InspectedTrial:

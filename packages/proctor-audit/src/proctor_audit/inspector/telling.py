@@ -55,6 +55,10 @@ def lines_of_inspection(inspection: Inspection, *, seconds: float, every: bool =
                 all=each.share.scored,
                 share=percent(each.share),
             )
+        if each.right is not None:
+            yield INDENT + t(
+                "people looked at {labels} of them: {share} right", labels=each.right.scored, share=percent(each.right)
+            )
         if each.corrected is not None:
             yield INDENT + t(
                 "by {labels} labels of people: {share} ({method})",

@@ -42,11 +42,17 @@ class TrialScores(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrialPrevalence(msgspec.Struct, frozen=True, kw_only=True):
-    """In how many trials a check found something; `corrected` is the share by labels of people, where there are enough."""
+    """In how many trials a check found something.
+
+    Attributes:
+        right: the share of those trials in which people say that it happened, None without labels of them.
+        corrected: the share of all trials by labels of people, where there are enough.
+    """
 
     check: str
     trials: int
     share: Estimate
+    right: Estimate | None = None
     corrected: Estimate | None = None
 
 
@@ -86,10 +92,23 @@ def prevalence_of(
             check=name,
             trials=counts[name],
             share=_share(name, lines),
+            right=share_right(lines, name, labels.get(name, {})),
             corrected=correct_prevalence(flags_of(lines, name), labels[name]) if name in labels else None,
         )
         for name in sorted(checks, key=lambda name: (-counts[name], name))
     ]
+
+
+def share_right(lines: Sequence[TrialLine], check: str, labels: Mapping[str, bool]) -> Estimate | None:
+    """Return in which share of the trials with a finding of a check people say that it happened; None without labels."""
+    flagged = [line for line in lines if check in line.checks]
+    if not any(line.id in labels for line in flagged):
+        return None
+    cases = [
+        Case(cluster=line.cluster, values=(float(labels[line.id]),) if line.id in labels else (), planned=1)
+        for line in flagged
+    ]
+    return estimate("right", tally(cases))
 
 
 def flags_of(lines: Sequence[TrialLine], check: str) -> Mapping[str, bool]:

@@ -57,7 +57,8 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
-  const act = KEYS[event.key];
+  const button = [...document.querySelectorAll("button[data-press]")].find((each) => each.dataset.press === event.key);
+  const act = KEYS[event.key] ?? (button && (() => button.click()));
   if (!act) return;
   event.preventDefault();
   whenRead(act);

@@ -1,0 +1,1 @@
+"""Pages about what the inspector finds inside the trials of a run."""

@@ -1,0 +1,220 @@
+"""What the rules of the inspector find in the trials of a run, by check, and whether people say that it happened."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.core.digest import digest
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence
+from proctor_audit.check import AuditCheck, find_checks
+from proctor_audit.findings import CLASSES, AuditFinding, FindingClass, Invalidates, NotChecked
+from proctor_audit.inspector.inspecting import RULES, InspectedTrials, TrialLine, inspect
+from proctor_audit.inspector.stored_trials import trials_of_run
+from proctor_audit.inspector.trial_labels import label_file, save_label
+from proctor_audit.inspector.trial_scores import share_right
+from proctor_judging.review import labels
+from proctor_judging.review.labels import LabelRecord, Status
+from proctor_web.comparing.background import Background
+from proctor_web.operations import Operation
+from proctor_web.workspace import Found, NotFound, Workspace
+
+SECONDS = 0.2  # that a page waits
+Said = Literal["happened", "did_not_happen", "contested"]
+SAID: Mapping[Status, Said] = {
+    "approved": "happened",
+    "rejected": "did_not_happen",
+    "needs_revision": "contested",
+}
+
+
+class InspectionOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run to inspect, and the check whose findings are listed; '' is the first one that found something."""
+
+    run: str
+    check: str = ""
+
+
+class EventLabel(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person says of a finding: it happened, or it did not; None takes it back."""
+
+    run: str
+    check: str
+    trial: str
+    happened: bool | None
+
+
+class InspectedEvent(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}):
+    """One event in a trial: the steps it spans, counted from 0, and words that occur literally in one of them."""
+
+    cls: FindingClass
+    sentence: Sentence
+    steps: tuple[int, ...]
+    span: str
+    invalidates: Invalidates | None
+
+
+class InspectedFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check found in a trial, with what people together say of it, and what the one who asks said."""
+
+    trial: str
+    sample: str
+    attempt: int
+    events: tuple[InspectedEvent, ...]
+    said: Said | None = None
+    own: Said | None = None
+
+
+class InspectedKind(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}):
+    """A check that found something, in how many trials, and in which share of those people say that it happened."""
+
+    check: str
+    cls: FindingClass
+    title: Sentence
+    trials: int
+    judged: int
+    right: Estimate | None
+
+
+class RunInspection(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found in a run. Findings are in an order drawn at random, so that those judged first speak for all.
+
+    Attributes:
+        flagged: how many of the trials have a finding of any check.
+        findings: those of the check that was asked for.
+        not_checked: checks that raised, with their trials.
+    """
+
+    run: str
+    trials: int
+    flagged: int
+    kinds: tuple[InspectedKind, ...]
+    check: str
+    findings: tuple[InspectedFinding, ...]
+    not_checked: tuple[NotChecked, ...]
+
+
+def list_findings(workspace: Workspace, given: InspectionOfRun, by: str) -> RunInspection:
+    """Inspect a run by rules, and return its findings by check; nothing is called."""
+    found = workspace.find_run(given.run)
+    done = inspect_soon(workspace, found, waits=True)
+    assert done is not None
+    return view_inspection(found, done, given.check, by)
+
+
+def label_finding(workspace: Workspace, given: EventLabel, by: str) -> None:
+    """Keep whether an event happened in a trial; an earlier label of the same person is replaced."""
+    found = workspace.find_run(given.run)
+    done = inspect_soon(workspace, found, waits=True)
+    assert done is not None
+    if not any(line.id == given.trial and given.check in line.checks for line in done.lines):
+        raise NotFound(
+            "The check {check} found nothing in the trial '{trial}' of this run.",
+            check=given.check[:80],
+            trial=given.trial[:80],
+        )
+    save_label(label_file(found.store, found.record), given.check, given.trial, by, given.happened)
+
+
+def inspect_soon(workspace: Workspace, found: Found, *, waits: bool = False) -> InspectedTrials | None:
+    """Return what the rules find in a run; unless it `waits`, None while that takes longer than a page can."""
+    seconds = None if waits else SECONDS
+    return workspace.kept(Background).result(("inspect", found.reference), [found], inspect_run, seconds=seconds)
+
+
+def inspect_run(runs: Sequence[Found]) -> InspectedTrials:
+    """Run all rules over the trials of one run; of a witness only the span is kept, as the store has the texts."""
+    [found] = runs
+    trials = ((trial, None) for trial in trials_of_run(found.store, found.record))
+    done = inspect(trials, find_checks(RULES))
+    done.findings = [replace(finding, witness={"span": finding.witness["span"]}) for finding in done.findings]
+    return done
+
+
+def view_inspection(found: Found, done: InspectedTrials, check: str = "", by: str = "") -> RunInspection:
+    """Return an inspection by check, with the labels there are.
+
+    Raises:
+        NotFound: the check found nothing.
+    """
+    file = label_file(found.store, found.record)
+    records = labels.records(file) if file.is_file() else {}
+    by_name = {each.name: each for each in find_checks(RULES)}
+    flagged = {line.id: line for line in done.lines if line.checks}
+    counted: dict[str, list[AuditFinding]] = {}
+    for finding in done.findings:
+        counted.setdefault(finding.check, []).append(finding)
+    kinds = [_kind(by_name[name], found_of, done.lines, records) for name, found_of in counted.items()]
+    kinds.sort(key=lambda kind: (CLASSES.index(kind.cls), -kind.trials, kind.check))
+    if check and check not in counted:
+        raise NotFound("The check {check} found nothing in this run.", check=check[:80])
+    chosen = check or (kinds[0].check if kinds else "")
+    return RunInspection(
+        run=found.reference,
+        trials=len(done.lines),
+        flagged=len(flagged),
+        kinds=tuple(kinds),
+        check=chosen,
+        findings=tuple(_findings(chosen, counted.get(chosen, ()), flagged, records, by)),
+        not_checked=tuple(done.not_checked),
+    )
+
+
+def _kind(
+    check: AuditCheck, findings: Sequence[AuditFinding], lines: Sequence[TrialLine], records: Mapping[str, LabelRecord]
+) -> InspectedKind:
+    trials = dict.fromkeys(finding.samples[0] for finding in findings)
+    said = {id: record.verdict.status for id in trials if (record := records.get(f"{check.name}:{id}"))}
+    happened = {id: status == "approved" for id, status in said.items() if status != "needs_revision"}
+    return InspectedKind(
+        check=check.name,
+        cls=min((finding.cls for finding in findings), key=CLASSES.index),
+        title=check.title,
+        trials=len(trials),
+        judged=len(happened),
+        right=share_right(lines, check.name, happened),
+    )
+
+
+def _findings(
+    check: str,
+    findings: Sequence[AuditFinding],
+    lines: Mapping[str, TrialLine],
+    records: Mapping[str, LabelRecord],
+    by: str,
+) -> list[InspectedFinding]:
+    listed = []
+    for id, events in groupby(findings, key=lambda finding: finding.samples[0]):
+        sample = lines[id].sample
+        record = records.get(f"{check}:{id}")
+        own = next((entry for entry in record.current if entry.reviewer == by), None) if record is not None else None
+        listed.append(
+            InspectedFinding(
+                trial=id,
+                sample=sample,
+                attempt=int(id.removeprefix(sample).removeprefix("#") or 0),
+                events=tuple(_event(event) for event in events),
+                said=SAID[record.verdict.status] if record is not None else None,
+                own=SAID[own.status] if own is not None else None,
+            )
+        )
+    return sorted(listed, key=lambda each: digest([check, each.trial]))
+
+
+def _event(finding: AuditFinding) -> InspectedEvent:
+    return InspectedEvent(
+        cls=finding.cls,
+        sentence=finding.sentence,
+        steps=finding.steps,
+        span=finding.witness["span"],
+        invalidates=finding.invalidates,
+    )
+
+
+OPERATIONS = (
+    Operation("GET", "/runs/{run}/findings", list_findings),
+    Operation("POST", "/runs/{run}/findings", label_finding),
+)

@@ -1,0 +1,140 @@
+"""The page that walks through findings of a run, one trial after another, and keeps what people say of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence, say
+from proctor_audit.inspector.stored_trials import view_trial
+from proctor_audit.inspector.telling import INVALIDATES
+from proctor_audit.inspector.view import TrialAuthor
+from proctor_audit.printing import CLASS_WORDS
+from proctor_web.app import page
+from proctor_web.auth import form, session_of
+from proctor_web.inspecting.excerpts import StepExcerpt, excerpts_of
+from proctor_web.inspecting.findings import (
+    EventLabel,
+    InspectedFinding,
+    RunInspection,
+    Said,
+    inspect_soon,
+    label_finding,
+    view_inspection,
+)
+from proctor_web.operations import convert, read_filter
+from proctor_web.results.links import RunLinks
+from proctor_web.samples.addresses import sample_address
+from proctor_web.samples.sample import Attempt, SampleAttempt
+from proctor_web.workspace import NotFound, Workspace
+
+WORDS: Mapping[Said, Sentence] = {
+    "happened": say("it happened"),
+    "did_not_happen": say("it did not happen"),
+    "contested": say("people disagree"),
+}
+TONES: Mapping[Said, str] = {"happened": "good", "did_not_happen": "bad", "contested": "warn"}
+SIGNS: Mapping[Said, str] = {"happened": "✓", "did_not_happen": "✗", "contested": "?"}
+AUTHORS: Mapping[TrialAuthor, Sentence] = {
+    "system": say("system"),
+    "user": say("user"),
+    "agent": say("agent"),
+    "tool": say("tool"),
+}
+LISTED = 40  # findings of a check on one page
+
+
+class FindingAddress(msgspec.Struct, frozen=True, kw_only=True):
+    """The address of the page; `after` is the trial that was judged last, `part` is set for the line on the page of a run."""
+
+    run: str
+    check: str = ""
+    trial: str = ""
+    after: str = ""
+    part: str = ""
+
+
+def routes(workspace: Workspace) -> Sequence[BaseRoute]:
+    def show(request: Request) -> Response:
+        asked = read_filter(request, FindingAddress)
+        found = workspace.find_run(asked.run)
+        done = inspect_soon(workspace, found, waits=request.scope["state"].get("waits", False))
+        values: dict[str, Any] = {
+            "record": found.record,
+            "reference": found.reference,
+            "links": RunLinks(found.reference),
+            "tab": "findings",
+            "address": lambda **fields: findings_address(found.reference, **fields),
+        }
+        if asked.part == "line":
+            view = None if done is None else view_inspection(found, done)
+            return page(request, "inspecting/line.html.jinja", view=view, **values)
+        if done is None:
+            return page(request, "inspecting/waiting.html.jinja", **values)
+        view = view_inspection(found, done, asked.check, session_of(request).person.name)
+        at = _place(view, asked)
+        opened = view.findings[at] if at is not None else None
+        first = 0 if at is None else at // LISTED * LISTED
+        return page(
+            request,
+            "inspecting/findings.html.jinja",
+            **values,
+            view=view,
+            kind=next((kind for kind in view.kinds if kind.check == view.check), None),
+            index=at,
+            first=first,
+            opened=opened,
+            steps=_steps(workspace, view.run, opened) if opened is not None else (),
+            listed=view.findings[first : first + LISTED],
+            sample_address=sample_address,
+            class_words=CLASS_WORDS,
+            doubts=INVALIDATES,
+            said=WORDS,
+            tones=TONES,
+            signs=SIGNS,
+            authors=AUTHORS,
+        )
+
+    async def label(request: Request) -> Response:
+        given = convert({**await form(request), **request.path_params}, EventLabel)
+        await run_in_threadpool(label_finding, workspace, given, session_of(request).person.name)
+        name = "trial" if given.happened is None else "after"
+        return RedirectResponse(findings_address(given.run, check=given.check, **{name: given.trial}), 303)
+
+    return [
+        Route("/runs/{run}/findings", show),
+        Route("/runs/{run}/findings", label, methods=["POST"]),
+    ]
+
+
+def findings_address(run: str, **fields: str) -> str:
+    """Return the address of the findings of a run; a field left empty is left out."""
+    query = urlencode({name: value for name, value in fields.items() if value}, errors="replace")
+    return f"/runs/{quote(run, safe='@')}/findings{'?' if query else ''}{query}"
+
+
+def _place(view: RunInspection, asked: FindingAddress) -> int | None:
+    """Return which finding is open: the one named, else the first after the last one judged that the user has not judged."""
+    by_trial = {finding.trial: number for number, finding in enumerate(view.findings)}
+    named = asked.trial or asked.after
+    if named and named not in by_trial:
+        raise NotFound(
+            "The check {check} found nothing in the trial '{trial}' of this run.", check=view.check, trial=named[:80]
+        )
+    if asked.trial:
+        return by_trial[asked.trial]
+    begin = by_trial[asked.after] + 1 if asked.after else 0
+    order = [*range(begin, len(view.findings)), *range(begin)]
+    return next((number for number in order if view.findings[number].own is None), order[0] if order else None)
+
+
+def _steps(workspace: Workspace, run: str, opened: InspectedFinding) -> Sequence[StepExcerpt]:
+    stored = Attempt(workspace, SampleAttempt(run=run, sample=opened.sample, attempt=opened.attempt))
+    sample = stored.sample or Sample(id=opened.sample, turns=())
+    return [*excerpts_of(view_trial(sample, stored.trial.trajectory), opened.events)]

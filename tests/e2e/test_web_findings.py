@@ -1,0 +1,54 @@
+"""Findings of a run in a real browser: judged by keys, one after another, with precision in sight; on a phone in Chinese."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import inspected
+import pytest
+from inspected import CLAIMS, RUN
+from playwright.sync_api import Page, expect
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+FINDINGS = f"/runs/{RUN}/findings"
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return inspected.write(tmp_path_factory.mktemp("inspected"))
+
+
+@pytest.fixture
+def server(web: Callable[..., Any], store: Path, tmp_path: Path) -> Any:
+    return web("--store", shutil.copy(store, tmp_path))
+
+
+def test_findings_are_judged_by_keys_from_the_page_of_the_run(server: Any, visit: Callable[..., Page]) -> None:
+    page = visit(server.link, viewport={"width": 1440, "height": 900})
+    page.goto(f"{server.address}/runs/{RUN}")
+    page.get_by_role("link", name=f"claim-without-evidence {CLAIMS}").click()
+    where, kind = page.locator(".where"), page.locator(".kinds a[aria-current]")
+    expect(page.locator("mark")).to_contain_text("I have cancelled order")
+    expect(where).to_contain_text(f"1 of {CLAIMS}")
+    for number, key in enumerate("ara", 2):
+        page.keyboard.press(key)
+        expect(where).to_contain_text(f"{number} of {CLAIMS}")
+    expect(kind).to_contain_text("right: 66.7%")
+    expect(kind).to_contain_text(f"3 of {CLAIMS} judged")
+    page.keyboard.press("k")
+    expect(where).to_contain_text(f"3 of {CLAIMS}")
+    page.keyboard.press("u")
+    expect(kind).to_contain_text(f"2 of {CLAIMS} judged")
+    page.keyboard.press("j")
+    expect(where).to_contain_text(f"4 of {CLAIMS}")
+
+
+def test_a_phone_shows_findings_in_chinese_within_its_width(server: Any, visit: Callable[..., Page]) -> None:
+    page = visit(server.link, **PHONE)
+    page.goto(f"{server.address}{FINDINGS}?check=claim-without-evidence&trial=claim-hostile&lang=zh")
+    expect(page.locator("h2").first).to_have_text("智能体说某事已办，但没有调用办过它。")
+    page.get_by_role("button", name="不属实").tap()
+    expect(page.locator(".kinds a[aria-current]")).to_contain_text("属实 0.0%")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -1,0 +1,155 @@
+"""The page that walks through findings of a run: kinds with how often people found them right, labels, hostile text, mistakes."""
+
+import html
+import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import inspected
+import pytest
+from click.testing import CliRunner
+from inspected import CLAIM, CLAIMS, LOOPS, RUN
+from review_site import csrf
+from starlette.testclient import TestClient
+from web_site import AppSite
+
+from proctor.cli import app
+from proctor_audit.inspector.trial_labels import label_file, read_labels
+from proctor_web.inspecting.excerpts import TextPart, mark_spans
+from proctor_web.inspecting.findings import (
+    EventLabel,
+    InspectionOfRun,
+    inspect_run,
+    label_finding,
+    list_findings,
+)
+from proctor_web.workspace import NotFound
+
+PAGE = f"/runs/{RUN}/findings"
+CLAIM_CHECK = "claim-without-evidence"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppSite]:
+    monkeypatch.setattr("proctor_web.inspecting.findings.SECONDS", 60.0)
+    inspected.write(tmp_path)
+    site = AppSite(tmp_path)
+    yield site
+    site.workspace.close()
+
+
+def judge(client: TestClient, trial: str, happened: str, check: str = CLAIM_CHECK) -> str:
+    """Send the form of a finding, and return the page that comes next."""
+    fields = {"csrf": csrf(client, PAGE), "check": check, "trial": trial, "happened": happened}
+    answer = client.post(PAGE, data=fields)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def test_kinds_are_listed_with_their_counts_and_the_strongest_class_is_open(site: AppSite) -> None:
+    view = list_findings(site.workspace, InspectionOfRun(run=RUN), "")
+    assert [(kind.check, kind.cls, kind.trials) for kind in view.kinds][:2] == [
+        ("loop", "proved", LOOPS),
+        (CLAIM_CHECK, "likely", CLAIMS),
+    ]
+    assert (view.check, view.flagged, view.trials) == ("loop", LOOPS + CLAIMS, 33)
+    page = site.browser().get(PAGE).text
+    assert "Findings in 13 of 33 trials" in page
+    assert "not judged" in page
+
+
+def test_the_words_that_a_finding_judges_are_marked_and_hostile_ones_are_text(site: AppSite) -> None:
+    browser = site.browser()
+    assert f"<mark>{CLAIM} W3</mark>" in browser.get(f"{PAGE}?check={CLAIM_CHECK}&trial=claim-3").text
+    page = browser.get(f"{PAGE}?check={CLAIM_CHECK}&trial=claim-hostile").text
+    assert f"<mark>{CLAIM} &lt;/pre&gt;&lt;script&gt;" in page
+    assert "<script>alert" not in page
+
+
+def test_precision_grows_with_each_label_and_the_next_finding_opens(site: AppSite) -> None:
+    browser = site.browser("ann")
+    findings = list_findings(site.workspace, InspectionOfRun(run=RUN, check=CLAIM_CHECK), "ann").findings
+    first, second, third = (finding.trial for finding in findings[:3])
+    page = judge(browser, first, "true")
+    assert "right: 100.0%" in page
+    assert f"1 of {CLAIMS} judged" in page
+    assert f'name="trial" value="{second}"' in page
+    page = judge(browser, second, "false")
+    assert re.search(r"right: 50\.0%.*9\.5–90\.5%", page)
+    assert f'name="trial" value="{third}"' in page
+    page = judge(browser, second, "null")
+    assert f"1 of {CLAIMS} judged" in page
+    assert f'name="trial" value="{second}"' in page
+
+
+def test_two_people_who_disagree_count_neither_way(site: AppSite) -> None:
+    judge(site.browser("ann"), "claim-1", "true")
+    page = judge(site.browser("bob"), "claim-1", "false")
+    assert "people disagree" in page
+    assert "not judged" in page
+    view = list_findings(site.workspace, InspectionOfRun(run=RUN, check=CLAIM_CHECK), "bob")
+    kept = next(finding for finding in view.findings if finding.trial == "claim-1")
+    assert (kept.said, kept.own) == ("contested", "did_not_happen")
+
+
+def test_the_terminal_reads_the_labels_of_the_page(site: AppSite) -> None:
+    for trial, happened in (("claim-1", True), ("claim-2", True), ("claim-3", False)):
+        label_finding(site.workspace, EventLabel(run=RUN, check=CLAIM_CHECK, trial=trial, happened=happened), "ann")
+    found = site.workspace.find_run(RUN)
+    assert read_labels([str(label_file(found.store, found.record))]) == {
+        CLAIM_CHECK: {"claim-1": True, "claim-2": True, "claim-3": False}
+    }
+    result = CliRunner().invoke(app, ["inspect", RUN, "--store", site.store, "--fail-on", "never"])
+    assert "people looked at 3 of them: 66.7 % (20.8–93.9) right" in result.output
+
+
+def test_what_was_not_found_cannot_be_opened_or_judged(site: AppSite) -> None:
+    browser = site.browser()
+    for query in ("check=refusal", "check=nothing", f"check={CLAIM_CHECK}&trial=sound-1"):
+        assert browser.get(f"{PAGE}?{query}").status_code == 404
+    assert browser.get(f"{PAGE}?chek=loop").status_code == 400
+    with pytest.raises(NotFound, match="sound-1"):
+        label_finding(site.workspace, EventLabel(run=RUN, check=CLAIM_CHECK, trial="sound-1", happened=True), "")
+    fields = {"csrf": csrf(browser, PAGE), "check": CLAIM_CHECK, "trial": "claim-1", "happened": "perhaps"}
+    assert browser.post(PAGE, data=fields).status_code == 400
+
+
+def test_the_page_of_the_run_names_its_findings_in_one_line(site: AppSite) -> None:
+    browser = site.browser()
+    assert f'hx-get="{PAGE}?part=line"' in browser.get(f"/runs/{RUN}").text
+    line = re.sub(r"<[^>]+>", "", html.unescape(browser.get(f"{PAGE}?part=line").text)).strip()
+    assert line.startswith("Findings in 13 of 33 trials · loop 5 · claim-without-evidence 8")
+
+
+def test_a_sound_run_is_said_to_have_no_findings_and_not_to_be_sound(site: AppSite) -> None:
+    site.run("first", wrong=())
+    page = site.browser().get("/runs/first/findings").text
+    assert "found nothing in 6 trials; that does not say that they are sound" in page
+
+
+def test_a_page_that_waits_says_so(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor_web.inspecting.pages.inspect_soon", lambda *_, **__: None)
+    assert 'hx-trigger="load delay' in site.browser().get(PAGE).text
+    assert 'hx-trigger="load delay' in site.browser().get(f"{PAGE}?part=line").text
+
+
+def test_who_may_only_look_is_shown_no_buttons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor_web.inspecting.findings.SECONDS", 60.0)
+    inspected.write(tmp_path)
+    site = AppSite(tmp_path, read_only=True)
+    assert 'data-press="a"' not in site.browser().get(PAGE).text
+    site.workspace.close()
+
+
+def test_an_inspection_can_be_sent_from_another_process(site: AppSite) -> None:
+    done = inspect_run([site.workspace.find_run(RUN)])
+    assert pickle.loads(pickle.dumps(done)) == done
+
+
+def test_of_a_long_text_the_part_around_the_words_is_shown() -> None:
+    text = "a" * 5_000 + "HERE" + "b" * 5_000
+    parts = mark_spans(text, ["HERE"], 100)
+    assert [part for part in parts if part.marked] == [TextPart("HERE", marked=True)]
+    assert sum(len(part.text) for part in parts) == 100 + len("… ") + len(" …")
+    assert mark_spans("abc", ["x", ""], 100) == [TextPart("abc")]
