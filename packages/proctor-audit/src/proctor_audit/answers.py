@@ -11,6 +11,7 @@ from proctor.core.sample import Message, Part, Sample, Text, ToolCall, Turn
 from proctor.core.sentence import Sentence, clip
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
+from proctor_audit.playing import PlayedCall
 
 PROBE = "proctor_audit_probe"  # a name that means something in the worker only
 SHOWN = 2_000  # characters of a witness in reports
@@ -37,6 +38,7 @@ class AuditAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 ORACLE = AuditAnswer(oracle=True)
+IDLE = AuditAnswer(text="I have looked into it.")  # of an agent that answers, and makes no call
 
 
 class ScorerVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,11 +65,13 @@ class AnswerVerdicts(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         fault: the kind of what kept them from it, such as `worker_hung`.
         ran: True if a scorer ran a call of `PROBE` that the answer held.
+        calls: those that the environment carried out.
     """
 
     verdicts: tuple[ScorerVerdict, ...] = ()
     fault: str = ""
     ran: bool = False
+    calls: tuple[PlayedCall, ...] = ()
 
     @property
     def passed(self) -> tuple[ScorerVerdict, ...]:

@@ -24,6 +24,7 @@ from proctor_audit.findings import (
     natural_key,
 )
 from proctor_audit.scoring import AnswerScorer
+from proctor_audit.wording import targets_of
 
 if TYPE_CHECKING:
     from proctor_audit.outcomes import AuditOutcomes
@@ -97,6 +98,16 @@ class Audit:
             )
         ]
         return sorted(kept, key=lambda sample: natural_key(sample.id))
+
+    @cached_property
+    def is_played(self) -> bool:
+        """True if what is done in an environment is judged, so that no text alone is an answer."""
+        texts = (isinstance(target, str | int | float) for sample in self.samples for target in targets_of(sample))
+        return self.task.environment is not None and not any(texts)
+
+    def narrow_to(self, id: str) -> None:
+        """Keep only the sample of an id, where there is one: a finding about one is replayed without the others."""
+        self.samples = [sample for sample in self.samples if sample.id == id] or self.samples
 
     def draw(self, name: str) -> random.Random:
         """Return a random generator that the seed and the name decide."""

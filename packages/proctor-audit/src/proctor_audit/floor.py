@@ -6,7 +6,7 @@ import msgspec
 
 from proctor.core.sample import Sample
 from proctor.stats.rate import wilson
-from proctor_audit.answers import AuditAnswer
+from proctor_audit.answers import IDLE, AuditAnswer
 from proctor_audit.audit import Audit
 from proctor_audit.unearned import always
 from proctor_audit.wording import REFUSALS, constants, question_of
@@ -33,6 +33,8 @@ class AuditFloor(msgspec.Struct, frozen=True, kw_only=True):
 
 def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
     """Return the floors of an agent that says nothing, one that declines, one that repeats, one that guesses, and the best constant."""
+    if audit.is_played:
+        return tuple(each for each in [_floor(audit, "idle", always(IDLE.text))] if each is not None)
     found = [
         _floor(audit, "null", lambda _: ""),
         _floor(audit, "refusal", lambda _: REFUSALS[0]),

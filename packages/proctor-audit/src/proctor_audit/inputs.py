@@ -40,7 +40,10 @@ def equal_inputs(samples: Iterable[Sample], *, with_order: bool = True) -> list[
     """
     groups: dict[str, list[Sample]] = {}
     for sample in samples:
-        groups.setdefault(input_digest(sample, with_order=with_order), []).append(sample)
+        if sample.turns or any(
+            key in sample.meta for key in SHOWN_META
+        ):  # else a simulated user begins with what it knows
+            groups.setdefault(input_digest(sample, with_order=with_order), []).append(sample)
     return [group for group in groups.values() if len(group) > 1]
 
 

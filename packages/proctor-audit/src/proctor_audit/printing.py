@@ -13,6 +13,7 @@ MOST_OF_A_CHECK = 5
 WIDTH = 80
 CLASS_WORDS = {"proved": say("proved"), "likely": say("likely"), "look": say("look")}
 FLOOR_WORDS = {
+    "idle": say("an agent that makes no call {share}"),
     "null": say("an agent that says nothing {share}"),
     "refusal": say("one that declines {share}"),
     "echo": say("one that repeats the question {share}"),

@@ -16,6 +16,7 @@ from proctor_audit.findings import CLASSES, AuditFinding, FindingClass, NotCheck
 from proctor_audit.floor import AuditFloor, measure_floor
 from proctor_audit.ignoring import IgnoreRule, mark_ignored
 
+OF_TEXTS = ("A1", "A2", "A3")  # groups of checks that send texts
 FailOn = Literal["proved", "likely", "never"]
 
 
@@ -137,6 +138,8 @@ def finding_json(finding: AuditFinding) -> Mapping[str, Any]:
 
 def _missing(audit: Audit, check: AuditCheck) -> Sentence | None:
     """Return why a check cannot be made; None if it can."""
+    if audit.is_played and check.cost == "scorer" and check.group in OF_TEXTS and "environment" not in check.needs:
+        return say("what is done in the environment is judged, and no text alone is an answer")
     for need in check.needs:
         if need == "samples" and not audit.samples and not audit.unreadable:
             return say("there are no samples")

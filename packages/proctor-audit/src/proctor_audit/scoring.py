@@ -15,7 +15,9 @@ from proctor.core.trajectory import Trajectory
 from proctor.core.trial import IN_THE_MEAN, Trial, Verdict
 from proctor.engine.scoring import BoundScorer, score_trial
 from proctor.engine.trial import Work, run_trial
+from proctor.models.named import OpenedModels
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer, ScorerVerdict, ScriptedAgent, step_of
+from proctor_audit.playing import PlayedCall, WatchedAgent, without_model
 
 KEPT_DETAILS = ("error_type", "error_class", "function", "parameter", "kind")
 
@@ -32,22 +34,30 @@ class LocalScorer:
     """Scores in this process."""
 
     def __init__(self, task: Task, scorers: Sequence[BoundScorer], samples: Mapping[str, Sample]) -> None:
-        self._task = task
+        self._task = without_model(task)
         self._samples = samples
         self._scorers = [replace(scorer, inline=scorer.inline or not scorer.is_async) for scorer in scorers]
         self._is_plain = task.environment is None and task.user is None
         self._can_step = self._is_plain and all(not scorer.is_async for scorer in scorers)
+        self._opened: OpenedModels | None = None
         self._runner = asyncio.Runner()
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
         if self._can_step and not answer.oracle and not answer.oracle_of:
             trial = Trial(run_id="audit", sample_id=sample.id, outcome="scored", trajectory=_said(sample, answer))
             return _verdicts(trial, _finish(score_trial(trial, sample, self._scorers)))
-        work = Work(run_id="audit", task=self._task, agent=self._agent(answer), scorers=self._scorers, limits=Limits())
+        calls: list[PlayedCall] = []
+        agent = WatchedAgent(self._agent(answer), calls) if self._task.environment is not None else self._agent(answer)
+        work = Work(run_id="audit", task=self._task, agent=agent, scorers=self._scorers, limits=Limits())
+        if self._opened is None:
+            self._opened = OpenedModels(work.opened)
+            self._runner.run(self._opened.__aenter__())
         trial, verdicts = self._runner.run(run_trial(work, sample, 0))
-        return _verdicts(trial, verdicts)
+        return replace(_verdicts(trial, verdicts), calls=tuple(calls))
 
     def close(self) -> None:
+        if self._opened is not None:
+            self._runner.run(self._opened.__aexit__(None, None, None))
         self._runner.close()
 
     def _agent(self, answer: AuditAnswer) -> Agent:
@@ -83,6 +93,8 @@ def _verdicts(trial: Trial, verdicts: Sequence[Verdict]) -> AnswerVerdicts:
     if trial.outcome != "scored":
         failure = trial.failure
         reason = "" if failure is None else failure.reason
+        if trial.outcome != "agent_failed":  # nothing is known of the answer
+            return AnswerVerdicts(fault=trial.outcome if failure is None else f"{trial.outcome}: {failure.kind}")
         return AnswerVerdicts(verdicts=(ScorerVerdict(scorer="", why=trial.outcome, reason=reason),))
     return AnswerVerdicts(verdicts=tuple(map(_verdict, verdicts)))
 

@@ -2,21 +2,25 @@
 
 from collections.abc import Iterator
 
-from proctor.core.sentence import say
-from proctor_audit.audit import Audit
+import msgspec
+
+from proctor.core.sentence import clip, say
+from proctor_audit.answers import ORACLE
+from proctor_audit.audit import Audit, attempt
 from proctor_audit.calls import gold_calls
 from proctor_audit.check import check
+from proctor_audit.expected import all_played, played_golds
 from proctor_audit.findings import AuditFinding
+from proctor_audit.playing import counters, same_call, writing_tools
 
 OLD = ("old", "from", "source", "current", "before", "previous", "origin")
 NEW = ("new", "to", "target", "updated", "after", "next", "destination")
 
 
-@check(
-    group="A4", cls="likely", title=say("The expected write leaves things as they were: old and new value are equal.")
-)
+@check(group="A4", cls="proved", title=say("The expected write leaves things as they were."))
 def gold_does_nothing(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield samples with an expected call whose old and new argument are equal."""
+    """Yield samples with an expected write that changes nothing: proved if played, likely if old and new argument are equal."""
+    yield from _played(audit)
     for sample in audit.samples:
         for call in gold_calls(sample):
             for old, new in _pairs(list(call.first)):
@@ -31,8 +35,30 @@ def gold_does_nothing(audit: Audit) -> Iterator[AuditFinding]:
                             value=repr(value),
                         ),
                         sample,
+                        cls="likely",
                         witness={"call": {"name": call.name, "arguments": dict(call.first)}},
                     )
+
+
+def _played(audit: Audit) -> Iterator[AuditFinding]:
+    """Yield samples with a call that changes no state, by a tool that does so in other calls; a call repeated is a retry."""
+    if not audit.scorers:
+        return
+    everything = all_played(audit)
+    writing, counting = writing_tools(everything), counters(everything)
+    for sample, played in played_golds(audit):
+        for number, call in enumerate(played.calls):
+            is_retry = any(same_call(call, earlier) for earlier in played.calls[:number])
+            if call.name in writing and not call.is_error and not is_retry and not set(call.changed) - counting:
+                yield audit.found(
+                    say(
+                        "{tool} changes nothing: the state is the same before and after {arguments}",
+                        tool=call.name,
+                        arguments=clip(repr(dict(call.arguments)), 80),
+                    ),
+                    sample,
+                    witness={"call": msgspec.to_builtins(call), "attempts": [attempt(sample, ORACLE, played)]},
+                )
 
 
 def _pairs(names: list[str]) -> Iterator[tuple[str, str]]:

@@ -73,6 +73,8 @@ def command(
     ctx.call_on_close(audit.close)
     _add_outcomes(audit, given["runs"], given["store"])
     if replay is not None:
+        if all("environment" in each.needs for each in checks):
+            audit.narrow_to(replay.partition(":")[2])
         for line in replay_lines(audit, pick(run_checks(audit, checks), replay)):
             output.line(line)
         return

@@ -36,6 +36,10 @@ class Tau2User(OpenedModels):
         self.unpriced = ledger.unpriced(self._model) if isinstance(self._model, Model) else ()
         super().__init__([self._model])
 
+    def as_expected(self) -> "Tau2User":
+        """Return a user that makes the expected calls, and asks no model."""
+        return Tau2User(GOLD, self._role)
+
     def open(self, sample: Sample, environment: Environment | None) -> "Conversing":
         """Return the user of one attempt.
 

@@ -149,6 +149,13 @@ class TakesSample(Protocol):
     def open(self, sample: Sample, environment: Environment | None) -> User: ...
 
 
+@runtime_checkable
+class ActsAsExpected(Protocol):
+    """A simulated user that can also do what a sample expects of it, so that the sample is played without a model."""
+
+    def as_expected(self) -> User: ...
+
+
 class Scorer(Protocol):
     """A function (sample, trajectory) -> Score or Unscored; may be async. Optional attributes: `declared.ScorerInfo`."""
 

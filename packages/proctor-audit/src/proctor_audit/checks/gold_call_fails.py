@@ -1,0 +1,36 @@
+"""Play the right answers, and see which of their calls the environment refuses."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from proctor.core.sentence import clip, say
+from proctor_audit.answers import ORACLE
+from proctor_audit.audit import Audit, attempt
+from proctor_audit.check import check
+from proctor_audit.expected import played_golds
+from proctor_audit.findings import AuditFinding
+from proctor_audit.inspector.tool_failures import HEAD, OUTSIDE
+from proctor_audit.playing import same_call
+
+
+@check(
+    group="A4",
+    cls="likely",
+    needs=("samples", "scorer", "environment"),
+    cost="scorer",
+    title=say("The environment refuses an expected call."),
+)
+def gold_call_fails(audit: Audit) -> Iterator[AuditFinding]:
+    """Yield samples whose right answer makes a call that fails and never succeeds, unless a fault of the environment is part of the sample."""
+    for sample, played in played_golds(audit):
+        done = [call for call in played.calls if not call.is_error]
+        for call in played.calls:
+            is_fault = OUTSIDE.search(call.result[:HEAD]) is not None
+            if call.is_error and not is_fault and not any(same_call(call, other) for other in done):
+                yield audit.found(
+                    say("{tool} is refused: {result}", tool=call.name, result=clip(call.result, 80)),
+                    sample,
+                    witness={"call": msgspec.to_builtins(call), "attempts": [attempt(sample, ORACLE, played)]},
+                )
+                break

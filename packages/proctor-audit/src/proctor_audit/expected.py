@@ -1,0 +1,34 @@
+"""Play the right answers of samples in their environments, and gather the calls that they make."""
+
+from collections.abc import Iterator, Sequence
+
+from proctor.core.sample import Sample
+from proctor_audit.answers import AnswerVerdicts
+from proctor_audit.audit import Audit
+from proctor_audit.calls import gold_calls
+from proctor_audit.playing import PlayedCall
+
+
+def has_oracle(audit: Audit) -> bool:
+    """True if the task says how its samples are done right."""
+    return audit.task.oracle is not None or audit.task.oracle_agent is not None
+
+
+def played_golds(audit: Audit) -> Iterator[tuple[Sample, AnswerVerdicts]]:
+    """Yield the samples with what their right answers did in the environment."""
+    if audit.task.environment is not None and has_oracle(audit):
+        for sample in audit.drawn:
+            yield sample, audit.oracle(sample)
+
+
+def expected_calls(audit: Audit, sample: Sample) -> Sequence[str] | None:
+    """Return the names of the calls that the right answer to a sample makes; None if nobody says."""
+    if has_oracle(audit):
+        played = audit.oracle(sample)
+        return None if played.fault or not played.verdicts else [call.name for call in played.calls]
+    return [call.name for call in gold_calls(sample)] or None
+
+
+def all_played(audit: Audit) -> Sequence[PlayedCall]:
+    """Return the calls of all right answers."""
+    return [call for _, played in played_golds(audit) for call in played.calls]

@@ -1,0 +1,114 @@
+"""Audits of tasks in which something is done: a shop of a user, played without a model."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from proctor.cli import app
+
+SHOP = '''
+from proctor import Sample, Score, Task, ToolCall, Trajectory
+from proctor.core.sample import Message
+from proctor.core.trajectory import Step
+
+
+class Shop:
+    """A shop with a stock and a basket."""
+
+    def __init__(self, stock: dict[str, int] | None = None) -> None:
+        self.stock = {"tea": 3, "jam": 1} if stock is None else stock
+        self.basket: list[str] = []
+        self.calls = 0
+
+    def look(self, item: str) -> int:
+        """Say how many there are."""
+        self.calls += 1
+        return self.stock.get(item, 0)
+
+    def put(self, item: str, count: int) -> str:
+        """Put the basket's count of an item to a number."""
+        self.calls += 1
+        if item not in self.stock:
+            raise ValueError(f"there is no {item}")
+        self.basket = [each for each in self.basket if each != item] + [item] * count
+        return "ok"
+
+
+def bought(sample: Sample, trajectory: Trajectory) -> Score:
+    return Score(points=trajectory.state["basket"] == sample.target["basket"], reason="the basket")
+
+
+def right(sample: Sample) -> Trajectory:
+    calls = [ToolCall(name=name, arguments=arguments, id=str(n)) for n, (name, arguments) in enumerate(sample.meta["do"])]
+    return Trajectory(steps=(
+        Step(message=Message(role="assistant", parts=tuple(calls))) if calls else Step(message=Message.of("assistant", "No.")),
+        *((Step(message=Message.of("assistant", "Done.")),) if calls else ()),
+    ))
+
+
+def sample(id: str, basket: list[str], *do: object) -> Sample:
+    return Sample.ask(id, f"Please do {id}.", target={"basket": basket}, meta={"do": list(do)})
+
+
+def task() -> Task:
+    return Task(
+        name="errands",
+        samples=[
+            sample("tea", ["tea"], ("look", {"item": "tea"}), ("put", {"item": "tea", "count": 1})),
+            sample("jam", ["jam"], ("put", {"item": "jam", "count": 1})),
+            sample("only-look", [], ("look", {"item": "tea"})),
+            sample("decline", []),
+            sample("nothing", ["tea"], ("put", {"item": "tea", "count": 1}), ("put", {"item": "jam", "count": 0})),
+            sample("retry", ["tea"], ("put", {"item": "tea", "count": 1}), ("put", {"item": "tea", "count": 1})),
+            sample("gone", ["tea"], ("put", {"item": "ink", "count": 1}), ("put", {"item": "tea", "count": 1})),
+        ],
+        scorers=[bought],
+        environment="python:./shop.py:Shop",
+        oracle=right,
+    )
+'''
+
+
+@pytest.fixture(autouse=True)
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("shop.py").write_text(SHOP, encoding="utf-8")
+
+
+def audited(*words: str) -> dict[str, Any]:
+    result = CliRunner().invoke(app, ["audit-task", "./shop.py:task", "--json", "--skip", "A6", *words])
+    report: dict[str, Any] = json.loads(result.stdout)
+    return report
+
+
+def test_what_is_played_is_found_and_the_rest_is_not() -> None:
+    report = audited()
+    named = {each["check"] for each in report["not_checked"]}
+    assert {"null-passes", "echo-passes", "shortcut-passes"} <= named  # a text alone is no answer here
+    assert not named & {"gold-fails", "idle-passes", "gold-does-nothing"}
+    assert [(finding["id"], finding["class"]) for finding in report["findings"]] == [
+        ("gold-does-nothing:nothing", "proved"),
+        ("idle-passes:only-look", "proved"),
+        ("gold-call-fails:gone", "likely"),
+    ]
+    [floor] = report["floor"]
+    assert (floor["agent"], floor["count"], floor["value"]) == ("idle", 7, pytest.approx(2 / 7))
+
+
+def test_a_finding_of_one_sample_replays_by_the_command_beside_it() -> None:
+    [finding] = [each for each in audited("--check", "idle-passes")["findings"]]
+    words = finding["replay"].split()[1:]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0
+    assert "only-look" in result.stdout
+    assert "bought: 1" in result.stdout
+
+
+def test_an_environment_that_breaks_is_not_checked_and_no_fault_of_the_task() -> None:
+    Path("shop.py").write_text(SHOP.replace("self.calls = 0", "raise OSError('down')"), encoding="utf-8")
+    report = audited()
+    assert report["findings"] == []
+    assert {each["check"] for each in report["not_checked"] if each["applies"]} >= {"gold-fails", "idle-passes"}
