@@ -99,7 +99,7 @@ def test_what_is_played_is_found_and_the_rest_is_not() -> None:
 
 
 def test_a_finding_of_one_sample_replays_by_the_command_beside_it() -> None:
-    [finding] = [each for each in audited("--check", "idle-passes")["findings"]]
+    [finding] = audited("--check", "idle-passes")["findings"]
     words = finding["replay"].split()[1:]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0
