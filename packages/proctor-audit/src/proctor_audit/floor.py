@@ -1,6 +1,6 @@
 """Measure what agents that know nothing earn: the floor that the score of a real one stands on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -32,21 +32,24 @@ class AuditFloor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
-    """Return the floors of an agent that says nothing, one that declines, one that repeats, one that guesses, and the best constant."""
-    if audit.is_played:
-        return tuple(each for each in [_floor(audit, "idle", always(IDLE.text))] if each is not None)
-    found = [
-        _floor(audit, "null", lambda _: ""),
-        _floor(audit, "refusal", lambda _: REFUSALS[0]),
-        _floor(audit, "echo", question_of),
-    ]
+    """Return the floors of agents that say nothing, decline, repeat, and of the best constant; where calls are expected, of one without any."""
+    floors = [_floor(audit, "idle", always(IDLE.text))] if audit.is_played else _of_texts(audit)
+    audit.report_faults("floor", "look")
+    return tuple(each for each in floors if each is not None)
+
+
+def _of_texts(audit: Audit) -> Sequence[AuditFloor | None]:
     best = max(
         (_floor(audit, "constant", always(text), text) for text in constants(audit.drawn)),
         key=lambda each: -1.0 if each is None else each.value,
         default=None,
     )
-    audit.report_faults("floor", "look")
-    return tuple(each for each in (*found, best) if each is not None)
+    return [
+        _floor(audit, "null", lambda _: ""),
+        _floor(audit, "refusal", lambda _: REFUSALS[0]),
+        _floor(audit, "echo", question_of),
+        best,
+    ]
 
 
 def _floor(audit: Audit, agent: str, say: Callable[[Sample], str], answer: str = "") -> AuditFloor | None:

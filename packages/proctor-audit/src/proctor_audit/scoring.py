@@ -93,8 +93,6 @@ def _verdicts(trial: Trial, verdicts: Sequence[Verdict]) -> AnswerVerdicts:
     if trial.outcome != "scored":
         failure = trial.failure
         reason = "" if failure is None else failure.reason
-        if trial.outcome != "agent_failed":  # nothing is known of the answer
-            return AnswerVerdicts(fault=trial.outcome if failure is None else f"{trial.outcome}: {failure.kind}")
         return AnswerVerdicts(verdicts=(ScorerVerdict(scorer="", why=trial.outcome, reason=reason),))
     return AnswerVerdicts(verdicts=tuple(map(_verdict, verdicts)))
 
