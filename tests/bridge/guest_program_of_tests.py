@@ -10,6 +10,22 @@ SAMPLES: list[dict[str, Any]] = [
     for n in range(6)
 ]
 
+ODD_LINES: dict[str, Any] = {
+    "writes_a_number": 5,
+    "writes_failed": {"failed": {"type": "ValueError", "text": "no such thing"}},
+    "writes_half_an_ask": {"ask": 1, "kind": "agent"},
+    "writes_half_a_trial": {"trial": {"epoch": "x"}},
+}
+UNSCORED: dict[str, Any] = {"scores": None}
+ENDS: dict[str, Any] = {
+    "ends_in_an_error": {"error": {"message": "ValueError('a broken tool')"}, **UNSCORED},
+    "is_cancelled": {"error": {"message": "CancelledError()"}, **UNSCORED},
+    "ends_at_message": {"limit": {"type": "message"}, **UNSCORED},
+    "ends_at_custom": {"limit": {"type": "custom"}, **UNSCORED},
+    "ends_at_cost": {"limit": {"type": "cost"}, **UNSCORED},
+    "ends_at_operator": {"limit": {"type": "operator"}},
+}
+
 
 class Pipe:
     def __init__(self, requests: Any, replies: Any) -> None:
@@ -31,14 +47,20 @@ def talk(requests: Any, replies: Any) -> None:
     do, about = next(iter(pipe.read().items()))
     task = about["task"]
     if do == "plan":
+        if task == "slow_to_load":
+            time.sleep(60)
+        images = {"images": 2} if task == "in_images" else {}
         scorers = [{"name": "match", "keys": []}, {"name": "parts", "keys": ["length"]}]
-        pipe.write({"plan": {"samples": SAMPLES, "scorers": scorers, "epochs": 2, "package": "0"}})
+        pipe.write({"plan": {"samples": SAMPLES, "scorers": scorers, "epochs": 2, "package": "0", **images}})
     elif do == "totals":
         rows = about["rows"]
         right = sum(row["scores"]["match"]["value"] == "C" for row in rows)
         pipe.write({"totals": [{"scorer": "match", "reducer": None, "metric": "accuracy", "value": right / len(rows)}]})
     else:
-        digests = {one["id"]: one["digest"] + ("!" if task == "fresh" else "") for one in SAMPLES}
+        if task == "slow_to_start":
+            time.sleep(1.5)
+        is_other = task == "fresh" or (task == "changes" and not about["rehearse"])
+        digests = {one["id"]: one["digest"] + ("!" if is_other else "") for one in SAMPLES}
         heard = {"role": ["grader"] if task == "graded" else [], "model": ["openai/x"] if task == "hinted" else []}
         pipe.write({"ready": {"digests": digests, "rehearsed": heard}})
         play(pipe, task)
@@ -50,11 +72,14 @@ def play(pipe: Pipe, task: str) -> None:
         said = pipe.read()
         if "feed" in said:
             of = said["feed"]
-            if task == "dies" and of[0] == "s2":
+            if task in ("dies", "changes") and of[0] == "s2":
                 os.kill(os.getpid(), 9)
             if task == "hangs" and of[0] == "s2":
                 time.sleep(60)
             sample = next(one for one in SAMPLES if one["id"] == of[0])
+            if task in ODD_LINES and of[0] == "s2":
+                pipe.write(ODD_LINES[task] if isinstance(ODD_LINES[task], int) else {**ODD_LINES[task], "of": of})
+                continue
             waiting[number] = of, sample
             message = {"role": "user", "content": sample["input"]}
             pipe.write(
@@ -69,10 +94,12 @@ def play(pipe: Pipe, task: str) -> None:
             )
         elif "reply" in said:
             of, sample = waiting.pop(said["reply"])
-            pipe.write({"of": of, "trial": trial(of, sample, said)})
+            if task == "grades_slowly":
+                time.sleep(1.5)
+            pipe.write({"of": of, "trial": {**trial(task, of, sample, said), **ENDS.get(task, {})}})
 
 
-def trial(of: Any, sample: Any, said: Any) -> Any:
+def trial(task: str, of: Any, sample: Any, said: Any) -> Any:
     kept = {"id": of[0], "epoch": of[1], "input": sample["input"], "target": sample["target"]}
     if "fault" in said:
         return {**kept, "error": {"message": f"ParentFault({said['fault']!r})"}}
@@ -85,7 +112,7 @@ def trial(of: Any, sample: Any, said: Any) -> Any:
     return {
         **kept,
         "messages": [{"role": "user", "content": sample["input"]}, message],
-        "scores": scores,
+        "scores": {**scores, "match": {"value": sample["metadata"]["n"] + 1}} if task == "rated" else scores,
         "total_time": 0.1,
         "cpu": 0.016,
     }

@@ -9,11 +9,16 @@ import pytest
 from endpoint import Answer, Endpoint, Request, data
 
 import proctor
-from proctor.core.errors import BadInput
-from proctor.core.run import Budget
-from proctor.core.score import Score
+from proctor.api import resolve
+from proctor.core.errors import BadInput, ProviderFailed
+from proctor.core.run import Budget, Limits
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.task import AgentChoice
 from proctor.isolation import WorkerProgram
 from proctor_adapters.bridge import inspect as bridged
+from proctor_adapters.bridge.asked import AskedModels, GuestAsk
+from proctor_adapters.bridge.options import GuestOptions
 
 PROGRAM = Path(__file__).with_name("guest_program_of_tests.py")
 
@@ -104,6 +109,113 @@ async def test_a_guest_that_computes_for_too_long_is_no_fault_of_the_agent(tmp_p
         run = await run_of(endpoint, tmp_path, "hangs", ids=["s2"], concurrency=1, options={"bridge": {"seconds": 0.5}})
     failures = [trial.failure.kind for trial in run.trials() if trial.failure is not None]
     assert failures == ["worker_hung"]
+
+
+async def test_a_guest_that_hangs_is_ended_and_the_next_sample_is_played(tmp_path: Path) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await run_of(endpoint, tmp_path, "hangs", concurrency=1, options={"bridge": {"seconds": 0.5}})
+    assert run.outcomes == {"scored": 5, "environment_failed": 1}
+
+
+async def test_samples_of_a_guest_that_is_started_again_are_compared_with_the_plan(tmp_path: Path) -> None:
+    async with Endpoint(adds()) as endpoint:
+        with pytest.raises(BadInput, match=re.escape("gives other samples each time it is loaded (6 of 6 differ)")):
+            await run_of(endpoint, tmp_path, "changes", concurrency=1)
+
+
+async def test_values_without_a_known_range_stop_the_run_and_the_option_is_named(tmp_path: Path) -> None:
+    async with Endpoint(adds()) as endpoint:
+        with pytest.raises(BadInput, match=re.escape("--set bridge.scale.match=LOW:HIGH")):
+            await run_of(endpoint, tmp_path, "rated", concurrency=1)
+        scaled = await run_of(endpoint, tmp_path, "rated", options={"bridge": {"scale": {"match": "1:6"}}})
+        none = await run_of(endpoint, tmp_path, "rated", options={"bridge": {"scale": {"match": "none"}}})
+    points = {one.sample_id: one.result.value for one in scaled.store.verdicts(scaled.id, scorer="match@inspect")}
+    assert points == {f"s{n}": n / 5 for n in range(6)}
+    assert {type(one.result) for one in none.store.verdicts(none.id, scorer="match@inspect")} == {Unscored}
+
+
+@pytest.mark.parametrize("task", ["slow_to_start", "grades_slowly"])
+async def test_time_of_the_other_program_is_not_the_agents(task: str, tmp_path: Path) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await run_of(endpoint, tmp_path, task, first=1, limits=Limits(seconds=1))
+    assert run.outcomes == ({"scored": 1} if task == "slow_to_start" else {"environment_failed": 1})
+    assert run.usage.input_tokens == 7
+
+
+async def test_an_agent_that_takes_too_long_has_failed(tmp_path: Path) -> None:
+    async with Endpoint(adds(seconds=5)) as endpoint:
+        run = await run_of(endpoint, tmp_path, first=1, limits=Limits(seconds=0.5))
+    assert run.outcomes == {"agent_failed": 1}
+
+
+@pytest.mark.parametrize(
+    ("task", "outcome", "kind"),
+    [
+        ("ends_in_an_error", "environment_failed", "ValueError"),
+        ("is_cancelled", "environment_failed", "cancelled"),
+        ("ends_at_message", "agent_failed", "message_limit"),
+        ("ends_at_custom", "environment_failed", "custom_limit"),
+        ("ends_at_cost", "environment_failed", "cost_limit"),
+        ("ends_at_operator", "environment_failed", "cancelled"),
+    ],
+)
+async def test_how_a_sample_ended_says_whose_it_is_and_keeps_what_was_said(
+    task: str, outcome: str, kind: str, tmp_path: Path
+) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await run_of(endpoint, tmp_path, task, first=1)
+    (trial,) = run.trials()
+    assert trial.failure is not None
+    assert (trial.outcome, trial.failure.kind) == (outcome, kind)
+    assert [step.message.text for step in trial.trajectory.steps if step.message.role == "assistant"] == ["3"]
+    assert (run.usage.requests, run.usage.input_tokens) == (1, 7)
+
+
+@pytest.mark.parametrize("task", ["writes_a_number", "writes_failed", "writes_half_an_ask", "writes_half_a_trial"])
+async def test_a_line_that_nobody_expects_is_no_fault_of_the_agent(task: str, tmp_path: Path) -> None:
+    async with Endpoint(adds()) as endpoint, asyncio.timeout(60):
+        run = await run_of(endpoint, tmp_path, task, concurrency=1)
+    assert run.outcomes == {"scored": 5, "environment_failed": 1}
+
+
+async def test_loading_has_a_time_limit(tmp_path: Path) -> None:
+    async with Endpoint(adds()) as endpoint, asyncio.timeout(50):
+        with pytest.raises(BadInput, match=re.escape("A longer limit: --set bridge.seconds=N")):
+            await run_of(endpoint, tmp_path, "slow_to_load", options={"bridge": {"seconds": 0.5}})
+
+
+async def test_official_figures_say_how_many_of_the_planned_trials_they_are_of(tmp_path: Path) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await run_of(endpoint, tmp_path, "dies", concurrency=1)
+    official = next(one for one in run.estimates if one.name == "match/accuracy@inspect")
+    assert (official.scored, official.planned) == (5, 6)
+    assert "5 of 6" in str(official.note)
+
+
+@pytest.mark.parametrize(
+    ("config", "is_refused"), [({"logprobs": True}, True), ({"top_logprobs": 1}, True), ({"num_choices": 1}, False)]
+)
+async def test_what_a_model_does_not_give_is_refused(config: Any, is_refused: bool) -> None:
+    agent, _ = resolve.agent("openai:m", {"base_url": "http://127.0.0.1:1", "retries": 0})
+    models = AskedModels(agent, AgentChoice(name="openai:m", options={"base_url": "http://127.0.0.1:1", "retries": 0}), GuestOptions(), "inspect:x")  # fmt: skip
+    ask = GuestAsk(kind="agent", model="agent", messages=[{"role": "user", "content": "?"}], config=config)
+    with pytest.raises(BadInput if is_refused else ProviderFailed):
+        await models.answer(ask, Sample(id="1", turns=()))
+    await models.close()
+
+
+@pytest.mark.parametrize(
+    ("bridge", "sentence"),
+    [
+        ({"sandbox": "local"}, "names an image or a compose file in 2 of 6 samples"),
+        ({"sandbox": "local", "confined": False}, "--set bridge.sandbox=local together with bridge.confined=false"),
+        ({"sandbox": "docker"}, "--set bridge.sandbox takes 'local' only"),
+    ],
+)
+async def test_the_worker_is_a_sandbox_only_where_that_is_safe(bridge: Any, sentence: str, tmp_path: Path) -> None:
+    async with Endpoint(adds()) as endpoint:
+        with pytest.raises(BadInput, match=re.escape(sentence)):
+            await run_of(endpoint, tmp_path, "in_images", options={"bridge": bridge})
 
 
 @pytest.mark.parametrize(

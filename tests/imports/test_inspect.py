@@ -168,6 +168,16 @@ def test_scores_outside_their_range_are_none_until_the_range_is_named(tmp_path: 
     assert run.estimate("score").value == pytest.approx(6 / 9)
 
 
+def test_a_rating_of_one_is_no_full_mark_where_others_are_outside(tmp_path: Path, store: Store) -> None:
+    ratings = [{"id": f"s{value}", "scores": {"quality": {"value": value}}} for value in (1, 7)]
+    path = zipped(tmp_path / "a.eval", *ratings)
+    results = [one.result for one in only(path, store, run_id="one").run.verdicts()]
+    assert {type(result) for result in results} == {Unscored}
+    assert all("--scale quality=LOW:HIGH" in str(result.reason) for result in results)
+    run = only(path, store, run_id="two", how=LogReading(scales={"quality": (1, 6)})).run
+    assert [one.result.value for one in run.verdicts() if isinstance(one.result, Score)] == [0]
+
+
 def test_a_scorer_with_the_name_of_one_of_ours_keeps_its_verdicts_when_ours_is_added(
     tmp_path: Path, store: Store
 ) -> None:

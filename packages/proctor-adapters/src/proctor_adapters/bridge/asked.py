@@ -20,6 +20,7 @@ from proctor_adapters.imports._messages import message
 
 SAME = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort", "top_k")
 IN_BODY = ("frequency_penalty", "presence_penalty", "parallel_tool_calls", "logit_bias")
+ONE_CHOICE = ("num_choices", "best_of")  # of which 1 is what every model gives
 REFUSED = ("num_choices", "best_of", "logprobs", "top_logprobs", "prompt_logprobs", "modalities", "reasoning_tokens")
 CHAT_COMPLETIONS = ("openai", "ollama", "vllm", "litellm", "local")
 STOPS = {"length": "max_tokens", "filtered": "content_filter", "refused": "content_filter"}
@@ -159,7 +160,9 @@ class AskedModels:
         wanted |= {"stop": config["stop_seqs"]} if config.get("stop_seqs") else {}
         body = {field: config[field] for field in IN_BODY if field in config} | config.get("extra_body", {})
         missing = [field for field in wanted if field not in fields]
-        missing += [field for field in REFUSED if config.get(field) and config[field] != 1]
+        missing += [
+            field for field in REFUSED if config.get(field) and not (field in ONE_CHOICE and config[field] == 1)
+        ]
         if ask.tools and ask.tool_choice not in ("auto", "none"):
             body["tool_choice"] = _tool_choice(ask.tool_choice)
         if body and kind not in CHAT_COMPLETIONS:

@@ -1,25 +1,27 @@
 """Let a task of Inspect be played by Inspect: the agent of the run answers what its solver, tools and scorers ask."""
 
+import asyncio
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from typing import Any, Protocol, Self
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor.core.declared import AgentInfo, declared
-from proctor.core.errors import AgentFailed, EnvironmentFailed
+from proctor.core.errors import AgentFailed, EnvironmentFailed, PartFailed
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import NOTHING, Step, Stop
 from proctor.models import cache, ledger
 from proctor.models.named import OpenedModels
+from proctor.transport import retry
 from proctor.transport.redact import redact
 from proctor_adapters.bridge.asked import GuestAsk, output_of
 from proctor_adapters.bridge.worker import Guest
 from proctor_adapters.imports._messages import message, steps
-from proctor_adapters.imports.inspect import STOPS, InspectSample, completion_of, first_reply
+from proctor_adapters.imports.inspect import CANCELLED, STOPS, InspectSample, completion_of, first_reply
 
 STATE = "inspect"  # the key of the trajectory's state under which a sample's scores are
 OWN_LIMITS = ("message", "token", "turn", "time", "working", "context")
@@ -53,6 +55,15 @@ class GuestHost(OpenedModels):
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         return nullcontext(GuestSession(sample, self._models, self._guest))
 
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        try:
+            await self._guest.start()
+        except BaseException as error:
+            await self.__aexit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
     async def __aexit__(self, *raised: Any) -> None:
         await self._guest.close()
         await self._models.close()
@@ -64,36 +75,47 @@ class GuestSession:
 
     Attributes:
         state: the scores of Inspect's scorers, and what it says of its end.
+        received: what was said in an attempt that could not be scored.
     """
 
     def __init__(self, sample: Sample, models: GuestModels, guest: Guest) -> None:
         self.state: Mapping[str, Any] | None = None
+        self.received: Sequence[Step] = ()
         self._sample = sample
         self._models = models
         self._guest = guest
         self._said: dict[str, Step] = {}
+        self._clock = AgentClock()
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         """Play the sample, and return what was said in it."""
         try:
             raw = await self._guest.play(self._sample.id, cache.attempt(), self._answer)
-        except BaseException:
-            self._count_others()
+        except BaseException as error:
+            self.received = [*self._said.values()]
+            limit = retry.clock.get()
+            if isinstance(error, asyncio.CancelledError) and limit is not None and limit.expired():
+                raise self._clock.out_of_time(limit.seconds) from error
             raise
-        sample = msgspec.convert(raw, InspectSample)
+        try:
+            sample = msgspec.convert(raw, InspectSample)
+        except msgspec.ValidationError as error:
+            self.received = [*self._said.values()]
+            raise EnvironmentFailed("The other program wrote a line that nobody expects: {error}", kind="worker_output", error=error) from None  # fmt: skip
         made = self._steps(sample)
         self._count_others()
         seen = {"scores": raw.get("scores") or {}, "seconds": raw.get("total_time"), "cpu": raw.get("cpu")}
         self.state = {STATE: {**seen, **({"limit": sample.limit.type} if sample.limit is not None else {})}}
+        self.received = made
         _raise_failure(sample)
         if sample.limit is not None and made:
-            stop: Stop = STOPS.get(sample.limit.type, "step_limit")
-            made[-1] = replace(made[-1], stop=stop if sample.limit.type in OWN_LIMITS else "task_limit")
+            made[-1] = replace(made[-1], stop=_stop_at(sample.limit.type, made))
         return made
 
     async def _answer(self, ask: GuestAsk) -> Mapping[str, Any]:
         started, clock = time.time(), time.perf_counter()
-        step = await self._models.answer(ask, self._sample)
+        with self._clock.asking() if ask.kind == "agent" else nullcontext():
+            step = await self._models.answer(ask, self._sample)
         step = replace(step, started=step.started or started, seconds=step.seconds or time.perf_counter() - clock)
         if ask.kind == "agent":
             id = f"proctor-{len(self._said)}"
@@ -132,20 +154,65 @@ class GuestSession:
         self._said.clear()
 
 
+class AgentClock:
+    """Tells the time of the agent from that of the other program, in which none of its replies is awaited."""
+
+    def __init__(self) -> None:
+        self._started = self._changed = time.perf_counter()
+        self._seconds = 0.0  # in which at least one reply was awaited
+        self._open = 0
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    def out_of_time(self, seconds: float) -> PartFailed:
+        """Return whose failure it is that the time limit of the attempt is up."""
+        is_open = self._open > 0
+        self._count(0)
+        others = self._changed - self._started - self._seconds
+        if is_open and others <= seconds / 2:
+            return AgentFailed("No answer within {seconds} seconds.", kind="time_limit", seconds=f"{seconds:g}")
+        return EnvironmentFailed(
+            "At the time limit of {seconds} seconds the task had not ended; {others} of them it did not wait for the agent. A longer limit: --time-limit SECONDS",
+            kind="time_limit",
+            seconds=f"{seconds:g}",
+            others=f"{others:.1f}",
+        )
+
+    def _count(self, change: int) -> None:
+        now = time.perf_counter()
+        if self._open:
+            self._seconds += now - self._changed
+        self._changed, self._open = now, self._open + change
+
+
+def _stop_at(limit: str, made: Sequence[Step]) -> Stop:
+    """Return why a sample ended that was scored at a limit; scored is scored, also without a last word of the agent."""
+    stop: Stop = STOPS.get(limit, "step_limit") if limit in OWN_LIMITS else "task_limit"
+    return "task_limit" if stop == "step_limit" and not any(step.message.text for step in made) else stop
+
+
 def _raise_failure(sample: InspectSample) -> None:
     """Raise why a sample was not scored, if it was not.
 
     Raises:
-        EnvironmentFailed: an error, of which nobody knows whose it is.
-        AgentFailed: a limit of the task's own ended it before it was scored.
+        EnvironmentFailed: an error or a limit, of which nobody knows whose it is, or it was cancelled.
+        AgentFailed: a limit that bounds the agent ended it before it was scored.
     """
     if sample.error is not None:
         text = redact(sample.error.message)
-        kind = text.partition("(")[0]
+        kind = "cancelled" if text.startswith(CANCELLED) else text.partition("(")[0]
         raise EnvironmentFailed("Inspect: {error}", kind=kind if kind.isidentifier() else "inspect", error=text[:2_000])
-    if sample.limit is not None and not sample.scores:
-        raise AgentFailed(
-            "It ended at the limit '{limit}', and was not scored.",
-            kind=f"{sample.limit.type}_limit",
-            limit=sample.limit.type,
-        )
+    if sample.limit is None or (sample.scores and sample.limit.type != "operator"):
+        return
+    whose = AgentFailed if sample.limit.type in OWN_LIMITS else EnvironmentFailed
+    raise whose(
+        "It ended at the limit '{limit}', and was not scored.",
+        kind="cancelled" if sample.limit.type == "operator" else f"{sample.limit.type}_limit",
+        limit=sample.limit.type,
+    )

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from proctor.api import evaluate
 from proctor.api.loop import run_in_loop
+from proctor.core.declared import ScorerInfo, declared
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
@@ -19,11 +22,11 @@ from proctor.core.task import Agent, AgentChoice, Host, Judged, Task
 from proctor.isolation import TalkingWorker, WorkerProgram
 from proctor_adapters.bridge.asked import AskedModels
 from proctor_adapters.bridge.host import GuestHost
-from proctor_adapters.bridge.options import GuestOptions, read_options
-from proctor_adapters.bridge.parity import FIRST, MESSAGES, CannedModels, compare_inspect
+from proctor_adapters.bridge.options import GuestHow, GuestOptions, read_options
+from proctor_adapters.bridge.parity import FIRST, MESSAGES, CannedModels, compare_inspect, never
 from proctor_adapters.bridge.program import program_of
 from proctor_adapters.bridge.refusals import of_loading
-from proctor_adapters.bridge.scoring import cost, official, rows_of, scorers_of
+from proctor_adapters.bridge.scoring import SUFFIX, cost, official, planned_of, rows_of, scorers_of
 from proctor_adapters.bridge.worker import Guest, GuestRaised, first_line
 from proctor_adapters.imports._messages import message
 
@@ -31,6 +34,7 @@ PREFIX = "inspect:"
 PROGRAM = (
     Path(__file__).with_name("guests") / "inspect_worker_program.py"
 )  # imports Inspect, so it is never imported here
+ALONE = PROGRAM.with_name("inspect_alone_program.py")
 AT_ONCE = 10_000  # of the worker; the run decides how many it feeds
 
 
@@ -52,6 +56,7 @@ class GuestPlan(msgspec.Struct, frozen=True):
     scorers: list[dict[str, Any]]
     epochs: int = 1
     sandboxes: dict[str, int] = {}
+    images: int = 0  # samples whose sandbox is an image or a compose file
     limits: dict[str, Any] = {}
     roles: list[str] = []
     version: Any = 0
@@ -85,12 +90,20 @@ def check_parity(called: str) -> Iterator[Checked]:
         BadInput: it cannot be loaded, or needs what is not here.
     """
     loaded = _load(f"{PREFIX}{called}", {})
-    about = {**loaded.about, "message_limit": MESSAGES}
-    alone = run_in_loop(lambda _: _once(loaded.program, {"alone": {**about, "first": FIRST}}))["alone"]
-    models, seconds = CannedModels(), loaded.given.how.seconds
-    guest = Guest(loaded.program, about, None, partial(of_loading, loaded.name), seconds)
-    made = _task(loaded, lambda agent, _: GuestHost(agent, models, guest))
-    yield from compare_inspect(called, made, models, alone)
+    names = [declared(ScorerInfo, scorer).name for scorer in scorers_of(loaded.plan.scorers, {})]
+    how = GuestHow(scale={name.removesuffix(SUFFIX): "none" for name in names})  # values are compared, not points
+    loaded = replace(loaded, given=replace(loaded.given, how=how), about={**loaded.about, "message_limit": MESSAGES})
+    models, refuse = CannedModels(), partial(of_loading, loaded.name)
+    guest = Guest(loaded.program, loaded.about, None, refuse, how.seconds)
+    played = _task(loaded, lambda agent, _: GuestHost(agent, models, guest))
+    run = evaluate(played, agent=never, first=FIRST, store=":memory:")
+    request = {**loaded.about, "roles": sorted(models.roles), "first": FIRST}
+    program = replace(loaded.program, path=ALONE)
+    try:
+        alone = run_in_loop(lambda _: _once(program, {"alone": request}, how.seconds))["alone"]
+    except GuestRaised as error:
+        raise refuse(error) from None
+    yield from compare_inspect(called, run, models.asked, alone)
 
 
 def _load(name: str, options: Mapping[str, Any]) -> LoadedTask:
@@ -104,7 +117,8 @@ def _load(name: str, options: Mapping[str, Any]) -> LoadedTask:
         "at_once": AT_ONCE,
         "sandbox": given.how.sandbox,
     }
-    return LoadedTask(name, given, program, about, _plan(program, about, name))
+    _check_sandbox(given.how)
+    return LoadedTask(name, given, program, about, _plan(program, about, name, given.how.seconds))
 
 
 def _task(loaded: LoadedTask, host: Host) -> Task:
@@ -115,7 +129,7 @@ def _task(loaded: LoadedTask, host: Host) -> Task:
         samples=[_sample(one) for one in plan.samples],
         scorers=scorers_of(plan.scorers, given.how.scales),
         host=host,
-        summarise=partial(_summarise, loaded.program, loaded.about),
+        summarise=partial(_summarise, loaded),
         provenance={
             "inspect_ai": plan.package,
             "samples": digest([one.digest for one in plan.samples]),
@@ -139,9 +153,20 @@ def _absolute(called: str) -> str:
     return f"{file}{at}{wanted}"
 
 
-def _plan(program: WorkerProgram, about: Mapping[str, Any], name: str) -> GuestPlan:
+def _check_sandbox(how: GuestHow) -> None:
+    if how.sandbox not in (None, "local"):
+        raise BadInput(
+            "--set bridge.sandbox takes 'local' only, not '{name}'; else the task's own is used.", name=how.sandbox
+        )
+    if how.sandbox == "local" and not how.confined:
+        raise BadInput(
+            "--set bridge.sandbox=local together with bridge.confined=false would let a model run commands on this machine, with its network and your files. Leave one out."
+        )
+
+
+def _plan(program: WorkerProgram, about: Mapping[str, Any], name: str, seconds: float) -> GuestPlan:
     try:
-        heard = run_in_loop(lambda _: _once(program, {"plan": about}))
+        heard = run_in_loop(lambda _: _once(program, {"plan": about}, seconds))
     except GuestRaised as error:
         raise of_loading(name, error) from None
     plan = msgspec.convert(heard["plan"], GuestPlan)
@@ -149,6 +174,13 @@ def _plan(program: WorkerProgram, about: Mapping[str, Any], name: str) -> GuestP
         raise BadInput("{task} has no samples.", task=name)
     if not plan.scorers:
         raise BadInput("{task} has no scorer, so there is nothing to measure.", task=name)
+    if about["sandbox"] is not None and plan.images:
+        raise BadInput(
+            "{task} names an image or a compose file in {n} of {m} samples, which the worker is not: --set bridge.sandbox=local would score what happens somewhere else.",
+            task=name,
+            n=plan.images,
+            m=len(plan.samples),
+        )
     if "docker" in plan.sandboxes and program.confined and about["sandbox"] is None:
         raise BadInput(
             "{task} needs Docker (sandbox docker in {n} of {m} samples), which a worker without network and files cannot reach. Where a daemon answers: --set bridge.confined=false",
@@ -159,10 +191,10 @@ def _plan(program: WorkerProgram, about: Mapping[str, Any], name: str) -> GuestP
     return plan
 
 
-async def _once(program: WorkerProgram, request: Mapping[str, Any]) -> Any:
+async def _once(program: WorkerProgram, request: Mapping[str, Any], seconds: float) -> Any:
     worker = TalkingWorker(program)
     try:
-        return await first_line(worker, request)
+        return await first_line(worker, request, seconds)
     finally:
         await worker.__aexit__()
 
@@ -189,7 +221,7 @@ def _host(loaded: LoadedTask, agent: Agent, choice: AgentChoice) -> Agent:
 
 
 def _check(models: AskedModels, loaded: LoadedTask, ready: Mapping[str, Any]) -> None:
-    """Refuse what a run would stumble over, before the first call.
+    """Refuse what a run would stumble over, before the first call and each time the task is loaded again.
 
     Raises:
         BadInput: nothing says who answers for a model or a role; the samples are others than those of the plan.
@@ -200,7 +232,7 @@ def _check(models: AskedModels, loaded: LoadedTask, ready: Mapping[str, Any]) ->
             models.model_name(kind, asked)
     digests = ready["digests"]
     differ = sum(digests.get(one.id) != one.digest for one in plan.samples)
-    if differ and not loaded.given.how.frozen:
+    if differ:
         raise BadInput(
             "{task} gives other samples each time it is loaded ({n} of {m} differ), so that a run could not be resumed. An argument of the task may fix that, such as --set shuffle=false.",
             task=loaded.name,
@@ -209,14 +241,13 @@ def _check(models: AskedModels, loaded: LoadedTask, ready: Mapping[str, Any]) ->
         )
 
 
-def _summarise(
-    program: WorkerProgram, about: Mapping[str, Any], _: Sequence[Estimate], judged: Judged
-) -> Sequence[Estimate]:
+def _summarise(loaded: LoadedTask, estimates: Sequence[Estimate], judged: Judged) -> Sequence[Estimate]:
     rows = rows_of(judged)
     if not rows:
         return []
+    request, seconds = {"totals": {**loaded.about, "rows": rows}}, loaded.given.how.seconds
     try:
-        heard = run_in_loop(lambda _: _once(program, {"totals": {**about, "rows": rows}}))
+        heard = run_in_loop(lambda _: _once(loaded.program, request, seconds))
     except GuestRaised as error:
         return [
             Estimate(
@@ -225,7 +256,7 @@ def _summarise(
                 note=say("Inspect could not compute its metrics: {error}", error=error.sentence),
             )
         ]
-    return [*official(heard["totals"], len(rows)), *cost(judged)]
+    return [*official(heard["totals"], rows, planned_of(estimates, len(rows))), *cost(judged)]
 
 
 def _notes(plan: GuestPlan, given: GuestOptions) -> list[Sentence]:
@@ -235,7 +266,11 @@ def _notes(plan: GuestPlan, given: GuestOptions) -> list[Sentence]:
     if given.how.sandbox == "local":
         notes.append(say("What the task does in its sandbox runs in the worker process itself."))
     if not given.how.confined:
-        notes.append(say("The worker of this task has the network and can write your files; it has none of your keys."))
+        notes.append(
+            say(
+                "The worker of this task has the network and your files, and so what is stored in them, such as a token of the hub; it has none of your environment variables."
+            )
+        )
     return notes
 
 

@@ -4,7 +4,7 @@ lm-eval has one prompt with fixed settings for each document, so a sample is tha
 the prompts and scores the replies.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from proctor.core.parity import Checked
 from proctor.core.parts import TaskKindPart
 from proctor.core.run import Estimate
 from proctor.core.sample import FreshTurn, Message, Sample, Turn
-from proctor.core.sentence import say
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, AgentChoice, Judged, Task
 from proctor.isolation import WorkerProgram, WorkerRaised, Workers
 from proctor_adapters.bridge.asked import is_model
@@ -28,12 +28,14 @@ from proctor_adapters.bridge.options import GuestOptions, read_options
 from proctor_adapters.bridge.parity import FIRST, compare_lmeval
 from proctor_adapters.bridge.program import program_of
 from proctor_adapters.bridge.refusals import of_lmeval
+from proctor_adapters.bridge.scoring import of_planned, planned_of
 
 PREFIX = "lmeval:"
 PROGRAM = (
     Path(__file__).with_name("guests") / "lmeval_worker_program.py"
 )  # imports lm-eval, so it is never imported here
 USUAL_TOKENS = 256  # of lm-eval's models for an API
+SENT = ("until", "max_gen_toks", "temperature", "top_p", "do_sample")
 MOST_STOPS = 4  # what chat completions take; the others are cut afterwards
 
 
@@ -57,6 +59,13 @@ class LmEvalPlan(msgspec.Struct, frozen=True):
     data: dict[str, Any] = {}
 
 
+class LmEvalFigure(msgspec.Struct, frozen=True):
+    """An official figure; None is NaN, or what could not be computed."""
+
+    value: float | None = None
+    error: str = ""
+
+
 def task(called: str, **options: Any) -> Task:
     """Return a generation task of lm-eval, or that of a YAML file, whose prompts and verdicts come from a worker process.
 
@@ -67,14 +76,14 @@ def task(called: str, **options: Any) -> Task:
     program, about = _program(name, given)
     plan = msgspec.convert(_called(name, program, "plan", about), LmEvalPlan)
     workers = _workers(program)
-    settings = plan.documents[0].settings
+    settings = _same_settings(name, plan.documents)
     return Task(
         name=name,
         version=plan.version,
         samples=[_sample(one) for one in plan.documents],
         scorers=[LmEvalScorer(metric, workers, about, stops_of(settings), given.how.scales) for metric in plan.metrics],
         host=partial(_with_settings, settings),
-        summarise=partial(_summarise, program, about),
+        summarise=partial(_summarise, partial(_run, program, "totals", about)),
         provenance={
             "samples": digest([one.prompt for one in plan.documents]),
             "few_shots": plan.few_shots,
@@ -82,7 +91,7 @@ def task(called: str, **options: Any) -> Task:
             "data": plan.data,
         },
         planned=len(plan.documents),
-        notes=[say("lm-eval asks with {settings}.", settings=", ".join(f"{key}={settings[key]}" for key in settings))],
+        notes=[_note(settings)],
     )
 
 
@@ -112,6 +121,36 @@ def _called(name: str, program: WorkerProgram, function: str, about: Mapping[str
         return run_in_loop(lambda _: _run(program, function, about, **more))
     except WorkerRaised as error:
         raise of_lmeval(name, error) from None
+
+
+def _same_settings(name: str, documents: Sequence[LmEvalDocument]) -> Mapping[str, Any]:
+    """Return the settings with which a task asks.
+
+    Raises:
+        BadInput: they differ between its documents, and a run has one agent with one set.
+    """
+    settings = documents[0].settings
+    differ = sum(document.settings != settings for document in documents)
+    if differ:
+        raise BadInput(
+            "{task} asks with other settings for {n} of {m} documents than for the first, which a run cannot do.",
+            task=name,
+            n=differ,
+            m=len(documents),
+        )
+    return settings
+
+
+def _note(settings: Mapping[str, Any]) -> Sentence:
+    """Say which of the settings of lm-eval reach a model."""
+    shown = ", ".join(f"{key}={value}" for key, value in settings.items())
+    unsent = [key for key in settings if key not in SENT]
+    unsent += ["until[4:]"] if len(stops_of(settings)) > MOST_STOPS else []
+    return say(
+        "lm-eval asks with {settings}. Not sent: {unsent}; replies are cut at all stops. An agent that is no model is asked without any.",
+        settings=shown or "-",
+        unsent=", ".join(unsent) or "-",
+    )
 
 
 def _sample(one: LmEvalDocument) -> Sample:
@@ -171,7 +210,7 @@ def _with_settings(settings: Mapping[str, Any], agent: Agent, choice: AgentChoic
 
 
 def _summarise(
-    program: WorkerProgram, about: Mapping[str, Any], _: Sequence[Estimate], judged: Judged
+    totals: Callable[..., Coroutine[Any, Any, Any]], estimates: Sequence[Estimate], judged: Judged
 ) -> Sequence[Estimate]:
     values: dict[str, list[Any]] = {}
     for _sample_of, verdict in judged():
@@ -181,21 +220,26 @@ def _summarise(
     if not values:
         return []
     try:
-        found = run_in_loop(lambda _: _run(program, "totals", about, values=values))
+        figures = msgspec.convert(run_in_loop(lambda _: totals(values=values)), dict[str, LmEvalFigure])
     except WorkerRaised as error:
         note = say("lm-eval could not compute its figures: {error}", error=str(error))
         return [Estimate(name="official", value=None, note=note)]
-    return [
-        Estimate(
-            name=f"{name} (lm-eval)",
-            value=value,
-            scored=len(values[name]),
-            planned=len(values[name]),
-            unit="number",
-            method="lm-eval",
-        )
-        for name, value in found.items()
-    ]
+    return [_estimate(name, figures[name], len(of), planned_of(estimates, len(of))) for name, of in values.items()]
+
+
+def _estimate(name: str, figure: LmEvalFigure, scored: int, planned: int) -> Estimate:
+    note = of_planned(scored, planned)
+    if figure.value is None:
+        note = say("lm-eval has no figure here: {error}", error=figure.error or "NaN")
+    return Estimate(
+        name=f"{name} (lm-eval)",
+        value=figure.value,
+        scored=scored,
+        planned=planned,
+        unit="number",
+        method="lm-eval",
+        note=note,
+    )
 
 
 PART = TaskKindPart(task=task, check=check_parity)

@@ -11,7 +11,7 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.isolation import Workers
 from proctor.models.named import OpenedModels
-from proctor_adapters.imports._values import scores
+from proctor_adapters.bridge.scoring import Scales, scored
 
 SUFFIX = "@lmeval"
 
@@ -37,7 +37,7 @@ class LmEvalScorer(OpenedModels):
         workers: Workers,
         about: Mapping[str, Any],
         stops: Sequence[str],
-        scales: Mapping[str, tuple[float, float]],
+        scales: Scales,
     ) -> None:
         super().__init__([workers])
         self.name = f"{metric.name},{metric.filter}{SUFFIX}"
@@ -60,8 +60,11 @@ class LmEvalScorer(OpenedModels):
         if not self._metric.is_mean or isinstance(value, list):
             reason = say("This metric counts only over all documents together; the official figure has it.")
             return Unscored(why="not_applicable", reason=reason, details=details)
+        if self._metric.higher_is_better is False:
+            reason = say("Less is better in this metric, which points do not say; the official figure has it.")
+            return Unscored(why="not_applicable", reason=reason, details=details)
         shown = f"{name},{self._metric.filter}"
-        _, result = next(scores(shown, value, self._scales, answer=replies[0] if replies else None))
+        result = scored(shown, value, self._scales, answer=replies[0] if replies else None)
         return msgspec.structs.replace(result, details={**result.details, **details})
 
 

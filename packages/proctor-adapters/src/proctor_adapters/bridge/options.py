@@ -17,27 +17,25 @@ class GuestHow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     Attributes:
         python: the interpreter of an environment that has the other program; ours if None.
         sandbox: "local" runs what a task does in its sandbox in the worker itself.
-        frozen: keep the samples of the first loading, where a task gives others each time.
         unsafe: a task that runs what the model writes, may.
         confined: False gives the worker the network and your files, which Docker needs.
-        scale: LOW:HIGH of a scorer whose values are not from 0 to 1, by its name.
-        seconds: how long the other program may compute without asking a model.
+        scale: LOW:HIGH of a scorer whose values are not from 0 to 1, by its name; "none" keeps them out of the scores.
+        seconds: how long the other program may load a task, or compute without asking a model.
     """
 
     python: str | None = None
     sandbox: str | None = None
-    frozen: bool = False
     unsafe: bool = False
     confined: bool = True
     scale: Mapping[str, Any] = {}
     seconds: float = 300.0
 
     @property
-    def scales(self) -> dict[str, tuple[float, float]]:
-        """Return the lowest and highest value of scorers, by name.
+    def scales(self) -> dict[str, tuple[float, float] | None]:
+        """Return the lowest and highest value of scorers, by name; None for one whose values are no scores.
 
         Raises:
-            BadInput: one is not LOW:HIGH.
+            BadInput: one is neither LOW:HIGH nor "none".
         """
         return {name: _range(name, text) for name, text in _flat("bridge.scale", self.scale).items()}
 
@@ -85,13 +83,17 @@ def _mapping(values: Mapping[str, Any], prefix: str) -> Mapping[str, Any]:
     return given
 
 
-def _range(name: str, text: str) -> tuple[float, float]:
+def _range(name: str, text: str) -> tuple[float, float] | None:
+    if text == "none":
+        return None
     try:
         low, high = map(float, text.split(":"))
     except ValueError:
         low = high = 0.0
     if not low < high:
-        raise BadInput("--set bridge.scale.{name} is LOW:HIGH, such as 1:10, not '{text}'.", name=name, text=text)
+        raise BadInput(
+            "--set bridge.scale.{name} is LOW:HIGH, such as 1:10, or none, not '{text}'.", name=name, text=text
+        )
     return low, high
 
 

@@ -9,17 +9,25 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.api import evaluate
+from proctor.api.numbers import judged_samples
+from proctor.api.run import Run
+from proctor.core.errors import MissingScale
 from proctor.core.parity import Checked
 from proctor.core.sample import Message, Sample, Text, ToolCall
+from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Task
-from proctor.core.trajectory import Step, Trajectory
+from proctor.core.trajectory import Step
+from proctor.core.trial import Trial
 from proctor_adapters.bridge.asked import GuestAsk
 from proctor_adapters.bridge.guests.canned import digest_of, reply_to, text_for
+from proctor_adapters.bridge.host import OWN_LIMITS
+from proctor_adapters.bridge.scoring import COST, SUFFIX, rows_of, scored
 
 FIRST = 10  # samples that are compared
 MESSAGES = 20  # in a conversation, as canned replies may never end one
 TOLERANCE = 1e-9
+MISSING = "missing"
 
 
 class CannedModels:
@@ -27,6 +35,7 @@ class CannedModels:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.roles: set[str] = set()
 
     async def close(self) -> None: ...
 
@@ -37,6 +46,7 @@ class CannedModels:
         request = msgspec.to_builtins(ask)
         digest = digest_of(request)
         self.asked.append(digest)
+        self.roles |= {ask.model} if ask.kind == "role" else set()
         text, call = reply_to(request, digest)
         parts = (Text(text=text),) if call is None else (ToolCall(**call),)
         return Step(message=Message(role="assistant", parts=parts))
@@ -57,38 +67,55 @@ class CannedAgent:
 
 def never(question: str) -> str:
     """Represent the agent where canned models answer."""
-    raise NotImplementedError(question)
+    raise NotImplementedError(f"canned models answer, and nobody asks this agent: {question}")
 
 
-def compare_inspect(name: str, task: Task, models: CannedModels, alone: Mapping[str, Any]) -> Iterator[Checked]:
+def compare_inspect(name: str, run: Run, asked: Sequence[str], alone: Mapping[str, Any]) -> Iterator[Checked]:
     """Yield one line for the requests, one for each sample, and one for each official figure.
 
     Args:
+        asked: the digests of what our canned models were asked.
         alone: what Inspect reported of playing the same samples without us.
     """
-    store = evaluate(task, agent=never, first=FIRST, store=":memory:")
-    yield _same(name, sorted(models.asked), sorted(alone["asked"]), say("requests"))
-    verdicts: dict[str, dict[str, Any]] = {}
-    for verdict in store.store.verdicts(store.id):
-        raw = verdict.result.details.get("inspect")
-        verdicts.setdefault(verdict.sample_id, {})[verdict.scorer] = None if raw is None else raw.get("value")
-    trials = {trial.sample_id: trial for trial in store.trials()}
-    for sample in alone["samples"]:
-        id, trial = str(sample["id"]), trials.get(str(sample["id"]))
-        scores = {} if trial is None else _scores(trial.trajectory)
-        ours = {
-            "scores": {key: one.get("value") for key, one in scores.items()},
-            "error": trial is None or trial.outcome == "environment_failed",
-        }
-        theirs = {
-            "scores": {key: one.get("value") for key, one in (sample.get("scores") or {}).items()},
-            "error": sample.get("error") is not None,
-        }
-        yield _same(id, ours, theirs, say("scores of a sample"))
-    ours = {one.name.removesuffix("@inspect"): one.value for one in store.estimates if one.method == "Inspect"}
-    for one in alone["totals"]:
-        key = f"{one['scorer']}/{one['metric']}"
-        yield _close(key, ours.get(key), one["value"])
+    yield _same(name, sorted(asked), sorted(alone["asked"]), say("requests"))
+    rows = {row["id"]: row["scores"] for row in rows_of(lambda: judged_samples(run.record, run.store))}
+    trials = {trial.sample_id: trial for trial in run.trials()}
+    theirs = {sample["id"]: _ended(sample) for sample in alone["samples"]}
+    ours = {id: _trial(trial, rows.get(id, {})) for id, trial in trials.items()}
+    for id in {**theirs, **ours}:
+        yield _same(id, ours.get(id, MISSING), theirs.get(id, MISSING), say("scores of a sample"))
+    figures = {one.name.removesuffix(SUFFIX): one.value for one in run.estimates if one.method == "Inspect"}
+    figures.pop(COST, None)
+    official = {f"{one['scorer']}/{one['metric']}": one["value"] for one in alone["totals"]}
+    yield from _figures(figures, official)
+
+
+def _trial(trial: Trial, scores: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what Proctor stored of a sample; the points are those that a scorer without a scale gives."""
+    failure = trial.failure
+    values = {name: [score.get("value"), _points(name, score.get("value"))] for name, score in scores.items()}
+    return {"outcome": trial.outcome, "kind": None if failure is None else failure.kind, "scores": values}
+
+
+def _ended(sample: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what has to be stored of a sample that Inspect played alone."""
+    if sample["error"] is not None:
+        kind = sample["error"].partition("(")[0]
+        return {"outcome": "environment_failed", "kind": kind if kind.isidentifier() else "inspect", "scores": {}}
+    if sample["limit"] is not None and not sample["scores"]:
+        outcome = "agent_failed" if sample["limit"] in OWN_LIMITS else "environment_failed"
+        return {"outcome": outcome, "kind": f"{sample['limit']}_limit", "scores": {}}
+    return {"outcome": "scored", "kind": None, "scores": sample["scores"]}
+
+
+def _points(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _points(f"{name}.{key}", part) for key, part in value.items()}
+    try:
+        result = None if isinstance(value, list) else scored(name, value, {}, answer=None)
+    except MissingScale:
+        result = None
+    return result.value if isinstance(result, Score) else None
 
 
 def compare_lmeval(name: str, task: Task, alone: Mapping[str, Any]) -> Iterator[Checked]:
@@ -102,22 +129,23 @@ def compare_lmeval(name: str, task: Task, alone: Mapping[str, Any]) -> Iterator[
         raw = verdict.result.details.get("lmeval")
         if isinstance(raw, Mapping):
             ours.setdefault(f"{verdict.sample_id},{filter_}", {})[metric] = raw["value"]
-    for key, theirs in alone["values"].items():
-        yield _same(key, ours.get(key), theirs, say("scores of a sample"))
+    theirs = alone["values"]
+    for key in {**theirs, **ours}:
+        yield _same(key, ours.get(key, MISSING), theirs.get(key, MISSING), say("scores of a sample"))
     figures = {one.name.removesuffix(" (lm-eval)"): one.value for one in run.estimates if one.method == "lm-eval"}
-    for key, value in alone["aggregates"].items():
-        yield _close(key, figures.get(key), value)
+    yield from _figures(figures, alone["aggregates"])
 
 
-def _scores(trajectory: Trajectory) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (trajectory.state or {}).get("inspect", {}).get("scores", {})
-    return found
+def _figures(ours: Mapping[str, Any], official: Mapping[str, Any]) -> Iterator[Checked]:
+    """Yield a line for each figure that either side has; one that the other lacks is a difference."""
+    for key in {**official, **ours}:
+        yield _close(key, ours.get(key, MISSING), official.get(key, MISSING))
 
 
 def _same(id: str, ours: Any, theirs: Any, rule: Any) -> Checked:
     if ours == theirs:
         return Checked(id=id, agrees=True, rule=rule)
-    if isinstance(ours, Sequence) and isinstance(theirs, Sequence):
+    if isinstance(ours, list) and isinstance(theirs, list):
         ours, theirs = _counted(ours, theirs), _counted(theirs, ours)
     return Checked(id=id, agrees=False, ours=str(ours)[:300], official=str(theirs)[:300], rule=rule)
 
@@ -127,9 +155,9 @@ def _counted(these: Sequence[str], others: Sequence[str]) -> str:
     return f"{len(these)}, {missing.total()} of its own"
 
 
-def _close(id: str, ours: Any, theirs: float | None) -> Checked:
-    both_none = ours is None and theirs is None
-    close = both_none or (
-        ours is not None and theirs is not None and math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    )
-    return Checked(id=id, agrees=close, ours=str(ours), official=str(theirs), rule=say("official figure"))
+def _close(id: str, ours: Any, theirs: Any) -> Checked:
+    if isinstance(ours, int | float) and isinstance(theirs, int | float):
+        agrees = math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    else:
+        agrees = ours is None and theirs is None  # NaN, for both
+    return Checked(id=id, agrees=agrees, ours=str(ours), official=str(theirs), rule=say("official figure"))

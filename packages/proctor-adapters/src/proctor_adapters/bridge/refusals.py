@@ -7,7 +7,7 @@ from typing import Any
 from proctor.core.errors import BadInput
 from proctor.core.near import did_you_mean, near
 from proctor.isolation import WorkerRaised
-from proctor_adapters.bridge.worker import GuestRaised
+from proctor_adapters.bridge.worker import TOO_SLOW, GuestRaised
 
 OFFLINE = ("OfflineModeIsEnabled", "LocalEntryNotFoundError", "ConnectionError", "ConnectError", "DatasetNotFoundError")
 SAYS_OFFLINE = re.compile(
@@ -27,6 +27,12 @@ def of_loading(name: str, error: GuestRaised) -> BadInput:
     text = " ".join(MARKUP.sub("", error.text).split())[:MOST]
     if error.type == "NoSuchTask":
         return _unknown(name, error.text)
+    if error.type == TOO_SLOW:
+        return BadInput(
+            "{task} was not loaded within {seconds} seconds. A longer limit: --set bridge.seconds=N",
+            task=name,
+            seconds=error.text,
+        )
     if error.type in ("ModuleNotFoundError", "ImportError") or SAYS_INSTALL.search(text):
         return BadInput(
             "{task} needs a package that the environment of its worker does not have: {error}", task=name, error=text
@@ -35,7 +41,7 @@ def of_loading(name: str, error: GuestRaised) -> BadInput:
         return BadInput("{task} needs Docker, and no daemon answers here: {error}", task=name, error=text)
     if error.type in OFFLINE or SAYS_OFFLINE.search(text):
         return BadInput(
-            "The data of {task} are not here ({error}). Fetch them once, with the network and without your keys: proctor run {task} --agent AGENT --dry-run --set bridge.confined=false",
+            "The data of {task} are not here ({error}). Fetch them once, with the network and your files: proctor run {task} --agent AGENT --dry-run --set bridge.confined=false",
             task=name,
             error=text,
         )

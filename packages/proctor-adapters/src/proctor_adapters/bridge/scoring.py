@@ -4,19 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.core.declared import scorer as declared_scorer
+from proctor.core.errors import MissingScale
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import say
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Judged, Scorer
 from proctor.core.trajectory import Trajectory
 from proctor_adapters.bridge.host import STATE
 from proctor_adapters.imports._messages import text_of
-from proctor_adapters.imports._values import scores
+from proctor_adapters.imports._values import NO_SCALE, scores
 from proctor_adapters.imports.inspect import GRADES
 
 SUFFIX = "@inspect"
-Scales = Mapping[str, tuple[float, float]]
+COST = "worker/milliseconds"
+Scales = Mapping[str, tuple[float, float] | None]
 
 
 def scorers_of(declared: Sequence[Mapping[str, Any]], scales: Scales) -> list[Scorer]:
@@ -63,9 +65,26 @@ def _read(raw: Mapping[str, Any], name: str, key: str, shown: str, scales: Scale
         )
         return Unscored(why="not_applicable", reason=several, details=details)
     answer = None if answer is None else text_of(answer)
-    explained = str(raw.get("explanation") or "")
-    _, result = next(scores(shown, value, scales, words=GRADES, answer=answer, reason=explained))
-    return _with(result, details)
+    return _with(scored(shown, value, scales, answer=answer, reason=str(raw.get("explanation") or "")), details)
+
+
+def scored(shown: str, value: Any, scales: Scales, *, answer: str | None, reason: str = "") -> Score | Unscored:
+    """Return the score that a value is on the scale of its scorer, 0 to 1 unless one is given.
+
+    Raises:
+        MissingScale: none is given and it is not from 0 to 1, so that nobody knows what the values inside mean: of ratings from 1 to 10, 1 is the worst.
+    """
+    named = {name: scale for name, scale in scales.items() if scale is not None}
+    if shown in scales and shown not in named:
+        return Unscored(why="not_applicable", reason=say("Its values count in the official figures only."))
+    _, result = next(scores(shown, value, named, words=GRADES, answer=answer, reason=reason))
+    if isinstance(result, Unscored) and result.details.get("kind") == NO_SCALE:
+        raise MissingScale(
+            "The scorer {name} gave {value}, which is not between 0 and 1, so its values are no scores until their range is known: --set bridge.scale.{name}=LOW:HIGH, or --set bridge.scale.{name}=none for the official figures only. Replies in the cache are not paid again.",
+            name=shown,
+            value=value,
+        )
+    return result
 
 
 def _with(result: Score | Unscored, details: Mapping[str, Any]) -> Score | Unscored:
@@ -107,7 +126,7 @@ def cost(judged: Judged) -> Iterator[Estimate]:
     if cpu:
         mean = 1_000 * sum(cpu.values()) / len(cpu)
         yield Estimate(
-            name=f"worker/milliseconds{SUFFIX}",
+            name=f"{COST}{SUFFIX}",
             value=mean,
             scored=len(cpu),
             planned=len(cpu),
@@ -116,9 +135,34 @@ def cost(judged: Judged) -> Iterator[Estimate]:
         )
 
 
-def official(found: Sequence[Mapping[str, Any]], rows: int) -> Iterator[Estimate]:
+def planned_of(estimates: Sequence[Estimate], scored: int) -> int:
+    """Return how many trials were planned; at least those that were scored."""
+    return max([scored, *(one.planned for one in estimates if not one.slice)])
+
+
+def of_planned(scored: int, planned: int) -> Sentence | str:
+    """Return what an official figure has to say of the trials that are not in it; '' where all are."""
+    if scored >= planned:
+        return ""
+    return say(
+        "Over the {scored} of {planned} trials that it scored: failures, also those of the agent, are not in it.",
+        scored=scored,
+        planned=planned,
+    )
+
+
+def official(found: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], planned: int) -> Iterator[Estimate]:
     """Yield the official figures: `match/accuracy@inspect`, with the reducer where there is more than one attempt."""
+    scored = len(rows)
     for one in found:
         reducer = one.get("reducer") or ""
         name = f"{one['scorer']}/{one['metric']}{SUFFIX}" + (f" ({reducer})" if reducer not in ("", "mean") else "")
-        yield Estimate(name=name, value=one["value"], scored=rows, planned=rows, unit="number", method="Inspect")
+        yield Estimate(
+            name=name,
+            value=one["value"],
+            scored=scored,
+            planned=planned,
+            unit="number",
+            method="Inspect",
+            note=of_planned(scored, planned),
+        )

@@ -1,19 +1,23 @@
 """Talk with the worker in which another program plays samples: feed them, answer what they ask, and take what they became."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput, EnvironmentFailed, ProctorError
 from proctor.isolation import TalkingWorker, WorkerProgram, WorkerRaised
+from proctor.transport.retry import clock_stopped
 from proctor_adapters.bridge.asked import GuestAsk
 
 Answer = Callable[[GuestAsk], Awaitable[Mapping[str, Any]]]
 Ready = Callable[[Mapping[str, Any]], None]
 Refuse = Callable[["GuestRaised"], BadInput]
 ANOTHER_EPOCH = 1_000_000  # where a worker plays the same attempt once more
+TOO_SLOW = "TooSlow"  # the type of a `GuestRaised` of ours
 PATIENCE_SECONDS = 20.0  # for a sample to end once one of its requests could not be answered
 
 
@@ -22,8 +26,27 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 
     of: tuple[str, int] | None = None
     ask: int | None = None
+    request: GuestAsk | None = None
     cancel: int | None = None
     trial: dict[str, Any] | None = None
+
+
+class GuestError(msgspec.Struct, frozen=True):
+    """What the other program raised, outside of any sample."""
+
+    type: str
+    text: str
+
+
+class GuestEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """What a line says of the end of the worker; nothing in most lines."""
+
+    failed: GuestError | None = None
+    broken: str | None = None
+
+    @property
+    def text(self) -> str | None:
+        return self.broken if self.failed is None else f"{self.failed.type}: {self.failed.text}"
 
 
 class Guest:
@@ -31,9 +54,9 @@ class Guest:
 
     Args:
         about: what the worker is told first.
-        check: is given what the worker found out before the first sample, and may raise `BadInput`; without it nothing is rehearsed.
+        check: is given what the worker says each time it has loaded the task, and may raise `BadInput`; without it nothing is rehearsed.
         refuse: returns the error for a task that the worker cannot load.
-        seconds: how long a sample may compute without asking.
+        seconds: how long loading may take, and a sample may compute without asking.
     """
 
     def __init__(
@@ -47,10 +70,19 @@ class Guest:
         self._worker: TalkingWorker | None = None
         self._listening: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
-        self._is_checked = check is None
+        self._is_rehearsed = check is None
+        self._heard_at = 0.0
         self._seats: dict[tuple[str, int], asyncio.Queue[Heard | Exception]] = {}
         self._fed: dict[tuple[str, int], int] = {}
-        self._asks: dict[int, Mapping[str, Any]] = {}
+
+    async def start(self) -> None:
+        """Start the worker, so that no sample waits for that.
+
+        Raises:
+            BadInput: the task cannot be loaded, or lacks what `check` asks for.
+            EnvironmentFailed: the worker died.
+        """
+        await self._started()
 
     async def close(self) -> None:
         """End the worker."""
@@ -67,7 +99,8 @@ class Guest:
             ProctorError: a request of it could not be answered, and why.
             EnvironmentFailed: the worker died, or computed for too long.
         """
-        worker = await self._started()
+        with clock_stopped():
+            worker = await self._started()
         times = self._fed[id, attempt] = self._fed.get((id, attempt), -1) + 1
         key = (id, attempt + 1 + ANOTHER_EPOCH * times)
         seat = self._seats[key] = asyncio.Queue()
@@ -95,9 +128,8 @@ class Guest:
                     if faults:
                         raise faults[0]
                     return heard.trial
-                if heard.ask is not None:
-                    line = msgspec.convert(self._asks.pop(heard.ask), GuestAsk)
-                    answering[heard.ask] = asyncio.create_task(reply(heard.ask, line))
+                if heard.ask is not None and heard.request is not None:
+                    answering[heard.ask] = asyncio.create_task(reply(heard.ask, heard.request))
                 elif heard.cancel is not None and heard.cancel in answering:
                     answering[heard.cancel].cancel()
         finally:
@@ -123,6 +155,7 @@ class Guest:
                 if faults:
                     return faults[0]
                 if not answering:
+                    await self._end_if_silent()
                     return EnvironmentFailed(
                         "The other program computed for {seconds:g} seconds without asking a model (sample {id}). A longer limit: --set bridge.seconds=N",
                         kind="worker_hung",
@@ -130,58 +163,90 @@ class Guest:
                         id=id,
                     )
 
+    async def _end_if_silent(self) -> None:
+        """End a worker that says nothing of other samples either, and wait until all of them know."""
+        listening = self._listening
+        if time.monotonic() - self._heard_at >= self._seconds and self._worker is not None and listening is not None:
+            self._worker.kill()
+            await asyncio.wait({listening})
+
     async def _started(self) -> TalkingWorker:
         async with self._starting:
             if self._worker is not None and self._worker.fault is None and self._listening is not None:
                 return self._worker
             if self._worker is not None:
                 await self._worker.__aexit__()
-            self._worker, self._fed, self._asks = TalkingWorker(self._program), {}, {}
+            self._worker, self._fed = TalkingWorker(self._program), {}
+            request = {"run": {**self._about, "rehearse": not self._is_rehearsed}}
             try:
-                heard = await first_line(self._worker, {"run": {**self._about, "rehearse": not self._is_checked}})
+                heard = await first_line(self._worker, request, self._seconds)
             except GuestRaised as error:
                 raise self._refuse(error) from None
-            if not self._is_checked and self._check is not None:
+            if self._check is not None:
                 self._check(heard["ready"])
-                self._is_checked = True
+                self._is_rehearsed = True
             self._listening = asyncio.create_task(self._listen(self._worker))
             return self._worker
 
     async def _listen(self, worker: TalkingWorker) -> None:
-        fault: Exception
+        fault: EnvironmentFailed
         try:
             async for raw in worker.heard():
-                if "broken" in raw:
-                    fault = EnvironmentFailed("Inspect ended: {text}", kind="worker_killed", text=raw["broken"])
-                    break
-                heard = msgspec.convert(raw, Heard)
-                if heard.ask is not None:
-                    self._asks[heard.ask] = raw
-                if heard.of in self._seats:
-                    self._seats[heard.of].put_nowait(heard)
-                elif heard.ask is not None:
-                    worker.say({"reply": heard.ask, "fault": "Gone"})
-        except (EnvironmentFailed, msgspec.ValidationError) as error:
+                self._heard_at = time.monotonic()
+                self._take(worker, raw)
+        except EnvironmentFailed as error:
             fault = error
         self._listening = None
+        worker.kill()
         for seat in self._seats.values():
             seat.put_nowait(fault)
 
+    def _take(self, worker: TalkingWorker, raw: Any) -> None:
+        """Hand a line of the worker to the sample that it is of.
 
-async def first_line(worker: TalkingWorker, request: Mapping[str, Any]) -> Any:
+        Raises:
+            EnvironmentFailed: it says that the worker has ended, or is none that a worker writes.
+        """
+        try:
+            ended = msgspec.convert(raw, GuestEnd)
+            heard = msgspec.convert(raw, Heard)
+            if heard.ask is not None:
+                heard = replace(heard, request=msgspec.convert(raw, GuestAsk))
+        except msgspec.ValidationError as error:
+            raise EnvironmentFailed("The other program wrote a line that nobody expects: {error}", kind="worker_output", error=error) from None  # fmt: skip
+        if (text := ended.text) is not None:
+            raise EnvironmentFailed("Inspect ended: {text}", kind="worker_killed", text=text)
+        if heard.of in self._seats:
+            self._seats[heard.of].put_nowait(heard)
+        elif heard.ask is not None:
+            worker.say({"reply": heard.ask, "fault": "Gone"})
+
+
+async def first_line(worker: TalkingWorker, request: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
     """Start a worker, give it what it is to do, and return its first line.
 
     Raises:
-        BadInput: the program cannot be imported, or the task cannot be made.
+        BadInput: the program cannot be imported.
+        GuestRaised: the task cannot be made, or not in these seconds.
+        EnvironmentFailed: the worker died, or wrote something else.
     """
     try:
         await worker.__aenter__()
     except WorkerRaised as error:
         raise BadInput("Inspect cannot be imported: {error}", error=error) from None
     worker.say(request)
-    heard = await anext(worker.heard())
-    if "failed" in heard:
-        raise GuestRaised(heard["failed"]["type"], heard["failed"]["text"])
+    try:
+        async with asyncio.timeout(seconds):
+            raw = await anext(worker.heard())
+    except TimeoutError:
+        raise GuestRaised(TOO_SLOW, f"{seconds:g}") from None
+    try:
+        failed = msgspec.convert(raw, GuestEnd).failed
+    except msgspec.ValidationError as error:
+        raise EnvironmentFailed("The other program wrote a line that nobody expects: {error}", kind="worker_output", error=error) from None  # fmt: skip
+    if failed is not None:
+        raise GuestRaised(failed.type, failed.text)
+    heard: Mapping[str, Any] = raw
     return heard
 
 

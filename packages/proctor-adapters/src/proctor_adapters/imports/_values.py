@@ -15,6 +15,7 @@ MOST_NAME_CHARACTERS = 200
 MOST_TEXT_CHARACTERS = 4_000
 MOST_MOMENT = 1e11  # Unix seconds; larger numbers are milliseconds, or none that a date can hold
 MOST_SECONDS = 1e9
+NO_SCALE = "no_scale"  # the kind of a value that is not from 0 to 1 while no other range is named
 WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
@@ -95,7 +96,11 @@ def _score(
             high=f"{high:g}",
             scorer=name,
         )
-        return Unscored(why="not_applicable", reason=outside, details={"value": found, "kind": "outside"})
+        return Unscored(
+            why="not_applicable",
+            reason=outside,
+            details={"value": found, "kind": "outside" if name in scales else NO_SCALE},
+        )
     return Score(
         points=min(found - low, high - low),
         out_of=high - low,

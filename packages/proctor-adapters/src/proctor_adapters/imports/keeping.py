@@ -19,6 +19,7 @@ from proctor.runtime.concurrent import run_together
 from proctor.transport.redact import HIDDEN, KEY_NAME, redact
 from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial
 from proctor_adapters.imports._messages import text_of
+from proctor_adapters.imports._values import NO_SCALE
 
 CHUNK = 256
 MOST_ATTEMPTS = 10_000
@@ -67,11 +68,13 @@ class _Plan:
     """Reads the log once for its samples, and notes what the trials need.
 
     Attributes:
+        outside: the first value of a scorer that is on no known scale, by its name.
         name_by_scorer: what the log's scorers are called here: those that have the name of one of ours get the program's too.
     """
 
     def __init__(self, found: ForeignRun) -> None:
         self.name_by_scorer: dict[str, str] = {}
+        self.outside: dict[str, Unscored] = {}
         self.attempts = found.attempts or 1
         if self.attempts > MOST_ATTEMPTS:
             raise BadInput(
@@ -86,8 +89,10 @@ class _Plan:
         attempts_by_id: dict[str, int] = {}  # each a bit
         for trial in self._found.trials():
             id, bit = self._checked(trial), 1 << trial.attempt
-            for name in trial.scores:
+            for name, result in trial.scores.items():
                 self._note(name)
+                if isinstance(result, Unscored) and result.details.get("kind") == NO_SCALE:
+                    self.outside.setdefault(name, result)
             known = attempts_by_id.get(id, 0)
             if not trial.again and known & bit:
                 raise BadInput(
@@ -110,6 +115,14 @@ class _Plan:
         if not id or len(id) > MOST_ID_CHARACTERS:
             raise BadInput("The id of a sample has {count} characters.", count=len(id))
         return id
+
+    def withheld(self, scorer: str, result: Score | Unscored) -> Score | Unscored:
+        """Return a result; of a scorer with a value on no known scale, none is a score: of ratings from 1 to 10, 1 is the worst."""
+        first = self.outside.get(scorer)
+        if first is None or not isinstance(result, Score):
+            return result
+        reason = say("Another value of this scorer is outside: {reason}", reason=first.reason)
+        return Unscored(why="not_applicable", reason=reason, details={"value": result.points, "kind": NO_SCALE})
 
     def _note(self, scorer: str) -> None:
         if scorer in self.name_by_scorer:
@@ -134,7 +147,7 @@ async def _add(found: ForeignRun, store: Store, run_id: str, plan: _Plan) -> Non
 
     def verdicts(one: ForeignTrial) -> list[Verdict]:
         return [
-            Verdict(run_id=run_id, sample_id=one.sample.id, attempt=one.attempt, scorer=plan.name_by_scorer[name], scorer_version=version, result=_shown(result))
+            Verdict(run_id=run_id, sample_id=one.sample.id, attempt=one.attempt, scorer=plan.name_by_scorer[name], scorer_version=version, result=_shown(plan.withheld(name, result)))
             for name, result in one.scores.items()
         ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 ProctorError
 ├── BadInput              the user can fix it; commands exit with 2
 │   ├── MissingExtra      an optional dependency is not installed; says how to install it
+│   ├── MissingScale      a scorer's values have no known range; says how to give one
 │   ├── Refused           the endpoint does not accept the key, the model or the address
 │   └── StoreUnreadable   the file of a store was removed or replaced under an open store
 ├── BudgetSpent           a request that the budget does not hold any more; the sample is skipped
@@ -68,6 +69,10 @@ class MissingExtra(BadInput):
             extra=extra,
             command=install_command(extra),
         )
+
+
+class MissingScale(BadInput):
+    """The values of a scorer have no known range, so none of them is a score; the run stops before more is spent."""
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.core.errors import BudgetSpent, EndpointRefused, JudgeFailed, ProviderFailed
+from proctor.core.errors import BudgetSpent, EndpointRefused, JudgeFailed, MissingScale, ProviderFailed
 from proctor.core.own_code import own_folders
 from proctor.core.sample import Sample
 from proctor.core.score import FROM_CACHE, Score, Unscored, short_reason
@@ -146,7 +146,7 @@ class _TooSlow(Exception):
 
 def _unscored(error: BaseException) -> Unscored:
     """Turn the error of a broken scorer or an unreachable judge into `Unscored`; what comes from outside is raised again."""
-    if from_outside(error):
+    if from_outside(error) or isinstance(error, MissingScale):
         raise error
     if isinstance(error, BudgetSpent):
         return Unscored(why="judge_failed", reason=error.sentence, details={"kind": BUDGET})

@@ -71,6 +71,12 @@ class TalkingWorker:
             self._drained.cancel()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def kill(self) -> None:
+        """End the program at once; who listens hears that it ended."""
+        if self._process is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
     def say(self, message: Mapping[str, object]) -> None:
         """Write a line; nothing is waited for."""
         process = self._process

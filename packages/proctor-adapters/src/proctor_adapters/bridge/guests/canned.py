@@ -11,6 +11,7 @@ from typing import Any
 
 TEXTS = ("ANSWER: A", "GRADE: C", "GRADE: I", "42", '{"score": 1, "reason": "fine"}', "I am not sure. ANSWER: B", "yes")
 PARTS = ("kind", "model", "messages", "tools", "tool_choice", "config")
+PACE = ("max_connections",)  # of the settings: no model is told
 UNSTABLE = ("id", "source", "metadata", "model")  # of messages: they differ between runs
 
 
@@ -20,6 +21,7 @@ def digest_of(request: Mapping[str, Any]) -> str:
     kept["messages"] = [
         {key: value for key, value in message.items() if key not in UNSTABLE} for message in request.get("messages", ())
     ]
+    kept["config"] = {key: value for key, value in (request.get("config") or {}).items() if key not in PACE}
     return hashlib.sha256(json.dumps(kept, sort_keys=True, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[
         :16
     ]

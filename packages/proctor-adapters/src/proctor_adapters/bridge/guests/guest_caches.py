@@ -5,7 +5,7 @@ from pathlib import Path
 
 MOST_FILES = 100_000
 WHOLE = ("hub", "nltk_data")  # linked as they are; of others each file, as libraries write locks next to what they read
-OWN = ("inspect_ai", "pip", "uv")  # what Inspect writes itself, and what nobody reads
+KEYS = ("token", "stored_tokens")  # of the hub, which nobody needs without a network
 
 
 def link_caches() -> None:
@@ -18,6 +18,8 @@ def link_caches() -> None:
         own.mkdir()
         os.environ[name] = str(own)
         for entry in Path(theirs).iterdir() if Path(theirs).is_dir() else ():
+            if entry.name in KEYS:
+                continue
             if entry.name in WHOLE:
                 (own / entry.name).symlink_to(entry)
             elif entry.name.startswith(("inspect_evals", "lm_eval", "lm-eval")) or name == "HF_HOME":

@@ -1,4 +1,4 @@
-"""Let every model that a task of Inspect asks be answered by the parent process, or by canned replies."""
+"""Let every model that a task of Inspect asks be answered by the parent process."""
 
 import asyncio
 import contextvars
@@ -10,15 +10,10 @@ from functools import wraps
 from typing import Any
 
 import inspect_ai
-from canned import digest_of, reply_to
+from guest_providers import PROVIDERS
 from guest_values import clean, dumped, embedded
 from inspect_ai import model as models
 
-PROVIDERS = (
-    *("openai", "anthropic", "google", "mistral", "groq", "together", "bedrock", "azureai", "grok", "cloudflare", "hf"),
-    *("vllm", "sglang", "ollama", "llama-cpp-python", "openrouter", "perplexity", "openai-api", "fireworks", "deepseek"),
-    *("sambanova", "goodfire", "hf-inference-providers", "transformer_lens", "openai-responses", "moonshot", "baseten"),
-)  # fmt: skip
 CONNECTIONS = 10_000  # the parent's pace decides
 REHEARSED_ASKS = 8
 UNSET: tuple[Any, ...] = (None, [], {})
@@ -43,7 +38,6 @@ class Line:
         self.asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self.source: Any = None
         self.rehearsed: dict[str, set[str]] | None = None
-        self.canned: list[str] | None = None  # digests of the requests that were answered here
         self.asks = 0
         self._lock = threading.Lock()
 
@@ -77,9 +71,6 @@ class Line:
         number, of = self.asks, current.get()
         if self.rehearsed is not None:
             return self._rehearse(request)
-        if self.canned is not None:
-            self.canned.append(digest_of(request))
-            return canned_output(request, self.canned[-1])
         future = self.asked[number] = asyncio.get_running_loop().create_future()
         self.write({"ask": number, "of": of, **request})
         try:
@@ -183,13 +174,3 @@ def name_roles(given: list[str]) -> None:
     for name, module in [*sys.modules.items()]:
         if name.startswith("inspect_ai") and vars(module).get("get_model") is original:
             vars(module)["get_model"] = get_model
-
-
-def canned_output(request: dict[str, Any], digest: str) -> dict[str, Any]:
-    text, call = reply_to(request, digest)
-    message: dict[str, Any] = {"role": "assistant", "content": text}
-    if call is not None:
-        message["tool_calls"] = [
-            {"id": call["id"], "function": call["name"], "arguments": call["arguments"], "type": "function"}
-        ]
-    return {"model": "", "choices": [{"message": message, "stop_reason": "tool_calls" if call else "stop"}]}

@@ -18,6 +18,8 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.util import registry_info
 
+IMAGE_FILES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml", "Dockerfile")
+
 
 class NoSuchTask(Exception):
     """No task of the package or file has that name; its text is the names that there are."""
@@ -109,6 +111,7 @@ def plan(task: Task, samples: dict[str, Sample]) -> dict[str, Any]:
         "samples": [described(sample) for sample in samples.values()],
         "scorers": [scorer_of(scorer) for scorer in task.scorer or ()],
         "epochs": task.epochs or 1,
+        "images": sum(names_an_image(sample.sandbox or task.sandbox) for sample in samples.values()),
         "sandboxes": {kind: sandboxes.count(kind) for kind in set(sandboxes) if kind},
         "limits": {name: value for name, value in limits.items() if value is not None},
         "roles": sorted(task.model_roles or ()),
@@ -119,6 +122,12 @@ def plan(task: Task, samples: dict[str, Sample]) -> dict[str, Any]:
 
 def kind_of(sandbox: Any) -> str:
     return "" if sandbox is None else str(getattr(sandbox, "type", sandbox))
+
+
+def names_an_image(sandbox: Any) -> bool:
+    """True if a sandbox is that of an image or a compose file, named or next to the file of the task."""
+    found = getattr(sandbox, "config", None) or any(Path(name).is_file() for name in IMAGE_FILES)
+    return sandbox is not None and kind_of(sandbox) != "local" and bool(found)
 
 
 def scorer_of(scorer: Any) -> dict[str, Any]:

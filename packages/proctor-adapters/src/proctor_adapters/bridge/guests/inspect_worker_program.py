@@ -1,9 +1,8 @@
 """Run a task of Inspect for Proctor: the program of a worker process, which imports nothing of Proctor.
 
-Both sides write lines of JSON. The parent begins with one of four, and then writes `feed`, `reply` and `end`:
+Both sides write lines of JSON. The parent begins with one of three, and then writes `feed`, `reply` and `end`:
 
     {"plan": {…}}     → {"plan": {"samples": […], "scorers": […], …}}
-    {"alone": {…}}    → {"alone": {…}}: the first samples, played without the parent, for a comparison with it
     {"run": {…}}      → {"ready": {…}}, then for each (id, epoch) of a feed: {"ask": n, …} as often as its solver, tools and
                         scorers ask a model, which the parent answers, and {"trial": {…}} at its end
     {"totals": {…}}   → {"totals": […]}: the official metrics over scores that the parent kept
@@ -96,7 +95,7 @@ def slim(sample: EvalSample) -> dict[str, Any]:
     return found
 
 
-async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sample], *, score: bool = True) -> Any:
+async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sample]) -> Any:
     roles = {name: models.get_model(f"proctor-role/{name}", memoize=False) for name in about["roles"]}
     logs = await eval_async(
         task_with(task, dataset=source, epochs=1),
@@ -111,7 +110,6 @@ async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sa
         log_realtime=False,
         log_images=False,
         ctl_server=False,
-        score=score,
         score_display=False,
         message_limit=about.get("message_limit"),
         log_level="error",
@@ -140,14 +138,6 @@ async def run(task: Task, about: dict[str, Any]) -> None:
     log = await play(task, about, line.source)
     if log.error is not None:
         line.write({"broken": log.error.message[:2_000]})
-
-
-async def alone(task: Task, about: dict[str, Any]) -> None:
-    """Play the first samples as Inspect does by itself, and report what was asked and what came out."""
-    line.canned = []
-    log = await play(task, about, [*samples_of(task).values()][: about["first"]])
-    played = [slim(sample) for sample in log.samples or ()]
-    line.write({"alone": {"asked": line.canned, "samples": played, "totals": metrics_of(log)}})
 
 
 def metrics_of(log: Any) -> list[dict[str, Any]]:
@@ -192,6 +182,6 @@ def talk(requests: Any, replies: Any) -> None:
         if do == "plan":
             line.write({"plan": plan(task, samples_of(task))})
         else:
-            asyncio.run({"run": run, "totals": totals, "alone": alone}[do](task, about))
+            asyncio.run({"run": run, "totals": totals}[do](task, about))
     except BaseException as error:  # noqa: BLE001 - the parent says it
         line.write({"failed": {"type": type(error).__name__, "text": str(error)[:4_000]}})

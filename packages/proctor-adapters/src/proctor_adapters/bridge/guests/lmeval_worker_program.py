@@ -67,14 +67,22 @@ def score(task: str, arguments: dict[str, Any], id: str, replies: list[str]) -> 
         instance.resps, made._instances = [], everything
 
 
-def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return the official aggregate of each metric."""
+def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:
+    """Return the official aggregate of each metric, or the error of one that could not be computed."""
     made = _task(task, json.dumps(arguments))
-    found = {}
+    figures: dict[str, dict[str, Any]] = {}
     for name, items in values.items():
         aggregate = made.aggregation().get(name.rpartition(",")[0], np.mean)
-        found[name] = _plain(float(aggregate([tuple(one) if isinstance(one, list) else one for one in items])))
-    return found
+        try:
+            figures[name] = {"value": _plain(float(aggregate([_as_given(item) for item in items])))}
+        except Exception as error:  # noqa: BLE001 - of one metric; the others are still there
+            figures[name] = {"error": f"{type(error).__name__}: {error}"[:500]}
+    return figures
+
+
+def _as_given(item: Any) -> Any:
+    """Return the value of a document as `process_results` gave it: NaN came as null, a tuple as a list."""
+    return math.nan if item is None else tuple(item) if isinstance(item, list) else item
 
 
 def alone(task: str, arguments: dict[str, Any], first: int) -> dict[str, Any]:
@@ -113,10 +121,10 @@ class _Canned(LM):
         return replies
 
     def loglikelihood(self, requests: Any) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError("canned replies have texts, no likelihoods")
 
     def loglikelihood_rolling(self, requests: Any) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError("canned replies have texts, no likelihoods")
 
 
 def _stops(settings: dict[str, Any]) -> list[str]:
