@@ -81,7 +81,8 @@ def play(pipe: Pipe, task: str) -> None:
                 pipe.write(ODD_LINES[task] if isinstance(ODD_LINES[task], int) else {**ODD_LINES[task], "of": of})
                 continue
             waiting[number] = of, sample
-            message = {"role": "user", "content": sample["input"]}
+            attempt = (of[1] - 1) % 1_000_000  # each asks for itself, so that an endpoint can tell replies apart
+            message = {"role": "user", "content": f"Attempt {attempt}. {sample['input']}"}
             pipe.write(
                 {
                     "ask": number,

@@ -6,17 +6,19 @@ import random
 import signal
 import sys
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from endpoint import Endpoint
+from endpoint import Endpoint, Request
 from test_guests import adds
 
 import proctor
 
 SCRIPT = Path(__file__).with_name("run_of_tests.py")
 KILLS = 9
+LOST_SECONDS = 2.0  # between a reply on its way and the cache, on a busy machine
 AT_ONCE = 8
 TRIALS = 180
 
@@ -36,8 +38,37 @@ def is_running(pid: int) -> bool:
     return False
 
 
-async def play(url: str, store: str, cache: Path, kill: str, seconds: float) -> None:
-    """Start the run, and kill what `kill` says after a while; '' lets it end."""
+class CountingEndpoint(Endpoint):
+    """Notes when each reply was sent, by the request that it answers.
+
+    Attributes:
+        sent: a time for each reply; requests that nobody waited for any more have none.
+        asked: how often each request came.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(self._noting)
+        self.sent: dict[bytes, list[float]] = {}
+        self.asked: Counter[bytes] = Counter()
+        self._adds = adds(seconds=0.05)
+
+    async def _noting(self, request: Request, writer: Any) -> None:
+        self.asked[request.body] += 1
+        await self._adds(request, writer)
+        self.sent.setdefault(request.body, []).append(time.monotonic())
+
+    def paid_twice(self, kills: list[float]) -> list[bytes]:
+        """Return the requests that were sent again after a reply that no kill can have caught on its way."""
+        return [
+            body
+            for body, times in self.sent.items()
+            for sent in times[:-1]
+            if not any(sent <= kill <= sent + LOST_SECONDS for kill in kills)
+        ]
+
+
+async def play(url: str, store: str, cache: Path, kill: str, seconds: float) -> float:
+    """Start the run, kill what `kill` says after a while, and return when; '' lets it end."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(SCRIPT), url, store, env=environment, stdout=-3, stderr=-3
@@ -49,12 +80,14 @@ async def play(url: str, store: str, cache: Path, kill: str, seconds: float) -> 
     for pid in ([*below] if "guest" in kill else []) + ([process.pid] if "run" in kill else []):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    killed = time.monotonic()
     if kill == "guest":
         async with asyncio.timeout(300):
             await process.wait()
     await process.wait()
     for pid in below:
         await asyncio.to_thread(wait_for, pid)
+    return killed
 
 
 def wait_for(pid: int) -> None:
@@ -69,11 +102,16 @@ def wait_for(pid: int) -> None:
 async def test_a_run_that_is_killed_stores_in_the_end_what_another_stores(tmp_path: Path) -> None:
     rng = random.Random(30)
     kills = ["run", "guest", "run guest"] * (KILLS // 3)
-    async with Endpoint(adds(seconds=0.05)) as endpoint:
-        for kill in kills:
+    async with CountingEndpoint() as endpoint:
+        ends = [
             await play(endpoint.url, str(tmp_path / "killed.db"), tmp_path, kill, rng.uniform(1.0, 5.0))
+            for kill in kills
+        ]
         await play(endpoint.url, str(tmp_path / "killed.db"), tmp_path, "", 0)
         asked = len(endpoint.requests)
+        of_run = [end for kill, end in zip(kills, ends, strict=True) if "run" in kill]
+        assert endpoint.paid_twice(of_run) == []
+        assert len(endpoint.asked) == TRIALS
         await play(endpoint.url, str(tmp_path / "whole.db"), tmp_path / "other", "", 0)
     killed, whole = (proctor.open_run("killed", store=str(tmp_path / name)) for name in ("killed.db", "whole.db"))
     assert killed.outcomes == whole.outcomes == {"scored": TRIALS}
