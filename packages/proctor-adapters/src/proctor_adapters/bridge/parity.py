@@ -9,7 +9,6 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.api import evaluate
-from proctor.api.numbers import judged_samples
 from proctor.api.run import Run
 from proctor.core.errors import MissingScale
 from proctor.core.parity import Checked
@@ -18,7 +17,7 @@ from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Step
-from proctor.core.trial import Trial
+from proctor.core.trial import Trial, Verdict
 from proctor_adapters.bridge.asked import GuestAsk
 from proctor_adapters.bridge.guests.canned import digest_of, reply_to, text_for
 from proctor_adapters.bridge.host import OWN_LIMITS
@@ -78,7 +77,7 @@ def compare_inspect(name: str, run: Run, asked: Sequence[str], alone: Mapping[st
         alone: what Inspect reported of playing the same samples without us.
     """
     yield _same(name, sorted(asked), sorted(alone["asked"]), say("requests"))
-    rows = {row["id"]: row["scores"] for row in rows_of(lambda: judged_samples(run.record, run.store))}
+    rows = {row["id"]: row["scores"] for row in rows_of(lambda: _judged(run))}
     trials = {trial.sample_id: trial for trial in run.trials()}
     theirs = {sample["id"]: _ended(sample) for sample in alone["samples"]}
     ours = {id: _trial(trial, rows.get(id, {})) for id, trial in trials.items()}
@@ -88,6 +87,13 @@ def compare_inspect(name: str, run: Run, asked: Sequence[str], alone: Mapping[st
     figures.pop(COST, None)
     official = {f"{one['scorer']}/{one['metric']}": one["value"] for one in alone["totals"]}
     yield from _figures(figures, official)
+
+
+def _judged(run: Run) -> Iterator[tuple[Sample, Verdict]]:
+    for verdict in run.store.verdicts(run.id):
+        sample = run.store.sample(run.id, verdict.sample_id)
+        assert sample is not None
+        yield sample, verdict
 
 
 def _trial(trial: Trial, scores: Mapping[str, Any]) -> Mapping[str, Any]:
