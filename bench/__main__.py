@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 import bench
@@ -11,9 +12,8 @@ from bench.figure import Figure
 def main() -> None:
     """Measure the subjects named on the command line, or all."""
     known = [module.name for module in iter_modules(bench.__path__) if hasattr(_module(module.name), "measure")]
-    names = [
-        name for name in sys.argv[1:] if not name.isdigit()
-    ]  # a number is that of the rounds, for those who simulate
+    # a number is that of the rounds, for those who simulate; a file is for those who replay one
+    names = [name for name in sys.argv[1:] if not name.isdigit() and not Path(name).is_file()]
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"Nothing to measure is called {', '.join(unknown)}. Known: {', '.join(known)}.")
     for name in names or known:

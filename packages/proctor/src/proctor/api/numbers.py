@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from proctor.api import resolve
 from proctor.api.anytime import anytime
 from proctor.api.faults import fault_estimates
+from proctor.api.spread import spread_interval
 from proctor.core.main_number import MAIN, kinds, main_estimate, qualified
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
@@ -20,6 +21,7 @@ from proctor.engine.judge_figures import about
 from proctor.engine.judge_figures import estimates as judged
 from proctor.stats import strata
 from proctor.stats.allocation import name_in_stage, stage_by_sample, stage_sizes
+from proctor.stats.covariate import ADJUSTED
 from proctor.stats.estimate import is_rate, metrics
 
 
@@ -70,11 +72,17 @@ def _of_scorer(
     if given:
         plain = _adjusted(record, store, scorer, plain, given, weighing)
     judge = about(record, scorer)
+    if judge is None:
+        plain = [spread_interval(record, store, scorer, one, weighing) if _is_plain_mean(one) else one for one in plain]
     if record.spec.attempts > 1:
         passes = judge is None and is_rate(tallies[""])
         planned = {stratum: tally.planned for stratum, tally in (cells[""] if weighing else {"": tallies[""]}).items()}
         plain = _with_attempts(record, store, scorer, plain, prefix, planned if passes else {}, weighing)
     return plain if judge is None else judged(record, store, scorer, judge, plain, prefix=prefix, weighing=weighing)
+
+
+def _is_plain_mean(estimate: Estimate) -> bool:
+    return not estimate.slice and estimate.name.rpartition(".")[2] in MAIN and estimate.method != ADJUSTED
 
 
 def _adjusted(

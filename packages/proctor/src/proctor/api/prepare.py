@@ -29,7 +29,7 @@ from proctor.core.declared import AgentInfo, UserInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.judge import PROVENANCE, JudgeChoice, JudgeInfo
 from proctor.core.main_number import check_names
-from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata, Until
+from proctor.core.run import Budget, Price, RunRecord, RunSpec, SpreadDraw, Strata, Until
 from proctor.core.shard import shard_of
 from proctor.core.task import Agent, AgentChoice, ShardedStore, Store, Summarise, Task
 from proctor.core.version import __version__
@@ -79,6 +79,8 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
         refuse_keys(what, given)
     parts = _with_stage(parts, options)
     planned = _planned_ids(parts.stored, parts.store)
+    spread = _spread(parts, options)
+    planned = planned if spread is None else spread.ids
     shard, is_shared = parts.spec.shard, isinstance(parts.store, ShardedStore)
     samples = choose(
         parts.task,
@@ -93,6 +95,8 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     if isinstance(parts.store, ShardedStore):
         parts.store.read = samples.read
         parts.store.check = partial(check_code, accept=options.accept_changes)
+    if spread is not None:
+        samples = replace(samples, strata=replace(samples.strata, spread=spread))
     if options.more is not None and parts.stored is None:
         check_more(samples.strata, options)
         samples = replace(samples, strata=replace(samples.strata, announced=options.more))
@@ -100,6 +104,24 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     if options.bars:
         check_bars(options.bars, record, samples.read(), has_official=parts.task.summarise is not None)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
+
+
+def _spread(parts: _Parts, options: RunOptions) -> SpreadDraw | None:
+    """Return the samples that a new run of some samples draws by what stored runs know; None where it draws by the seed alone."""
+    spec = parts.spec
+    if parts.stored is not None or spec.selection.limit is None or spec.shard is not None or options.more is not None:
+        return None
+    from proctor.engine.spread_drawing import draw_known  # only needed here
+    from proctor.reports.history import find_same_draw, read_history
+
+    record = _record(parts, options, None)
+    if (same := find_same_draw(record, parts.store)) is not None:
+        return same.spread
+    history = read_history(record, parts.store)
+    if not history.runs:
+        return None
+    drawn = draw_known(parts.task, spec.selection, spec.seed, history.expected)
+    return None if drawn is None else SpreadDraw(ids=tuple(drawn), runs=len(history.runs))
 
 
 def _with_stage(parts: _Parts, options: RunOptions) -> _Parts:

@@ -104,13 +104,21 @@ class RunStage(msgspec.Struct, frozen=True, kw_only=True):
     after_end: bool = False
 
 
+class SpreadDraw(msgspec.Struct, frozen=True, kw_only=True):
+    """A draw spread over how hard samples are, as `runs` stored runs know; `ids` of each stratum are in order, the hardest first."""
+
+    ids: tuple[str, ...]
+    runs: int
+
+
 class Strata(msgspec.Struct, frozen=True, kw_only=True):
     """The number of samples in each stratum of the task, and the order in which those of the run are visited.
 
     The task here is what --tag, --id and --first leave of it, before --limit draws. `by` is the tag whose values are the
     strata, '' where all samples are one stratum. `order` is `random` where any part of the run that was visited is a
     fair part of the whole. `stages` are those of a run that drew further samples where outcomes were uncertain; the first
-    of them may be `announced`, which is its number of samples, when the run begins.
+    of them may be `announced`, which is its number of samples, when the run begins. `spread` is set where stored runs
+    decided which samples were drawn together.
     """
 
     by: str = ""
@@ -118,6 +126,7 @@ class Strata(msgspec.Struct, frozen=True, kw_only=True):
     order: Order = "random"
     stages: tuple[RunStage, ...] = ()
     announced: int = 0
+    spread: SpreadDraw | None = None
 
     @property
     def drawn(self) -> int:

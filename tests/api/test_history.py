@@ -1,0 +1,118 @@
+"""What stored runs know of samples decides which are drawn together, and how sure the mean of the draw is."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from proctor import Sample, Task, evaluate
+from proctor.api.run import Run
+from proctor.stats.spread import SPREAD
+
+SAMPLES = [Sample.ask(f"q{number}", str(number), target="yes") for number in range(200)]
+
+
+def task(version: str = "1", samples: list[Sample] = SAMPLES) -> Task:
+    return Task(name="quiz", version=version, samples=samples, scorers=["exact"])
+
+
+def old(question: str) -> str:
+    return "yes" if int(question) < 110 else "no"
+
+
+def new(question: str) -> str:
+    return "yes" if int(question) < 120 or question.endswith("7") else "no"
+
+
+def shuffled(question: str) -> str:
+    return "yes" if random.Random(question).random() < 0.55 else "no"
+
+
+def drawn(run: Run) -> set[str]:
+    return {trial.sample_id for trial in run.trials()}
+
+
+def width(run: Run) -> float:
+    estimate = run.estimate("accuracy")
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return estimate.high - estimate.low
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return str(tmp_path / "runs.db")
+
+
+@pytest.fixture
+def alone() -> Run:
+    return evaluate(task(), agent=new, store=":memory:", limit=40)
+
+
+def test_a_complete_run_narrows_the_interval_of_a_draw_and_says_so(store: str, alone: Run) -> None:
+    evaluate(task(), agent=old, store=store)
+    run = evaluate(task(), agent=new, store=store, limit=40)
+    found = run.estimate("accuracy")
+    assert found.method == SPREAD
+    assert width(run) < 0.85 * width(alone)
+    assert str(found.note).startswith("a stored run knows these samples: as good as ")
+    assert "by themselves [" in str(found.note)
+
+
+def test_several_runs_are_counted(store: str) -> None:
+    for _ in range(3):
+        evaluate(task(), agent=old, store=store)
+    run = evaluate(task(), agent=new, store=store, limit=40)
+    assert str(run.estimate("accuracy").note).startswith("3 stored runs know these samples")
+
+
+def test_without_history_the_seed_alone_draws(store: str, alone: Run) -> None:
+    evaluate(task(), agent=old, store=store, limit=100)  # incomplete
+    evaluate(task(version="0"), agent=old, store=store)  # of another version
+    run = evaluate(task(), agent=new, store=store, limit=40)
+    assert drawn(run) == drawn(alone)
+    assert run.estimates == alone.estimates
+
+
+def test_a_history_that_tells_no_sample_from_another_changes_nothing(store: str, alone: Run) -> None:
+    evaluate(task(), agent=lambda _: "no", store=store)
+    run = evaluate(task(), agent=new, store=store, limit=40)
+    assert drawn(run) == drawn(alone)
+    assert run.estimates == alone.estimates
+
+
+@pytest.mark.parametrize("wrong", [shuffled, lambda question: "no" if old(question) == "yes" else "yes"])
+def test_a_wrong_history_keeps_the_interval_and_the_truth_in_it(
+    store: str, alone: Run, wrong: Callable[[str], str]
+) -> None:
+    evaluate(task(), agent=wrong, store=store)
+    truth = sum(new(str(number)) == "yes" for number in range(200)) / 200
+    held = []
+    for seed in range(10):
+        run = evaluate(task(), agent=new, store=store, limit=40, seed=seed)
+        found = run.estimate("accuracy")
+        assert width(run) <= 1.1 * width(alone)
+        assert found.low is not None
+        assert found.high is not None
+        held.append(found.low <= truth <= found.high)
+    assert sum(held) >= 9
+
+
+def test_the_same_limit_and_seed_draw_what_a_stored_run_drew(store: str) -> None:
+    before = evaluate(task(), agent=old, store=store, limit=40)
+    evaluate(task(), agent=old, store=store)
+    assert drawn(evaluate(task(), agent=new, store=store, limit=40)) == drawn(before)
+    spread = evaluate(task(), agent=old, store=store, limit=50)
+    evaluate(task(), agent=shuffled, store=store)
+    assert drawn(evaluate(task(), agent=new, store=store, limit=50)) == drawn(spread)
+
+
+def test_samples_in_clusters_are_drawn_by_the_seed_alone(store: str) -> None:
+    clustered = [
+        Sample.ask(f"q{number}", str(number), target="yes", cluster=f"c{number // 4}") for number in range(200)
+    ]
+    evaluate(task(samples=clustered), agent=old, store=store)
+    run = evaluate(task(samples=clustered), agent=new, store=store, limit=40)
+    assert run.record.strata is not None
+    assert run.record.strata.spread is None
