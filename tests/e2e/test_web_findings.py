@@ -45,6 +45,13 @@ def test_findings_are_judged_by_keys_from_the_page_of_the_run(server: Any, visit
     expect(where).to_contain_text(f"4 of {CLAIMS}")
 
 
+def test_the_page_of_a_sample_leads_to_what_was_found_in_it(server: Any, visit: Callable[..., Page]) -> None:
+    page = visit(server.link)
+    page.goto(f"{server.address}/runs/{RUN}/samples/claim-hostile")
+    page.get_by_text("the inspector found:").get_by_role("link", name="claim-without-evidence").click()
+    expect(page.locator("mark")).to_contain_text("</pre><script>")
+
+
 def test_a_phone_shows_findings_in_chinese_within_its_width(server: Any, visit: Callable[..., Page]) -> None:
     page = visit(server.link, **PHONE)
     page.goto(f"{server.address}{FINDINGS}?check=claim-without-evidence&trial=claim-hostile&lang=zh")

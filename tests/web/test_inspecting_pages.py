@@ -122,6 +122,23 @@ def test_the_page_of_the_run_names_its_findings_in_one_line(site: AppSite) -> No
     assert line.startswith("Findings in 13 of 33 trials · loop 5 · claim-without-evidence 8")
 
 
+def test_the_page_of_a_sample_names_what_was_found_in_it(site: AppSite) -> None:
+    browser = site.browser()
+    page = browser.get(f"/runs/{RUN}/samples/claim-3").text
+    part = re.search(r'hx-get="(/runs/orders/findings[^"]+)"', page)
+    assert part is not None
+    line = browser.get(html.unescape(part[1])).text
+    assert f'href="{PAGE}?check={CLAIM_CHECK}&amp;trial=claim-3"' in line
+    assert browser.get(f"{PAGE}?part=line&trial=sound-3").text.strip() == ""
+
+
+def test_a_large_run_is_not_inspected_unasked(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor_web.inspecting.pages.MOST_UNASKED", 32)
+    browser = site.browser()
+    assert browser.get(f"{PAGE}?part=line").text.strip() == ""
+    assert "Findings in 13 of 33 trials" in browser.get(PAGE).text
+
+
 def test_a_sound_run_is_said_to_have_no_findings_and_not_to_be_sound(site: AppSite) -> None:
     site.run("first", wrong=())
     page = site.browser().get("/runs/first/findings").text

@@ -32,7 +32,7 @@ from proctor_web.operations import convert, read_filter
 from proctor_web.results.links import RunLinks
 from proctor_web.samples.addresses import sample_address
 from proctor_web.samples.sample import Attempt, SampleAttempt
-from proctor_web.workspace import NotFound, Workspace
+from proctor_web.workspace import Found, NotFound, Workspace
 
 WORDS: Mapping[Said, Sentence] = {
     "happened": say("it happened"),
@@ -47,6 +47,7 @@ AUTHORS: Mapping[TrialAuthor, Sentence] = {
     "agent": say("agent"),
     "tool": say("tool"),
 }
+MOST_UNASKED = 2_000  # trials of a run that is inspected although nobody opened its findings
 LISTED = 40  # findings of a check on one page
 
 
@@ -64,6 +65,8 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     def show(request: Request) -> Response:
         asked = read_filter(request, FindingAddress)
         found = workspace.find_run(asked.run)
+        if asked.part == "line":
+            return _line(workspace, request, found, asked)
         done = inspect_soon(workspace, found, waits=request.scope["state"].get("waits", False))
         values: dict[str, Any] = {
             "record": found.record,
@@ -72,9 +75,6 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
             "tab": "findings",
             "address": lambda **fields: findings_address(found.reference, **fields),
         }
-        if asked.part == "line":
-            view = None if done is None else view_inspection(found, done)
-            return page(request, "inspecting/line.html.jinja", view=view, **values)
         if done is None:
             return page(request, "inspecting/waiting.html.jinja", **values)
         view = view_inspection(found, done, asked.check, session_of(request).person.name)
@@ -117,6 +117,23 @@ def findings_address(run: str, **fields: str) -> str:
     """Return the address of the findings of a run; a field left empty is left out."""
     query = urlencode({name: value for name, value in fields.items() if value}, errors="replace")
     return f"/runs/{quote(run, safe='@')}/findings{'?' if query else ''}{query}"
+
+
+def _line(workspace: Workspace, request: Request, found: Found, asked: FindingAddress) -> Response:
+    """Send what was found in a run or in one of its trials, in a line; of a run that is large or under way, nothing unasked."""
+    looks = found.record.planned <= MOST_UNASKED and found.record.state != "running"
+    done = inspect_soon(workspace, found) if looks else None
+    lines = done.lines if done is not None and asked.trial else ()
+    return page(
+        request,
+        "inspecting/line.html.jinja",
+        waits=looks and done is None,
+        trial=asked.trial,
+        found=next((line for line in lines if line.id == asked.trial and line.checks), None),
+        view=view_inspection(found, done) if done is not None and not asked.trial else None,
+        links=RunLinks(found.reference),
+        address=lambda **fields: findings_address(found.reference, **fields),
+    )
 
 
 def _place(view: RunInspection, asked: FindingAddress) -> int | None:
