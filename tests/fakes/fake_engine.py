@@ -27,7 +27,7 @@ def main() -> int:
     if FAULT == "gone":
         return fail("Cannot connect to the Docker daemon", 1)
     options, rest = split(words)
-    commands = {"version": version, "run": run, "exec": execute, "cp": copy, "commit": commit, "restart": restart, "rm": remove, "ps": ps, "image": image, "build": build}  # fmt: skip
+    commands = {"version": version, "run": run, "exec": execute, "cp": copy, "restart": restart, "rm": remove, "ps": ps, "image": image, "build": build}  # fmt: skip
     return commands[name](options, rest)
 
 
@@ -107,13 +107,6 @@ def copy(options: Options, rest: list[str]) -> int:
         return fail(f"Error: Could not find the file {path} in container {name}", 1)
     with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as archive:
         archive.add(inside, arcname=inside.name)
-    return 0
-
-
-def commit(options: Options, rest: list[str]) -> int:
-    target = HOME / "images" / "sha256_feed"
-    shutil.copytree(root(rest[0]), target, symlinks=True)
-    print("sha256:feed")
     return 0
 
 

@@ -20,7 +20,8 @@ from proctor_benchmarks.boxes.archives import FileSet
 from proctor_benchmarks.boxes.box_task import BoxTask, sample_of
 from proctor_benchmarks.boxes.cli_agents import make
 from proctor_benchmarks.boxes.model_proxy import ModelProxy, usage_of
-from proctor_benchmarks.boxes.namespace import lacks
+from proctor_benchmarks.boxes.model_requests import RequestRefused, check_body
+from proctor_benchmarks.boxes.namespace import has_users, lacks
 from proctor_benchmarks.boxes.tasks import BoxTaskOptions, task_in_boxes
 
 KEY = "a-key-that-stays-outside"
@@ -101,8 +102,9 @@ class TestInABox:
             (self.programs / "claude").chmod(0o755)
             yield
 
-    def play(self) -> Run:
+    def play(self, agent_user: str | None = None) -> Run:
         task = BoxTask(
+            agent_user=agent_user,
             instruction="Write 55 into sum.txt.",
             tests=FileSet(texts={"test.sh": "#!/bin/sh\n[ \"$(cat sum.txt)\" = 55 ] && echo 'ok 1 - sum'\n"}),
         )
@@ -126,6 +128,25 @@ class TestInABox:
         assert trial.trajectory.answer.startswith("Done.")
         assert KEY not in trial.trajectory.answer
 
+    def test_a_program_that_overcame_a_failure_is_judged(self) -> None:
+        overcome = PROGRAM.replace(
+            'result=f"API error {error.code}", usage={})\n        sys.exit(1)',
+            'result="Done.", usage={}) if 0 else None',
+        )
+        (self.programs / "claude").write_text(overcome, "utf-8")
+        self.provider.status = 529
+        (trial,) = self.play().trials()
+        assert trial.outcome == "scored", trial.failure
+
+    @pytest.mark.skipif(not has_users(), reason="only root can give a box several users")
+    def test_a_program_is_the_user_whom_its_task_names(self) -> None:
+        program = PROGRAM.replace('text": "Done. "', 'text": f"user {os.getuid()} "').replace(
+            'open("sum.txt"', 'open("/tmp/sum.txt"'
+        )
+        (self.programs / "claude").write_text(program, "utf-8")
+        (trial,) = self.play(agent_user="nobody").trials()
+        assert trial.trajectory.answer.startswith("user 65534"), trial.failure
+
     def test_a_failing_provider_is_no_failure_of_the_program(self) -> None:
         self.provider.status = 529
         (trial,) = self.play().trials()
@@ -139,18 +160,66 @@ class TestInABox:
         )
 
 
+def ask(folder: Path, target: bytes, body: bytes, header: bytes = b"x-api-key: none") -> int:
+    """Return the status of the reply to a request as a program in a box could write it."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(folder / "model.sock"))
+        connection.sendall(b"POST %s HTTP/1.1\r\nhost: x\r\n%s\r\ncontent-length: %d\r\n\r\n%s" % (target, header, len(body), body))  # fmt: skip
+        reply = http.client.HTTPResponse(connection)
+        reply.begin()
+        reply.read()
+        return reply.status
+
+
 def test_the_proxy_takes_the_protocols_of_models_and_nothing_else(tmp_path: Path, provider: Provider) -> None:
     with ModelProxy(tmp_path, provider.address, KEY) as proxy:
-        for path, status in (("/v1/messages?beta=true", 200), ("/v1/files", 403), ("/v1/../v1/messages", 403)):
-            connection = http.client.HTTPConnection("box")
-            connection.sock = socket.socket(socket.AF_UNIX)
-            connection.sock.connect(str(tmp_path / "model.sock"))
-            connection.request("POST", path, b"{}", {"x-api-key": "none"})
-            reply = connection.getresponse()
-            reply.read()
-            assert reply.status == status
-            connection.close()
-    assert (proxy.count.requests, proxy.count.refused, proxy.count.usage.input_tokens) == (1, 2, 15)
+        assert ask(tmp_path, b"/v1/messages?beta=true&key=own&%6bey=own", b'{"model": "m", "model": "n"}') == 200
+        for target in (b"/v1/files", b"/v1/../v1/messages", b"/v1/models/\xb2:generateContent"):
+            assert ask(tmp_path, target, b"{}") in (400, 403)
+        assert ask(tmp_path, b"/v1/messages\x01", b"{}") == 400
+        assert ask(tmp_path, b"/v1/messages", b"{}", b"x-note: \x01") == 400
+        assert ask(tmp_path, b"/v1/messages", b"{}", b"x-note: a\r\n b") in (200, 400)
+        assert ask(tmp_path, b"/v1/messages", b"no JSON") == 400
+    assert proxy.count.refused >= 6
+    assert proxy.count.last_status == 200
+    assert provider.seen[0] == ("/v1/messages?beta=true", KEY, {"model": "n"})
+
+
+MESSAGES, GEMINI = "/v1/messages", "/v1beta/models/g:generateContent"
+PLAIN: list[tuple[str, Any]] = [
+    (MESSAGES, {"tools": [{"name": "Bash", "input_schema": {}}, {"type": "bash_20250124", "name": "bash"}, {"type": "custom", "name": "x"}]}),
+    ("/v1/responses", {"tools": [{"type": "function", "name": "f"}, {"type": "local_shell"}, {"type": "shell", "environment": {"type": "local"}}]}),
+    ("/v1/chat/completions", {"tools": [{"type": "function", "function": {"name": "search"}}], "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,aa"}}]}]}),
+    (GEMINI, {"tools": [{"functionDeclarations": [{"name": "f"}]}]}),
+]  # fmt: skip
+SERVED: list[tuple[str, Any]] = [
+    (MESSAGES, {"tools": [{"type": "web_search_20250305", "name": "web_search"}]}),
+    (MESSAGES, {"tools": {"type": "web_search_20250305"}}),
+    (MESSAGES, {"mcp_servers": [{"type": "url", "url": "https://example.com"}]}),
+    (MESSAGES, {"messages": [{"role": "user", "content": [{"type": "document", "source": {"type": "url", "url": "https://example.com"}}]}]}),
+    ("/v1/responses", {"tools": [{"type": "mcp", "server_url": "https://example.com"}]}),
+    ("/v1/responses", {"tools": [{"type": "shell", "environment": {"type": "container_auto"}}]}),
+    ("/v1/responses", {"tools": [{"type": "namespace", "name": "n", "tools": [{"type": "web_search"}]}]}),
+    ("/v1/responses", {"input": [{"role": "user", "content": [{"type": "input_file", "file_url": "https://example.com"}]}]}),
+    ("/v1/chat/completions", {"web_search_options": {"a": 1}}),
+    ("/v1/chat/completions", {"model": "gpt-4o-search-preview"}),
+    ("/v1/chat/completions", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.com/x.png"}}]}]}),
+    (GEMINI, {"tools": [{"functionDeclarations": [], "googleSearch": {}}]}),
+    (GEMINI, {"contents": [{"parts": [{"fileData": {"fileUri": "https://example.com"}}]}]}),
+]  # fmt: skip
+
+
+def test_what_a_provider_would_do_for_an_agent_is_refused_and_tools_of_its_own_are_not() -> None:
+    for path, value in PLAIN:
+        assert json.loads(check_body(path, json.dumps(value).encode())) == value
+    for path, value in SERVED:
+        with pytest.raises(RequestRefused) as refused:
+            check_body(path, json.dumps(value).encode())
+        assert refused.value.status == 403, value
+    for body in (b"[]", b"\xff", b'{"a": NaN}', b"[" * 100_000, b'{"a": 1e999}'):
+        with pytest.raises(RequestRefused) as refused:
+            check_body(MESSAGES, body)
+        assert refused.value.status == 400
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_a_box_is_started_with_as_little_as_possible() -> None:
     ]
 
 
-async def test_commands_files_and_snapshots_are_those_of_every_box(engine: Path) -> None:
+async def test_commands_and_files_are_those_of_every_box(engine: Path) -> None:
     async with EngineBox("docker", "plain", LIMITS) as box:
         told = await box.run(["sh", "-c", "echo $X; pwd; exit 3"], 10, folder="/app", variables={"X": "y z"})
         assert (told.code, told.output) == (3, "y z\n/app\n")
@@ -74,10 +74,23 @@ async def test_commands_files_and_snapshots_are_those_of_every_box(engine: Path)
         assert taken == {"/app/sub/a.txt": b"A"}
         with pytest.raises(TooMuch):
             await box.take(["/app"], most_bytes=1)
-        layer = await box.snapshot()
-    async with EngineBox("docker", layer.image, LIMITS) as fork:
-        assert (await fork.run(["cat", "/app/sub/a.txt"], 10)).output == "A"
     assert not list((engine / "containers").iterdir())
+
+
+async def test_a_command_is_late_only_when_its_time_is_over_and_runs_once() -> None:
+    async with EngineBox("docker", "plain", LIMITS) as box:
+        own = await box.run(["sh", "-c", "exit 124"], 10)
+        assert (own.was_late, own.code) == (False, 124)
+        missing = await box.run(["sh", "-c", "echo x >> /app/runs; echo timeout: not found; exit 127"], 10)
+        assert (missing.code, (await box.run(["cat", "/app/runs"], 10)).output) == (127, "x\n")
+
+
+async def test_a_late_command_ends_also_in_an_image_without_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_ENGINE_FAULT", "lost timeout")
+    async with EngineBox("docker", "plain", LIMITS) as box:
+        assert (await box.run(["echo", "fine"], 10)).output == "fine\n"
+        late = await box.run(["sleep", "30"], 0.5)
+        assert (late.was_late, late.code, late.seconds < 5) == (True, 137, True)
 
 
 async def test_what_fails_outside_is_no_result(engine: Path, monkeypatch: pytest.MonkeyPatch) -> None:

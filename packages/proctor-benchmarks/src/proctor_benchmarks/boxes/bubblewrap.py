@@ -15,7 +15,6 @@ from proctor_benchmarks.boxes.contract import (
     Backend,
     BoxLimits,
     CommandResult,
-    Layer,
     TooMuch,
 )
 from proctor_benchmarks.boxes.control_groups import make_group
@@ -32,15 +31,13 @@ class BubblewrapBox:
     """A box of this machine's own programs.
 
     Args:
-        layer: the files of an earlier one, with which it begins.
         mounted: folders of this machine by where they are in the box, read-only.
     """
 
     backend: Backend = "bubblewrap"
 
-    def __init__(self, limits: BoxLimits, layer: Layer | None = None, mounted: Mapping[str, str] = {}) -> None:
+    def __init__(self, limits: BoxLimits, mounted: Mapping[str, str] = {}) -> None:
         self._limits = limits
-        self._layer = layer
         self._group = make_group(limits.memory_mb, limits.processes)
         self._namespace = Namespace(limits.disk_mb << 20, SHARED_MEMORY_BYTES, self._group, mounted)
         self.not_held: Sequence[str] = ("cpus",) if self._group is not None else ("cpus", "memory_mb", "processes")
@@ -50,8 +47,6 @@ class BubblewrapBox:
             await self._namespace.start()
             farms = {f"/usr/{name}": f"{SYSTEM}/{name}" for name in PROGRAMS}
             await self._ask("prepare", files=files_of_a_fresh_system(), farms=farms, limits=self._process_limits())
-            if self._layer is not None:
-                await self._put(self._layer.archive, "/", fresh=True)
         except BaseException:
             await self._namespace.end()
             raise
@@ -91,7 +86,10 @@ class BubblewrapBox:
         )
 
     async def put(self, archive: bytes, folder: str = "/") -> None:
-        await self._put(archive, folder)
+        await self._ask("begin_pack")
+        for start in range(0, len(archive), PIECE_BYTES):
+            await self._ask("append_pack", data=base64.b64encode(archive[start : start + PIECE_BYTES]).decode("ascii"))
+        await self._ask("spread_pack", folder=folder)
 
     async def take(self, paths: Sequence[str], most_bytes: int = ARTEFACT_BYTES) -> bytes:
         packed = await self._ask("fill_pack", paths=list(paths), most_bytes=most_bytes, most_entries=ARTEFACT_ENTRIES)
@@ -103,15 +101,6 @@ class BubblewrapBox:
 
     async def stop_processes(self) -> None:
         await self._ask("stop_all")
-
-    async def snapshot(self) -> Layer:
-        return Layer(archive=await self.take(["/"], self._limits.disk_mb << 20))
-
-    async def _put(self, archive: bytes, folder: str, *, fresh: bool = False) -> None:
-        await self._ask("begin_pack")
-        for start in range(0, len(archive), PIECE_BYTES):
-            await self._ask("append_pack", data=base64.b64encode(archive[start : start + PIECE_BYTES]).decode("ascii"))
-        await self._ask("spread_pack", folder=folder, fresh=fresh)
 
     def _process_limits(self) -> Mapping[str, int]:
         memory = self._limits.memory_mb << 20

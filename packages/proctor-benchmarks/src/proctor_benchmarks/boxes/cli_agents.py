@@ -49,7 +49,7 @@ class CliProgram(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _OPENCODE = '{"provider": {"proctor": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "%s/v1", "apiKey": "none"}, "models": {"{model}": {}}}}}'
-_CODEX = 'model = "{model}"\nmodel_provider = "proctor"\n[model_providers.proctor]\nname = "proctor"\nbase_url = "%s/v1"\nenv_key = "OPENAI_API_KEY"\nwire_api = "responses"\n'
+_CODEX = 'model = "{model}"\nweb_search = "disabled"\nmodel_provider = "proctor"\n[model_providers.proctor]\nname = "proctor"\nbase_url = "%s/v1"\nenv_key = "OPENAI_API_KEY"\nwire_api = "responses"\n'
 OPENAI, ANTHROPIC = "https://api.openai.com", "https://api.anthropic.com"
 PROGRAMS: Mapping[str, CliProgram] = {
     "claude-code": CliProgram(
@@ -187,7 +187,7 @@ class CliSession:
 
         Raises:
             EnvironmentFailed: the program is not in the box.
-            ProviderFailed: the last that the program saw was a failure of its provider.
+            ProviderFailed: the program gave up, and the last that it saw was a failure of its provider.
         """
         task = "\n\n".join(message.text for message in turn.messages)
         command, variables, files = self._agent.words(task)
@@ -196,9 +196,8 @@ class CliSession:
         self._environment.notes["cli"] = _notes(result, report, counted)
         if result.code == 127 and not counted.requests:
             raise EnvironmentFailed("The program {program} is not in the box: {error}", kind="agent_install", program=command[0], error=result.output[-400:] or "-")  # fmt: skip
-        if counted.last_status is not None and (
-            counted.last_status in (0, 401, 403, 429) or counted.last_status >= 500
-        ):
+        has_given_up = result.code != 0 or result.was_late or bool(report.error)
+        if has_given_up and _is_of_the_provider(counted.last_status):
             raise ProviderFailed("The provider failed (status {status}), and the program gave up.", kind=f"http_{counted.last_status}", status=counted.last_status)  # fmt: skip
         steps = list(report.steps)
         if not steps:
@@ -214,13 +213,19 @@ class CliSession:
         await box.put(
             archive_of({path.lstrip("/"): (text.encode(), 0o644) for path, text in files.items()}, ["/run/proctor"])
         )
-        forward = f"setsid $(command -v python3) {DOOR}/{FORWARDER} > /dev/null 2>&1 & sleep 0.3"
+        forward = (
+            f"chmod -R a+rwX /run/proctor; setsid $(command -v python3) {DOOR}/{FORWARDER} > /dev/null 2>&1 & sleep 0.3"
+        )
         await box.run(["sh", "-c", forward], START_SECONDS)
         script = f'"$@" > {STREAM} 2> {ERRORS} < /dev/null; code=$?; tail -c 2000 {ERRORS}; exit $code'
         path = {"PATH": f"{environment.programs}/bin:{environment.programs}:{os.defpath}:/usr/local/bin"} if environment.programs else {}  # fmt: skip
-        result = await box.run(["sh", "-c", script, "sh", *command], environment.seconds_left, folder=task.folder, variables={**task.variables, **variables, **path})  # fmt: skip
+        result = await box.run(["sh", "-c", script, "sh", *command], environment.seconds_left, folder=task.folder, user=task.agent_user, variables={**task.variables, **variables, **path})  # fmt: skip
         written = read_files(await box.take([self._agent.output], 2 * STREAM_BYTES), STREAM_BYTES)
         return result, written.get(self._agent.output, b"").decode("utf-8", "replace")
+
+
+def _is_of_the_provider(status: int | None) -> bool:
+    return status is not None and (status in (0, 401, 403, 429) or status >= 500)
 
 
 def _notes(result: CommandResult, report: CliStream, counted: ModelCount) -> dict[str, Any]:

@@ -97,17 +97,6 @@ class Box(Protocol):
         """End all that commands left running."""
         ...
 
-    async def snapshot(self) -> "Layer":
-        """Keep all files of the box, from which another one can begin; processes are not in it."""
-        ...
-
-
-class Layer(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of a box at a moment: an archive, or an image that an engine keeps."""
-
-    archive: bytes = b""
-    image: str = ""
-
 
 class TooMuch(Exception):
     """What is to be taken out of a box has more bytes or entries than may be taken."""

@@ -65,13 +65,14 @@ def make_group(memory_mb: int, processes: int) -> ControlGroup | None:
         "memory.max": memory, "memory.swap.max": "0", "memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory,
         "pids.max": most,
     }  # fmt: skip
+    swap = ("memory.swap.max", "memory.memsw.limit_in_bytes")
     folders = [parent / name for parent in parents]
     try:
         for folder in folders:
             folder.mkdir()
             for file, value in settings.items():
                 if (folder / file).exists():
-                    with suppress(OSError):  # swap that cannot be bounded is none
+                    with suppress(*([OSError] if file in swap else [])):  # swap that cannot be bounded is none
                         (folder / file).write_text(value, "ascii")
     except OSError:
         for folder in folders:

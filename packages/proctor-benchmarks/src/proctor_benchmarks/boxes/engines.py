@@ -1,6 +1,7 @@
 """Run boxes by docker or podman, through their command line, which is the interface that all their forms share.
 
-Nothing of this machine is mounted: files are copied in and out. A box has no network unless it is asked for, no capability that
+Files are copied in and out; mounted, and that read-only, are only the folder of a model's socket and the programs of a coding
+agent. A box has no network unless it is asked for, no capability that
 its root does not need for its own files, and is removed when the attempt is over; those of dead processes when the next begins.
 """
 
@@ -26,7 +27,6 @@ from proctor_benchmarks.boxes.contract import (  # fmt: skip
     Backend,
     BoxLimits,
     CommandResult,
-    Layer,
     Network,
     TooMuch,
 )
@@ -34,7 +34,7 @@ from proctor_benchmarks.boxes.first_process import Ends
 
 Engine = Literal["docker", "podman"]
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID", "KILL")
-LATE, KILLED, NO_PROGRAM = 124, 137, (126, 127)
+LATE, KILLED = 124, 137
 ANSWER_SECONDS = 60.0  # for the engine itself
 START_SECONDS = 900.0  # an image may have to be fetched
 KILL_SECONDS = 2.0  # from the first signal to a late command until the last
@@ -61,6 +61,7 @@ class EngineBox:
         self._mounted = mounted
         self._name = f"proctor-{os.getpid()}-{next(_numbers)}"
         self._kills = 0
+        self._has_timeout = True
 
     async def __aenter__(self) -> Self:
         await remove_left_boxes(self._engine)
@@ -70,6 +71,8 @@ class EngineBox:
         if started.code != 0:
             await self._remove()
             raise EnvironmentFailed("{engine} cannot start {image}: {error}", kind="image", engine=self._engine, image=self._image, error=_said(started))  # fmt: skip
+        probe = await self._ask(ANSWER_SECONDS, "exec", self._name, "timeout", "-k", "1", "10", "true")
+        self._has_timeout = probe.code == 0
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -86,11 +89,9 @@ class EngineBox:
     ) -> CommandResult:
         how = ["-w", folder, *(("-u", user) if user is not None else ())]
         how += [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
-        limited = ["timeout", "-k", f"{KILL_SECONDS:g}", f"{seconds:g}", *command]
-        result = await self._exec([*how, self._name, *limited], seconds)
-        if result.code in NO_PROGRAM and "timeout" in result.head:  # an image without coreutils
-            result = await self._exec([*how, self._name, *command], seconds)
-        was_late = result.code == LATE or (result.code == KILLED and result.seconds >= seconds)
+        limit = ["timeout", "-k", f"{KILL_SECONDS:g}", f"{seconds:g}"] if self._has_timeout else []
+        result = await self._exec([*how, self._name, *limit, *command], seconds)
+        was_late = result.code in (LATE, KILLED) and result.seconds >= seconds
         killed = result.code == KILLED and not was_late and await self._was_out_of_memory()
         return CommandResult(
             code=KILLED if was_late else result.code,
@@ -130,17 +131,18 @@ class EngineBox:
         if stopped.code != 0:
             raise self._died(_said(stopped))
 
-    async def snapshot(self) -> Layer:
-        kept = await self._ask(ANSWER_SECONDS, "commit", self._name)
-        if kept.code != 0:
-            raise self._died(_said(kept))
-        return Layer(image=kept.head.strip())
-
     async def _exec(self, arguments: Sequence[str], seconds: float) -> CommandResult:
-        """Run a command; one whose end never comes costs its box, as the end of our side ends nothing in there."""
+        """Run a command; one whose end never comes costs its box, as the end of our side ends nothing in there.
+
+        In an image that cannot end it, a late command costs all processes of the box.
+        """
+        wait_seconds = seconds + KILL_SECONDS + ANSWER_SECONDS if self._has_timeout else seconds
         try:
-            return await _command([self._engine, "exec", *arguments], self._limits.output_bytes, seconds + KILL_SECONDS + ANSWER_SECONDS)  # fmt: skip
+            return await _command([self._engine, "exec", *arguments], self._limits.output_bytes, wait_seconds)
         except TimeoutError:
+            if not self._has_timeout:
+                await self.stop_processes()
+                return CommandResult(code=KILLED, seconds=seconds)
             await self._remove()
             raise EnvironmentDied("The box does not answer any more.", kind="stuck") from None
 

@@ -326,16 +326,6 @@ def _device(path: str) -> int | None:
     return None
 
 
-def wipe() -> None:
-    """Remove all files of the box that are its own."""
-    for path in reversed(list(_walk("/"))[1:]):
-        with suppress(OSError):
-            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
-                os.rmdir(path)  # noqa: PTH106 - a folder in which something is mounted stays
-            else:
-                os.unlink(path)  # noqa: PTH108
-
-
 class Machine:
     """What can be requested.
 
@@ -374,10 +364,8 @@ class Machine:
         self._pack = Pack()
         return self._pack.fill(paths, most_bytes, most_entries)
 
-    def _spread_pack(self, folder: str, fresh: bool = False) -> None:
-        """Write the files of the archive; into an empty box where it is a `fresh` one."""
-        if fresh:
-            wipe()
+    def _spread_pack(self, folder: str) -> None:
+        """Write the files of the archive below a folder."""
         self._pack.spread(folder)
 
     def _type(self, command: str, seconds: float) -> str:

@@ -1,12 +1,12 @@
 """Pass the requests of an agent in a box on to its model, and count them: the key stays outside, and nothing else is reached.
 
 The agent's program talks to 127.0.0.1 in its box. A forwarder there carries that to a Unix socket in a folder that the box only
-reads, where this proxy answers. It takes the four protocols of chat models, and no other path of the provider.
+reads, where this proxy answers. It takes the four protocols of chat models, and no other path of the provider; what the provider
+would fetch, search or run for the agent is refused (`model_requests.py`).
 """
 
 import http.client
 import json
-import re
 import socketserver
 import threading
 from collections.abc import Iterator, Mapping
@@ -19,14 +19,15 @@ from urllib.parse import urlsplit
 import msgspec
 
 from proctor.core.trajectory import Usage
+from proctor_benchmarks.boxes.model_requests import RequestRefused, check_body, check_target
 
 SOCKET, FORWARDER, PORT = "model.sock", "forward.py", 8700
 ADDRESS = f"http://127.0.0.1:{PORT}"
 UPSTREAM_SECONDS = 600.0
 MOST_REQUEST_BYTES = 64 << 20
+_MOST_DIGITS = 12  # of a length
 KEPT_REPLY_BYTES = 8 << 20  # of which usage is read
-_PATHS = re.compile(r"^(?:/v1)?(?:/messages(?:/count_tokens)?|/chat/completions|/responses)$|^/v1(?:beta)?/models/[\w.:-]+:(?:stream)?[gG]enerateContent$")  # fmt: skip
-_OWN_HEADERS = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding", "authorization", "x-api-key", "x-goog-api-key"}  # fmt: skip
+_OWN_HEADERS = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding", "content-encoding", "content-type", "authorization", "x-api-key", "x-goog-api-key"}  # fmt: skip
 FORWARD = f"""
 import socket, threading
 def pump(source, target):
@@ -50,7 +51,7 @@ while True:
 
 
 class ModelCount(msgspec.Struct, kw_only=True):
-    """What passed the proxy: requests, their usage, refused paths, and the status of the last reply (0: no reply)."""
+    """What passed the proxy: requests, their usage, refused ones, and the status of the last reply (0: no reply)."""
 
     requests: int = 0
     usage: Usage = Usage()
@@ -97,21 +98,20 @@ class ModelProxy:
 
     def pass_on(self, asked: BaseHTTPRequestHandler) -> None:
         """Send a request to the provider and its reply back, as it comes."""
-        path, _, query = asked.path.partition("?")
-        length = asked.headers.get("content-length", "")
-        is_read = length.isdigit() and int(length) <= MOST_REQUEST_BYTES
-        body = asked.rfile.read(int(length)) if is_read else b""
-        if not _PATHS.match(path) or not is_read:
+        try:
+            path, query = check_target(asked.path, dict(asked.headers.items()))
+            body = check_body(path, _read_body(asked))
+        except RequestRefused as refused:
             with self._lock:
                 self.count.refused += 1
-            asked.send_error(403, "not a request to a model")
+            asked.send_error(refused.status, str(refused))
             return
         headers = {name: value for name, value in asked.headers.items() if name.lower() not in _OWN_HEADERS}
-        headers |= _key_header(path, self._key)
+        headers |= {"content-type": "application/json", **_key_header(path, self._key)}
         where = urlsplit(self._upstream)
         kind = http.client.HTTPSConnection if where.scheme == "https" else http.client.HTTPConnection
         connection = kind(where.netloc, timeout=UPSTREAM_SECONDS)
-        target = where.path.rstrip("/") + path + (f"?{re.sub(r'(^|&)key=[^&]*', '', query)}" if query else "")
+        target = where.path.rstrip("/") + path + (f"?{query}" if query else "")
         status, reply = 0, b""
         try:
             connection.request("POST", target, body, headers)
@@ -130,6 +130,18 @@ class ModelProxy:
         if status:
             with suppress(OSError):
                 asked.wfile.write(b"0\r\n\r\n")  # what was counted is counted when the program sees the end
+
+
+def _read_body(asked: BaseHTTPRequestHandler) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        RequestRefused: its length is not given, or is too much.
+    """
+    length = asked.headers.get("content-length", "")
+    if not (length.isascii() and length.isdigit()) or len(length) > _MOST_DIGITS or int(length) > MOST_REQUEST_BYTES:
+        raise RequestRefused(403, "a body without a length, or one that is too long")
+    return asked.rfile.read(int(length))
 
 
 def _say_nothing(*_: object) -> None:

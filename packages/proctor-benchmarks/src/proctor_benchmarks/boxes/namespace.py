@@ -192,7 +192,7 @@ async def _make_users() -> int:
         "--user",
         "sh",
         "-c",
-        f"echo; read x; sh -c 'echo 0 > {_NAMESPACES}'; echo; read x",
+        f"echo; read x; sh -c 'echo 0 > {_NAMESPACES}; cat {_NAMESPACES}' || echo; read x",  # the first shell may not
     )
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
     assert process.stdin is not None
@@ -203,7 +203,8 @@ async def _make_users() -> int:
         for name in ("uid_map", "gid_map"):
             Path(f"/proc/{process.pid}/{name}").write_text(f"0 {FIRST_USER} {USERS}", "ascii")  # noqa: ASYNC240 - at once
         process.stdin.write(b"\n")
-        await process.stdout.readline()
+        if (await process.stdout.readline()).strip() != b"0":
+            raise _failed(_NAMESPACES)
         return os.open(f"/proc/{process.pid}/ns/user", os.O_RDONLY)
     finally:
         await _wait_for(process)

@@ -13,7 +13,7 @@ from proctor.core.sentence import Sentence, listed, say
 from proctor_benchmarks.boxes.archives import folder_digest
 from proctor_benchmarks.boxes.box_task import SETUP, BoxTask
 from proctor_benchmarks.boxes.bubblewrap import BubblewrapBox
-from proctor_benchmarks.boxes.contract import Backend, Box, CommandResult, Layer, Network
+from proctor_benchmarks.boxes.contract import Backend, Box, CommandResult, Network
 from proctor_benchmarks.boxes.engines import Engine, EngineBox, build_image, find_engine
 from proctor_benchmarks.boxes.namespace import lacks
 
@@ -77,10 +77,8 @@ def answers(engine: Engine) -> bool:
 
 
 @asynccontextmanager
-async def open_box(
-    task: BoxTask, options: BoxOptions, layer: Layer | None = None, mounted: Mapping[str, str] = {}
-) -> AsyncIterator[Box]:
-    """Open a box with the files of a task, as it is before the agent begins; from a `layer` where there is one.
+async def open_box(task: BoxTask, options: BoxOptions, mounted: Mapping[str, str] = {}) -> AsyncIterator[Box]:
+    """Open a box with the files of a task, as it is before the agent begins.
 
     Raises:
         EnvironmentFailed: it cannot be opened, or its setup or health check failed.
@@ -88,20 +86,16 @@ async def open_box(
     image = task.image or options.image
     backend = await asyncio.to_thread(choose_backend, options, needs_image=bool(image or task.build))
     if backend == "bubblewrap":
-        async with BubblewrapBox(task.limits, layer, mounted) as box:
-            if layer is None:
-                await prepare(box, task)
+        async with BubblewrapBox(task.limits, mounted) as box:
+            await prepare(box, task)
             yield box
         return
     if task.build is not None:
         folder = Path(task.build)
         image = await build_image(backend, folder, await asyncio.to_thread(folder_digest, folder))
     assert image is not None, "a backend was chosen without an image"
-    async with EngineBox(
-        backend, layer.image if layer is not None else image, task.limits, options.network, mounted
-    ) as container:
-        if layer is None:
-            await prepare(container, task)
+    async with EngineBox(backend, image, task.limits, options.network, mounted) as container:
+        await prepare(container, task)
         yield container
 
 

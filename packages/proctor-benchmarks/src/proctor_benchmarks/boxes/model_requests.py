@@ -1,0 +1,112 @@
+"""Tell plain requests to a model from those that would have its provider fetch, search or run something for the agent."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl, urlencode
+
+PATHS = re.compile(r"(?:/v1)?(?:/messages(?:/count_tokens)?|/chat/completions|/responses)|/v1(?:beta)?/models/[\w.:-]+:(?:stream)?[gG]enerateContent", re.ASCII)  # fmt: skip
+_TARGET = re.compile(r"[!-~]+")
+_HEADER = re.compile(r"[\t -~]*")
+_LOCAL_TOOL = re.compile(r"function|custom|local_shell|apply_patch|computer_use_preview|(?:bash|text_editor|computer|memory)_\d{8}", re.ASCII)  # fmt: skip
+_GEMINI_TOOLS = {"functionDeclarations", "function_declarations"}
+_SERVER_FIELDS = ("mcp_servers", "web_search_options", "search_parameters", "plugins")
+_SEARCHING_MODEL = re.compile(r"search-(?:preview|api)|deep-research|:online")
+_KEYS = {"key", "access_token"}  # in a query; that of the provider is added by the proxy
+
+
+class RequestRefused(Exception):
+    """A request that is not passed on, with the status of the reply."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def check_target(target: str, headers: Mapping[str, str]) -> tuple[str, str]:
+    """Return path and query of a request, without keys.
+
+    Raises:
+        RequestRefused: it is not to a model, or has characters that no request has.
+    """
+    if not _TARGET.fullmatch(target) or not all(
+        _HEADER.fullmatch(str(text)) for pair in headers.items() for text in pair
+    ):
+        raise RequestRefused(400, "characters that no request has")
+    path, _, query = target.partition("?")
+    if not PATHS.fullmatch(path):
+        raise RequestRefused(403, "not a request to a model")
+    values = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name.lower() not in _KEYS]
+    return path, urlencode(values)
+
+
+def check_body(path: str, body: bytes) -> bytes:
+    """Return the body of a request as it was read here, so that its provider can read nothing else.
+
+    Raises:
+        RequestRefused: it is not JSON, or the provider is to do more than answer.
+    """
+    try:
+        value = json.loads(body, parse_constant=_refuse_constant)
+        text = json.dumps(value, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        raise RequestRefused(400, "the body is not JSON") from None
+    if not isinstance(value, dict):
+        raise RequestRefused(400, "the body is not an object")
+    fields = [name for name in _SERVER_FIELDS if value.get(name)]
+    if fields:
+        raise RequestRefused(403, f"{fields[0]} is for what a box has not")
+    if _SEARCHING_MODEL.search(str(value.get("model", ""))):
+        raise RequestRefused(403, "a model that searches the network")
+    tools = value.get("tools") or []
+    is_local = _is_local_gemini_tool if "enerateContent" in path else _is_local_tool
+    if not isinstance(tools, list) or not all(map(is_local, tools)):
+        raise RequestRefused(403, "a tool that the provider runs")
+    if any(_is_fetched(part) for part in _parts(value)):
+        raise RequestRefused(403, "a file that the provider fetches")
+    return text
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+def _is_local_tool(tool: Any) -> bool:
+    if not isinstance(tool, dict):
+        return False
+    kind = tool.get("type")
+    if kind == "shell":
+        return bool(tool.get("environment") == {"type": "local"})
+    if kind == "namespace":
+        inner = tool.get("tools")
+        return isinstance(inner, list) and all(map(_is_local_tool, inner))
+    return kind is None or (isinstance(kind, str) and _LOCAL_TOOL.fullmatch(kind) is not None)
+
+
+def _is_local_gemini_tool(tool: Any) -> bool:
+    return isinstance(tool, dict) and tool.keys() <= _GEMINI_TOOLS
+
+
+def _parts(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield each object in a value."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            yield value
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+
+
+def _is_fetched(part: Mapping[str, Any]) -> bool:
+    """True for the part of a message whose content is at an address."""
+    source, image = part.get("source"), part.get("image_url")
+    if part.get("type") in ("image", "document") and isinstance(source, dict) and source.get("type") == "url":
+        return True
+    if part.get("type") in ("image_url", "input_image") and image:
+        address = image.get("url") if isinstance(image, dict) else image
+        return not str(address).startswith("data:")
+    is_file = part.get("type") == "input_file" and bool(part.get("file_url"))
+    return is_file or any(isinstance(part.get(name), dict) for name in ("fileData", "file_data"))
