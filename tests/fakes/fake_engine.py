@@ -130,7 +130,7 @@ def image(options: Options, rest: list[str]) -> int:
 
 
 def build(options: Options, rest: list[str]) -> int:
-    (HOME / "images" / value(options, "-t").replace(":", "_")).mkdir(parents=True)
+    shutil.copytree(rest[0], HOME / "images" / value(options, "-t").replace(":", "_") / "context", symlinks=True)
     return 0
 
 

@@ -57,11 +57,13 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
         return digest({name: [data.hex(), mode] for name, (data, mode) in self.contents().items()})
 
 
-def folder_digest(folder: Path) -> str:
+def folder_digest(folder: Path, leave_out: Collection[str] = ()) -> str:
     """Return a fingerprint of a folder from which an image is built: names, modes, contents and links."""
     lines: list[list[str | int]] = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
+        if name.partition("/")[0] in leave_out:
+            continue
         if path.is_symlink():
             lines.append([name, "link", str(path.readlink())])
         elif path.is_file():

@@ -27,6 +27,7 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         image: the image of both boxes, or the folder of a Dockerfile (`build`); without either the box is made of the
             programs of this machine.
+        build_leaves_out: names in that folder that no image is to have, such as tests and solution.
         files: what is in the working folder at the beginning.
         artefacts: the absolute paths that are taken to the verifier; nothing else the agent did is.
         tests: the files of the verifier, with `test.sh`; `solution` those of a right solution, with `solve.sh`.
@@ -39,6 +40,7 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
     instruction: str
     image: str | None = None
     build: str | None = None
+    build_leaves_out: tuple[str, ...] = ()
     folder: str = "/app"
     files: FileSet = FileSet()
     variables: Mapping[str, str] = {}
@@ -62,7 +64,7 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
     def digest(self) -> str:
         """Return a fingerprint of the task, with the content of its files."""
         files = {name: getattr(self, name).digest() for name in ("files", "tests", "solution")}
-        build = None if self.build is None else folder_digest(Path(self.build))
+        build = None if self.build is None else folder_digest(Path(self.build), self.build_leaves_out)
         others = replace(self, files=FileSet(), tests=FileSet(), solution=FileSet(), build=build)
         return digest([msgspec.to_builtins(others), files])
 

@@ -10,13 +10,15 @@ import io
 import itertools
 import os
 import posixpath
+import shutil
 import socket
 import subprocess
 import tarfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal, Self
 
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed
@@ -197,8 +199,11 @@ def find_engine(engine: Engine) -> bool:
     return asked.returncode == 0
 
 
-async def build_image(engine: Engine, folder: Path, digest: str) -> str:
+async def build_image(engine: Engine, folder: Path, digest: str, leave_out: Collection[str] = ()) -> str:
     """Return an image that is built of a folder with a Dockerfile, once for its content.
+
+    Args:
+        leave_out: names in the folder that do not go to the engine.
 
     Raises:
         EnvironmentFailed: it cannot be built.
@@ -207,12 +212,23 @@ async def build_image(engine: Engine, folder: Path, digest: str) -> str:
     known = await _command([engine, "image", "inspect", tag], OUTPUT_BYTES, ANSWER_SECONDS)
     if known.code != 0:
         try:
-            built = await _command([engine, "build", "-q", "-t", tag, str(folder)], OUTPUT_BYTES, START_SECONDS)
+            with TemporaryDirectory(prefix="proctor-build-") as parent:
+                context = Path(parent, "context") if leave_out else folder
+                if leave_out:
+                    await asyncio.to_thread(_copy_context, folder, context, leave_out)
+                built = await _command([engine, "build", "-q", "-t", tag, str(context)], OUTPUT_BYTES, START_SECONDS)
         except TimeoutError:
             raise EnvironmentFailed("{engine} did not build {folder} in {seconds} seconds.", kind="image", engine=engine, folder=folder, seconds=f"{START_SECONDS:g}") from None  # fmt: skip
         if built.code != 0:
             raise EnvironmentFailed("{engine} cannot build {folder}: {error}", kind="image", engine=engine, folder=folder, error=_said(built))  # fmt: skip
     return tag
+
+
+def _copy_context(folder: Path, context: Path, leave_out: Collection[str]) -> None:
+    def left_out(parent: str, _: list[str]) -> list[str]:
+        return list(leave_out) if Path(parent) == folder else []
+
+    shutil.copytree(folder, context, symlinks=True, ignore=left_out)
 
 
 async def remove_left_boxes(engine: Engine) -> None:

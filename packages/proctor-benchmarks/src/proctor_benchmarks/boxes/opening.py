@@ -92,7 +92,12 @@ async def open_box(task: BoxTask, options: BoxOptions, mounted: Mapping[str, str
         return
     if task.build is not None:
         folder = Path(task.build)
-        image = await build_image(backend, folder, await asyncio.to_thread(folder_digest, folder))
+        image = await build_image(
+            backend,
+            folder,
+            await asyncio.to_thread(folder_digest, folder, task.build_leaves_out),
+            task.build_leaves_out,
+        )
     assert image is not None, "a backend was chosen without an image"
     async with EngineBox(backend, image, task.limits, options.network, mounted) as container:
         await prepare(container, task)

@@ -88,7 +88,7 @@ class VerifierScorer:
             return await self._judge_dead(sample, task, details)
         if verification.was_late:
             return await self._judge_late(sample, task, details)
-        verdict = await asyncio.to_thread(self._read, sample, verification)
+        verdict = await asyncio.to_thread(self._read, sample, task, verification)
         if isinstance(verdict, Unscored):
             return await self._charge(sample, task, verdict, "no_reward")
         if self._mode == "guarded" and task.solution:
@@ -112,10 +112,10 @@ class VerifierScorer:
             return _not_verified(reason, "killed_verifier", details)
         return Score(points=0, reason=reason, details={**details, "error_class": "killed_verifier"})
 
-    def _read(self, sample: Sample, verification: Verification) -> Score | Unscored:
+    def _read(self, sample: Sample, task: BoxTask, verification: Verification) -> Score | Unscored:
         """Return what a run of the tests says by itself."""
         details = _details(verification)
-        if self._grade is not None and not verification.fault:
+        if self._grade is not None and task.verdict == "log" and not verification.fault:
             return self._grade(sample, verification.log)
         if verification.rewards is None:
             return _not_verified(say("The verifier left no reward that can be read ({fault}).", fault=verification.fault), verification.fault, details)  # fmt: skip
@@ -164,7 +164,7 @@ class VerifierScorer:
                 verification, _ = await run_solution(task, self._options)
             except TooMuch:
                 return Witness(reward=None, fault="too_much")
-            verdict = await asyncio.to_thread(self._read, sample, verification)
+            verdict = await asyncio.to_thread(self._read, sample, task, verification)
             is_read = isinstance(verdict, Score) and not verification.was_late and not verification.has_died
             witness = Witness(
                 reward=verdict.points if isinstance(verdict, Score) and is_read else None,

@@ -1,9 +1,12 @@
-"""Tasks in folders, `harbor:FOLDER`: Harbor's form, or a folder of one's own with instruction, tests and solution.
+"""Tasks in folders, `harbor:FOLDER`: Harbor's form, Terminal-Bench's, or a folder of one's own with tests and solution.
 
 The agent works in a box, and a verifier that it cannot reach judges what it left.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+
+import msgspec
 
 from proctor.config import converted
 from proctor.core.errors import BadInput
@@ -14,9 +17,22 @@ from proctor_benchmarks.boxes.box_task import BoxTask, sample_of
 from proctor_benchmarks.boxes.tasks import BoxTaskOptions, task_in_boxes
 from proctor_benchmarks.harbor import parity
 from proctor_benchmarks.harbor.task_folder import HarborSettings, NotRunnable, is_task, read_task
+from proctor_benchmarks.harbor.terminal_bench_folder import (
+    grade_pane,
+    is_terminal_bench_task,
+    read_terminal_bench_task,
+)
 
 PREFIX = "harbor:"
 _TAGS = ("difficulty", "category")
+
+
+class FolderTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A task as its folder describes it."""
+
+    box_task: BoxTask
+    tags: Mapping[str, str]
+    may_want_network: bool
 
 
 def task(name: str, **options: object) -> Task:
@@ -33,25 +49,38 @@ def task(name: str, **options: object) -> Task:
     root = Path(name.removeprefix(PREFIX)).expanduser()
     if not root.is_dir():
         raise BadInput("There is no folder {path}.", path=root)
-    folders = [root] if is_task(root) else sorted(path for path in root.iterdir() if path.is_dir() and is_task(path))
+    folders = [root] if _is_task(root) else sorted(path for path in root.iterdir() if path.is_dir() and _is_task(path))
     if not folders:
-        raise BadInput("{path} has no task: a task is a folder with instruction.md, tests/test.sh and, where files are needed, environment/.", path=root)  # fmt: skip
-    tasks: dict[str, tuple[BoxTask, HarborSettings]] = {}
+        raise BadInput("{path} has no task: a task is a folder with instruction.md, tests/test.sh and, where files are needed, environment/; or one of Terminal-Bench, with task.yaml.", path=root)  # fmt: skip
+    tasks: dict[str, FolderTask] = {}
     refused: dict[str, Sentence] = {}
     for folder in folders:
         try:
-            tasks[folder.name] = read_task(folder.absolute())
+            tasks[folder.name] = _read(folder.absolute())
         except NotRunnable as error:
             refused[folder.name] = error.reason
     if not tasks:
         first = next(iter(refused))
         raise BadInput("None of the {count} tasks in {path} can be run: {name}: {reason}.", count=len(folders), path=root, name=first, reason=refused[first])  # fmt: skip
     notes = [say("{name} is left out: {reason}.", name=name, reason=reason) for name, reason in refused.items()]
-    public = sum(_wants_network(settings) for _, settings in tasks.values())
+    public = sum(task.may_want_network for task in tasks.values())
     if public:
         notes.append(say("{count} of {total} tasks may expect a network; boxes have none.", count=public, total=len(tasks)))  # fmt: skip
-    samples = [sample_of(name, box_task, _tags(settings)) for name, (box_task, settings) in tasks.items()]
-    return task_in_boxes(name, samples, how, notes=notes, provenance={"form": "harbor", "left_out": {name: str(reason) for name, reason in refused.items()}})  # fmt: skip
+    samples = [sample_of(name, task.box_task, task.tags) for name, task in tasks.items()]
+    return task_in_boxes(name, samples, how, notes=notes, provenance={"form": "harbor", "left_out": {name: str(reason) for name, reason in refused.items()}}, grade=grade_pane)  # fmt: skip
+
+
+def _is_task(folder: Path) -> bool:
+    return is_task(folder) or is_terminal_bench_task(folder)
+
+
+def _read(folder: Path) -> FolderTask:
+    """Return the task of a folder, in Terminal-Bench's form where it has a `task.yaml` and no `task.toml`."""
+    if is_terminal_bench_task(folder) and not is_task(folder):
+        box_task, tags = read_terminal_bench_task(folder)
+        return FolderTask(box_task=box_task, tags=tags, may_want_network=True)
+    box_task, settings = read_task(folder)
+    return FolderTask(box_task=box_task, tags=_tags(settings), may_want_network=_wants_network(settings))
 
 
 def _tags(settings: HarborSettings) -> dict[str, str]:

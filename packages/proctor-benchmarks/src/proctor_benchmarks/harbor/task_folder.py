@@ -140,7 +140,11 @@ def read_task(folder: Path) -> tuple[BoxTask, HarborSettings]:
         if (folder / "environment").is_dir() and not (image or builds)
         else FileSet()
     )
-    where = settings.environment.workdir or (_workdir(build) if builds else None) or ("/app" if not image else None)
+    where = (
+        settings.environment.workdir
+        or (find_working_folder(build) if builds else None)
+        or ("/app" if not image else None)
+    )
     if where is None:
         raise NotRunnable(say("the working folder of its image is not named ([environment] workdir)"))
     tests = _scripts(folder / "tests", "test.sh")
@@ -254,7 +258,7 @@ def _megabytes(text: str | None) -> int | None:
     return int(float(match[1]) * _MEGABYTES[match[2].upper()]) if match else None
 
 
-def _workdir(dockerfile: Path) -> str | None:
+def find_working_folder(dockerfile: Path) -> str | None:
     """Return the working folder that a Dockerfile ends with."""
     lines = dockerfile.read_text("utf-8", "replace").splitlines()
     folder: str | None = None
