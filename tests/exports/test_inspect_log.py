@@ -2,6 +2,8 @@
 
 import json
 import zipfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,10 @@ from proctor import Sample, Score, Task, Trajectory, evaluate
 from proctor.api.files import export
 from proctor.api.run import Run
 from proctor.core.errors import AgentFailed, ProviderFailed
-from proctor.core.sample import Message, ToolCall, ToolResult
+from proctor.core.sample import Message, ToolCall, ToolResult, Turn
 from proctor.core.score import Unscored
-from proctor.core.trajectory import Step
+from proctor.core.task import Environment, Session
+from proctor.core.trajectory import Step, ToolStyle, Usage
 from proctor.stores import open_store
 from proctor_adapters.importing import import_log
 from proctor_adapters.imports import LogReading
@@ -156,3 +159,24 @@ def test_what_met_a_limit_and_was_not_scored_comes_back(tmp_path: Path) -> None:
     (path,) = export(first.run, "inspect", str(tmp_path / "log.eval"))
     (second,) = import_log(path, store=store, run_id="second")
     assert first.run.outcomes == second.run.outcomes == {"skipped": 1}
+
+
+def test_the_messages_of_steps_say_what_each_used(tmp_path: Path) -> None:
+    class Paid:
+        name = "paid"
+        tools: ToolStyle = "text"
+
+        @asynccontextmanager
+        async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
+            yield self
+
+        async def send(self, turn: Turn) -> Sequence[Step]:
+            usage = Usage(input_tokens=9, output_tokens=2, requests=1, cost=0.25)
+            return [Step(message=Message.of("assistant", "yes"), started=100.0, seconds=1.5, usage=usage)]
+
+    task = Task(name="t", samples=[Sample.ask("a", "yes?", target="yes")], scorers=["exact"])
+    (path,) = export(evaluate(task, agent=Paid(), store=":memory:"), "inspect", str(tmp_path / "log.eval"))
+    (asked, answered) = members(path)["samples/a_epoch_1.json"]["messages"]
+    assert "metadata" not in asked
+    assert answered["metadata"]["usage"]["total_cost"] == 0.25
+    assert answered["metadata"]["seconds"] == 1.5

@@ -43,7 +43,7 @@ def shopping() -> tuple[Sample, Trial]:
         ToolCall(name="order", arguments={"id": 7, "名": "é"}, id="c1"),
         ToolCall(name="map", raw="{x", id="c2"),
     )
-    usage = Usage(input_tokens=11, output_tokens=5, cached_tokens=3, reasoning_tokens=2, requests=1)
+    usage = Usage(input_tokens=11, output_tokens=5, cached_tokens=3, reasoning_tokens=2, requests=1, cost=0.5)
     steps = (
         Step(message=said("assistant", Reasoning(text="hm"), "I look.", call, broken), started=START, seconds=1.5, usage=usage),
         Step(message=said("tool", ToolResult(name="order", content="on its way", id="c1")), author="tool", started=START + 2, seconds=0.125),
@@ -110,6 +110,7 @@ async def test_the_spans_follow_the_conventions(tmp_path: Path) -> None:
     ]
     assert attributes(chat)["gen_ai.provider.name"] == "openai"
     assert attributes(chat)["gen_ai.usage.cache_read.input_tokens"] == "3"
+    assert attributes(chat)["proctor.cost"] == 0.5
     assert attributes(tool)["error.type"] == "tool_error"
     assert tool["status"] == {"code": 2}
     assert attributes(root)["proctor.tag.kind"] == "two turns"

@@ -291,3 +291,12 @@ def test_a_turn_of_expected_calls_in_words_shows_them() -> None:
     turns = tuple(Turn(messages=(Message.of("user", "go"),), reference=["ls()", "cd('a')"]) for _ in range(2))
     made = Conversation(Sample(id="a", turns=turns), Trajectory())
     assert [(entry.role, entry.pieces[0].text) for entry in made.entries()][1] == ("expected", "ls()\ncd('a')")
+
+
+def test_each_entry_of_a_step_has_its_number_and_what_of_the_limits_was_used(workspace: Workspace) -> None:
+    view = shown(workspace, "shop/umbrella")
+    numbers = [entry.step for entry in view.entries if entry.step]
+    assert numbers == [*range(1, len(numbers) + 1)]
+    assert next(entry.step for entry in view.entries if entry.role == "environment") == 0
+    assert [step.number for step in view.costs.steps] == numbers
+    assert str(view.costs.notes[0]).startswith("This run holds the cost of the whole trial only")

@@ -210,6 +210,7 @@ class SpanMaker:
                 "gen_ai.usage.cache_read.input_tokens": used.cached_tokens or None,
                 "gen_ai.usage.cache_creation.input_tokens": used.cache_write_tokens or None,
                 "gen_ai.usage.reasoning.output_tokens": used.reasoning_tokens or None,
+                "proctor.cost": used.cost,
             }
         return _Made(name=f"chat {self._model}", start=start, end=start + step.seconds, attributes=attributes)
 

@@ -23,7 +23,7 @@ from proctor.core.run import RunRecord
 from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Store
-from proctor.core.trajectory import Trajectory, Usage
+from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Trial, Verdict
 from proctor.runtime.files import draft_of
 from proctor.stores.reading import trials_with_verdicts
@@ -160,20 +160,35 @@ def _sample(record: RunRecord, sample: Sample, trial: Trial, verdicts: Sequence[
     }
 
 
-def _conversation(sample: Sample, trajectory: Trajectory) -> Iterator[Message]:
+def _conversation(sample: Sample, trajectory: Trajectory) -> Iterator[Message | Step]:
     """Yield the messages after the first turn: those of later turns come before the steps that answer them."""
     turn = 0
     for step in trajectory.steps:
         while turn < step.turn:
             turn += 1
             yield from sample.turns[turn].messages if turn < len(sample.turns) else ()
-        yield step.message
+        yield step
 
 
-def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def _messages(parts: Sequence[Message | Step]) -> list[dict[str, Any]]:
     """Return messages as Inspect has them, where each result of a tool is a message by itself."""
-    forms = [form for message in messages for form in (_results(message) or [_message(message)])]
+    forms = [
+        form
+        for part in parts
+        for form in (_of_step(part) if isinstance(part, Step) else _results(part) or [_message(part)])
+    ]
     return [{"id": f"m{number}", **form} for number, form in enumerate(forms)]
+
+
+def _of_step(step: Step) -> list[dict[str, Any]]:
+    """Return the messages of a step; what it used is in the metadata of the first, as Inspect has no other field for that."""
+    first, *rest = _results(step.message) or [_message(step.message)]
+    used = {} if step.usage is None else {"usage": _usage(step.usage)}
+    return [{**first, **({"metadata": about} if (about := used | _timed(step)) else {})}, *rest]
+
+
+def _timed(step: Step) -> dict[str, Any]:
+    return {"seconds": step.seconds, "started": step.started} if step.seconds else {}
 
 
 def _results(message: Message) -> list[dict[str, Any]]:

@@ -61,6 +61,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         opens_turn: it is the first of its turn.
         left_out: how many more parts it has.
         started: Unix time, 0 where it is not known; the other times are lengths.
+        step: the number of its step in the trial, from 1, as `proctor runs explain` and `runs fork` count; 0 for what is no step.
     """
 
     number: int
@@ -78,6 +79,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     output_tokens: int = 0
     cost: float | None = None
     stop: Stop = "done"
+    step: int = 0
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +114,8 @@ class Conversation:
                 self._sources.append((turn.number, turn.changes))
             if expects and (pieces := [*_expected(turn, judged)]):
                 self._sources.append((turn.number, pieces))
+        by_turn = sorted(range(len(trajectory.steps)), key=lambda index: trajectory.steps[index].turn)
+        self._step_by_entry = dict(zip(self.number_of_step, (index + 1 for index in by_turn), strict=True))
 
     def __len__(self) -> int:
         return len(self._sources)
@@ -177,6 +181,7 @@ class Conversation:
             output_tokens=usage.output_tokens if usage is not None else 0,
             cost=usage.cost if usage is not None else None,
             stop=source.stop,
+            step=self._step_by_entry[number],
         )
 
     def _pieces(self, source: Source, characters: int, *, indented: bool = True) -> Iterator[Piece]:

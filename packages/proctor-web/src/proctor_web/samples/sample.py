@@ -16,6 +16,7 @@ from proctor.core.trajectory import Stop, Usage
 from proctor.core.trial import FailedRequest, Outcome, Trial, TrialFailure, Verdict
 from proctor.engine.judge_figures import about
 from proctor.reports.pairs import CallRows
+from proctor.reports.step_costs import TrialCosts, step_costs
 from proctor.reports.story import StoryFinding, cut, finding, sides
 from proctor.stores.blobs import encode
 from proctor_web.operations import Operation
@@ -89,6 +90,7 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
         marks: who marked the attempt for review.
         asks_judges: some of its scorers asked a model.
         notes: what scorers found in the shown entries.
+        costs: the cost of each step among the entries, and of the whole trial.
     """
 
     run: str
@@ -123,6 +125,7 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[Annotation, ...] = ()
     asks_judges: bool = False
     notes: tuple[Note, ...] = ()
+    costs: TrialCosts
 
     @property
     def error(self) -> tuple[str, str]:
@@ -215,6 +218,8 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
     if all(pair.kind == "free" for pair in matched):  # nothing was expected of calls, and the conversation shows them
         matched = ()
     judged = tuple(_judged(attempt, verdict) for verdict in _in_order(attempt))
+    entries = conversation.entries(first)
+    shown, costs = {entry.step for entry in entries}, step_costs(record, trial)
     notes = notes_on(conversation, trial.trajectory, matched, [each.finding for each in judged])
     return SampleView(
         run=attempt.found.reference,
@@ -238,7 +243,7 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
         pairs=matched,
         expected=cut(expected, TEXT_CHARACTERS),
         made=cut(made, TEXT_CHARACTERS),
-        entries=conversation.entries(first),
+        entries=entries,
         first=first,
         count=len(conversation),
         steps=len(trial.trajectory.steps),
@@ -249,6 +254,7 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
         marks=tuple(mark for mark in attempt.annotations if mark.kind == "review"),
         asks_judges=any(about(record, verdict.scorer) is not None for verdict in attempt.verdicts),
         notes=tuple(note for note in notes if first <= note.number < first + PAGE),
+        costs=replace(costs, steps=tuple(step for step in costs.steps if step.number in shown)),
     )
 
 

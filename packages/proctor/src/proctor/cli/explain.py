@@ -16,12 +16,18 @@ if TYPE_CHECKING:
 @click.argument("sample_id", metavar="SAMPLE")
 @click.option("--attempt", type=click.IntRange(min=0), default=1, help=t("Which attempt, counted from 1 (default 1)."))
 @options.of_run("store")
-def command(run_id: str, sample_id: str, attempt: int, store: str | None) -> None:
+@options.as_json
+def command(run_id: str, sample_id: str, attempt: int, store: str | None, as_json: bool) -> None:
     from proctor.api import open_run
+    from proctor.reports.explanation import explanation_object
     from proctor.reports.terminal import explain
+    from proctor.reports.words import ReportWords
 
     run = open_run(run_id, store=store)
     number = max(attempt - 1, 0)  # 0 was the first one in earlier releases
+    if as_json:
+        output.print_json(explanation_object(run.record, run.store, sample_id, number, ReportWords(lang())))
+        return
     explain(run.record, run.store, sample_id, number, lang(), output.console())
     _show_judges(run, sample_id, number)
 

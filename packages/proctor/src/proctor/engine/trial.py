@@ -99,6 +99,8 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     asks_others = work.task.user is not None or work.task.host is not None
     asked = ledger.begin() if asks_others else None
     trajectory, failure, outcome = await _play(work, sample, attempt)
+    if work.price is not None:
+        trajectory = _priced(trajectory, work.price)
     usage = _usage(trajectory, work.price)
     if calls:
         usage = usage + Usage(requests=reached(calls))
@@ -229,6 +231,19 @@ def _internal_failure(error: BaseException) -> TrialFailure:
         return TrialFailure(kind="machine", reason=reason, detail=trace_of(error))
     reason = say("Proctor itself could not run the sample ({type}: {error}).", **values)
     return TrialFailure(kind="internal", reason=reason, detail=trace_of(error))
+
+
+def _priced(trajectory: Trajectory, price: Price) -> Trajectory:
+    """Return the trajectory with the cost of each step that has tokens, unless the endpoint itself reports costs."""
+    if trajectory.usage.cost is not None:
+        return trajectory
+    steps = tuple(
+        step
+        if step.usage is None
+        else msgspec.structs.replace(step, usage=msgspec.structs.replace(step.usage, cost=price.of(step.usage)))
+        for step in trajectory.steps
+    )
+    return msgspec.structs.replace(trajectory, steps=steps)
 
 
 def _usage(trajectory: Trajectory, price: Price | None) -> Usage:

@@ -7,21 +7,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from proctor.core.errors import BadInput
-from proctor.core.run import Estimate, RunRecord, Selection
+from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
 from proctor.engine.judge_figures import about, marked
-from proctor.registry import unknown
 from proctor.reports import plot
 from proctor.reports.build import ReportData
+from proctor.reports.explanation import print_costs, read_trial
 from proctor.reports.noise import sections
 from proctor.reports.pages import show
 from proctor.reports.pairs import CallRows
 from proctor.reports.render import EstimateLine, lines
-from proctor.reports.story import Story, StoryFinding, stored_story
+from proctor.reports.step_costs import step_costs
+from proctor.reports.story import Story, StoryFinding
+from proctor.reports.story import story as tell
 from proctor.reports.tables import add_rows, new_table, print_table, styled
 from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line, visible
+from proctor.stores.reading import verdicts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,27 +91,6 @@ def _commit(record: RunRecord, words: ReportWords) -> Iterator[str]:
         yield words.t("commit {commit} with changes", commit=git["commit"][:10])
 
 
-def _not_there(record: RunRecord, store: Store, sample_id: str, attempt: int) -> BadInput:
-    ids = [sample.id for sample in store.planned(record.id)]
-    if sample_id not in ids:
-        near = unknown("sample", sample_id, ids, paths=False, most=8)
-        if record.spec.selection == Selection():
-            return near
-        return BadInput(
-            "{unknown} The run {run} took {count} samples of its task, and this was not among them.",
-            unknown=near.sentence,
-            run=record.id,
-            count=len(ids),
-        )
-    return BadInput(
-        "The run {run} has no attempt {attempt} of the sample '{sample}'; each was to be tried {count} times.",
-        run=record.id,
-        attempt=attempt + 1,
-        sample=sample_id,
-        count=record.spec.attempts,
-    )
-
-
 def failures(report: ReportData, lang: str, console: "Console") -> None:
     """Print what went wrong, sample by sample: the reason, and what was expected next to what came."""
     words = ReportWords(lang)
@@ -144,9 +125,9 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
         BadInput: the run has no such trial.
     """
     words = ReportWords(lang)
-    story = stored_story(store, record.id, sample_id, attempt, characters=100_000)
-    if story is None:
-        raise _not_there(record, store, sample_id, attempt)
+    trial = read_trial(record, store, sample_id, attempt)
+    verdicts = verdicts_of(store, record.id, sample_id, attempt)
+    story = tell(trial, store.sample(record.id, sample_id), verdicts, characters=100_000)
     console.print(_title(story, words, with_attempt=record.spec.attempts > 1))
     if story.tags:
         console.print(styled("  " + " · ".join(f"{key} {value}" for key, value in story.tags.items()), "dim"))
@@ -168,7 +149,8 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
         input=words.count(story.usage.input_tokens),
         output=words.count(story.usage.output_tokens),
     )
-    console.print(styled(f"  {words.seconds(story.seconds)} · {tokens} · {words.stop(story.stop)}"))
+    cost = () if story.usage.cost is None else (words.t("cost {cost}", cost=f"{story.usage.cost:.4g}"),)
+    console.print(styled("  " + " · ".join((words.seconds(story.seconds), tokens, *cost, words.stop(story.stop)))))
     for call in story.retries:
         how = (
             "asked again after {cause} {status}, waited {time}"
@@ -177,6 +159,7 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
         )
         retried = words.t(how, cause=call.cause, status=call.status or "", time=words.seconds(call.waited_seconds))
         console.print(styled(f"  {retried}", "dim"))
+    print_costs(step_costs(record, trial), words, console)
 
 
 def _notes(report: ReportData, words: ReportWords) -> dict[str, list[str]]:
