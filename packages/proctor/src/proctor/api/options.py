@@ -62,6 +62,12 @@ class RunOptions(RunFields, frozen=True, kw_only=True):
             BadInput: it was made from Python objects, which only Python can give again.
         """
         refuse_imported(record)
+        if record.fork is not None:
+            raise BadInput(
+                "The run '{run}' is a fork of {parent}, so it is not resumed. Make another: proctor runs fork {parent} SAMPLE --at STEP",
+                run=record.id,
+                parent=record.fork.run,
+            )
         if "continue_from" in record.provenance:
             raise BadInput(
                 "The run '{run}' was made from Python objects; go on with it from Python: evaluate(..., run_id='{run}').",

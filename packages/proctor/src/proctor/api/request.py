@@ -87,6 +87,8 @@ def again(record: RunRecord) -> RunRequest:
     """
     if record.is_imported:
         raise BadInput("The run '{run}' was imported, so it cannot be made again.", run=record.id)
+    if record.fork is not None:
+        raise BadInput("The run '{run}' is a fork, so it cannot be made again by proctor run.", run=record.id)
     if "continue_from" in record.provenance:
         raise BadInput(
             "The run '{run}' was made from Python objects, so it can only be made again from Python.", run=record.id

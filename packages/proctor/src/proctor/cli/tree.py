@@ -77,6 +77,10 @@ COMMANDS = {
         say("List the samples of a run, with answer, reference answer and scores."), "proctor.cli.samples:command"
     ),
     "runs explain": CommandEntry(say("Tell the whole story of one sample of a run."), "proctor.cli.explain:command"),
+    "runs fork": CommandEntry(
+        say("Go on from a step of a recorded trial with another model, prompt or reply, and compare what follows."),
+        "proctor.cli.fork:command",
+    ),
     "runs inspect": CommandEntry(
         say(
             "Look for events in stored trajectories: loops, failures of tools, claims without evidence. No model is called."
@@ -185,6 +189,7 @@ ALIASES = {  # as the documents of VeADK print them; and where a verb of its own
     "uploadevalset": "adk uploadevalset",
     "audit-task": "data audit",
     "inspect": "runs inspect",
+    "fork": "runs fork",
 }
 OTHER_WORDS = {  # of other programs, or of what a command is about
     "new": "init",

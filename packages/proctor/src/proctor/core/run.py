@@ -244,6 +244,20 @@ RunState = Literal["running", "stopped", "finished", "inconclusive", "copying"]
 IMPORTED = "import"  # what `continue_from` is in the provenance of a run of another program
 
 
+class RunFork(msgspec.Struct, frozen=True, kw_only=True):
+    """The trial that a run was forked from, at a step counted from 1, and what was changed there.
+
+    `prompt` replaces the system message, `reply` the step itself; None leaves what was recorded.
+    """
+
+    run: str
+    sample: str
+    attempt: int = 0
+    step: int
+    prompt: str | None = None
+    reply: str | None = None
+
+
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The record of a run in the store.
 
@@ -254,7 +268,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     when that ended the run. `strata` is None in runs of a version that did not record it, and so is `official`: the
     official aggregates as they were when the run ended. `looked` is what the looks found, of a run with `until`. `tier` is
     the name of the tier that it is a run of, and `taken_over` how many of its trials were made by which other runs. `main`
-    is the scorer whose number is the main one of the run; in runs of a version that did not record it, the first is.
+    is the scorer whose number is the main one of the run; in runs of a version that did not record it, the first is. `fork` is
+    the trial of another run that its conversation begins with.
     """
 
     id: str
@@ -279,6 +294,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     tier: str = ""
     taken_over: Mapping[str, int] = {}
     main: str = ""
+    fork: RunFork | None = None
 
     @property
     def main_scorer(self) -> str:
