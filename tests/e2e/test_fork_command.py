@@ -193,6 +193,7 @@ def test_a_fork_is_not_resumed_and_names_its_parent(parent: str) -> None:
     result = proctor("run", "--run", "forked")
     assert result.exit_code == 2
     assert "is a fork of parent" in " ".join(result.stderr.split())
+    assert "The steps before 5 were recorded in the run parent" in proctor("runs", "explain", "forked", "tea").stdout
     assert "A fork of parent" in " ".join(proctor("show", "forked").stdout.split())
 
 

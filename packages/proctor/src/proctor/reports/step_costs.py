@@ -62,7 +62,17 @@ def step_costs(record: RunRecord, trial: Trial) -> TrialCosts:
         limit_seconds=record.spec.limits.seconds,
         limit_replies=own if isinstance(own, int) and own > 0 else record.spec.limits.steps,
     )
-    return msgspec.structs.replace(costs, notes=tuple(_notes(costs, trial, in_steps)))
+    notes = (*_fork_note(record), *_notes(costs, trial, in_steps))
+    return msgspec.structs.replace(costs, notes=notes)
+
+
+def _fork_note(record: RunRecord) -> Iterator[Sentence]:
+    if record.fork is not None and record.fork.step > 1:
+        yield say(
+            "The steps before {step} were recorded in the run {run}; they cost nothing here.",
+            step=record.fork.step,
+            run=record.fork.run,
+        )
 
 
 def _steps(trial: Trial) -> Iterator[StepCost]:
