@@ -126,7 +126,7 @@ def reply_of(span: TraceSpan) -> list[Message]:
 
 def usage_of(span: TraceSpan) -> Usage:
     """Return the tokens of a model call, by the first convention that counts any."""
-    cost = first_leaf(span.attributes, "llm.cost.total", "proctor.cost")
+    cost: Any = first_leaf(span.attributes, "llm.cost.total", "proctor.cost")
     known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost <= 1e6
     for paths in USAGE_PATHS:
         tokens = {field: number(span.attributes, *names) for field, names in paths.items()}
