@@ -20,6 +20,7 @@ from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
 from proctor.datasets.rows import rows
 from proctor.stats import strata
+from proctor.stats.item_fit import find_agreement, find_misfit
 from proctor.stats.spread import draw_spread, estimate_spread
 
 FILE = Path(__file__).parents[1] / "tests/data/audit/outcomes_mcpmark.jsonl.gz"
@@ -42,6 +43,7 @@ class Replayed(msgspec.Struct, kw_only=True):
     squares: list[float] = []
     held: list[bool] = []
     widths: list[float] = []
+    warned: list[bool] = []
 
     def add(self, estimate: Estimate, truth: float) -> None:
         assert estimate.value is not None
@@ -55,6 +57,7 @@ class Replayed(msgspec.Struct, kw_only=True):
         self.squares += other.squares
         self.held += other.held
         self.widths += other.widths
+        self.warned += other.warned
 
     @property
     def error(self) -> float:
@@ -109,12 +112,17 @@ def replay(
         others = [one.earned for one in systems if one.family != system.family]
         expected = {item: fmean(one[item] for one in others) for item in system.earned}
         spread, plain = results.setdefault(system.family, (Replayed(), Replayed()))
+        agreement = find_agreement(others)
         truth = fmean(system.earned.values())
         for _ in range(draws):
             earned = system.earned
             if shuffled:
                 earned = dict(zip(earned, source.sample([*earned.values()], len(earned)), strict=True))
-            drawn = [earned[item] for item in draw_spread(expected, count, source)]
+            items = draw_spread(expected, count, source)
+            drawn = [earned[item] for item in items]
+            if agreement is not None:
+                misfit = find_misfit(drawn, [expected[item] for item in items], agreement)
+                spread.warned.append(misfit is not None)
             spread.add(estimate_spread(_plain(drawn, len(earned)), drawn, len(earned), of_suite=True), truth)
             plain.add(_plain(source.sample([*earned.values()], count), len(earned)), truth)
     return results
@@ -141,16 +149,22 @@ def _figures(
     yield Figure(what=f"{count} calls: coverage of a plain draw", value=fmean(plain.held), unit="")
     yield Figure(what=f"{count} calls: width", value=fmean(spread.widths), unit="")
     yield Figure(what=f"{count} calls: width of a plain draw", value=fmean(plain.widths), unit="")
-    for family, (ours, theirs) in sorted(by_family.items()):
-        yield Figure(what=f"{count} calls, {family} left out: RMSE", value=ours.error, unit="")
-        yield Figure(what=f"{count} calls, {family} left out: RMSE of a plain draw", value=theirs.error, unit="")
-        yield Figure(what=f"{count} calls, {family} left out: coverage", value=fmean(ours.held), unit="")
+    for family, (of_family, plainly) in sorted(by_family.items()):
+        yield Figure(what=f"{count} calls, {family} left out: RMSE", value=of_family.error, unit="")
+        yield Figure(what=f"{count} calls, {family} left out: RMSE of a plain draw", value=plainly.error, unit="")
+        yield Figure(what=f"{count} calls, {family} left out: coverage", value=fmean(of_family.held), unit="")
+    ours = spread
     spread, plain = _together(replay(systems, count, draws, shuffled=True))
     yield Figure(
         what=f"{count} calls, unlike all others: RMSE over that of a plain draw",
         value=spread.error / plain.error,
         at_most=WORSE,
     )
+    if count >= 20:  # else there is no such test
+        yield Figure(
+            what=f"{count} calls: warned that others do not fit", value=fmean(ours.warned), unit="", at_most=0.05
+        )
+        yield Figure(what=f"{count} calls, unlike all others: warned", value=fmean(spread.warned), unit="")
     yield Figure(what=f"{count} calls, unlike all others: coverage", value=fmean(spread.held), unit="", at_least=0.93)
 
 

@@ -5,10 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from proctor import Sample, Task, evaluate
 from proctor.api.run import Run
+from proctor.reports.history import read_history
 from proctor.stats.spread import SPREAD
+from proctor_adapters.exports.inspect import write
+from proctor_adapters.importing import import_log
+from proctor_adapters.imports import LogReading
 
 SAMPLES = [Sample.ask(f"q{number}", str(number), target="yes") for number in range(200)]
 
@@ -116,3 +121,38 @@ def test_samples_in_clusters_are_drawn_by_the_seed_alone(store: str) -> None:
     run = evaluate(task(samples=clustered), agent=new, store=store, limit=40)
     assert run.record.strata is not None
     assert run.record.strata.spread is None
+
+
+def test_an_imported_log_feeds_the_draw_like_a_run(store: str, tmp_path: Path) -> None:
+    """It may name version and scorer as it likes: only the draw rests on it."""
+    kept = evaluate(task(), agent=old, store=":memory:")
+    (log,) = write(kept.record, kept.store, tmp_path / "log.eval")
+    import_log(log, store=store, run_id="imported", how=LogReading(task="quiz"))
+    run = evaluate(task(), agent=new, store=store, limit=40)
+    assert run.record.strata is not None
+    assert run.record.strata.spread is not None
+    assert str(run.estimate("accuracy").note).startswith("a stored run knows these samples")
+
+
+def test_many_runs_of_an_agent_count_as_one(store: str) -> None:
+    for _ in range(4):
+        evaluate(task(), agent=lambda question: "yes" if int(question) % 2 else "no", store=store)
+    kept = evaluate(task(), agent=old, store=store)
+    history = read_history(replace(kept.record, id="new"), kept.store)
+    assert len(history.runs) == 5
+    assert {history.expected[f"q{number}"] for number in range(200)} == {0.0, 0.5, 1.0}
+
+
+def test_a_run_that_finds_other_samples_hard_than_all_before_is_told(store: str) -> None:
+    def known(seed: int) -> Callable[[str], str]:
+        def answer(question: str) -> str:
+            return "yes" if int(question) < 110 or random.Random(f"{seed}{question}").random() < 0.1 else "no"
+
+        answer.__name__ = answer.__qualname__ = f"answer_{seed}"
+        return answer
+
+    for seed in range(4):
+        evaluate(task(), agent=known(seed), store=store)
+    like, unlike = (evaluate(task(), agent=agent, store=store, limit=40) for agent in (new, shuffled))
+    assert "no longer fits" not in str(like.estimate("accuracy").note)
+    assert "no longer fits" in str(unlike.estimate("accuracy").note)

@@ -113,6 +113,7 @@ def _spread(parts: _Parts, options: RunOptions) -> SpreadDraw | None:
         return None
     from proctor.engine.spread_drawing import draw_known  # only needed here
     from proctor.reports.history import find_same_draw, read_history
+    from proctor.stats.item_fit import find_agreement
 
     record = _record(parts, options, None)
     if (same := find_same_draw(record, parts.store)) is not None:
@@ -121,7 +122,10 @@ def _spread(parts: _Parts, options: RunOptions) -> SpreadDraw | None:
     if not history.runs:
         return None
     drawn = draw_known(parts.task, spec.selection, spec.seed, history.expected)
-    return None if drawn is None else SpreadDraw(ids=tuple(drawn), runs=len(history.runs))
+    if drawn is None:
+        return None
+    agreement = find_agreement(history.systems)
+    return SpreadDraw(ids=tuple(drawn), expected=tuple(drawn.values()), runs=len(history.runs), agreement=agreement)
 
 
 def _with_stage(parts: _Parts, options: RunOptions) -> _Parts:

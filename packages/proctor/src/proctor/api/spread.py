@@ -1,10 +1,13 @@
 """Give the mean of a run whose samples were drawn by what stored runs know the interval of such a draw."""
 
+import math
+
 from msgspec.structs import replace
 
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
+from proctor.stats.item_fit import find_misfit
 from proctor.stats.spread import estimate_spread, times_as_many
 from proctor.stats.strata import Weighing, weight_by_stratum
 
@@ -19,23 +22,38 @@ def spread_interval(
     from proctor.reports.matching import earned_by_sample  # only needed here
 
     earned = earned_by_sample(record, store, scorer)
-    scored = [earned[id] for id in known.spread.ids if id in earned and earned[id].attempts]
-    if len({one.cluster for one in scored}) < len(scored) or len(scored) < sum(
-        one.attempts > 0 for one in earned.values()
-    ):
+    expected = dict(zip(known.spread.ids, known.spread.expected, strict=True))
+    scored = {id: earned[id] for id in expected if id in earned and earned[id].attempts}
+    others = sum(one.attempts > 0 for one in earned.values()) - len(scored)
+    if others or len({one.cluster for one in scored.values()}) < len(scored):
         return plain
     weights: list[float] = []
     if weighing is not None:
-        strata = [weighing.stratum_of("", one.tags) for one in scored]
+        strata = [weighing.stratum_of("", one.tags) for one in scored.values()]
         counts = {name: strata.count(name) for name in set(strata)}
         by_stratum = weight_by_stratum(weighing.sizes.get("", {}), counts)
         weights = [by_stratum.get(name, 1.0) for name in strata]
     of_suite = weighing is not None and weighing.of_suite
-    found = estimate_spread(plain, [one.mean for one in scored], known.total, weights=weights, of_suite=of_suite)
-    if found is plain or plain.low is None or plain.high is None:
-        return plain
-    note = _note(known.spread.runs, plain, found)
-    return replace(found, note=say("{note}; {more}", note=plain.note, more=note) if plain.note else note)
+    values = [one.mean for one in scored.values()]
+    found = estimate_spread(plain, values, known.total, weights=weights, of_suite=of_suite)
+    if found is not plain:
+        found = _noted(found, _note(known.spread.runs, plain, found))
+    if known.spread.agreement is None:
+        return found
+    misfit = find_misfit(values, [expected[id] for id in scored], known.spread.agreement)
+    return found if misfit is None else _noted(found, _warning(misfit, known.spread.agreement))
+
+
+def _noted(estimate: Estimate, note: Sentence) -> Estimate:
+    return replace(estimate, note=say("{note}; {more}", note=estimate.note, more=note) if estimate.note else note)
+
+
+def _warning(misfit: float, agreement: tuple[float, float]) -> Sentence:
+    return say(
+        "what stored runs know of these samples no longer fits: what they found hard is not what this run does (correlation {found}, theirs {theirs}); the number does not rest on it",
+        found=f"{misfit:.2f}",
+        theirs=f"{math.tanh(agreement[0]):.2f}",
+    )
 
 
 def _note(runs: int, plain: Estimate, found: Estimate) -> Sentence:

@@ -13,8 +13,8 @@ from proctor.stats.spread import draw_spread
 LEAST_KNOWN = 0.5  # share of the samples that stored runs have to know
 
 
-def draw_known(task: Task, selection: Selection, seed: int, expected: Mapping[str, float]) -> list[str] | None:
-    """Draw as many samples of each stratum as a plain draw does, spread over their expected values; the hardest first.
+def draw_known(task: Task, selection: Selection, seed: int, expected: Mapping[str, float]) -> dict[str, float] | None:
+    """Draw as many samples of each stratum as a plain draw does, spread over their expected values; return those, the hardest first.
 
     Args:
         expected: by sample id; a sample without one is taken to be as hard as the mean.
@@ -40,8 +40,9 @@ def draw_known(task: Task, selection: Selection, seed: int, expected: Mapping[st
     if len(known) < LEAST_KNOWN * total or len({*known.values()}) < 2:
         return None
     mean = fmean(known.values())
-    drawn: list[str] = []
+    drawn: dict[str, float] = {}
     for stratum, plain in visiting.draw(positions, limit, seed).items():
         source = random.Random(f"{seed}/{stratum}/spread")  # noqa: S311 - a draw, not a secret
-        drawn += draw_spread({ids[at]: known.get(ids[at], mean) for at in positions[stratum]}, len(plain), source)
+        values = {ids[at]: known.get(ids[at], mean) for at in positions[stratum]}
+        drawn |= {id: values[id] for id in draw_spread(values, len(plain), source)}
     return drawn

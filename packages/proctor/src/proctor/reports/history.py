@@ -1,6 +1,7 @@
 """Find the stored runs that know how hard each sample of a task is, without being named."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from statistics import fmean
 
 import msgspec
@@ -12,26 +13,33 @@ from proctor.reports.matching import earned_by_sample
 MOST_RUNS = 30  # that are read, the newest ones
 
 
-class SampleHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """What stored runs earned on each sample, in their mean, and the runs."""
+class SampleHistory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """What systems earned on each sample in stored runs: each in the mean of its runs, and all in their mean."""
 
     runs: tuple[RunRecord, ...] = ()
-    expected: Mapping[str, float] = {}
+    systems: tuple[Mapping[str, float], ...] = ()
+
+    @cached_property
+    def expected(self) -> Mapping[str, float]:
+        return _mean(self.systems)
 
 
 def find_known(record: RunRecord, store: Store) -> Iterator[RunRecord]:
-    """Yield the newest complete runs of the task and version of a run that have a verdict of its main scorer."""
+    """Yield the newest complete runs of the task and version of a run that have a verdict of its main scorer.
+
+    An imported log counts whatever it calls version and scorer: as only the draw rests on it, it is enough that it knows the samples.
+    """
     count = 0
     for other in sorted(store.runs(), key=lambda one: one.created, reverse=True):
         is_whole = other.spec.selection == Selection() and other.spec.until is None and other.spec.perturb is None
-        is_same = (other.task, other.task_version) == (record.task, record.task_version)
+        is_fit = other.task_version == record.task_version and record.main_scorer in other.scorers
         if (
-            is_same
+            other.task == record.task
+            and (is_fit or other.is_imported)
             and is_whole
             and other.state == "finished"
             and other.id != record.id
             and not record.shares_trials(other)
-            and record.main_scorer in other.scorers
         ):
             yield other
             count += 1
@@ -42,12 +50,20 @@ def find_known(record: RunRecord, store: Store) -> Iterator[RunRecord]:
 def read_history(record: RunRecord, store: Store) -> SampleHistory:
     """Return what complete stored runs of the same task and version earned from the main scorer of a run."""
     runs = tuple(find_known(record, store))
-    values: dict[str, list[float]] = {}
+    by_system: dict[str, list[Mapping[str, float]]] = {}
     for other in runs:
-        for id, earned in earned_by_sample(other, store, record.main_scorer).items():
-            if earned.attempts:
-                values.setdefault(id, []).append(earned.mean)
-    return SampleHistory(runs=runs, expected={id: fmean(each) for id, each in values.items()})
+        scorer = record.main_scorer if record.main_scorer in other.scorers else other.main_scorer
+        earned = earned_by_sample(other, store, scorer)
+        by_system.setdefault(other.agent, []).append({id: one.mean for id, one in earned.items() if one.attempts})
+    return SampleHistory(runs=runs, systems=tuple(_mean(each) for each in by_system.values()))
+
+
+def _mean(earned: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for one in earned:
+        for id, value in one.items():
+            values.setdefault(id, []).append(value)
+    return {id: fmean(each) for id, each in values.items()}
 
 
 def find_same_draw(record: RunRecord, store: Store) -> Strata | None:

@@ -89,7 +89,12 @@ def estimate_spread(
     if interval.high - interval.low >= plain.high - plain.low:
         return plain
     return replace(
-        plain, low=interval.low, high=interval.high, method=SPREAD, standard_error=math.sqrt(variance), degrees=None
+        plain,
+        low=interval.low,
+        high=interval.high,
+        method=SPREAD,
+        standard_error=math.sqrt(variance),
+        degrees=count - 1.0,
     )
 
 

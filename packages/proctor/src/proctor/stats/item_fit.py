@@ -1,0 +1,50 @@
+"""Test whether what earlier systems show of samples fits a new one: whether it finds hard what they found hard.
+
+Each earlier system has a correlation with the mean of all others, over samples. In Fisher's form (atanh) these have a mean
+and a variance over systems; that of a system from n samples varies by 1 / (n - 3) in addition. A new one fits no longer
+where its correlation is below the mean by more than chance brings about in one of a hundred systems.
+
+Source: Fisher 1921 for the transformation; the test is a prediction interval over systems.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import correlation, fmean, variance
+
+from proctor.stats.distributions import normal_quantile
+
+FEWEST_SYSTEMS = 3
+_FEWEST = 20
+_ERROR = 0.01
+_MOST = 0.999
+
+
+def find_agreement(systems: Sequence[Mapping[str, float]]) -> tuple[float, float] | None:
+    """Return the mean and the variance, over systems, of each one's correlation with the others, in Fisher's form.
+
+    None of fewer than three systems that tell samples apart.
+    """
+    known = []
+    for at, own in enumerate(systems):
+        others = [one for other, one in enumerate(systems) if other != at]
+        common = [id for id in own if all(id in other for other in others)] if others else []
+        found = _fisher([own[id] for id in common], [fmean(other[id] for other in others) for id in common])
+        if found is not None:
+            known.append(found)
+    return (fmean(known), variance(known)) if len(known) >= FEWEST_SYSTEMS else None
+
+
+def find_misfit(values: Sequence[float], expected: Sequence[float], agreement: tuple[float, float]) -> float | None:
+    """Return the correlation of a new system with what was expected, where it fits no longer; else None."""
+    mean, spread = agreement
+    found = _fisher(values, expected)
+    if found is None or len(values) < _FEWEST:
+        return None
+    reach = normal_quantile(1 - _ERROR) * math.sqrt(spread + 1 / (len(values) - 3))
+    return math.tanh(found) if found < mean - reach else None
+
+
+def _fisher(values: Sequence[float], others: Sequence[float]) -> float | None:
+    if len(values) < _FEWEST or len({*values}) < 2 or len({*others}) < 2:
+        return None
+    return math.atanh(min(max(correlation(values, others), -_MOST), _MOST))

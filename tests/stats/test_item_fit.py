@@ -1,0 +1,44 @@
+import random
+
+import pytest
+
+from proctor.stats.item_fit import find_agreement, find_misfit
+
+HARD = {str(at): at / 100 for at in range(100)}
+
+
+def system(seed: int, *, is_alike: bool = True) -> dict[str, float]:
+    source = random.Random(seed)
+    return {id: float(source.random() < (rate if is_alike else 0.5)) for id, rate in HARD.items()}
+
+
+def misfit(own: dict[str, float], others: list[dict[str, float]]) -> float | None:
+    agreement = find_agreement(others)
+    assert agreement is not None
+    expected = [sum(other[id] for other in others) / len(others) for id in own]
+    return find_misfit([*own.values()], expected, agreement)
+
+
+def test_a_system_like_the_earlier_ones_fits() -> None:
+    others = [system(seed) for seed in range(10)]
+    assert sum(misfit(system(100 + seed), others) is not None for seed in range(100)) <= 5
+
+
+def test_a_system_that_finds_other_samples_hard_does_not() -> None:
+    others = [system(seed) for seed in range(10)]
+    alien = [misfit(system(100 + seed, is_alike=False), others) for seed in range(50)]
+    found = [one for one in alien if one is not None]
+    assert len(found) >= 40
+    assert sum(found) / len(found) == pytest.approx(0.0, abs=0.15)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_fewer_than_three_systems_say_nothing_of_their_agreement(count: int) -> None:
+    assert find_agreement([system(seed) for seed in range(count)]) is None
+
+
+def test_few_or_equal_values_say_nothing() -> None:
+    agreement = find_agreement([system(seed) for seed in range(5)])
+    assert agreement is not None
+    assert find_misfit([1.0, 0.0] * 5, [0.0, 1.0] * 5, agreement) is None
+    assert find_misfit([1.0] * 40, [0.0, 1.0] * 20, agreement) is None
