@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from endpoint import Answer, Endpoint, chat
+from endpoint import Answer, Endpoint, chat, data
 
 from proctor.api import open_run
 from proctor.cli import app
@@ -34,7 +34,8 @@ class Shop:
         return f"{len(self.basket)} in the basket"
 
 def task() -> Task:
-    samples = [Sample.ask("tea", "Buy tea.", target="bought"), Sample.ask("jam", "Buy jam.", target="bought")]
+    tea = Sample.ask("tea", "Buy tea.", target="bought", meta={"pair": (1, 2)})
+    samples = [tea, Sample.ask("jam", "Buy jam.", target="bought")]
     return Task(name="shop", samples=samples, scorers=["exact:contains"], environment="python:./shop.py:Shop")
 """
 
@@ -209,3 +210,39 @@ def test_the_comparison_fits_eighty_columns_in_chinese_too(parent: str, monkeypa
 
     assert max(map(cell_len, result.stdout.splitlines())) <= 80
     assert "Tea is bought." in result.stdout
+
+
+def test_a_conversation_that_a_limit_cut_goes_on_where_it_was(parent: str) -> None:
+    with served(call("look", "c1"), call("buy", "c2")) as endpoint:
+        words = ("run", "./shop.py:task", "--id", "tea", "--run", "cut", "--quiet", "--agent", "openai:old")
+        more = ("--base-url", f"{endpoint.url}/v1", "--agent-set", "max_steps=2")
+        proctor(*words, *more)
+    with served(chat("Tea is bought.")) as endpoint:
+        told = ("--agent-set", f"base_url={endpoint.url}/v1", "--agent-set", "max_steps=9", "--json", "--quiet")
+        result = proctor("fork", "cut", "tea", "--at", "5", *told)
+    assert result.exit_code == 0, result.stderr
+    compared = json.loads(result.stdout)
+    assert compared["parent"]["steps"] == []
+    assert compared["forks"][0]["scores"] == {"exact:contains": 1.0}
+
+
+def test_a_fork_can_be_forked_and_keeps_its_prompt(parent: str) -> None:
+    with served(chat("bought")) as endpoint:
+        assert fork(endpoint.url, "--at", "5", "--prompt", "Be kind.", "--name", "forked").exit_code == 0
+    with served(chat("bought twice")) as endpoint:
+        url = f"base_url={endpoint.url}/v1"
+        assert proctor("fork", "forked", "tea", "--at", "5", "--agent-set", url, "--quiet").exit_code == 0
+    assert sent(endpoint)[0]["content"] == "Be kind."
+
+
+def test_a_fork_whose_model_cannot_be_reached_is_inconclusive_or_refused(parent: str) -> None:
+    with served(data({"error": {"message": "no"}}, 401)) as endpoint:
+        assert fork(endpoint.url, "--at", "5", "--name", "forked").exit_code == 2
+    assert "forked" not in proctor("runs", "list").stdout
+
+
+def test_a_recording_that_the_conversation_does_not_reach_is_refused(parent: str) -> None:
+    with served(chat("unused")) as endpoint:
+        result = fork(endpoint.url, "--at", "5", "--agent-set", "max_steps=1")
+    assert result.exit_code == 2
+    assert "the conversation ended before it" in " ".join(result.stderr.split())

@@ -36,7 +36,7 @@ ABOUT_RUNS = {
     "ci trends",
     "judge agree",
 }  # that are asked by hand below, or for no RUN alone
-CHANGES = {"runs delete", "runs copy"}
+CHANGES = {"runs delete", "runs copy", "runs fork"}
 OPTIONS = {
     "ci gate": ["--against", "again"],
     "runs report": ["--out", "page.html"],

@@ -1,7 +1,7 @@
 """A chat model whose conversation begins with the recorded steps of an earlier trial, and goes on from there with the model."""
 
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import msgspec
 from msgspec.structs import replace
@@ -41,14 +41,22 @@ class ForkedAgent(ChatAgent):
         super().__init__(agent._model, name=name, tools=agent.tools, max_steps=agent._max_steps)
         self._prefix = prefix
 
-    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
+    @asynccontextmanager
+    async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
+        """Yield a conversation, which has to come as far as the recording does.
+
+        Raises:
+            BadInput: it ended before.
+        """
+
         async def ask(messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
             return [await self._model.complete(messages, tools)]
 
         conversation = ForkedConversation(
             ask, environment, max_steps=self._max_steps, prompted=self.tools == "text", prefix=self._prefix
         )
-        return nullcontext(conversation)
+        yield conversation
+        conversation.check_used_up()
 
 
 class ForkedConversation(ModelConversation):
@@ -66,6 +74,15 @@ class ForkedConversation(ModelConversation):
         super().__init__(ask, environment, max_steps=max_steps, prompted=prompted)
         self._prefix = prefix
         self._next = 0  # the recorded step that comes next
+
+    def check_used_up(self) -> None:
+        """Refuse a conversation that ended before the step of the fork.
+
+        Raises:
+            BadInput: it did.
+        """
+        if self._next < len(self._prefix.steps):
+            raise _differs(self._next, say("the conversation ended before it"))
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         prompt = self._prefix.prompt

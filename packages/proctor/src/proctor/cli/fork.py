@@ -3,43 +3,58 @@
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
+from typing import Annotated
 
 import click
+import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.derived import derived
 from proctor.cli.words import lang, t
+from proctor.core.errors import BadInput
+from proctor.core.run_fields import Bounds, Flag
+from proctor.core.sentence import say
+
+
+class ForkFields(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of a fork that a run does not have."""
+
+    step: Annotated[
+        int | None,
+        Flag(
+            say(
+                "The step that is played again, as proctor runs explain counts them: all that precede it stay as recorded."
+            ),
+            "at",
+            "STEP",
+        ),
+        Bounds(1),
+    ] = None
+    attempt: Annotated[int, Flag(say("Which attempt, counted from 1 (default 1).")), Bounds(1)] = 1
+    agent: Annotated[
+        str | None,
+        Flag(say("Another chat model, such as openai:MODEL (default: that of the run)."), metavar="AGENT"),
+    ] = None
+    prompt: Annotated[str | None, Flag(say("Another system message for the agent."), metavar="TEXT")] = None
+    reply: Annotated[
+        str | None,
+        Flag(say("What the step says instead: words of the agent, or the result of a tool."), metavar="TEXT"),
+    ] = None
+    new_id: Annotated[str | None, Flag(say("Name of the new run."), "name", "ID")] = None
 
 
 @click.command()
 @click.argument("run_id", metavar="RUN")
 @click.argument("sample_id", metavar="SAMPLE")
-@click.option(
-    "--at",
-    "step",
-    type=options.AT_LEAST_ONE,
-    required=True,
-    metavar="STEP",
-    help=t("The step that is played again, as proctor runs explain counts them: all that precede it stay as recorded."),
-)
-@click.option("--attempt", type=options.AT_LEAST_ONE, default=1, help=t("Which attempt, counted from 1 (default 1)."))
-@click.option(
-    "--agent", metavar="AGENT", help=t("Another chat model, such as openai:MODEL (default: that of the run).")
-)
-@options.of_run("agent_options")
-@click.option("--prompt", metavar="TEXT", help=t("Another system message for the agent."))
-@click.option(
-    "--reply",
-    metavar="TEXT",
-    help=t("What the step says instead: words of the agent, or the result of a tool."),
-)
-@options.of_run("attempts")
-@click.option("--name", "new_id", metavar="ID", help=t("Name of the new run."))
-@options.of_run("store")
+@derived(*ForkFields.__struct_fields__, of=ForkFields)
+@options.of_run("agent_options attempts store")
 @options.showing
+@click.pass_context
 def command(
+    ctx: click.Context,
     run_id: str,
     sample_id: str,
-    step: int,
+    step: int | None,
     attempt: int,
     agent: str | None,
     agent_options: Mapping[str, object] | None,
@@ -51,14 +66,14 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    import msgspec
-
     from proctor.api import RunOptions, open_run
     from proctor.api.fork import fork_trial
     from proctor.core.run import RunFork
     from proctor.engine.progress import Progress
     from proctor.reports.fork import compare_fork, print_fork
 
+    if step is None:
+        raise BadInput("Name the step to fork at with --at STEP; proctor runs explain {run} {sample} lists them.", run=run_id, sample=sample_id)  # fmt: skip
     parent = open_run(run_id, store=store)
     fork = RunFork(run=parent.id, sample=sample_id, attempt=attempt - 1, step=step, prompt=prompt, reply=reply)
     progress = Progress(tell=output.tell)
@@ -68,6 +83,9 @@ def command(
     comparison = compare_fork(run.record, run.store, parent.record, parent.store)
     if as_json:
         output.print_json(msgspec.to_builtins(comparison))
-        return
-    print_fork(comparison, lang(), output.console())
-    output.message(t("Stored as a run of its own: proctor runs explain {run} {sample}", run=run.id, sample=sample_id))
+    else:
+        print_fork(comparison, lang(), output.console())
+        output.message(
+            t("Stored as a run of its own: proctor runs explain {run} {sample}", run=run.id, sample=sample_id)
+        )
+    ctx.exit(3 if run.record.state == "inconclusive" else 0)

@@ -114,7 +114,7 @@ def _print_sides(comparison: ForkComparison, words: ReportWords, console: "Conso
     titles = (*scorers, words.t("Input"), words.t("Output"), words.t("Cost"), words.t("Time"))
     table = new_table(words.t("From the step on"), *titles, right=range(1, len(titles) + 1))
     for side in (comparison.parent, *comparison.forks):
-        outcome = "" if side.outcome == "scored" else f", {words.t(words.outcome(side.outcome))}"
+        outcome = "" if side.outcome == "scored" else f", {words.outcome(side.outcome)}"
         used = side.usage
         cells = [words.percent(side.scores.get(name)) for name in scorers]
         cells += [words.count(used.input_tokens), words.count(used.output_tokens)]
