@@ -128,7 +128,7 @@ def test_how_often_findings_were_right_is_printed_with_what_they_were_measured_o
     cut["messages"][-1]["content"] = '{"file": "a.py", "lines": [1,'
     write(cut, conversation("t2", times=3))
     result = inspect("chats.jsonl", "-o", "a.md")
-    assert "of 1 like this, 100 % (21–100) were right" in result.stdout
+    assert "of 1 like this, 100 % (21–100, 95 % interval) were right" in result.stdout
     assert note in result.stdout
     assert note in Path("a.md").read_text(encoding="utf-8")
     assert note in json.loads(inspect("chats.jsonl", "--json").stdout)["notes"]

@@ -144,6 +144,11 @@ class Audit:
             self.not_checked.append(NotChecked(check=check, cls=cls, reason=reason, applies=True))
         self._faults.clear()
 
+    def score_again(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        """Return what the scorers say of an answer now, whatever they said before."""
+        self.calls += 1
+        return self._scoring.score(sample, answer)
+
     def says(self, sample: Sample, text: str) -> AnswerVerdicts:
         """Return the scorers' verdicts on a text as the answer."""
         return self.score(sample, AuditAnswer(text=text))

@@ -82,14 +82,13 @@ def find_checks(package: str, chosen: Sequence[str] = (), skipped: Sequence[str]
     Raises:
         BadInput: there is no such check.
     """
-    paths = [name for name in chosen if registry.is_path(name)]
-    known = {found.name: found for found in (*_in_package(package), *_installed(package))}
+    by_path = {name: _declared(registry.load_object(name, "check"), name) for name in chosen if registry.is_path(name)}
+    known = {found.name: found for found in (*_in_package(package), *_installed(package), *by_path.values())}
     for name in (*chosen, *skipped):
-        if name not in paths and name not in known and name not in {each.group for each in known.values()}:
+        if name not in by_path and name not in known and name not in {each.group for each in known.values()}:
             raise registry.unknown("check", name, [*known, *sorted({each.group for each in known.values()})])
-    wanted = [name for name in chosen if name not in paths]
+    wanted = {by_path[name].name if name in by_path else name for name in chosen}
     checks = [each for each in known.values() if not chosen or each.name in wanted or each.group in wanted]
-    checks += [_declared(registry.load_object(path, "check"), path) for path in paths]
     kept = [each for each in checks if each.name not in skipped and each.group not in skipped]
     return sorted(kept, key=lambda each: (each.group, each.name))
 

@@ -135,7 +135,12 @@ def precision_of(weight: float, kind: str) -> FindingPrecision | None:
             share = each.flawed / each.count
             between = wilson(share, each.count, LEVEL)
             return FindingPrecision(
-                value=share, low=between.low, high=between.high, count=each.count, measured_on=table.corpus
+                value=share,
+                low=between.low,
+                high=between.high,
+                count=each.count,
+                measured_on=table.corpus,
+                level=LEVEL,
             )
     return None
 

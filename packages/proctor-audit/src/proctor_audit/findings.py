@@ -22,13 +22,14 @@ class FindingLocation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 
 class FindingPrecision(msgspec.Struct, frozen=True, kw_only=True):
-    """How many findings of a check were right on the corpus `measured_on`, with a 95 % interval."""
+    """How many findings of a check were right on the corpus `measured_on`, with an interval of a confidence `level`."""
 
     value: float
     low: float
     high: float
     count: int
     measured_on: str
+    level: float = 0.95
 
 
 class FindingIgnored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -29,7 +29,7 @@ class OpenedTask(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         judges: the names of the scorers that ask one.
         refused: the errors of rows that could not be read.
-        has_user_code: True if a scorer or an environment is code of the user.
+        has_user_code: True if a scorer is code of the user; an environment alone is not confined.
     """
 
     task: Task
@@ -73,7 +73,7 @@ def _is_own(scorer: BoundScorer) -> bool:
 
 
 def open_audit(request: TaskRequest, *, seconds: float = 5.0) -> Audit:
-    """Open a task for its checks; scorers of users run in a confined worker.
+    """Open a task for its checks; scorers of users run in a confined worker, with the oracle and environment of their task.
 
     Args:
         seconds: for one call of such a scorer.

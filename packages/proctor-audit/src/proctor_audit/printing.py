@@ -52,6 +52,8 @@ def _of_check(findings: Sequence[AuditFinding], report: AuditReport, *, every: b
         yield f"{t(CLASS_WORDS[finding.cls]):<8}{finding.check}  {subject}  {clip(t(finding.sentence), SHOWN)}"
         if finding.precision is not None:
             yield " " * 8 + t(describe_precision(finding))
+    if findings[0].cls != "proved" and findings[0].precision is None:
+        yield " " * 8 + t(describe_precision(findings[0]))
     if len(findings) > len(shown):
         rest = len(findings) - len(shown)
         yield " " * 8 + t(
@@ -66,11 +68,12 @@ def describe_precision(finding: AuditFinding) -> Sentence:
     if precision is None:
         return say("precision unknown")
     return say(
-        "of {count} like this, {share} % ({low}–{high}) were right on {corpus}",
+        "of {count} like this, {share} % ({low}–{high}, {level} % interval) were right on {corpus}",
         count=precision.count,
         share=f"{100 * precision.value:.0f}",
         low=f"{100 * precision.low:.0f}",
         high=f"{100 * precision.high:.0f}",
+        level=f"{100 * precision.level:g}",
         corpus=precision.measured_on,
     )
 

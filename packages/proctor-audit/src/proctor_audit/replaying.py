@@ -9,12 +9,14 @@ from proctor.core.errors import BadInput
 from proctor.core.near import did_you_mean, near
 from proctor.core.sample import Sample
 from proctor.core.sentence import clip
-from proctor_audit.answers import SHOWN, AuditAnswer
-from proctor_audit.audit import Audit
+from proctor_audit.answers import SHOWN, AnswerVerdicts, AuditAnswer
+from proctor_audit.audit import Audit, attempt
 from proctor_audit.findings import AuditFinding
 from proctor_audit.wording import question_of, text_of_target
 
 MOST_SHOWN = 5
+
+ScoredAgain = tuple[Sample, AuditAnswer, AnswerVerdicts]
 
 
 def pick(findings: Sequence[AuditFinding], id: str) -> AuditFinding:
@@ -30,20 +32,22 @@ def pick(findings: Sequence[AuditFinding], id: str) -> AuditFinding:
     raise BadInput("There is no finding {id} now.{near}", id=id, near=did_you_mean(similar) if similar else "")
 
 
-def replay_lines(audit: Audit, finding: AuditFinding) -> Iterator[str]:
-    """Yield what a finding rests on, with the answers of its witness scored again."""
+def replay_finding(audit: Audit, finding: AuditFinding) -> tuple[list[str], int]:
+    """Return what a finding rests on, with the answers of its witness scored again, and how many get another verdict."""
+    again = score_again(audit, finding)
+    return [*_lines(audit, finding, again)], count_differing(finding, again)
+
+
+def _lines(audit: Audit, finding: AuditFinding, again: Sequence[ScoredAgain]) -> Iterator[str]:
     yield f"{finding.id}  {t(finding.sentence)}"
     by_id = {sample.id: sample for sample in audit.samples}
     for location in finding.where:
         yield f"{location.file}:{location.line}" if location.line is not None else location.file
-    attempts = finding.witness.get("attempts", [])
-    for each in attempts[:MOST_SHOWN]:
-        sample = by_id[each["sample"]]
+    for sample, answer, verdicts in again[:MOST_SHOWN]:
         yield from _sample_lines(sample)
-        answer = msgspec.convert(each["answer"], AuditAnswer)
         said = t("the right answer, as the task has it") if answer.oracle else answer.shown
         yield "  " + t("answer: {answer}", answer=repr(clip(said, SHOWN)))
-        for verdict in audit.score(sample, answer).verdicts:
+        for verdict in verdicts.verdicts:
             points = verdict.why if verdict.value is None else f"{verdict.value:.3g}"
             yield "  " + t(
                 "{scorer}: {points} {reason}",
@@ -51,13 +55,40 @@ def replay_lines(audit: Audit, finding: AuditFinding) -> Iterator[str]:
                 points=points,
                 reason=clip(t(verdict.reason), SHOWN),
             )
-    if len(attempts) > MOST_SHOWN:
-        yield t("further attempts: {count}", count=len(attempts) - MOST_SHOWN)
-    if not attempts:
+    if len(again) > MOST_SHOWN:
+        yield t("further attempts: {count}", count=len(again) - MOST_SHOWN)
+    if not again:
         for id in finding.samples:
             if id in by_id:
                 yield from _sample_lines(by_id[id])
         yield clip(msgspec.json.format(msgspec.json.encode(finding.witness)).decode(), SHOWN)
+    elif differing := count_differing(finding, again):
+        yield t("scored again: {count} of {all} answers get another verdict", count=differing, all=len(again))
+    else:
+        yield t("scored again: the verdicts are the same")
+
+
+def score_again(audit: Audit, finding: AuditFinding) -> list[ScoredAgain]:
+    """Return the answers of a witness with what the scorers say of them now."""
+    by_id = {sample.id: sample for sample in audit.samples}
+    asked = [
+        (by_id[each["sample"]], msgspec.convert(each["answer"], AuditAnswer))
+        for each in finding.witness.get("attempts", [])
+    ]
+    return [(sample, answer, audit.score_again(sample, answer)) for sample, answer in asked]
+
+
+def count_differing(finding: AuditFinding, again: Sequence[ScoredAgain]) -> int:
+    """Return how many answers of a witness get a verdict that is not among those that the witness has of them."""
+    known = [
+        (each["sample"], msgspec.convert(each["answer"], AuditAnswer), each["verdicts"], each.get("ran", False))
+        for each in finding.witness.get("attempts", [])
+    ]
+    now = [
+        (sample.id, answer, attempt(sample, answer, verdicts)["verdicts"], verdicts.ran)
+        for sample, answer, verdicts in again
+    ]
+    return sum(each not in known for each in now)
 
 
 def _sample_lines(sample: Sample) -> Iterator[str]:

@@ -12,6 +12,7 @@ from proctor.core.version import __version__
 from proctor.transport.redact import quoted
 from proctor_audit.audit import Audit
 from proctor_audit.check import AuditCheck
+from proctor_audit.draws import describe_draws
 from proctor_audit.findings import CLASSES, AuditFinding, FindingClass, NotChecked, sort_findings
 from proctor_audit.floor import AuditFloor, measure_floor
 from proctor_audit.ignoring import IgnoreRule, mark_ignored
@@ -27,6 +28,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         subject: how many samples there are, or trials.
         scorers: the names of the scorers that were called.
         calls: how often a scorer was called.
+        drawn: how many samples the checks that call a scorer worked on.
         notes: further notes for the user, such as rules of the ignore list that match nothing.
     """
 
@@ -40,6 +42,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     floor: tuple[AuditFloor, ...] = ()
     not_checked: tuple[NotChecked, ...] = ()
     calls: int = 0
+    drawn: int = 0
     notes: tuple[Sentence, ...] = ()
     command: str = ""
 
@@ -88,7 +91,8 @@ def make_report(
         floor=floor,
         not_checked=tuple(audit.not_checked),
         calls=audit.calls,
-        notes=tuple(notes),
+        drawn=len(audit.drawn),
+        notes=(*describe_draws(audit), *notes),
         command=audit.command,
     )
 
@@ -116,6 +120,7 @@ def as_json(report: AuditReport) -> Mapping[str, Any]:
         "seed": report.seed,
         "version": __version__,
         "samples": report.samples,
+        "drawn": report.drawn,
         "scorers": list(report.scorers),
         "checks": [
             {"name": each.name, "group": each.group, "class": each.cls, "title": str(each.title), "cost": each.cost}

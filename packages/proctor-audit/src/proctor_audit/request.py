@@ -1,7 +1,8 @@
 """Name what is audited."""
 
+import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         options: of the task (`--set`, `--map`).
+        further: words of the command line that decide what else is checked and how, such as `--check ./checks.py:mine`.
     """
 
     task: str
@@ -21,13 +23,34 @@ class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
     scorers: tuple[str, ...] = ()
     selection: Selection = Selection()
     seed: int = 0
+    further: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
         """Return the command line of the audit, to which a finding adds `--replay`."""
-        words = ["proctor", "audit-task", self.task, *(word for name in self.scorers for word in ("--scorer", name))]
+        words = ["proctor", "audit-task", self.task, *_flags("--scorer", self.scorers)]
         for key, value in self.options.items():
-            given = value.items() if key == "columns" and isinstance(value, Mapping) else [(key, value)]
-            flag = "--map" if key == "columns" else "--set"
-            words += [word for name, text in given for word in (flag, f"{name}={text}")]
-        return shlex.join(words)
+            if key == "columns" and isinstance(value, Mapping):
+                words += _flags("--map", (f"{name}={text}" for name, text in value.items()))
+            else:
+                words += ["--set", f"{key}={_as_flag(value)}"]
+        chosen = self.selection
+        words += _flags("--tag", (f"{key}={value}" for key, value in chosen.tags.items()))
+        words += _flags("--id", chosen.ids)
+        numbers = {"--limit": chosen.limit, "--first": chosen.first, "--seed": self.seed or None}
+        words += [word for flag, number in numbers.items() if number is not None for word in (flag, str(number))]
+        return shlex.join([*words, *self.further])
+
+
+def _flags(flag: str, values: Iterable[str]) -> list[str]:
+    return [word for value in values for word in (flag, value)]
+
+
+def _as_flag(value: object) -> str:
+    """Return a value as `--set` reads it: a text that is no JSON, else JSON."""
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except ValueError:
+            return value
+    return json.dumps(value, ensure_ascii=False)

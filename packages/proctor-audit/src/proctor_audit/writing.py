@@ -76,7 +76,7 @@ def page_of(report: AuditReport) -> pages.ReportPage:
         sections.append(SectionBlock(say("Floor"), [Bullets(floors)]))
     missing: list[Phrase] = [*describe_not_checked(report), *report.notes]
     if missing:
-        sections.append(SectionBlock(say("Not checked"), [Bullets(missing)]))
+        sections.append(SectionBlock(say("Not checked, and notes"), [Bullets(missing)]))
     facts = {"task": report.task, "digest": report.digest, "scorer": ", ".join(report.scorers) or "-"}
     return pages.ReportPage(
         title=say("Audit of {task}", task=report.task), facts=facts, sections=sections, numbered=False
@@ -97,7 +97,7 @@ def _finding_blocks(finding: AuditFinding) -> Iterator[Block]:
     )
     if finding.ignored is not None:
         yield Paragraph(say("accepted: {reason} ({by})", reason=finding.ignored.reason, by=finding.ignored.by or "-"))
-    if finding.precision is not None:
+    if finding.cls != "proved":
         yield Paragraph(describe_precision(finding))
     witness = json.dumps(finding.witness, ensure_ascii=False, indent=1, default=str)
     yield Code(f"{clip(witness, SHOWN)}\n{finding.replay}")

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from proctor.core.sentence import clip, say
 from proctor_audit.audit import Audit
 from proctor_audit.check import check
-from proctor_audit.consensus import precision_of, rank_by_consensus
+from proctor_audit.consensus import LEAST_FAMILIES, precision_of, rank_by_consensus
 from proctor_audit.findings import AuditFinding
 from proctor_audit.wording import options_of
 
@@ -27,7 +27,7 @@ def consensus(audit: Audit) -> Iterator[AuditFinding]:
     by_id = {sample.id: sample for sample in audit.samples}
     ranked = rank_by_consensus(audit.outcomes.items, audit.outcomes.families)
     for each in ranked[:MOST]:
-        if each.weight < LEAST_WEIGHT or each.id not in by_id:
+        if each.weight < LEAST_WEIGHT or each.families < LEAST_FAMILIES or each.id not in by_id:
             continue
         sample = by_id[each.id]
         kind = "choice" if options_of(sample) else "calls" if any(turn.tools for turn in sample.turns) else "text"

@@ -1,11 +1,14 @@
 """Find samples that ask the same and expect what excludes each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
 
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor_audit.answers import AuditAnswer
-from proctor_audit.audit import Audit
+from proctor_audit.audit import Audit, attempt
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding, FindingClass
 from proctor_audit.golds import NOT_FILLED, gold_answers, kinds_of
@@ -23,8 +26,8 @@ def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
                 continue
             key = target_text_key(sample)
             for other in known.values():
-                cls = _excludes(audit, other, sample) if target_text_key(other) != key else None
-                if cls is not None:
+                exclusion = _excludes(audit, other, sample) if target_text_key(other) != key else None
+                if exclusion is not None:
                     yield audit.found(
                         say(
                             "{first} and {second} ask the same and expect different answers",
@@ -34,14 +37,21 @@ def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
                         other,
                         sample,
                         scope="pair",
-                        cls=cls,
-                        witness=pair_witness(other, sample),
+                        cls=exclusion.cls,
+                        witness={**pair_witness(other, sample), **exclusion.witness},
                     )
                     break
             known.setdefault(key, sample)
 
 
-def _excludes(audit: Audit, first: Sample, second: Sample) -> FindingClass | None:
+class TargetExclusion(msgspec.Struct, frozen=True, kw_only=True):
+    """How sure it is that two targets exclude each other, and the answers that show it."""
+
+    cls: FindingClass
+    witness: Mapping[str, Any] = {}
+
+
+def _excludes(audit: Audit, first: Sample, second: Sample) -> TargetExclusion | None:
     """Return how sure it is that neither target is accepted for the other; None where one is, or an answer was not scored.
 
     Other texts are likely other answers where no scorer can be asked.
@@ -49,17 +59,19 @@ def _excludes(audit: Audit, first: Sample, second: Sample) -> FindingClass | Non
     if _accepted(first) & _accepted(second):
         return None
     if options_of(first):
-        return "proved"
+        return TargetExclusion(cls="proved")
     if kinds_of(audit) <= NOT_FILLED or audit.task.oracle_agent is not None:
-        return "likely"
-    verdicts = [
-        [audit.score(sample, answer).without(NOT_FILLED) for answer in _answers_of(audit, other)]
+        return TargetExclusion(cls="likely")
+    asked = [
+        [(sample, answer) for answer in _answers_of(audit, other)]
         for sample, other in ((first, second), (second, first))
     ]
+    verdicts = [[audit.score(*each).without(NOT_FILLED) for each in direction] for direction in asked]
     if any(each.is_full for direction in verdicts for each in direction):
         return None
     if all(direction and all(each.failed for each in direction) for direction in verdicts):
-        return "proved"
+        attempts = [attempt(*each, audit.score(*each)) for direction in asked for each in direction]
+        return TargetExclusion(cls="proved", witness={"attempts": attempts})
     if not any(each.fault for direction in verdicts for each in direction):  # which are counted already
         audit.note_fault("unscored", (first.id, second.id))
     return None

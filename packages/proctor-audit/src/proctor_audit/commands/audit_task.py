@@ -10,7 +10,7 @@ import click
 from proctor.cli import options, output
 from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
-from proctor_audit.commands.fields import of_audits, of_findings
+from proctor_audit.commands.fields import AuditFields, of_audits, of_findings
 
 if TYPE_CHECKING:
     from proctor_audit.audit import Audit
@@ -47,11 +47,12 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
+    from proctor.registry import is_path
     from proctor_audit.check import TASK_CHECKS, find_checks
     from proctor_audit.ignoring import find_ignore_file, read_ignore_file
     from proctor_audit.opening import open_audit
     from proctor_audit.printing import lines_of
-    from proctor_audit.replaying import pick, replay_lines
+    from proctor_audit.replaying import pick, replay_finding
     from proctor_audit.report import as_json as report_json
     from proctor_audit.report import exit_code, make_report, run_checks
     from proctor_audit.writing import check_file, write_report
@@ -59,15 +60,17 @@ def command(
     for path in files:
         check_file(path)
     clock = time.perf_counter()
-    named = (replay.partition(":")[0],) if replay is not None else chosen
-    checks = find_checks(TASK_CHECKS, named, skipped)
+    paths = tuple(name for name in chosen if is_path(name))
+    replayed = "" if replay is None else replay.partition(":")[0]
+    checks = find_checks(TASK_CHECKS, (*paths, replayed) if replayed else chosen, skipped)
+    checks = [each for each in checks if replayed in ("", each.name)]
     if listed:
         output.print_table(
             [t("group"), t("check"), t("class"), t("cost"), t("what it says")],
             [[each.group, each.name, t(each.cls), t(each.cost), t(each.title)] for each in checks],
         )
         return
-    request = _request(ctx, task, given)
+    request = _request(ctx, task, given, paths)
     rules = read_ignore_file(find_ignore_file(ignore, request.task))
     audit = open_audit(request, seconds=given["seconds"])
     ctx.call_on_close(audit.close)
@@ -75,9 +78,11 @@ def command(
     if replay is not None:
         if all("environment" in each.needs for each in checks):
             audit.narrow_to(replay.partition(":")[2])
-        for line in replay_lines(audit, pick(run_checks(audit, checks), replay)):
+        finding = pick(run_checks(audit, checks), replay)
+        lines, differing = replay_finding(audit, finding)
+        for line in lines:
             output.line(line)
-        return
+        ctx.exit(1 if differing else 0)
     report = make_report(audit, checks, rules)
     if as_json:
         output.print_json(report_json(report))
@@ -102,13 +107,16 @@ def _add_outcomes(audit: "Audit", runs: str | None, store: str | None) -> None:
         audit.outcomes, audit.why_no_outcomes = found
 
 
-def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any]) -> "TaskRequest":
+def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any], paths: tuple[str, ...]) -> "TaskRequest":
     from proctor.core.run import Selection
     from proctor_audit.request import TaskRequest
 
     if task is None:
         raise click.MissingParameter(ctx=ctx, param_hint="TASK", param_type="argument")
     flags = options.nested({**given, "agent_options": None})
+    further = [word for path in paths for word in ("--check", path)]
+    further += ["--seconds", f"{given['seconds']:g}"] if given["seconds"] != AuditFields().seconds else []
+    further += [word for name in ("runs", "store") if given[name] for word in (f"--{name}", given[name])]
     selection = Selection(limit=flags["limit"], first=flags["first"], ids=tuple(flags["ids"]), tags=flags["tags"] or {})
     return TaskRequest(
         task=task,
@@ -116,4 +124,5 @@ def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any]) -> 
         scorers=tuple(flags["scorers"] or ()),
         selection=selection,
         seed=flags["seed"] or 0,
+        further=tuple(further),
     )
