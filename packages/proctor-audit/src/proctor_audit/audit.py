@@ -14,6 +14,7 @@ from proctor.engine.scoring import BoundScorer
 from proctor_audit.answers import ORACLE, AnswerVerdicts, AuditAnswer
 from proctor_audit.cage_faults import describe_fault
 from proctor_audit.check import AuditCheck
+from proctor_audit.declarations import DeclaredAnswer
 from proctor_audit.findings import (
     AuditFinding,
     FindingClass,
@@ -148,6 +149,14 @@ class Audit:
         """Return what the scorers say of an answer now, whatever they said before."""
         self.calls += 1
         return self._scoring.score(sample, answer)
+
+    def declared(self, sample: Sample) -> Sequence[DeclaredAnswer]:
+        """Return the answers of which scorers declare whether they pass; none where they could not be asked."""
+        answers = self._scoring.declared(sample)
+        if isinstance(answers, str):
+            self.note_fault(answers, sample.id)
+            return ()
+        return answers
 
     def says(self, sample: Sample, text: str) -> AnswerVerdicts:
         """Return the scorers' verdicts on a text as the answer."""

@@ -2,9 +2,10 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -13,6 +14,7 @@ from proctor.core.sample import Sample
 from proctor.isolation import WorkerLimits, Workers, find_packages
 from proctor.isolation.limits import MEGABYTE, WorkerRaised
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer
+from proctor_audit.declarations import DeclaredAnswer
 from proctor_audit.request import TaskRequest
 
 PROGRAM = Path(__file__).with_name("worker_program.py")
@@ -35,18 +37,26 @@ class IsolatedScorer:
         self._faults = 0
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        said = self._ask("score", sample, answer=msgspec.to_builtins(answer))
+        return AnswerVerdicts(fault=said) if isinstance(said, str) else msgspec.convert(said, AnswerVerdicts)
+
+    def declared(self, sample: Sample) -> Sequence[DeclaredAnswer] | str:
+        said = self._ask("declare", sample)
+        return said if isinstance(said, str) else msgspec.convert(said, list[DeclaredAnswer])
+
+    def _ask(self, function: str, sample: Sample, **given: object) -> Any:
+        """Return what a function of the worker returns, or the kind of what kept it from it."""
         if self._faults >= MOST_FAULTS:
-            return AnswerVerdicts(fault="too_many_faults")
+            return "too_many_faults"
         asked = {"request": self._request, "folder": str(Path.cwd()), "sample": sample.id, "seconds": self._seconds}
         try:
-            said = self._runner.run(self._workers.run("score", answer=msgspec.to_builtins(answer), **asked))
+            return self._runner.run(self._workers.run(function, **asked, **given))
         except EnvironmentFailed as error:
             self._faults += 1
-            return AnswerVerdicts(fault=error.kind)
+            return error.kind
         except WorkerRaised as error:
             self._faults += 1
-            return AnswerVerdicts(fault=error.type)
-        return msgspec.convert(said, AnswerVerdicts)
+            return str(error)
 
     def close(self) -> None:
         self._runner.run(self._workers.__aexit__())

@@ -3,45 +3,78 @@
 import builtins
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import msgspec
 from msgspec.structs import replace
 
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
 from proctor_audit.answers import PROBE, AnswerVerdicts, AuditAnswer
 from proctor_audit.cage_faults import NOT_ALLOWED, NotAllowedError, watch_oracle, watch_scorer
-from proctor_audit.opening import open_task
+from proctor_audit.declarations import read_declared
+from proctor_audit.opening import OpenedTask, open_task
 from proctor_audit.request import TaskRequest
 from proctor_audit.scoring import LocalScorer
 
+
+class _WorkerTask(msgspec.Struct, frozen=True):
+    opened: OpenedTask
+    scorer: LocalScorer
+    samples: Mapping[str, Sample]
+
+
 _probed: list[object] = []  # what the probe was called with, by a scorer that runs what an answer holds
-_scorer_by_request: dict[str, tuple[LocalScorer, Mapping[str, Any]]] = {}
+_task_by_request: dict[str, _WorkerTask] = {}
 
 
-def score(request: Mapping[str, Any], folder: str, sample: str, answer: Mapping[str, Any], seconds: float) -> Any:
+def score(request: Mapping[str, Any], folder: str, sample: str, seconds: float, answer: Mapping[str, Any]) -> Any:
     """Return the verdicts on an answer to the sample of an id, as JSON; a scorer that takes too long is a fault."""
+    task = _opened(request, folder)
+    _probed.clear()
+
+    def call() -> AnswerVerdicts:
+        return task.scorer.score(task.samples[sample], msgspec.convert(answer, AuditAnswer))
+
+    said = _within(seconds, call)
+    verdicts = AnswerVerdicts(fault=said) if isinstance(said, str) else said
+    return msgspec.to_builtins(replace(verdicts, ran=bool(_probed)), enc_hook=str)
+
+
+def declare(request: Mapping[str, Any], folder: str, sample: str, seconds: float) -> Any:
+    """Return the answers that scorers declare for the sample of an id, as JSON, or the kind of what kept them from it."""
+    task = _opened(request, folder)
+    try:
+        said = _within(seconds, lambda: [*read_declared(task.opened.scorers, task.samples[sample])])
+    except BadInput as error:
+        return str(error)
+    return msgspec.to_builtins(said)
+
+
+def _opened(request: Mapping[str, Any], folder: str) -> _WorkerTask:
     key = repr((request, folder))
-    if key not in _scorer_by_request:
+    if key not in _task_by_request:
         os.chdir(folder)
         opened = open_task(msgspec.convert(request, TaskRequest))
-        known: Mapping[str, Any] = {each.id: each for each in opened.samples}
+        samples = {each.id: each for each in opened.samples}
         watched = [watch_scorer(each) for each in opened.scorers]
-        _scorer_by_request[key] = (LocalScorer(watch_oracle(opened.task), watched, known), known)
-    scorer, by_id = _scorer_by_request[key]
+        _task_by_request[key] = _WorkerTask(opened, LocalScorer(watch_oracle(opened.task), watched, samples), samples)
+    return _task_by_request[key]
+
+
+def _within(seconds: float, call: Callable[[], Any]) -> Any:
+    """Return what a call returns, or the kind of what ended it."""
     signal.signal(signal.SIGALRM, _too_slow)
     signal.setitimer(signal.ITIMER_REAL, seconds)
-    _probed.clear()
     try:
-        verdicts = scorer.score(by_id[sample], msgspec.convert(answer, AuditAnswer))
+        return call()
     except _TooSlowError:
-        verdicts = AnswerVerdicts(fault="time_limit")
+        return "time_limit"
     except NotAllowedError as error:
-        verdicts = AnswerVerdicts(fault=f"{NOT_ALLOWED} {error}")
+        return f"{NOT_ALLOWED} {error}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    verdicts = replace(verdicts, ran=bool(_probed))
-    return msgspec.to_builtins(verdicts, enc_hook=str)
 
 
 def _probe(value: object = None) -> object:

@@ -4,7 +4,7 @@ The target is the letters (`B`, `AC`, `A,C`, or a list). `meta["choice"]` may ho
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -52,7 +52,36 @@ class _Compared(msgspec.Struct, frozen=True):
     readings: tuple[str, ...]
 
 
-@scorer(version="4")
+def _equivalents(sample: Sample) -> Iterator[tuple[str, str]]:
+    """Yield the right options in brackets, in a sentence, and in reverse order."""
+    letters = _letters(sample)
+    if letters:
+        yield "brackets", f"({letters})"
+        yield "sentence", f"The answer is {letters}."
+    if len(letters) > 1:
+        yield "order", "、".join(reversed(letters))
+
+
+def _opposites(sample: Sample) -> Iterator[tuple[str, str]]:
+    """Yield a wrong option, one more than the right ones, and one less."""
+    letters = _letters(sample)
+    other = next(
+        (letter for letter in DEFAULT_LETTERS[: max(2, len(sample.known.options))] if letter not in letters), ""
+    )
+    if letters and other:
+        yield "other", other
+        yield "one-more", letters + other
+    if len(letters) > 1:
+        yield "one-less", letters[1:]
+
+
+def _letters(sample: Sample) -> str:
+    """Return a target that is written as letters of the usual ones; "" for any other."""
+    target = sample.target
+    return target if isinstance(target, str) and target and set(target) <= set(DEFAULT_LETTERS) else ""
+
+
+@scorer(version="4", equivalents=_equivalents, opposites=_opposites)
 def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Right when exactly the right options are chosen, in any order.
 

@@ -3,7 +3,7 @@
 A function or an object sets those that it needs (`scorer.version = "2"`, `class Mine: inline = False`); the rest have defaults.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
 from typing import Annotated, Any, Literal, TypeVar
@@ -12,13 +12,14 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.near import misspellings, near
-from proctor.core.sample import Tool
+from proctor.core.sample import Sample, Tool, ToolCall
 from proctor.core.trajectory import Approval, Step, ToolStyle
 from proctor.core.validation import in_words
 
 ROUTINES = (BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType)
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Blame = Literal["agent", "environment"]
+AnswerChanges = Callable[[Sample], Iterable[tuple[str, str | Sequence[ToolCall]]]]
 
 
 class ScorerInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +31,8 @@ class ScorerInfo(msgspec.Struct, frozen=True, kw_only=True):
         inline: True if it is quick enough for the event loop, False if it runs in a thread; None means True for Proctor's own.
         is_async: True if an object that is called returns something to await, though its `__call__` is no coroutine function.
         judge: what is recorded of the model that it asks; a value of another type is ignored.
+        equivalents: a function that yields answers to a sample that must pass, each after its name; audits send them.
+        opposites: the same for answers that must not pass.
     """
 
     name: str = ""
@@ -37,6 +40,8 @@ class ScorerInfo(msgspec.Struct, frozen=True, kw_only=True):
     inline: bool | None = None
     is_async: bool = False
     judge: Any = None
+    equivalents: Any = None
+    opposites: Any = None
 
 
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,7 +142,14 @@ Info = TypeVar("Info", bound=msgspec.Struct)
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
-def scorer(*, name: str = "", version: str = "", inline: bool | None = None) -> Callable[[Function], Function]:
+def scorer(
+    *,
+    name: str = "",
+    version: str = "",
+    inline: bool | None = None,
+    equivalents: AnswerChanges | None = None,
+    opposites: AnswerChanges | None = None,
+) -> Callable[[Function], Function]:
     """Declare the attributes of a function as a scorer; see `ScorerInfo`.
 
     >>> @scorer(version="2")
@@ -145,7 +157,8 @@ def scorer(*, name: str = "", version: str = "", inline: bool | None = None) -> 
     >>> declared(ScorerInfo, mine).version
     '2'
     """
-    given = {key: value for key, value in (("name", name), ("version", version)) if value}
+    attributes = {"name": name, "version": version, "equivalents": equivalents, "opposites": opposites}
+    given = {key: value for key, value in attributes.items() if value}
 
     def declare(function: Function) -> Function:
         vars(function).update(given if inline is None else {**given, "inline": inline})
