@@ -205,7 +205,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         spread_by: the tag whose values are the strata of a draw (`--limit`) and of the order in which samples are
             visited, as a rule the category.
         planned: how many samples there are, when that is known without reading them all.
-        notes: what the user is told before the run begins, such as how a data file was read.
+        notes: what the user reads before the run begins, such as how a data file was read.
     """
 
     name: str
