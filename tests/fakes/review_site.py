@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from proctor_judging.review.queue import Review
 from proctor_web.app import app
 from proctor_web.auth import Access
-from proctor_web.reviewing.item_pages import Pages
+from proctor_web.reviewing.item_pages import ReviewPages
 from proctor_web.users.ledger import Person
 
 ADDRESS = "http://127.0.0.1:7860"
@@ -20,7 +20,7 @@ class Site:
     def __init__(self, data: Path, *, reviewers: Sequence[str] = (), lang: str = "en") -> None:
         self.review = Review(data, reviewers=reviewers)
         self.access = Access(7860)
-        self.app = app(Pages(self.review, self.access).routes(), self.access, lang)
+        self.app = app(ReviewPages(self.review, self.access).routes(), self.access, lang)
 
     def stranger(self, address: str = ADDRESS) -> TestClient:
         """A browser that has no token."""

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from proctor.chat.arithmetic import Refused, evaluate
+from proctor.chat.arithmetic import ExpressionRefused, evaluate
 
 
 def computed(text: str) -> Any:
@@ -64,7 +64,7 @@ def test_it_computes_what_python_computes(text: str) -> None:
     ],
 )
 def test_it_refuses(text: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ExpressionRefused):
         computed(text)
 
 
@@ -88,7 +88,7 @@ def test_it_refuses(text: str) -> None:
     ],
 )
 def test_what_grows_large_is_refused_before_it_is_made(text: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ExpressionRefused):
         computed(text)
 
 

@@ -12,7 +12,7 @@ import pytest
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
 from proctor_web.chats import choices, sessions
-from proctor_web.chats.sessions import Chat, Chats, Turn
+from proctor_web.chats.sessions import Chat, Chats, ChatTurn
 from proctor_web.workspace import Workspace
 
 AGENT = """
@@ -71,17 +71,17 @@ def begin(chats: Chats, folder: Path) -> Callable[[str], Chat]:
     return lambda name: chats.create(choices.choose(name, folder))
 
 
-async def over(turn: Turn) -> Turn:
+async def over(turn: ChatTurn) -> ChatTurn:
     async with asyncio.timeout(120):
         await turn.ended.wait()
     return turn
 
 
-async def say(chats: Chats, chat: Chat, text: str) -> Turn:
+async def say(chats: Chats, chat: Chat, text: str) -> ChatTurn:
     return await over(await chats.send(chat, Message.of("user", text)))
 
 
-def text_of(turn: Turn) -> str:
+def text_of(turn: ChatTurn) -> str:
     return "".join(step.message.text for step in turn.steps)
 
 

@@ -13,7 +13,7 @@ from endpoint import Endpoint
 from proctor.core.sample import Message, Reasoning, ToolCall, ToolResult
 from proctor.core.sentence import say as say_why
 from proctor_web.chats import choices, service
-from proctor_web.chats.sessions import Chat, Chats, Turn
+from proctor_web.chats.sessions import Chat, Chats, ChatTurn
 from proctor_web.chats.wire import Piece
 from proctor_web.workspace import Workspace
 
@@ -25,7 +25,7 @@ async def chats(tmp_path: Path) -> AsyncIterator[Chats]:
     await made.end()
 
 
-async def say(chats: Chats, chat: Chat, text: str) -> Turn:
+async def say(chats: Chats, chat: Chat, text: str) -> ChatTurn:
     turn = await chats.send(chat, Message.of("user", text))
     async with asyncio.timeout(60):
         await turn.ended.wait()

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from proctor_judging.review import labels
 from proctor_judging.review.queue import Review
 from proctor_web.app import app
-from proctor_web.reviewing.item_pages import Pages
+from proctor_web.reviewing.item_pages import ReviewPages
 from proctor_web.users.ledger import Person
 
 
@@ -292,7 +292,7 @@ def test_the_page_speaks_the_language_of_the_browser_unless_one_was_chosen(
     tmp_path: Path, accepts: str, follows: bool, lang: str
 ) -> None:
     site = Site(review_data.write(tmp_path))
-    site.app = app(Pages(site.review, site.access).routes(), site.access, "en", follows_browser=follows)
+    site.app = app(ReviewPages(site.review, site.access).routes(), site.access, "en", follows_browser=follows)
     client = site.browser()
     assert f'<html lang="{lang}">' in client.get("/items", headers={"accept-language": accepts}).text
     assert '<html lang="zh-CN">' in client.get("/items?lang=zh", headers={"accept-language": "en"}).text

@@ -15,7 +15,7 @@ from proctor.core.errors import BadInput
 from proctor_web.auth import Access
 from proctor_web.site import site as app_of
 from proctor_web.users.database import LedgerFailed, open_database
-from proctor_web.users.ledger import Entry, Ledger, Pass, Person
+from proctor_web.users.ledger import AuditEntry, Ledger, Pass, Person
 
 
 class TeamServer(AppSite):
@@ -58,7 +58,7 @@ def test_what_one_server_is_told_the_other_shows_and_backups_bring_back(
     assert browser.post("/runs/shared/notes", data={"add_tags": "nightly"}, headers=csrf).status_code == 200
     assert "nightly" in elsewhere.get("/runs").text
     assert [len(other.ledger.entries(run=run)) for run in ("shared", "share", "shared@x")] == [1, 0, 0]
-    other.ledger.note(Entry(name="ann", role="admin", via="login", address="::1", what="x", run="a@b", status=303))
+    other.ledger.note(AuditEntry(name="ann", role="admin", via="login", address="::1", what="x", run="a@b", status=303))
     assert [len(other.ledger.entries(run=run)) for run in ("a", "a@b", "b")] == [1, 1, 0]
     assert [(line.name, line.run, line.status) for line in other.ledger.entries(run="shared")] == [
         ("ann", "shared", 303)

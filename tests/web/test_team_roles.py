@@ -22,7 +22,7 @@ from proctor_web.site import operations, pages
 from proctor_web.site import site as app_of
 from proctor_web.team import pages as team_pages
 from proctor_web.users.database import InFile, open_database
-from proctor_web.users.ledger import Entry, Ledger, Pass, Person
+from proctor_web.users.ledger import AuditEntry, Ledger, Pass, Person
 from proctor_web.users.roles import ROLES, Role, is_enough, read_grants, role_needed
 
 ADMIN = {
@@ -284,7 +284,7 @@ def test_the_log_says_who_changed_what_on_which_run_and_holds_no_secret(site: Te
 
 def test_a_run_is_found_in_the_log_whichever_store_it_is_in() -> None:
     ledger = Ledger(InFile())
-    line = Entry(name="ann", role="admin", via="login", address="::1", what="POST /runs", status=0)
+    line = AuditEntry(name="ann", role="admin", via="login", address="::1", what="POST /runs", status=0)
     for run in ("a", "a@b", "a@c", "aa@b", "A"):
         ledger.note(msgspec.structs.replace(line, id=run, run=run))
     ledger.note(line)
@@ -299,7 +299,9 @@ def test_a_run_is_found_in_the_log_whichever_store_it_is_in() -> None:
 def test_the_log_is_only_added_to(tmp_path: Path, deed: str) -> None:
     database = open_database(str(tmp_path / "runs.db"))
     ledger = Ledger(database)
-    ledger.note(Entry(id="1", at=1.0, name="a", role="admin", via="link", address="", what="x", run="", status=200))
+    ledger.note(
+        AuditEntry(id="1", at=1.0, name="a", role="admin", via="link", address="", what="x", run="", status=200)
+    )
     with pytest.raises(BadInput, match="only added to"):
         database.rows(deed)
     ledger.close()

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from proctor_web.app import app
 from proctor_web.auth import Access
 from proctor_web.guard import MOST_BYTES
-from proctor_web.reviewing.item_pages import Pages
+from proctor_web.reviewing.item_pages import ReviewPages
 from proctor_web.users.ledger import Person
 
 FORM = {**{f"score:{name}": str(score) for name, score in review_data.SCORES.items()}, "status": "approved"}
@@ -217,7 +217,7 @@ def open_site(tmp_path: Path) -> Site:
     """A review that listens on the network."""
     site = Site(review_data.write(tmp_path))
     site.access = Access(7860, ["192.0.2.7", "mybox"])
-    site.app = app(Pages(site.review, site.access).routes(), site.access, "en")
+    site.app = app(ReviewPages(site.review, site.access).routes(), site.access, "en")
     return site
 
 

@@ -12,23 +12,25 @@ from proctor.core.score import Score
 from proctor.core.tally import Case, tally
 from proctor.core.trial import Verdict
 from proctor.stats.estimate import estimate
-from proctor_benchmarks.agentdojo.summary import Cell, summarise, two_way_error, widened
+from proctor_benchmarks.agentdojo.summary import SummaryCell, summarise, two_way_error, widened
 
 SCENE = {"version": "v1.2.2", "suite": "s"}
 
 
-def grid(source: random.Random, users: int = 20, injections: int = 8) -> list[Cell]:
+def grid(source: random.Random, users: int = 20, injections: int = 8) -> list[SummaryCell]:
     """Make 0/1 values of which half of the variance is that of the injections, and some that of the users."""
     hard = [source.random() for _ in range(injections)]
     able = [source.uniform(-0.2, 0.2) for _ in range(users)]
     return [
-        Cell(user=f"s/{user}", injection=f"s/{injection}", value=float(source.random() < hard[injection] + able[user]))
+        SummaryCell(
+            user=f"s/{user}", injection=f"s/{injection}", value=float(source.random() < hard[injection] + able[user])
+        )
         for user in range(users)
         for injection in range(injections)
     ]
 
 
-def one_way(cells: list[Cell]) -> Estimate:
+def one_way(cells: list[SummaryCell]) -> Estimate:
     cases = [Case(cluster=cell.user, values=(cell.value,), planned=1, points=cell.value, out_of=1) for cell in cells]
     return estimate("x", tally(cases))
 
@@ -49,7 +51,9 @@ def test_the_interval_covers_the_rate_over_other_injections_and_by_user_alone_do
 
 
 def test_the_error_is_no_smaller_than_by_either_side() -> None:
-    cells = [Cell(user=f"s/{u}", injection=f"s/{i}", value=float((u + i) % 2)) for u in range(4) for i in range(4)]
+    cells = [
+        SummaryCell(user=f"s/{u}", injection=f"s/{i}", value=float((u + i) % 2)) for u in range(4) for i in range(4)
+    ]
     error, clusters = two_way_error(cells)
     assert (error, clusters) == (0.0, 4)
 

@@ -13,7 +13,7 @@ from proctor.core.task import Store
 from proctor.core.trial import INFRASTRUCTURE
 from proctor.reports.words import ReportWords
 from proctor_ci.firing import Fired
-from proctor_ci.trends import StoredRun, TrendShift, find_shifts
+from proctor_ci.trends import TrendRun, TrendShift, find_shifts
 from proctor_ci.watch_file import WatchRule
 
 Kind = Literal["failures", "infrastructure", "gate", "fall", "judge", "spend"]
@@ -184,7 +184,7 @@ def _like(run: Run) -> list[RunRecord]:
 
 def _new(records: Sequence[RunRecord], began: float, store: Store, runs_per_alarm: float) -> Iterator[TrendShift]:
     fresh = {record.id for record in records if record.created >= began}
-    shifts = find_shifts([StoredRun(store, record) for record in records], runs_per_alarm)
+    shifts = find_shifts([TrendRun(store, record) for record in records], runs_per_alarm)
     return (shift for shift in shifts if shift.found in fresh)
 
 

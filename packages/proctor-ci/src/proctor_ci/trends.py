@@ -155,7 +155,7 @@ class TrendRuns(NamedTuple, Generic[R]):
     baseline: R | None
 
 
-class StoredRun(NamedTuple):
+class TrendRun(NamedTuple):
     """A run of a store, by its id."""
 
     store: Store
@@ -185,10 +185,8 @@ def trends(
         BadInput: no run of this task, or of this agent, has ended; the nearest name is suggested.
     """
     opened = open_existing(store)
-    runs = sorted((StoredRun(opened, record) for record in opened.runs()), key=lambda run: -run.record.created)
-    chosen = choose(
-        runs, task, agent, last, baseline, lambda name: StoredRun(opened, find_against(opened, name).record)
-    )
+    runs = sorted((TrendRun(opened, record) for record in opened.runs()), key=lambda run: -run.record.created)
+    chosen = choose(runs, task, agent, last, baseline, lambda name: TrendRun(opened, find_against(opened, name).record))
     if not chosen.shown:
         if task and chosen.trend.task not in chosen.trend.tasks:
             raise unknown("task with a run that ended", task, chosen.trend.tasks, paths=False)

@@ -20,7 +20,7 @@ from proctor.i18n import speak
 from proctor.reports.render import environment
 from proctor.reports.words import ReportWords
 from proctor.runtime.visible import visible
-from proctor_web.auth import Access, Session
+from proctor_web.auth import Access, WebSession
 from proctor_web.failures import failure, is_for_adk, is_for_programs
 from proctor_web.guard import MOST_BYTES_BY_PATH, Guard, unanswered
 from proctor_web.markup import show
@@ -107,7 +107,7 @@ def full_address(request: Request) -> str:
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
     """Render a template in the language of the reader."""
     lang: str = request.state.lang
-    session: Session | None = getattr(request.state, "session", None)
+    session: WebSession | None = getattr(request.state, "session", None)
     workspace: Workspace | None = request.app.state.workspace
     text = (
         _environment()
@@ -171,7 +171,7 @@ def _message(request: Request, status: int, said: Sentence) -> Response:
         return failure(status, speak(said, request.state.lang))
     if is_for_adk(request.url.path):
         return JSONResponse({"detail": speak(said, request.state.lang)}, status)
-    session: Session | None = getattr(request.state, "session", None)
+    session: WebSession | None = getattr(request.state, "session", None)
     sees_all = request.app.state.workspace is not None and session is not None and not session.person.only
     return page(request, "app_message.html.jinja" if sees_all else "message.html.jinja", status=status, said=said)
 

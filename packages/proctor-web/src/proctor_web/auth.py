@@ -19,7 +19,7 @@ MOST_FIELDS = 2_000
 TYPED = "_typed"  # the end of a field that is typed where no choice of a list is taken
 
 
-class Session(NamedTuple):
+class WebSession(NamedTuple):
     """A browser that came in; `csrf` is in every form it is sent."""
 
     person: Person
@@ -121,7 +121,7 @@ class Access:
         granted = self._grants.role(name, groups)
         return None if granted is None else lesser(granted, most)
 
-    def session(self, headers: Headers, client: str = "") -> Session | None:
+    def session(self, headers: Headers, client: str = "") -> WebSession | None:
         """Return the session of a request; a program with a token has no `csrf`, as no browser sends its token by itself."""
         token = bearer(headers)
         if token is not None:
@@ -136,12 +136,12 @@ class Access:
         """Return the user that a login proxy names, who may have no role."""
         return self._login_proxy.user(headers, client) if self._login_proxy is not None else None
 
-    def _granted(self, found: Pass | None) -> Session | None:
+    def _granted(self, found: Pass | None) -> WebSession | None:
         """Return the session of a pass, with the role that is granted now: it may have changed since the login."""
         if found is None:
             return None
         role = found.role if found.groups is None else self.role(found.name, found.groups, found.role)
-        return None if role is None else Session(_person_of(found, role), found.csrf)
+        return None if role is None else WebSession(_person_of(found, role), found.csrf)
 
 
 def _pass_of(person: Person, **more: str) -> Pass:
@@ -164,8 +164,8 @@ def bearer(headers: Headers) -> str | None:
     return token.strip() if kind.lower() == "bearer" else None
 
 
-def session_of(request: Request) -> Session:
-    session: Session = request.state.session
+def session_of(request: Request) -> WebSession:
+    session: WebSession = request.state.session
     return session
 
 

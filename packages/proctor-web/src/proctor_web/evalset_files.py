@@ -4,7 +4,7 @@ For other pages, which name a file by its path inside the folder (`shop/prices.e
 
     list_sets(folder)                                  what is there, also files that cannot be read, and why
     new_set(folder, file, set_id=..., name=...)        an empty set
-    open_set(folder, file)                             an `Opened`: the set, and the digest to send back
+    open_set(folder, file)                             an `OpenedEvalset`: the set, and the digest to send back
     save_case(folder, file, case)                      one more case; a free id is chosen, a missing file is made
     save_case(folder, file, case, case_id="a", expected_digest=digest)   in place of the case "a"
     folder_of(workspace)                               the folder of a workspace; `NotFound` where it has none
@@ -73,7 +73,7 @@ class SetFile(msgspec.Struct, frozen=True, kw_only=True):
     problem: Sentence | None = None
 
 
-class Opened(msgspec.Struct, frozen=True, kw_only=True):
+class OpenedEvalset(msgspec.Struct, frozen=True, kw_only=True):
     """A file that was read."""
 
     file: str
@@ -100,7 +100,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     copy: str = ""
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class EvalsetEdit(msgspec.Struct, frozen=True, kw_only=True):
     """A change that can be taken back while the file is what it made of it."""
 
     number: int
@@ -116,7 +116,7 @@ class History:
     """The last changes made here, of all files; `workspace.kept(History.of)`."""
 
     def __init__(self) -> None:
-        self._steps: list[Step] = []
+        self._steps: list[EvalsetEdit] = []
         self._count = 0
 
     @classmethod
@@ -127,17 +127,19 @@ class History:
     def add(self, path: Path, what: Sentence, by: str, before: bytes, after: str) -> None:
         """Record a change; the oldest changes are dropped."""
         self._count += 1
-        step = Step(number=self._count, file=str(path), what=what, by=by, at=time.time(), before=before, after=after)
+        step = EvalsetEdit(
+            number=self._count, file=str(path), what=what, by=by, at=time.time(), before=before, after=after
+        )
         self._steps = [*self._steps, step][-STEPS_KEPT:]
         while sum(len(one.before) for one in self._steps) > BYTES_KEPT:
             self._steps = self._steps[1:]
 
-    def last(self, opened: Opened) -> Step | None:
+    def last(self, opened: OpenedEvalset) -> EvalsetEdit | None:
         """Return the change that made the file what it is; None if something else did."""
         of_file = (step for step in reversed(self._steps) if step.file == str(opened.path))
         return next((step for step in of_file if step.after == opened.digest), None)
 
-    def remove(self, step: Step) -> None:
+    def remove(self, step: EvalsetEdit) -> None:
         """Forget a change that was taken back."""
         self._steps = [one for one in self._steps if one.number != step.number]
 
@@ -194,7 +196,7 @@ def list_sets(folder: Path) -> list[SetFile]:
     return found
 
 
-def open_set(folder: Path, file: str) -> Opened:
+def open_set(folder: Path, file: str) -> OpenedEvalset:
     """Read a file; one that was not changed since it was read last is not read again.
 
     Raises:
@@ -203,10 +205,10 @@ def open_set(folder: Path, file: str) -> Opened:
     """
     path, about = _stat(folder, file)
     loaded = _loaded(path, file, about.st_mtime_ns, about.st_size, about.st_ino)
-    return Opened(file=file, path=path, loaded=loaded)
+    return OpenedEvalset(file=file, path=path, loaded=loaded)
 
 
-def open_to_change(folder: Path, file: str) -> Opened:
+def open_to_change(folder: Path, file: str) -> OpenedEvalset:
     """Read a file as it is at this moment, with its bytes.
 
     Raises:
@@ -214,10 +216,10 @@ def open_to_change(folder: Path, file: str) -> Opened:
     """
     path, _ = _stat(folder, file)
     data = file_bytes(path)
-    return Opened(file=file, path=path, data=data, loaded=_parse(data, file))
+    return OpenedEvalset(file=file, path=path, data=data, loaded=_parse(data, file))
 
 
-def new_set(folder: Path, file: str, *, set_id: str = "", name: str = "", description: str = "") -> Opened:
+def new_set(folder: Path, file: str, *, set_id: str = "", name: str = "", description: str = "") -> OpenedEvalset:
     """Write a set without cases; folders of its path are made.
 
     Raises:
@@ -239,7 +241,7 @@ def new_set(folder: Path, file: str, *, set_id: str = "", name: str = "", descri
     return open_set(folder, file)
 
 
-def find_case(opened: Opened, case_id: str) -> EvalCase:
+def find_case(opened: OpenedEvalset, case_id: str) -> EvalCase:
     """Return a case.
 
     Raises:
@@ -437,7 +439,7 @@ def _make_folder(path: Path, file: str) -> None:
         raise BadInput("{path} cannot be written: {error}.", path=file, error=error.strerror or error) from None
 
 
-def _check(opened: Opened, needed: Sequence[str], expected: str | None) -> None:
+def _check(opened: OpenedEvalset, needed: Sequence[str], expected: str | None) -> None:
     """Refuse a change of what is not what it was.
 
     Raises:
@@ -451,7 +453,7 @@ def _check(opened: Opened, needed: Sequence[str], expected: str | None) -> None:
         raise _conflict(opened, theirs)
 
 
-def _conflict(opened: Opened, theirs: EvalCase | None) -> Conflict:
+def _conflict(opened: OpenedEvalset, theirs: EvalCase | None) -> Conflict:
     conflict = Conflict("{file} was changed by someone else meanwhile; nothing was written.", file=opened.file)
     conflict.theirs = theirs
     conflict.digest = opened.digest

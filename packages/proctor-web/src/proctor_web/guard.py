@@ -22,9 +22,9 @@ from proctor.core.sentence import Sentence, say
 from proctor.i18n import LANGUAGES, speak
 from proctor.runtime.visible import visible
 from proctor_web.attempts import Attempts
-from proctor_web.auth import MOST_FIELDS, Access, Session, bearer, cookies_of, is_ours
+from proctor_web.auth import MOST_FIELDS, Access, WebSession, bearer, cookies_of, is_ours
 from proctor_web.failures import API, failure, is_for_programs
-from proctor_web.users.audit import Record, note_entry
+from proctor_web.users.audit import AuditRecord, note_entry
 from proctor_web.users.database import LedgerFailed
 from proctor_web.users.roles import ROLE_NAMES, SAFE_METHODS, is_about_passes, is_enough, role_needed
 
@@ -117,7 +117,7 @@ class Guard:
                 answer.headers["connection"] = "close"  # what is left of the body is not waited for
             await answer(scope, receive, send_guarded)
             return
-        session: Session | None = scope["state"].get("session")
+        session: WebSession | None = scope["state"].get("session")
         if session is not None and session.csrf:  # a browser
             chosen = _choices(scope)
         read = False
@@ -189,11 +189,11 @@ class Guard:
             return self._refusal(scope, 408, say("The request took too long.")), b""
         return self._answer_to_write(scope, body), body
 
-    async def _note(self, scope: "Scope", answer: Response | None) -> tuple[Response | None, Record | None]:
+    async def _note(self, scope: "Scope", answer: Response | None) -> tuple[Response | None, AuditRecord | None]:
         """Begin the line of a write in the audit log; what cannot be noted is not done."""
-        if not self._access.ledger.is_shared or not Record.is_needed(scope):
+        if not self._access.ledger.is_shared or not AuditRecord.is_needed(scope):
             return answer, None
-        record = Record(self._access.ledger, scope)
+        record = AuditRecord(self._access.ledger, scope)
         try:
             await run_in_threadpool(record.begin, answer.status_code if answer is not None else 0)
         except LedgerFailed as error:
@@ -274,7 +274,7 @@ class Guard:
         return self._refusal(scope, 401, why)
 
     def _answer_to_write(self, scope: "Scope", body: bytes) -> Response | None:
-        session: Session | None = scope["state"].get("session")
+        session: WebSession | None = scope["state"].get("session")
         if scope["method"] in SAFE_METHODS or session is None:
             return None
         if self._read_only and not is_about_passes(scope["method"], scope["path"]):

@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput, ProctorError
 if TYPE_CHECKING:
     from proctor.core.task import Agent
     from proctor.core.trajectory import Step
-    from proctor_adapters.evalsets.recording import Heard
+    from proctor_adapters.evalsets.recording import HeardSession
 
 COMMANDS = ("/save", "/new", "/drop", "/quit")
 FILE = click.Path(path_type=Path)
@@ -100,7 +100,7 @@ class AgentChat:
         self._begin = begin
         self._held = AsyncExitStack()  # what lasts as long as the talk
         self._open = AsyncExitStack()  # and as the conversation
-        self._heard: Heard | None = None
+        self._heard: HeardSession | None = None
         self._saved: str | None = None
         self._kept = 0
 
@@ -144,14 +144,14 @@ class AgentChat:
             steps = await self._heard.send(Turn(messages=(Message.of("user", text),)))
         _show(steps)
 
-    async def _open_session(self) -> "Heard":
+    async def _open_session(self) -> "HeardSession":
         from proctor.core.sample import Sample
         from proctor_adapters.evalsets.noun import as_json
-        from proctor_adapters.evalsets.recording import Heard
+        from proctor_adapters.evalsets.recording import HeardSession
 
         meta = {"session": as_json(self._begin)} if self._begin is not None else {}
         sample = Sample(id="chat", turns=(), meta=meta)
-        return Heard(await self._open.enter_async_context(self._agent.open(sample, None)))
+        return HeardSession(await self._open.enter_async_context(self._agent.open(sample, None)))
 
     async def _finish(self, *, keep: bool = True) -> None:
         """End the conversation; it is kept if there is a file, and what was said since is not in it."""

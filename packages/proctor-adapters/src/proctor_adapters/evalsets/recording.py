@@ -114,14 +114,14 @@ class Recorder:
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
         """Open the agent's own conversation and record it."""
         async with self._agent.open(sample, environment) as session:
-            heard = Heard(session)
+            heard = HeardSession(session)
             yield heard
         if heard.played and not any(step.stop == "step_limit" for _, steps in heard.played for step in steps):
             case = case_of(sample.id, heard.played, session_input(sample.known.session))
             await in_thread(partial(save_case, self._path, case))
 
 
-class Heard:
+class HeardSession:
     """A session that is listened to; `played` are its turns so far."""
 
     def __init__(self, session: Session) -> None:

@@ -118,7 +118,7 @@ def _final(trial: Trial, statuses: Sequence[int]) -> int:
     return FAILED if FAILED in statuses else PASSED if PASSED in statuses else NOT_EVALUATED
 
 
-class _Metric(msgspec.Struct, frozen=True):
+class _AdkMetric(msgspec.Struct, frozen=True):
     """What one metric said of an attempt, and of each of its turns."""
 
     overall: dict[str, Any]
@@ -127,7 +127,7 @@ class _Metric(msgspec.Struct, frozen=True):
     details: Sequence[Mapping[str, Any]] = ()
 
 
-def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
+def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_AdkMetric]:
     turns = [turn for turn in case.turns if turn.attempt == trial.attempt]
     metrics = []
     for metric in case.metrics:
@@ -150,11 +150,11 @@ def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
         result = _result(metric.name, criterion, average, status, overall)
         if function := sample.meta.get(KEY, {}).get("metrics", {}).get(metric.name, {}).get("function"):
             result["custom_function_path"] = function
-        metrics.append(_Metric(result, scores, statuses, details))
+        metrics.append(_AdkMetric(result, scores, statuses, details))
     return [*metrics, *_informational(trial, turns)]
 
 
-def _informational(trial: Trial, turns: Sequence[TurnOutcome]) -> Iterator[_Metric]:
+def _informational(trial: Trial, turns: Sequence[TurnOutcome]) -> Iterator[_AdkMetric]:
     """Yield what google-adk 2.13 reports of every turn: numbers without a threshold, the mean over turns for the case.
 
     Their status is NOT_EVALUATED: the one of 2.13, INFORMATIONAL, would keep earlier releases from reading the file.
@@ -172,7 +172,7 @@ def _informational(trial: Trial, turns: Sequence[TurnOutcome]) -> Iterator[_Metr
     for name, scores in values.items():
         known = [score for score in scores if score is not None]
         average = mean(known) if known else None
-        yield _Metric(_result(name, {}, average, NOT_EVALUATED), scores, [NOT_EVALUATED] * len(scores))
+        yield _AdkMetric(_result(name, {}, average, NOT_EVALUATED), scores, [NOT_EVALUATED] * len(scores))
 
 
 def _details(points: Mapping[str, float]) -> dict[str, object]:
@@ -197,7 +197,7 @@ def _result(
     }
 
 
-def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Sequence[_Metric]) -> dict[str, object]:
+def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Sequence[_AdkMetric]) -> dict[str, object]:
     known = sample.known.invocations
     invocation_id = known[place].invocation_id if place < len(known) else ""
     asked = {"role": "user", "parts": [{"text": message.text} for message in turn.messages]}

@@ -24,7 +24,7 @@ from proctor_adapters.imports._source import ImportSource
 from proctor_adapters.imports._values import by_name, scores, seconds, tags, usage
 
 
-class _Metric(msgspec.Struct, frozen=True):
+class _DeepevalMetric(msgspec.Struct, frozen=True):
     name: str
     score: Any = None
     success: bool | None = None
@@ -42,7 +42,7 @@ class _Case(msgspec.Struct, frozen=True, rename="camel"):
     turns: list[dict[str, Any]] | None = None
     tools_called: list[dict[str, Any]] | None = None
     expected_tools: list[dict[str, Any]] | None = None
-    metrics_data: list[_Metric] | None = None
+    metrics_data: list[_DeepevalMetric] | None = None
     metadata: dict[str, Any] | None = None
     token_cost: Any = None
     input_token_count: Any = None
@@ -135,7 +135,7 @@ def _steps(case: _Case) -> tuple[Step, ...]:
     return (*found, Step(message=Message(role="assistant", parts=(Text(text=answer),)))) if answer else tuple(found)
 
 
-def _scores(metrics: Sequence[_Metric], how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(metrics: Sequence[_DeepevalMetric], how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     for metric in metrics:
         value = None if metric.error else metric.score
         reason = metric.error or metric.reason or ""

@@ -49,14 +49,14 @@ class _Feedback(msgspec.Struct, frozen=True):
     comment: str | None = None
 
 
-class _Results(msgspec.Struct, frozen=True):
+class _LangsmithResults(msgspec.Struct, frozen=True):
     results: list[_Feedback] = []
 
 
-class _Row(msgspec.Struct, frozen=True):
+class _LangsmithRow(msgspec.Struct, frozen=True):
     run: _Run
     example: _Example
-    evaluation_results: _Results = _Results()
+    evaluation_results: _LangsmithResults = _LangsmithResults()
 
 
 def knows(source: ImportSource) -> bool:
@@ -68,7 +68,7 @@ def knows(source: ImportSource) -> bool:
 
 
 def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
-    named = None if source.is_csv else next(source.records(_Row), None)
+    named = None if source.is_csv else next(source.records(_LangsmithRow), None)
     return [
         ForeignRun(
             format="langsmith",
@@ -81,7 +81,7 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
 
 @number_attempts
 def _of_rows(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
-    for row in source.records(_Row):
+    for row in source.records(_LangsmithRow):
         run, example = row.run, row.example
         outcome, failure = outcome_of(run.error)
         yield ForeignTrial(
@@ -98,7 +98,7 @@ def _of_rows(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
         )
 
 
-def _scores(results: _Results, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(results: _LangsmithResults, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     for result in results.results:
         yield from scores(
             result.key, result.value if result.score is None else result.score, how.scales, reason=result.comment or ""

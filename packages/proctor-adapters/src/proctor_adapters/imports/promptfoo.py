@@ -30,7 +30,7 @@ ERROR = 2  # ResultFailureReason of promptfoo's types
 MOST_RUNS = 200
 
 
-class _Result(msgspec.Struct, frozen=True, rename="camel"):
+class _PromptfooResult(msgspec.Struct, frozen=True, rename="camel"):
     provider: Any = None
     prompt: dict[str, Any] = {}
     prompt_idx: int = 0
@@ -60,7 +60,7 @@ class _Summary(msgspec.Struct, frozen=True):
     prompts: list[dict[str, Any]] = []
 
 
-class _File(msgspec.Struct, frozen=True, rename="camel"):
+class _PromptfooFile(msgspec.Struct, frozen=True, rename="camel"):
     results: _Summary
     eval_id: str | None = None
     config: dict[str, Any] | None = None
@@ -72,7 +72,7 @@ def knows(source: ImportSource) -> bool:
 
 def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     """Return a run for each provider and prompt, so that they can be compared."""
-    file = None if source.is_lines else source.document(_File)
+    file = None if source.is_lines else source.document(_PromptfooFile)
     agents: dict[int, tuple[str, str]] = {}
     for result in _results(source, file):
         agents.setdefault(result.prompt_idx, (result.agent, str(result.prompt.get("label") or result.prompt_idx)))
@@ -94,12 +94,12 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     ]
 
 
-def _results(source: ImportSource, file: _File | None) -> Iterator[_Result]:
+def _results(source: ImportSource, file: _PromptfooFile | None) -> Iterator[_PromptfooResult]:
     if file is None:
-        yield from source.lines(_Result)
+        yield from source.lines(_PromptfooResult)
     else:
         for index, raw in enumerate(file.results.results):
-            yield source.decode(bytes(raw), _Result, f"results.results[{index}]")
+            yield source.decode(bytes(raw), _PromptfooResult, f"results.results[{index}]")
 
 
 def _reported(prompts: list[dict[str, Any]], index: int) -> Iterator[Reported]:
@@ -113,7 +113,7 @@ def _reported(prompts: list[dict[str, Any]], index: int) -> Iterator[Reported]:
 
 
 @number_attempts
-def _trials(source: ImportSource, file: _File | None, how: LogReading, index: int) -> Iterator[ForeignTrial]:
+def _trials(source: ImportSource, file: _PromptfooFile | None, how: LogReading, index: int) -> Iterator[ForeignTrial]:
     """Yield the results of one prompt; the same test again (`--repeat`) is a further attempt."""
     id_by_test: dict[str, str] = {}
     for result in _results(source, file):
@@ -124,7 +124,7 @@ def _trials(source: ImportSource, file: _File | None, how: LogReading, index: in
             yield _trial(result, id, how)
 
 
-def _trial(one: _Result, id: str, how: LogReading) -> ForeignTrial:
+def _trial(one: _PromptfooResult, id: str, how: LogReading) -> ForeignTrial:
     test, response = one.test_case or {}, one.response or {}
     metadata = test.get("metadata")
     asked, target = one.prompt.get("raw"), _target(test)
@@ -164,7 +164,7 @@ def _target(test: Mapping[str, Any]) -> Any:
     return next((one.get("value") for one in stated if one.get("type") == "equals"), None)
 
 
-def _scores(one: _Result, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(one: _PromptfooResult, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     graded = one.grading_result or {}
     yield from scores(WHOLE, one.score, how.scales, reason=text_of(graded.get("reason")), passed=one.success)
     for part in mappings(graded.get("componentResults")):

@@ -36,7 +36,7 @@ TWO_WAY = "t, clustered by user task and injection task"
 _OFFICIAL = ((UTILITY, CLEAN, "utility"), (UTILITY, ATTACKED, "utility_under_attack"), (ATTACK, ATTACKED, "attack_success_rate"), (UTILITY, ALONE, "injection_task_utility"))  # fmt: skip
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True):
+class SummaryCell(msgspec.Struct, frozen=True, kw_only=True):
     """A number for one pair of a user task and an injection task."""
 
     user: str
@@ -87,15 +87,15 @@ def _values(judged: Judged) -> tuple[Mapping[Key, float], Sentence | str]:
     return {key: fmean(several) for key, several in scores.items()}, note
 
 
-def _cells(values: Mapping[Key, float], scorer: str, suite: str) -> list[Cell]:
+def _cells(values: Mapping[Key, float], scorer: str, suite: str) -> list[SummaryCell]:
     return [
-        Cell(user=f"{of}/{user}", injection=f"{of}/{injection}", value=value)
+        SummaryCell(user=f"{of}/{user}", injection=f"{of}/{injection}", value=value)
         for (name, setting, of, user, injection), value in values.items()
         if (name, setting) == (scorer, ATTACKED) and suite in ("", of)
     ]
 
 
-def widened(one: Estimate, cells: Sequence[Cell]) -> Estimate:
+def widened(one: Estimate, cells: Sequence[SummaryCell]) -> Estimate:
     """Return the estimate of a share, whose error is clustered by user task, with the error clustered both ways."""
     if one.value is None or not one.standard_error or len(cells) < 2:
         return one
@@ -117,7 +117,7 @@ def widened(one: Estimate, cells: Sequence[Cell]) -> Estimate:
     )
 
 
-def two_way_error(cells: Sequence[Cell]) -> tuple[float, int]:
+def two_way_error(cells: Sequence[SummaryCell]) -> tuple[float, int]:
     """Return the standard error of the mean clustered both ways, and the smaller number of clusters.
 
     >>> grid = [Cell(user=u, injection=i, value=float(i == "easy")) for u in "abcd" for i in ("easy", "hard", "odd")]
@@ -132,7 +132,7 @@ def two_way_error(cells: Sequence[Cell]) -> tuple[float, int]:
     return math.sqrt(max(squares, by_user**2, by_injection**2)), min(len(set(users)), len(set(injections)))
 
 
-def _error(cells: Sequence[Cell], clusters: Iterable[object]) -> float:
+def _error(cells: Sequence[SummaryCell], clusters: Iterable[object]) -> float:
     mean = fmean(cell.value for cell in cells)
     residuals: dict[object, float] = defaultdict(float)
     for cell, cluster in zip(cells, clusters, strict=True):

@@ -10,7 +10,7 @@ import threading
 import warnings
 from typing import Any
 
-from proctor.chat.arithmetic import Refused, evaluate
+from proctor.chat.arithmetic import ExpressionRefused, evaluate
 from proctor.core.sentence import Sentence, say
 from proctor_benchmarks.bfcl.calls import Call, Undecodable, show
 
@@ -39,7 +39,7 @@ def decode(text: str) -> list[Call]:
         raise Undecodable(_syntax(error)) from None
     except (RecursionError, MemoryError):
         raise Undecodable(say("The output is nested too deeply.")) from None
-    except Refused as error:
+    except ExpressionRefused as error:
         raise Undecodable(
             say("A value of the output is more than plain arithmetic ({error}), and code is not run.", error=error)
         ) from None

@@ -107,7 +107,7 @@ class HumanVerificationUI:
         with needs("web", "HumanVerificationUI.launch"):
             from proctor_web.app import app
             from proctor_web.auth import Access
-            from proctor_web.reviewing.item_pages import Pages
+            from proctor_web.reviewing.item_pages import ReviewPages
             from proctor_web.serving import PORT, listen, serve
             from proctor_web.users.ledger import Person
         self._review.check_writable()
@@ -115,7 +115,7 @@ class HumanVerificationUI:
         port: int = on.getsockname()[1]
         access = Access(port)
         print(f"http://127.0.0.1:{port}{access.link(Person(name=self._reviewer))}")
-        serve(app(Pages(self._review, access).routes(), access, language()), on)
+        serve(app(ReviewPages(self._review, access).routes(), access, language()), on)
 
     @property
     def _reviewer(self) -> str:

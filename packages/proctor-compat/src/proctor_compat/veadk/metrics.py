@@ -25,7 +25,7 @@ from proctor.models.named import model
 from proctor.trajectory_matching.adk_rules import mean
 from proctor.trajectory_matching.assignment import best
 from proctor.trajectory_matching.call_order import in_sequence
-from proctor_judging.judges.deepeval import Calls, PlayedTurn, played
+from proctor_judging.judges.deepeval import Calls, DeepevalTurn, played
 from proctor_judging.judges.rubric import RubricJudge, made
 
 
@@ -147,7 +147,7 @@ class GEval(_Metric):
             found.append((score.value, score.reason))
         return self._score(found)
 
-    def _item(self, turn: PlayedTurn) -> dict[str, str] | Unscored:
+    def _item(self, turn: DeepevalTurn) -> dict[str, str] | Unscored:
         texts = {
             "input": turn.asked,
             "actual_output": turn.answer,

@@ -12,7 +12,7 @@ import msgspec
 
 from proctor.core.sample import Sample, ToolResult
 from proctor.core.trajectory import Step, Trajectory
-from proctor_judging.judges.deepeval import PlayedTurn, played
+from proctor_judging.judges.deepeval import DeepevalTurn, played
 
 SAME = (
     "Does the answer say the same as the reference answer? Wording, order and politeness are free; facts, figures and units "
@@ -106,7 +106,9 @@ def items_of(metric: str, criterion: Criterion, sample: Sample, trajectory: Traj
     ]
 
 
-def _of_turn(metric: str, criterion: Criterion, trajectory: Trajectory, place: int, turn: PlayedTurn) -> dict[str, str]:
+def _of_turn(
+    metric: str, criterion: Criterion, trajectory: Trajectory, place: int, turn: DeepevalTurn
+) -> dict[str, str]:
     """Return what the judge is shown of a turn; nothing where there is nothing to compare with."""
     calls = "\n".join(
         f"{name}({json.dumps(arguments, ensure_ascii=False, default=str)}) -> {result or ''}"
@@ -138,7 +140,7 @@ def _properties(metric: str, criterion: Criterion, sample: Sample, place: int) -
     return found
 
 
-def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: PlayedTurn) -> Iterator[AdkItem]:
+def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: DeepevalTurn) -> Iterator[AdkItem]:
     """Yield the sentences of the answer, and of what was said before it if asked for, each with what was known by then."""
     steps = _steps(trajectory, place)
     spoken = [number for number, step in enumerate(steps) if step.message.role == "assistant" and step.message.text]
@@ -161,7 +163,7 @@ def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: P
             )
 
 
-def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[PlayedTurn]) -> list[list[AdkItem]]:
+def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[DeepevalTurn]) -> list[list[AdkItem]]:
     """Return for each turn what the user said; with the last one, that the conversation ends after it."""
     scenario = sample.known.scenario
     if scenario is None or not turns:
@@ -176,7 +178,7 @@ def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[PlayedTurn]) 
 
 
 def _next_words(
-    criterion: Criterion, scenario: Mapping[str, object], turns: Sequence[PlayedTurn], words: str, *, part: int
+    criterion: Criterion, scenario: Mapping[str, object], turns: Sequence[DeepevalTurn], words: str, *, part: int
 ) -> AdkItem:
     persona = json.dumps(scenario.get("user_persona"), ensure_ascii=False, default=str)
     said = "\n".join(f"user: {turn.asked}\nagent: {turn.answer}" for turn in turns)

@@ -40,7 +40,7 @@ Calls = Sequence[tuple[str, Mapping[str, Any] | None, str | None]]  # name, argu
 REASON_CHARACTERS = 2_000
 
 
-class PlayedTurn(msgspec.Struct, frozen=True, kw_only=True):
+class DeepevalTurn(msgspec.Struct, frozen=True, kw_only=True):
     """One turn: its input, its output, and the expected output or None."""
 
     asked: str
@@ -194,7 +194,7 @@ class DeepEvalScorer:
         )
 
 
-def played(sample: Sample, trajectory: Trajectory) -> list[PlayedTurn]:
+def played(sample: Sample, trajectory: Trajectory) -> list[DeepevalTurn]:
     """Return every turn as it was played, those of a simulated user too; the sample's target is that of the last turn unless turns have their own."""
     turns = turns_of(sample, trajectory)
     references = [turn.reference for turn in turns]
@@ -204,7 +204,7 @@ def played(sample: Sample, trajectory: Trajectory) -> list[PlayedTurn]:
     for index, (turn, reference) in enumerate(zip(turns, references, strict=True)):
         expected = expectation.expected_of(reference)
         played_turns.append(
-            PlayedTurn(
+            DeepevalTurn(
                 asked="\n".join(message.text for message in turn.messages if message.role == "user" and message.text),
                 answer=expectation.answer(trajectory, index),
                 calls=tuple(_calls([step.message for step in trajectory.steps if step.turn == index])),
@@ -231,7 +231,7 @@ def _arguments(call: ToolCall) -> Mapping[str, Any] | None:
     return None if call.raw.strip() in ("", "null") else {"": call.raw}
 
 
-def _case(turns: Sequence[PlayedTurn], place: int, sample: Sample) -> "LLMTestCase":
+def _case(turns: Sequence[DeepevalTurn], place: int, sample: Sample) -> "LLMTestCase":
     from deepeval.test_case import LLMTestCase
 
     turn = turns[place]
@@ -247,7 +247,7 @@ def _case(turns: Sequence[PlayedTurn], place: int, sample: Sample) -> "LLMTestCa
     )
 
 
-def _conversation(turns: Sequence[PlayedTurn], sample: Sample) -> "ConversationalTestCase":
+def _conversation(turns: Sequence[DeepevalTurn], sample: Sample) -> "ConversationalTestCase":
     from deepeval.test_case import ConversationalTestCase, Turn
 
     said = []
@@ -266,7 +266,7 @@ def _tools(calls: Calls) -> list[Any]:
     ]
 
 
-def _history(before: Sequence[PlayedTurn]) -> list[str] | None:
+def _history(before: Sequence[DeepevalTurn]) -> list[str] | None:
     """Return what was said before, as it went and as it was expected; VeADK's two lines."""
     if not before:
         return None

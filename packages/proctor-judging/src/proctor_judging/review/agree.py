@@ -144,7 +144,7 @@ def agree(
     return agreement
 
 
-class _Judged(msgspec.Struct, frozen=True, kw_only=True):
+class _JudgedItem(msgspec.Struct, frozen=True, kw_only=True):
     """A scorer of a run with what it said, and what people said of its verdicts in the web app."""
 
     run: Run
@@ -174,7 +174,7 @@ def _scale(runs: Iterable[Run]) -> Scale | None:
     return None
 
 
-def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_Judged]:
+def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_JudgedItem]:
     names = list(run.record.scorers)
     if scorer is not None and scorer not in names:
         raise BadInput(
@@ -193,7 +193,7 @@ def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_Judged]:
         kept = [label for label in run.store.annotations(run.id, kind="label") if label.name == name]
         rated = calibrate.of_verdicts(_with_the_same_attempts(run.verdicts(scorer=name), kept), rater, scale)
         found.append(
-            _Judged(
+            _JudgedItem(
                 run=run,
                 scorer=name,
                 name=rater,
@@ -296,7 +296,7 @@ def _check_texts(run: Run, digests: Mapping[str, str]) -> None:
 
 
 def _held(
-    judged: _Judged,
+    judged: _JudgedItem,
     people: Sequence[Rated],
     together: Sequence[Rated],
     scale: Scale,
@@ -345,7 +345,7 @@ def _held(
     )
 
 
-def _keep(judged: _Judged, held: AgreedScorer) -> None:
+def _keep(judged: _JudgedItem, held: AgreedScorer) -> None:
     """Note with the run how its judge compares with people; its estimates say it from then on."""
     if judged.about is None or not held.rows:
         return

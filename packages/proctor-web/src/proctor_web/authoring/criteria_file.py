@@ -51,7 +51,7 @@ class MetricChoice(msgspec.Struct, frozen=True, kw_only=True):
     samples: Annotated[int, msgspec.Meta(ge=1, le=50)] | None = None
 
 
-class MetricRow(msgspec.Struct, frozen=True, kw_only=True):
+class CriterionRow(msgspec.Struct, frozen=True, kw_only=True):
     """A metric that can be chosen, and how it is used if it is."""
 
     name: str
@@ -65,7 +65,7 @@ class CriteriaView(msgspec.Struct, frozen=True, kw_only=True):
 
     path: str
     digest: str
-    metrics: tuple[MetricRow, ...]
+    metrics: tuple[CriterionRow, ...]
     others: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     notes: tuple[Sentence, ...] = ()
@@ -141,7 +141,7 @@ def _view(folder: Path, path: Path) -> CriteriaView:
         path=path.relative_to(root).as_posix(),
         digest=digest_bytes(data) if data else "",
         metrics=tuple(
-            MetricRow(
+            CriterionRow(
                 name=name, about=about, needs_judge=name in criteria.JUDGED, chosen=_choice(name, entries.get(name))
             )
             for name, about in ABOUT.items()

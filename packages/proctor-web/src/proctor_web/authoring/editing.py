@@ -13,7 +13,7 @@ from proctor_adapters.evalsets.noun import as_json
 from proctor_adapters.evalsets.read import Shape, case_of
 from proctor_adapters.evalsets.schema import EvalCase, EvalSet, texts
 from proctor_web import evalset_files as files
-from proctor_web.evalset_files import History, Opened, Saved, SetFile, folder_of
+from proctor_web.evalset_files import History, OpenedEvalset, Saved, SetFile, folder_of
 from proctor_web.operations import Operation
 from proctor_web.workspace import Workspace
 
@@ -190,7 +190,7 @@ def open_set(workspace: Workspace, given: SetGiven) -> SetView:
     return view_of(workspace, opened, given)
 
 
-def view_of(workspace: Workspace, opened: Opened, given: SetGiven) -> SetView:
+def view_of(workspace: Workspace, opened: OpenedEvalset, given: SetGiven) -> SetView:
     """Return what is shown of a set that was read."""
     eval_set = opened.eval_set
     wanted = given.text.casefold()

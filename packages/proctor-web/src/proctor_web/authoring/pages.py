@@ -25,7 +25,7 @@ from proctor_web.auth import MOST_FIELDS, form, session_of
 from proctor_web.authoring import criteria_file, editing, forms, results, tools
 from proctor_web.authoring.forms import CaseForm
 from proctor_web.authoring.results import RunOfSet
-from proctor_web.evalset_files import Conflict, History, Opened, folder_of
+from proctor_web.evalset_files import Conflict, History, OpenedEvalset, folder_of
 from proctor_web.operations import convert, read, read_filter
 from proctor_web.runs import choices, permitted
 from proctor_web.workspace import Found, NotFound, Workspace
@@ -61,7 +61,7 @@ class Bases:
         """Release nothing: cases are kept in memory only."""
 
 
-class Shown(NamedTuple):
+class ShownTurn(NamedTuple):
     """What an actual turn is shown with: the response and the expected one, split where they differ."""
 
     turn: TurnOutcome
@@ -70,7 +70,7 @@ class Shown(NamedTuple):
     calls: Sequence[tuple[str, bool]]  # each as text, and if it is the one expected at its index
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class CaseAddress(msgspec.Struct, frozen=True, kw_only=True):
     """What the address of the page of a case says."""
 
     file: str
@@ -81,7 +81,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    pages = _Pages(workspace)
+    pages = _AuthoringPages(workspace)
     return [
         Route("/evalsets", pages.sets),
         Route("/evalsets", pages.writes(pages.make_set), methods=["POST"]),
@@ -99,7 +99,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     ]
 
 
-class _Pages:
+class _AuthoringPages:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
@@ -157,7 +157,7 @@ class _Pages:
             done=request.query_params.get("done", ""),
         )
 
-    def _usual_agent(self, opened: Opened, runs: Sequence[tuple[Found, RunOfSet]]) -> str:
+    def _usual_agent(self, opened: OpenedEvalset, runs: Sequence[tuple[Found, RunOfSet]]) -> str:
         """Return the agent of the last run that may be started from here, '' for none."""
         for _, run in runs[:RUNS_LOOKED_AT]:
             with suppress(BadInput):
@@ -195,7 +195,7 @@ class _Pages:
         return _to("/evalsets/set", file=file)
 
     def case(self, request: Request) -> Response:
-        place = read(request, Place)
+        place = read(request, CaseAddress)
         opened = files.open_set(folder_of(self._workspace), place.file)
         case = files.find_case(opened, place.case) if place.case else EvalCase(eval_id="", conversation=[])
         filled = forms.form_of(case)
@@ -206,7 +206,7 @@ class _Pages:
         return self._case(request, opened, place, filled, base=digest, digest=digest)
 
     def change_case(self, request: Request, fields: Mapping[str, str]) -> Response:
-        place = read(request, Place)
+        place = read(request, CaseAddress)
         opened = files.open_set(folder_of(self._workspace), place.file)
         bases = self._workspace.kept(Bases)
         current = next((eval_case for eval_case in opened.eval_set.eval_cases if eval_case.eval_id == place.case), None)
@@ -242,7 +242,7 @@ class _Pages:
         )
 
     def _save(
-        self, request: Request, place: Place, made: EvalCase, digest: str, run: Mapping[str, str] | None
+        self, request: Request, place: CaseAddress, made: EvalCase, digest: str, run: Mapping[str, str] | None
     ) -> Response:
         """Save a case, and run it alone where the fields of a run are given."""
         saved = files.save_case(
@@ -269,12 +269,14 @@ class _Pages:
             opened = files.open_set(folder_of(self._workspace), place.file)
             case = files.find_case(opened, saved.case)
             digest = self._workspace.kept(Bases).keep(case)
-            place = Place(file=place.file, case=saved.case)
+            place = CaseAddress(file=place.file, case=saved.case)
             filled = forms.form_of(case)
             return self._case(request, opened, place, filled, base=digest, digest=digest, wrong=error.sentence)
         return _to("/evalsets/case", file=place.file, case=saved.case, run=started.run, done="saved")
 
-    def _accept(self, request: Request, opened: Opened, place: Place, made: EvalCase, do: str, digest: str) -> Response:
+    def _accept(
+        self, request: Request, opened: OpenedEvalset, place: CaseAddress, made: EvalCase, do: str, digest: str
+    ) -> Response:
         """Fill the form with what the agent did; it is saved when the user saves it."""
         bases = self._workspace.kept(Bases)
         result, wrong = self._result(opened, place.case, results.runs_of(self._workspace, opened), place.run), None
@@ -293,8 +295,8 @@ class _Pages:
     def _case(
         self,
         request: Request,
-        opened: Opened,
-        place: Place,
+        opened: OpenedEvalset,
+        place: CaseAddress,
         given: CaseForm,
         *,
         base: str,
@@ -346,7 +348,7 @@ class _Pages:
         )
 
     def _result(
-        self, opened: Opened, case_id: str, runs: Sequence[tuple[Found, RunOfSet]], wanted: str = ""
+        self, opened: OpenedEvalset, case_id: str, runs: Sequence[tuple[Found, RunOfSet]], wanted: str = ""
     ) -> tuple[RunOfSet, CaseOutcome] | None:
         """Return the result of a case in the run that is wanted, else in the last one that has it."""
         for found, run in runs:
@@ -357,7 +359,7 @@ class _Pages:
         return None
 
     def _conflict(
-        self, request: Request, place: Place, given: CaseForm, made: EvalCase, error: Conflict, base: str
+        self, request: Request, place: CaseAddress, given: CaseForm, made: EvalCase, error: Conflict, base: str
     ) -> Response:
         theirs = error.theirs
         mine = dict(forms.fields_of(forms.form_of(made)))
@@ -463,7 +465,7 @@ def _advice(given: CaseForm, known: Mapping[str, tools.ToolHelp]) -> Mapping[str
     }
 
 
-def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mapping[int, Shown]:
+def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mapping[int, ShownTurn]:
     """Return the actual turns by the row they are shown next to: the same index, if the case has as many turns."""
     found = {}
     for turn in _of_attempt(outcome, attempt):
@@ -478,7 +480,7 @@ def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mappi
             )
             for index, call in enumerate(turn.calls)
         ]
-        found[turn.place] = Shown(turn, *diff_words(expected, turn.response), calls)
+        found[turn.place] = ShownTurn(turn, *diff_words(expected, turn.response), calls)
     return found
 
 

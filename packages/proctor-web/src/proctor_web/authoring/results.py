@@ -26,7 +26,7 @@ from proctor_adapters.evalsets.schema import (
 from proctor_web import evalset_files as files
 from proctor_web.authoring.editing import CaseGiven
 from proctor_web.authoring.forms import with_calls
-from proctor_web.evalset_files import History, Opened, Saved, folder_of
+from proctor_web.evalset_files import History, OpenedEvalset, Saved, folder_of
 from proctor_web.operations import Operation
 from proctor_web.runs.actions import Started, run_or_start, start_run
 from proctor_web.runs.launcher import Launcher
@@ -114,7 +114,7 @@ def case_history(workspace: Workspace, given: CaseGiven) -> list[CaseInRun]:
     return list(history_of(runs_of(workspace, opened), opened, given.case))
 
 
-def history_of(runs: Sequence[tuple[Found, RunOfSet]], opened: Opened, case_id: str) -> Iterator[CaseInRun]:
+def history_of(runs: Sequence[tuple[Found, RunOfSet]], opened: OpenedEvalset, case_id: str) -> Iterator[CaseInRun]:
     """Yield what became of a case in each of some runs."""
     for found, run in runs:
         outcome = outcome_of(found.record, found.store, sample_id(found, opened, case_id))
@@ -199,7 +199,7 @@ def is_starting(workspace: Workspace, reference: str) -> bool:
     return workspace.kept(Launcher).is_alive(store, run)
 
 
-def runs_of(workspace: Workspace, opened: Opened) -> list[tuple[Found, RunOfSet]]:
+def runs_of(workspace: Workspace, opened: OpenedEvalset) -> list[tuple[Found, RunOfSet]]:
     """Return the last runs of a file, or of a folder that it is in."""
     made = []
     for found in workspace.runs()[0]:
@@ -220,7 +220,7 @@ def runs_of(workspace: Workspace, opened: Opened) -> list[tuple[Found, RunOfSet]
     return made
 
 
-def _is_of(found: Found, opened: Opened) -> bool:
+def _is_of(found: Found, opened: OpenedEvalset) -> bool:
     """True of a run of a file, or of a folder that it is in."""
     path = _path_of(found, opened)
     if path is None:  # made in Python
@@ -228,7 +228,7 @@ def _is_of(found: Found, opened: Opened) -> bool:
     return path == opened.path or path in opened.path.parents
 
 
-def _path_of(found: Found, opened: Opened) -> Path | None:
+def _path_of(found: Found, opened: OpenedEvalset) -> Path | None:
     """Return the file or folder that a run was made of: as it was typed, from here or from the folder that the run was started in."""
     path, _ = _path(found.record.spec.task)
     if path is None or path.exists() or _digest(found, opened) is None:
@@ -238,13 +238,13 @@ def _path_of(found: Found, opened: Opened) -> Path | None:
     return next((one for one in above if typed and one.parts[-len(typed) :] == typed), path)
 
 
-def _digest(found: Found, opened: Opened) -> object:
+def _digest(found: Found, opened: OpenedEvalset) -> object:
     """Return the digest that the file had when it was run, None if the run does not know it."""
     digests: Any = found.record.provenance.get("files", {})
     return digests.get(opened.path.name) if isinstance(digests, Mapping) else None
 
 
-def sample_id(found: Found, opened: Opened, case_id: str) -> str:
+def sample_id(found: Found, opened: OpenedEvalset, case_id: str) -> str:
     """Return the sample that a case is in a run of its file, or of a folder that it is in."""
     path = _path_of(found, opened)
     if path is None or path == opened.path:
@@ -253,7 +253,7 @@ def sample_id(found: Found, opened: Opened, case_id: str) -> str:
     return f"{(inside.parent / set_id(inside)).as_posix()}/{case_id}"
 
 
-def task_of(opened: Opened, selected: Sequence[str]) -> str:
+def task_of(opened: OpenedEvalset, selected: Sequence[str]) -> str:
     """Return the task that runs some cases of a file, all if none is named.
 
     Raises:

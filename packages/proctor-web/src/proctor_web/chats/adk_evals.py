@@ -35,8 +35,8 @@ from proctor_web import evalset_files as files
 from proctor_web.authoring.criteria_file import ABOUT
 from proctor_web.authoring.results import task_of
 from proctor_web.chats import choices, service
-from proctor_web.chats.adk_sessions import Refused, answered, body, plain_body
-from proctor_web.chats.choices import Choice
+from proctor_web.chats.adk_sessions import RequestRefused, answered, body, plain_body
+from proctor_web.chats.choices import ChatAgentChoice
 from proctor_web.workspace import NotFound, Workspace
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -72,10 +72,10 @@ class RunEval(msgspec.Struct, frozen=True, kw_only=True, rename=camel):
     eval_ids: Sequence[str] = ()
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class EvalsetFolder(msgspec.Struct, frozen=True, kw_only=True):
     """Where the eval sets of an agent are: a folder, and the way from there to the agent's own."""
 
-    choice: Choice
+    choice: ChatAgentChoice
     folder: Path
     app: str
 
@@ -86,7 +86,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
             Refused: google-adk would not have such an id.
         """
         if not SET_ID.fullmatch(set_id):
-            raise Refused(400, f"Invalid eval set id `{set_id}`: letters, digits and underscores only")
+            raise RequestRefused(400, f"Invalid eval set id `{set_id}`: letters, digits and underscores only")
         return f"{self.app}{set_id}.evalset.json"
 
     @property
@@ -138,7 +138,7 @@ class AdkEvals:
         inner = given.get("evalSet") or given.get("eval_set") or {}
         set_id = request.path_params.get("set") or inner.get("eval_set_id") or inner.get("evalSetId")
         if not isinstance(set_id, str):
-            raise Refused(422, "evalSet.evalSetId is missing")
+            raise RequestRefused(422, "evalSet.evalSetId is missing")
         file = place.file(set_id)
         made = await in_thread(partial(files.new_set, place.folder, file, set_id=set_id))
         return JSONResponse(as_json(made.eval_set) if _is_new(request) else None)
@@ -162,7 +162,7 @@ class AdkEvals:
         case = service.case_of_chat(chat, asked.eval_id)
         opened = await in_thread(partial(files.open_set, place.folder, file))
         if any(eval_case.eval_id == asked.eval_id for eval_case in opened.eval_set.eval_cases):
-            raise Refused(400, f"Eval id `{asked.eval_id}` already exists in the eval set")
+            raise RequestRefused(400, f"Eval id `{asked.eval_id}` already exists in the eval set")
         await in_thread(
             partial(files.save_case, place.folder, file, case, history=self._history(), by=_person(request))
         )
@@ -175,7 +175,7 @@ class AdkEvals:
         try:
             opened = await in_thread(partial(files.open_set, place.folder, self._file(request, place)))
         except NotFound as error:
-            raise Refused(400, str(error)) from None
+            raise RequestRefused(400, str(error)) from None
         return JSONResponse(sorted(case.eval_id for case in opened.eval_set.eval_cases))
 
     @answered
@@ -192,15 +192,15 @@ class AdkEvals:
         try:
             case = EvalCase.model_validate(await plain_body(request))
         except ValueError as error:
-            raise Refused(422, str(error)) from None
+            raise RequestRefused(422, str(error)) from None
         if (case.conversation is None) == (case.conversation_scenario is None):
-            raise Refused(422, "exactly one of conversation and conversationScenario is needed")
+            raise RequestRefused(422, "exactly one of conversation and conversationScenario is needed")
         if case.eval_id not in ("", case_id):
-            raise Refused(400, "Eval id in EvalCase should match the eval id in the API route.")
+            raise RequestRefused(400, "Eval id in EvalCase should match the eval id in the API route.")
         await in_thread(partial(self._put, request, place, replace(case, eval_id=case_id)))
         return JSONResponse(None)
 
-    def _put(self, request: Request, place: Place, case: EvalCase) -> None:
+    def _put(self, request: Request, place: EvalsetFolder, case: EvalCase) -> None:
         file = self._file(request, place)
         opened = files.open_set(place.folder, file)
         files.find_case(opened, case.eval_id)
@@ -221,7 +221,7 @@ class AdkEvals:
         await in_thread(partial(self._delete, request, place))
         return JSONResponse(None)
 
-    def _delete(self, request: Request, place: Place) -> None:
+    def _delete(self, request: Request, place: EvalsetFolder) -> None:
         file, case_id = self._file(request, place), request.path_params["case"]
         opened = files.open_set(place.folder, file)
         files.find_case(opened, case_id)
@@ -272,15 +272,15 @@ class AdkEvals:
             }
         )
 
-    async def _place(self, request: Request) -> Place:
+    async def _place(self, request: Request) -> EvalsetFolder:
         app: str = request.path_params["app"]
         choice = await in_thread(partial(choices.choose, app, self._workspace.agents))
         if choice.kind != "adk" or choice.folder is None or self._workspace.agents is None:
             raise NotFound("'{name}' is no agent of google-adk.", name=app)
         root = self._workspace.agents.resolve()
-        return Place(choice=choice, folder=root, app="" if choice.folder == root else f"{app}/")
+        return EvalsetFolder(choice=choice, folder=root, app="" if choice.folder == root else f"{app}/")
 
-    def _file(self, request: Request, place: Place) -> str:
+    def _file(self, request: Request, place: EvalsetFolder) -> str:
         return place.file(request.path_params["set"])
 
     def _history(self) -> files.History:
@@ -296,18 +296,18 @@ def criteria_of(metrics: Sequence[Metric]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for metric in metrics:
         if metric.custom_function_path:
-            raise Refused(400, f"{metric.metric_name}: a function named in a request is not run")
+            raise RequestRefused(400, f"{metric.metric_name}: a function named in a request is not run")
         if metric.metric_name not in criteria.TOLD:
             given = {key: value for key, value in (metric.criterion or {}).items() if value is not None}
             threshold = metric.threshold if metric.threshold is not None else given.get("threshold")
             found[metric.metric_name] = {"threshold": threshold, **given}
     if not found:
-        raise Refused(400, "no metric that scores is named")
+        raise RequestRefused(400, "no metric that scores is named")
     criteria.of(found)
     return found
 
 
-async def _evaluate(place: Place, task: str, chosen: Mapping[str, Any], store: str) -> list[dict[str, Any]]:
+async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], store: str) -> list[dict[str, Any]]:
     """Run `proctor adk eval` in a process of its own, and return the results of the cases.
 
     Raises:
@@ -364,7 +364,7 @@ def _metric(given: Mapping[str, Any]) -> Metric:
     try:
         return msgspec.convert({camel(key): value for key, value in given.items()}, Metric)
     except msgspec.ValidationError as error:
-        raise Refused(422, str(error)) from None
+        raise RequestRefused(422, str(error)) from None
 
 
 def _camel(value: Any) -> Any:

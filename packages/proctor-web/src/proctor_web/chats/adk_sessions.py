@@ -56,7 +56,7 @@ class NewSession(msgspec.Struct, frozen=True, kw_only=True, rename=camel):
     events: Sequence[Json] | None = None
 
 
-class StateChange(msgspec.Struct, frozen=True, kw_only=True, rename=camel):
+class SessionStateChange(msgspec.Struct, frozen=True, kw_only=True, rename=camel):
     """The body that changes the state of a session."""
 
     state_delta: Json
@@ -69,7 +69,7 @@ def answered(call: Answer) -> Answer:
     async def answer(pages: Any, request: Request) -> Response:
         try:
             return await call(pages, request)
-        except Refused as error:
+        except RequestRefused as error:
             return JSONResponse({"detail": str(error)}, error.status)
         except BadInput as error:
             status = 404 if isinstance(error, NotFound) else 400
@@ -78,7 +78,7 @@ def answered(call: Answer) -> Answer:
     return answer
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is answered with another status than 400 or 404."""
 
     def __init__(self, status: int, why: str) -> None:
@@ -96,7 +96,7 @@ async def body(request: Request, kind: type[T]) -> T:
     try:
         return msgspec.convert({camel(key): inner for key, inner in value.items()}, kind)
     except msgspec.ValidationError as error:
-        raise Refused(422, str(error)) from None
+        raise RequestRefused(422, str(error)) from None
 
 
 async def plain_body(request: Request) -> dict[str, Any]:
@@ -108,9 +108,9 @@ async def plain_body(request: Request) -> dict[str, Any]:
     try:
         value = msgspec.json.decode(await request.body() or b"{}")
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Refused(422, str(error)) from None
+        raise RequestRefused(422, str(error)) from None
     if value is not None and not isinstance(value, dict):
-        raise Refused(422, "expected a JSON object")
+        raise RequestRefused(422, "expected a JSON object")
     return value or {}
 
 
@@ -179,9 +179,9 @@ class AdkSessions:
 
     @answered
     async def change_state(self, request: Request) -> Response:
-        chat, change = self._session(request), await body(request, StateChange)
+        chat, change = self._session(request), await body(request, SessionStateChange)
         if chat.running is not None:
-            raise Refused(409, "a reply is under way")
+            raise RequestRefused(409, "a reply is under way")
         event = {
             "id": str(uuid.uuid4()),
             "invocationId": f"p-{uuid.uuid4()}",
@@ -207,7 +207,7 @@ class AdkSessions:
             if update.kind == "said" and update.event is not None and update.event.get("author") != "user":
                 events.append(update.event)
             if update.kind == "over" and update.turn is not None and update.turn.how != "done":
-                raise Refused(502, str(update.turn.why or update.turn.how))
+                raise RequestRefused(502, str(update.turn.why or update.turn.how))
         return JSONResponse(events)
 
     @answered
@@ -225,7 +225,7 @@ class AdkSessions:
         if choice.kind != "adk":
             raise NotFound("'{name}' is no agent of google-adk.", name=app)
         if chats.session(app, user, session) is not None:
-            raise Refused(409, f"Session already exists: {session}")
+            raise RequestRefused(409, f"Session already exists: {session}")
         chat = chats.create(choice, app=app, user=user, session=session, state=state)
         for event in events:
             actions = event.get("actions")
@@ -239,9 +239,9 @@ class AdkSessions:
         chats = service.chats_of(self._workspace)
         chat = chats.session(asked.app_name, asked.user_id, asked.session_id)
         if chat is None:
-            raise Refused(404, f"Session not found: {asked.session_id}")
+            raise RequestRefused(404, f"Session not found: {asked.session_id}")
         if asked.new_message is None:
-            raise Refused(400, "newMessage is missing: a reply cannot be resumed here")
+            raise RequestRefused(400, "newMessage is missing: a reply cannot be resumed here")
         message = Message.of("user", _text(asked.new_message))
         return await chats.reply(
             chat, message, content=asked.new_message, state_delta=asked.state_delta, streams=asked.streaming

@@ -12,14 +12,14 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 
 from proctor.agents.agent_errors import agent_error, map_agent_errors
 from proctor.core.errors import ProctorError
-from proctor_web.chats.hosts import Host, Talk, host_of
+from proctor_web.chats.hosts import ChatHost, Talk, host_of
 from proctor_web.chats.wire import (
     COMMANDS,
+    ChatOpened,
     Command,
     Forget,
     Load,
     Open,
-    Opened,
     Over,
     Ready,
     Report,
@@ -71,7 +71,7 @@ async def _serve(first: bytes, next_line: Callable[[], bytes], tell: Tell) -> No
         lines: asyncio.Queue[bytes] = asyncio.Queue()
         loop = asyncio.get_running_loop()
         threading.Thread(target=_read, args=(next_line, loop, lines), daemon=True).start()
-        chats = Chats(host, tell)
+        chats = HostedChats(host, tell)
         while line := await lines.get():
             chats.take(COMMANDS.decode(line))
         await chats.close()
@@ -87,10 +87,10 @@ def _read(next_line: Callable[[], bytes], loop: asyncio.AbstractEventLoop, lines
     os._exit(0)
 
 
-class Chats:
+class HostedChats:
     """The sessions of this process, each a task of its own, so that one which waits holds up no other."""
 
-    def __init__(self, host: Host, tell: Tell) -> None:
+    def __init__(self, host: ChatHost, tell: Tell) -> None:
         self._host = host
         self._tell = tell
         self._queues: dict[str, asyncio.Queue[Send | None]] = {}
@@ -137,7 +137,7 @@ class Chats:
                     except ProctorError as error:
                         self._tell(Over(chat=begin.chat, how="failed", why=error.sentence))
                         continue
-                    self._tell(Opened(chat=begin.chat, remembers=talk.remembers))
+                    self._tell(ChatOpened(chat=begin.chat, remembers=talk.remembers))
                 reply = asyncio.create_task(talk.send(command, self._tell))
                 self._replies[begin.chat] = reply
                 await asyncio.wait({reply})

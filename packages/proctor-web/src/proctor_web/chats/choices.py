@@ -27,7 +27,7 @@ MOST_BYTES = 1_000_000  # of a file that is looked into
 SOURCES = (".py", ".yaml", ".yml", ".toml", ".txt", ".md", ".jinja", ".env")
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class ChatAgentChoice(msgspec.Struct, frozen=True, kw_only=True):
     """An agent that may be chosen.
 
     Attributes:
@@ -47,7 +47,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     options: Mapping[str, Any] = {}
 
 
-def list_agents(folder: Path | None) -> list[Choice]:
+def list_agents(folder: Path | None) -> list[ChatAgentChoice]:
     """Return the agents of a folder as `adk web` takes it, the objects in its Python files, and the project's own agent.
 
     Raises:
@@ -56,11 +56,13 @@ def list_agents(folder: Path | None) -> list[Choice]:
     choices = [] if folder is None else sorted(_in_folder(folder.resolve()), key=lambda one: (one.kind, one.name))
     project = settings()
     if project.agent is not None:
-        choices.append(Choice(name=project.agent, target=project.agent, kind="project", options=project.agent_options))
+        choices.append(
+            ChatAgentChoice(name=project.agent, target=project.agent, kind="project", options=project.agent_options)
+        )
     return choices
 
 
-def choose(name: str, folder: Path | None) -> Choice:
+def choose(name: str, folder: Path | None) -> ChatAgentChoice:
     """Return the agent of a name; `openai:MODEL` and `local:MODEL` need no folder.
 
     Raises:
@@ -74,7 +76,7 @@ def choose(name: str, folder: Path | None) -> Choice:
     if provider in PROVIDERS and model and not (provider == "local" and local.is_path(model)) and "env:" not in model:
         project = settings()
         is_same = project.agent is not None and project.agent.partition(":")[0] == provider
-        return Choice(name=name, target=name, kind="model", options=project.agent_options if is_same else {})
+        return ChatAgentChoice(name=name, target=name, kind="model", options=project.agent_options if is_same else {})
     if colon:
         raise BadInput(
             "'{name}' cannot be started from the browser. Choose an agent of the folder that the server was given, or a model: {providers}.",
@@ -104,7 +106,7 @@ def _sources(folder: Path) -> Iterator[Path]:
         yield from (Path(root, file) for file in files if file.endswith(SOURCES))
 
 
-def _in_folder(root: Path) -> Iterator[Choice]:
+def _in_folder(root: Path) -> Iterator[ChatAgentChoice]:
     """Yield the agents of a folder; the folder itself may be one, as for `adk web`."""
     if _is_adk(root):
         yield _adk(root)
@@ -128,15 +130,15 @@ def _is_adk(folder: Path) -> bool:
     return any({"root_agent", "app"} & _defined(folder / name).keys() for name in ("agent.py", "__init__.py"))
 
 
-def _adk(folder: Path) -> Choice:
-    return Choice(name=folder.name, target=f"adk:{folder}", kind="adk", folder=folder)
+def _adk(folder: Path) -> ChatAgentChoice:
+    return ChatAgentChoice(name=folder.name, target=f"adk:{folder}", kind="adk", folder=folder)
 
 
-def _in_file(path: Path) -> Iterator[Choice]:
+def _in_file(path: Path) -> Iterator[ChatAgentChoice]:
     """Yield the objects of a file that may be agents: by their names, their parameters, or a method `run`."""
     defined = _defined(path)
     if "root_agent" in defined:
-        yield Choice(name=path.stem, target=f"adk:{path}:root_agent", kind="adk", folder=path.parent)
+        yield ChatAgentChoice(name=path.stem, target=f"adk:{path}:root_agent", kind="adk", folder=path.parent)
         return
     for name, node in defined.items():
         match node:
@@ -153,7 +155,9 @@ def _in_file(path: Path) -> Iterator[Choice]:
         if is_agent and not name.startswith("_"):
             about = "" if node is None else (ast.get_docstring(node) or "").partition("\n")[0]
             target = f"{path}:{name}"
-            yield Choice(name=f"{path.name}:{name}", target=target, kind="python", folder=path.parent, about=about)
+            yield ChatAgentChoice(
+                name=f"{path.name}:{name}", target=target, kind="python", folder=path.parent, about=about
+            )
 
 
 def _defined(path: Path) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None]:

@@ -25,7 +25,7 @@ class Talk(Protocol):
         ...
 
 
-class Host(Protocol):
+class ChatHost(Protocol):
     """An agent whose sessions are opened here."""
 
     @property
@@ -34,7 +34,7 @@ class Host(Protocol):
     def open(self, begin: Open) -> AbstractAsyncContextManager[Talk]: ...
 
 
-def host_of(name: str, options: Mapping[str, object]) -> Host:
+def host_of(name: str, options: Mapping[str, object]) -> ChatHost:
     """Return the host of an agent.
 
     Raises:

@@ -18,7 +18,7 @@ from proctor_web import evalset_files as files
 from proctor_web.app import page
 from proctor_web.auth import form, session_of
 from proctor_web.chats import choices, service
-from proctor_web.chats.sessions import Chat, Turn, Update
+from proctor_web.chats.sessions import Chat, ChatTurn, Update
 from proctor_web.chats.wire import Span
 from proctor_web.workspace import NotFound, Workspace
 
@@ -37,7 +37,7 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")  # what a brow
 SENT_EVENTS = {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
 
 
-class Pages:
+class ChatPages:
     """The pages of the chats of a workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -180,7 +180,7 @@ class Pages:
 
     async def _choose(self, request: Request, given: Mapping[str, str], wrong: BadInput | None = None) -> Response:
         broken: BadInput | None = None
-        agents: Sequence[choices.Choice] = ()
+        agents: Sequence[choices.ChatAgentChoice] = ()
         try:
             agents = await in_thread(lambda: choices.list_agents(self._workspace.agents))
         except BadInput as error:
@@ -223,7 +223,7 @@ class Pages:
     def _find(self, request: Request) -> Chat:
         return service.find(self._workspace, request.path_params["chat"])
 
-    def _turn(self, request: Request) -> Turn:
+    def _turn(self, request: Request) -> ChatTurn:
         chat = self._find(request)
         number: int = request.path_params["turn"]
         if not 0 <= number < len(chat.turns):
@@ -231,7 +231,7 @@ class Pages:
         return chat.turns[number]
 
 
-class Bar(msgspec.Struct, frozen=True, kw_only=True):
+class SpanBar(msgspec.Struct, frozen=True, kw_only=True):
     """A span in a waterfall: where it begins and how wide it is, in percent of the turn."""
 
     span: Span
@@ -240,13 +240,13 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     first: float | None
 
 
-def waterfall(turn: Turn) -> list[Bar]:
+def waterfall(turn: ChatTurn) -> list[SpanBar]:
     """Return the spans of a turn by their beginning, as parts of the time that they took together."""
     spans = sorted(turn.spans, key=lambda span: (span.started, -span.seconds))
     begin = min(span.started for span in spans)
     whole = max(max(span.started + span.seconds for span in spans) - begin, 1e-6)
     return [
-        Bar(
+        SpanBar(
             span=span,
             left=round(100 * (span.started - begin) / whole, 2),
             width=max(round(100 * span.seconds / whole, 2), 0.4),
@@ -296,7 +296,7 @@ def describe(event: Mapping[str, Any]) -> str:
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    return Pages(workspace).routes()
+    return ChatPages(workspace).routes()
 
 
 def _state(text: str) -> Mapping[str, Any]:

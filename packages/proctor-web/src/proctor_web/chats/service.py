@@ -19,7 +19,7 @@ from proctor_adapters.evalsets.recording import case_of
 from proctor_adapters.evalsets.schema import EvalCase, SessionInput
 from proctor_web import evalset_files as files
 from proctor_web.chats import choices
-from proctor_web.chats.sessions import Chat, Chats, Turn
+from proctor_web.chats.sessions import Chat, Chats, ChatTurn
 from proctor_web.chats.wire import Event, Span
 from proctor_web.operations import Operation
 from proctor_web.workspace import NotFound, Workspace
@@ -84,7 +84,7 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class ChatRow(msgspec.Struct, frozen=True, kw_only=True):
+class ListedChat(msgspec.Struct, frozen=True, kw_only=True):
     """A chat in a list; `title` is the beginning of the first message."""
 
     id: str
@@ -100,7 +100,7 @@ class ChatRow(msgspec.Struct, frozen=True, kw_only=True):
 class ChatView(msgspec.Struct, frozen=True, kw_only=True):
     """A chat with all that was said; `agent_state` is that of the process, `fault` why it failed."""
 
-    chat: ChatRow
+    chat: ListedChat
     agent_state: str
     fault: str
     state: Mapping[str, Any]
@@ -119,7 +119,7 @@ def list_agents(workspace: Workspace) -> list[AgentRow]:
     return [AgentRow(name=one.name, kind=one.kind, about=one.about) for one in choices.list_agents(workspace.agents)]
 
 
-async def list_chats(workspace: Workspace) -> list[ChatRow]:
+async def list_chats(workspace: Workspace) -> list[ListedChat]:
     """Return the chats of this server, the last one first."""
     return [row_of(chat) for chat in chats_of(workspace).all()]
 
@@ -194,7 +194,7 @@ async def begin(workspace: Workspace, given: NewChat) -> Chat:
     return chat
 
 
-async def send(workspace: Workspace, chat: Chat, text: str) -> Turn:
+async def send(workspace: Workspace, chat: Chat, text: str) -> ChatTurn:
     """Send a text.
 
     Raises:
@@ -243,10 +243,10 @@ def view_of(workspace: Workspace, chat: Chat) -> ChatView:
     )
 
 
-def row_of(chat: Chat) -> ChatRow:
+def row_of(chat: Chat) -> ListedChat:
     """Return what a list shows of a chat."""
     first = next((turn.asked.text for turn in chat.turns if turn.asked.text), "")
-    return ChatRow(
+    return ListedChat(
         id=chat.id,
         agent=chat.choice.name,
         user=chat.user,
@@ -258,7 +258,7 @@ def row_of(chat: Chat) -> ChatRow:
     )
 
 
-def _turn_view(turn: Turn) -> TurnView:
+def _turn_view(turn: ChatTurn) -> TurnView:
     return TurnView(
         number=turn.number,
         asked=turn.asked,
@@ -275,7 +275,7 @@ def _turn_view(turn: Turn) -> TurnView:
     )
 
 
-def _invocation(turn: Turn) -> str:
+def _invocation(turn: ChatTurn) -> str:
     """Return the id that google-adk gave to a turn."""
     return next((str(event["invocationId"]) for event in turn.events if event.get("invocationId")), "")
 

@@ -19,14 +19,14 @@ from proctor.core.sample import Message
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step, Usage
 from proctor.runtime.threads import in_thread
-from proctor_web.chats.choices import Choice, digest_code
+from proctor_web.chats.choices import ChatAgentChoice, digest_code
 from proctor_web.chats.process import AgentProcess
 from proctor_web.chats.wire import (
+    ChatOpened,
     Event,
     Forget,
     How,
     Open,
-    Opened,
     Over,
     Piece,
     Ready,
@@ -50,7 +50,7 @@ STOP_SECONDS = 3.0  # for an agent to stop its reply, before its process is ende
 Kind = Literal["turn", "piece", "said", "span", "over", "agent", "gone"]
 
 
-class Turn(msgspec.Struct, kw_only=True):
+class ChatTurn(msgspec.Struct, kw_only=True):
     """What the user said, and what the agent made of it.
 
     Attributes:
@@ -107,7 +107,7 @@ class Update(msgspec.Struct, frozen=True, kw_only=True):
     """Something new in a chat; `turn` is None where it is about the agent."""
 
     kind: Kind
-    turn: Turn | None = None
+    turn: ChatTurn | None = None
     piece: Piece | None = None
     steps: tuple[Step, ...] = ()
     event: Event | None = None
@@ -116,7 +116,7 @@ class Update(msgspec.Struct, frozen=True, kw_only=True):
 class Chat:
     """One session with an agent."""
 
-    def __init__(self, choice: Choice, *, app: str, user: str, session: str, state: Mapping[str, Any]) -> None:
+    def __init__(self, choice: ChatAgentChoice, *, app: str, user: str, session: str, state: Mapping[str, Any]) -> None:
         self.id = secrets.token_hex(6)
         self.choice = choice
         self.app = app
@@ -125,7 +125,7 @@ class Chat:
         self.began_with = dict(state)
         self.state: Mapping[str, Any] = self.began_with
         self.created = self.changed = time.time()
-        self.turns: list[Turn] = []
+        self.turns: list[ChatTurn] = []
         self.process: AgentProcess | None = None
         self.is_open = False  # in that process
         self.remembers = False
@@ -134,12 +134,12 @@ class Chat:
         self._watchers: set[Watcher] = set()
 
     @property
-    def running(self) -> Turn | None:
+    def running(self) -> ChatTurn | None:
         """Return the turn that is under way."""
         return self.turns[-1] if self.turns and self.turns[-1].how == "running" else None
 
     @property
-    def kept(self) -> list[Turn]:
+    def kept(self) -> list[ChatTurn]:
         """Return the turns that belong to the session."""
         return [turn for turn in self.turns if turn.how == "done"]
 
@@ -241,7 +241,7 @@ class Chats:
 
     def create(
         self,
-        choice: Choice,
+        choice: ChatAgentChoice,
         *,
         app: str = "",
         user: str = "",
@@ -272,7 +272,7 @@ class Chats:
         content: Event | None = None,
         state_delta: Mapping[str, Any] | None = None,
         streams: bool = True,
-    ) -> Turn:
+    ) -> ChatTurn:
         """Send a message; the reply comes to those who watch the chat.
 
         Raises:
@@ -280,7 +280,7 @@ class Chats:
         """
         if chat.running is not None:
             raise BadInput("A reply is under way. Wait for it, or stop it.")
-        turn = Turn(number=len(chat.turns), asked=message, started=time.time())
+        turn = ChatTurn(number=len(chat.turns), asked=message, started=time.time())
         before, chat.changed = chat.turns[-1:], turn.started
         chat.turns.append(turn)
         loaded = await self._process_of(chat)
@@ -355,7 +355,7 @@ class Chats:
     def append(self, chat: Chat, event: Event, state: Mapping[str, Any]) -> None:
         """Put an event into a session between two turns, such as a change of its state."""
         now = time.time()
-        turn = Turn(number=len(chat.turns), asked=Message(role="user"), started=now, how="done", events=[event])
+        turn = ChatTurn(number=len(chat.turns), asked=Message(role="user"), started=now, how="done", events=[event])
         chat.turns.append(turn)
         chat.state, chat.changed, chat.is_open = {**chat.state, **state}, now, False
         chat.tell(Update(kind="turn", turn=turn))
@@ -411,7 +411,7 @@ class Chats:
             turn.why = say("The reply was stopped: the chat is larger than {megabytes} MB.", megabytes=MOST_BYTES >> 20)
             self.stop(chat)
         match report:
-            case Opened():
+            case ChatOpened():
                 chat.remembers = report.remembers
                 if not report.remembers and any(one.how == "done" for one in chat.turns):
                     turn.note = say("The agent was started again, and does not know what was said before.")
@@ -430,7 +430,7 @@ class Chats:
                     chat.state = report.state
                 self._finish(chat, turn, report)
 
-    def _finish(self, chat: Chat, turn: Turn, over: Over, printed: str = "") -> None:
+    def _finish(self, chat: Chat, turn: ChatTurn, over: Over, printed: str = "") -> None:
         turn.how, turn.why, turn.error_type = over.how, turn.why or over.why, over.error_type
         turn.seconds, turn.live, turn.printed = time.time() - turn.started, [], printed
         chat.changed = time.time()

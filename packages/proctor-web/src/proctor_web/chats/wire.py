@@ -64,7 +64,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     """The agent is loaded."""
 
 
-class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
+class ChatOpened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
     """A session is open; `remembers` says that one which is opened again knows what was said before."""
 
     chat: str
@@ -118,7 +118,7 @@ class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
     state: Mapping[str, Any] | None = None
 
 
-Report = Ready | Opened | Unusable | Piece | Said | Span | Over
+Report = Ready | ChatOpened | Unusable | Piece | Said | Span | Over
 Tell = Callable[[Report], None]
 State = Mapping[str, object] | None  # of a session
 

@@ -100,7 +100,7 @@ def command(
 def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None, as_json: bool) -> None:
     with needs("web", "proctor judge review"):
         from proctor_web.app import app
-        from proctor_web.reviewing.item_pages import Pages
+        from proctor_web.reviewing.item_pages import ReviewPages
         from proctor_web.users.ledger import Person
 
     adjudicator = review.adjudicator
@@ -109,7 +109,7 @@ def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None,
         people.append(Person(name=adjudicator, reviews=False, decides=True))
     door = serving.Door(port, host, people)
     serving.run_server(
-        app(Pages(review, door.access).routes(), door.access, lang(), follows_browser=not is_chosen()),
+        app(ReviewPages(review, door.access).routes(), door.access, lang(), follows_browser=not is_chosen()),
         door,
         opens=opens,
         as_json=as_json,

@@ -18,7 +18,7 @@ T = TypeVar("T")
 NICER = 10
 
 
-class Place(NamedTuple):
+class RunAddress(NamedTuple):
     """The store and id by which another process opens a run."""
 
     url: str
@@ -39,7 +39,7 @@ class Process:
         Raises:
             BadInput: `make` raised it, or the process ended before it was done.
         """
-        places = [Place(run.store.url, run.record.id, run.reference) for run in runs]
+        places = [RunAddress(run.store.url, run.record.id, run.reference) for run in runs]
         answer, _ = self._process.communicate(pickle.dumps((places, make)))
         if not answer:
             raise BadInput("The process that read these runs ended early; they may need more memory than there is.")

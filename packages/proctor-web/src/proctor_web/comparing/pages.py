@@ -58,7 +58,7 @@ GROUP_NAMES: Mapping[str, Sentence] = {
 
 
 def routes(workspace: Workspace) -> list[BaseRoute]:
-    pages = _Pages(workspace)
+    pages = _ComparisonPages(workspace)
     return [
         Route("/compare", pages.compare),
         Route("/compare/sample", pages.sample),
@@ -70,7 +70,7 @@ def routes(workspace: Workspace) -> list[BaseRoute]:
     ]
 
 
-class _Pages:
+class _ComparisonPages:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 

@@ -43,7 +43,7 @@ class SampleGiven(SamplesGiven, frozen=True, kw_only=True):
     sample: str
 
 
-class SampleRow(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedSampleRow(msgspec.Struct, frozen=True, kw_only=True):
     """A sample of the list: what it earned in each run, and the beginning of each answer, '' where there is none."""
 
     id: str
@@ -52,10 +52,10 @@ class SampleRow(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[str, ...] = ()
 
 
-class SamplePage(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedSamplePage(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the list; `next` is what to give as `after` for the rest, '' at the end."""
 
-    rows: tuple[SampleRow, ...]
+    rows: tuple[ComparedSampleRow, ...]
     total: int
     next: str
 
@@ -79,7 +79,7 @@ class SampleSide(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
-class ComparedSample(msgspec.Struct, frozen=True, kw_only=True):
+class SampleAnswers(msgspec.Struct, frozen=True, kw_only=True):
     """A sample with the answers of all runs.
 
     The first answer is compared with that of the run that `of` names (or the second), all others with the first.
@@ -94,27 +94,27 @@ class ComparedSample(msgspec.Struct, frozen=True, kw_only=True):
     next: str = ""
 
 
-def list_compared_samples(workspace: Workspace, given: SamplesGiven) -> SamplePage:
+def list_compared_samples(workspace: Workspace, given: SamplesGiven) -> ComparedSamplePage:
     """List the samples of runs that are compared, in the order of the plan."""
     runs = find_runs(workspace, given.run)
     return page_of_samples(runs, kept(workspace, runs, given.scorer).columns, given)
 
 
-def page_of_samples(runs: Sequence[Found], columns: Columns, given: SamplesGiven) -> SamplePage:
+def page_of_samples(runs: Sequence[Found], columns: Columns, given: SamplesGiven) -> ComparedSamplePage:
     """Return the samples that are asked for, a page at a time."""
     places = _places(columns, runs, given)
     start = 0
     if given.after:
         start = next((at for at, place in enumerate(places, 1) if columns.ids[place] == given.after), len(places))
     shown = places[start : start + given.size]
-    return SamplePage(
+    return ComparedSamplePage(
         rows=tuple(_row(runs, columns, at, position(given.of, runs)) for at in shown),
         total=len(places),
         next=columns.ids[shown[-1]] if start + given.size < len(places) else "",
     )
 
 
-def compare_sample(workspace: Workspace, given: SampleGiven) -> ComparedSample:
+def compare_sample(workspace: Workspace, given: SampleGiven) -> SampleAnswers:
     """Return one sample with the answers of all runs, and the words in which they differ."""
     runs = find_runs(workspace, given.run)
     found = kept(workspace, runs, given.scorer)
@@ -133,7 +133,7 @@ def compare_sample(workspace: Workspace, given: SampleGiven) -> ComparedSample:
     known = next((one for one, _ in answers if one is not None), None)
     order = [columns.ids[at] for at in _places(columns, runs, given)]
     here = order.index(given.sample) if given.sample in order else None
-    return ComparedSample(
+    return SampleAnswers(
         id=given.sample,
         tags=known.tags if known else {},
         question=known.question if known else "",
@@ -160,7 +160,7 @@ def _places(columns: Columns, runs: Sequence[Found], given: SamplesGiven) -> lis
     return [at for at in places if given.id in columns.ids[at]] if given.id else places
 
 
-def _row(runs: Sequence[Found], columns: Columns, at: int, of: int) -> SampleRow:
+def _row(runs: Sequence[Found], columns: Columns, at: int, of: int) -> ComparedSampleRow:
     """Return a row of the list: the answers are those of the attempts that tell most, as the page of the sample shows them."""
     id, values = columns.ids[at], columns.row(at)
     groups = {*groups_of(values, of)}
@@ -169,7 +169,7 @@ def _row(runs: Sequence[Found], columns: Columns, at: int, of: int) -> SampleRow
         for index, run in enumerate(runs)
     ]
     known = next((one for one in stories if one is not None), None)
-    return SampleRow(
+    return ComparedSampleRow(
         id=id,
         question=one_line(known.question, ONE_LINE) if known is not None else "",
         values=values,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
-from proctor.reports.render import EstimateLine, Links
+from proctor.reports.render import EstimateLine, ReportLinks
 from proctor_web.samples.addresses import list_address, sample_address
 from proctor_web.samples.listing import NO_CLASS
 
@@ -11,7 +11,7 @@ ROWS = 30  # of a section of estimates, until it is opened
 FOLDED = "…"  # the type of errors that are counted together
 
 
-class RunLinks(Links):
+class RunLinks(ReportLinks):
     """Where the parts of a run's page lead in the app: to its samples."""
 
     def __init__(self, reference: str, opened: str | None = None) -> None:

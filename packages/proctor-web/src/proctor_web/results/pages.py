@@ -39,7 +39,7 @@ TYPES = {
 }
 
 
-class RunPage(msgspec.Struct, frozen=True, kw_only=True):
+class RunPageAddress(msgspec.Struct, frozen=True, kw_only=True):
     """The address of the page of a run; `all` names the section that is shown in full."""
 
     run: str
@@ -51,7 +51,7 @@ NO_PAGES = (API, "/save", "/enter", "/static/")
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     def show_run(request: Request) -> Response:
-        asked = read_filter(request, RunPage)
+        asked = read_filter(request, RunPageAddress)
         reference = workspace.find_run(asked.run).reference
         panel = panel_of(workspace, reference, session_of(request).person.name)
         found = workspace.find_run(reference)  # after the panel: what ends in between is looked at again

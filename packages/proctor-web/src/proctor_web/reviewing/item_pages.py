@@ -30,7 +30,7 @@ SHOWS = {
 STATES = {**SHOWS, "changed": say("Changed since")}
 
 
-class Place(NamedTuple):
+class ReviewPosition(NamedTuple):
     """The position of a reviewer among the selected items: numbers of items, None at an end."""
 
     show: str
@@ -44,7 +44,7 @@ class Place(NamedTuple):
         return "?" + urlencode({"show": self.show, **more})
 
 
-class Pages:
+class ReviewPages:
     """The pages of one review."""
 
     def __init__(self, review: Review, access: Access, base: str = "") -> None:
@@ -194,7 +194,12 @@ class Pages:
         return None
 
     def _item(
-        self, request: Request, item: ReviewItem, place: Place, given: Mapping[str, str], wrong: Sentence | None = None
+        self,
+        request: Request,
+        item: ReviewItem,
+        place: ReviewPosition,
+        given: Mapping[str, str],
+        wrong: Sentence | None = None,
     ) -> Response:
         shown = {name: getattr(item, name) for name in FIELDS}
         return self._page(
@@ -249,7 +254,7 @@ class Pages:
     def _go(self, path: str) -> Response:
         return RedirectResponse(f"{self._base}{path}", 303)
 
-    def _place(self, request: Request) -> tuple[ReviewItem, Place]:
+    def _place(self, request: Request) -> tuple[ReviewItem, ReviewPosition]:
         """Return the item of the address and its position for this reviewer."""
         states = self._review.states(session_of(request).person.name)
         item = self._item_of(request)
@@ -259,7 +264,7 @@ class Pages:
         here = item.number
         seen = [number for number, state in states.items() if _matches(state, show)]
         todo = [number for number, state in states.items() if _matches(state, "todo")] if show == "all" else seen
-        return item, Place(
+        return item, ReviewPosition(
             show=show,
             states=states,
             previous=next((number for number in reversed(seen) if number < here), None),

@@ -18,7 +18,7 @@ from proctor_judging.review.queue import Review
 from proctor_web.app import page
 from proctor_web.auth import MOST_FIELDS, Access, form, session_of
 from proctor_web.operations import convert
-from proctor_web.reviewing.item_pages import Pages
+from proctor_web.reviewing.item_pages import ReviewPages
 from proctor_web.reviewing.queues import (
     NewQueue,
     QueueNamed,
@@ -159,7 +159,7 @@ class _Items:
             await RedirectResponse(f"/review/{name}", 303)(scope, receive, send)
             return
         scope["state"]["session"] = session_of(request)._replace(person=person)
-        await Router(routes=Pages(review, self._access, _base(name)).routes())(scope, receive, send)
+        await Router(routes=ReviewPages(review, self._access, _base(name)).routes())(scope, receive, send)
 
 
 def _base(queue: str) -> str:

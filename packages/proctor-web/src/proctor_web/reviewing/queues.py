@@ -56,7 +56,7 @@ class NewQueue(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class ItemSource(msgspec.Struct, frozen=True, kw_only=True):
     """What an item is of."""
 
     run: str
@@ -72,7 +72,7 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     choose: Choice
     rubric: str
     seed: int
-    sources: Mapping[str, Source]
+    sources: Mapping[str, ItemSource]
 
 
 class QueueRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,7 +139,7 @@ def create_queue(workspace: Workspace, given: NewQueue) -> QueueRow:
     if not drawn:
         raise BadInput("None of the answers of {runs} can be drawn like that.", runs=", ".join(given.run))
     folder.mkdir(parents=True)
-    sources: dict[str, Source] = {}
+    sources: dict[str, ItemSource] = {}
     lines: list[bytes] = []
     for number, (source, row) in enumerate(drawn, 1):
         sources[f"{number:04}"] = source
@@ -235,9 +235,9 @@ def _rubric_of(found: Sequence[Found]) -> str:
     return next((judge.rubric for judge in judges if judge is not None and judge.rubric), "")
 
 
-def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[Source, Mapping[str, str]]]:
+def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[ItemSource, Mapping[str, str]]]:
     """Draw as many answers from each run, and shuffle them, so that their order says nothing of the run."""
-    chosen: list[tuple[Source, Mapping[str, str]]] = []
+    chosen: list[tuple[ItemSource, Mapping[str, str]]] = []
     share = -(-given.count // len(found))
     for one in found:
         keys = sorted(_keys(one, given.choose))
@@ -245,7 +245,7 @@ def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[Source, Mapping
         for sample, attempt in keys[:share]:
             trial = next(t for t in one.store.trials(one.record.id, sample_id=sample) if t.attempt == attempt)
             row = _shown(trial, one.store.sample(one.record.id, sample))
-            chosen.append((Source(run=one.reference, sample=sample, attempt=attempt), row))
+            chosen.append((ItemSource(run=one.reference, sample=sample, attempt=attempt), row))
     random.Random(given.seed).shuffle(chosen)  # noqa: S311 - an order, no secret
     return chosen[: given.count]
 

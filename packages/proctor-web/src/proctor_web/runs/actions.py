@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.task import Store
 from proctor.registry import unknown
 from proctor_web.operations import Operation
-from proctor_web.runs.launcher import Launcher, Start, command_of
+from proctor_web.runs.launcher import Launcher, RunProcess, command_of
 from proctor_web.runs.listing import NOTHING_SAID, Notes, notes_of
 from proctor_web.runs.permitted import check, folder_to_resume, locate
 from proctor_web.runs.progress import UNDER_WAY, RunProgress, RunReference, digest_of, get_progress, state_of
@@ -73,7 +73,7 @@ def start_run(workspace: Workspace, given: RunRequest, by: str = "", lang: str =
     if any(record.id == run for record in store.runs()):
         raise BadInput("There is a run '{run}' already. Go on with that one, or choose another name.", run=run)
     words = words_of(given, run=run, store=store.url)
-    workspace.kept(Launcher).start(store, Start(run=run, words=tuple(words), request=given, by=by), lang=lang)
+    workspace.kept(Launcher).start(store, RunProcess(run=run, words=tuple(words), request=given, by=by), lang=lang)
     return Started(run=workspace.reference(name, run), command=shown(words))
 
 
@@ -96,7 +96,7 @@ def resume_run(workspace: Workspace, given: Resume, by: str = "", lang: str = "e
     elsewhere = "" if folder == Path.cwd() else str(folder)
     url = _from_anywhere(store.url) if elsewhere else store.url
     words = words_to_resume(record.id, url, retry_failed=given.retry_failed, accept_changes=given.accept_changes)
-    start = Start(run=record.id, words=tuple(words), before=digest_of(record), by=by, folder=elsewhere)
+    start = RunProcess(run=record.id, words=tuple(words), before=digest_of(record), by=by, folder=elsewhere)
     workspace.kept(Launcher).start(store, start, lang=lang)
     return Started(run=reference, command=command_of(start))
 

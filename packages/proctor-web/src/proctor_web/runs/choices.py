@@ -24,7 +24,7 @@ SETS = (".evalset.json", ".test.json")
 DATA = frozenset({".jsonl", ".csv", ".tsv", ".json", ".parquet", ".xlsx"})
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class RunChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A task or an agent; `about` is a sentence for a part of Proctor, and '' for one of a folder, which `is_own`."""
 
     name: str
@@ -46,8 +46,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
     """What can be chosen for a new run; a name that ends with a colon wants a model or an address after it."""
 
-    tasks: tuple[Choice, ...]
-    agents: tuple[Choice, ...]
+    tasks: tuple[RunChoice, ...]
+    agents: tuple[RunChoice, ...]
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,15 +66,17 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_choices(workspace: Workspace) -> Choices:
     """Return the tasks and agents that can be chosen for a run."""
-    benchmarks = [Choice(name=name, about=registry.BENCHMARKS.describe(name)) for name in registry.BENCHMARKS.names()]
-    named = [Choice(name=f"{kind}:", about=registry.AGENTS.describe(kind)) for kind in ("openai", "a2a", "http")]
+    benchmarks = [
+        RunChoice(name=name, about=registry.BENCHMARKS.describe(name)) for name in registry.BENCHMARKS.names()
+    ]
+    named = [RunChoice(name=f"{kind}:", about=registry.AGENTS.describe(kind)) for kind in ("openai", "a2a", "http")]
     local = [*(f"local:{name}" for name in _models()), *(f"baseline:{name}" for name in _baselines())]
     return Choices(
-        tasks=(*(Choice(name=name, is_own=True) for name in _tasks(workspace)), *benchmarks),
+        tasks=(*(RunChoice(name=name, is_own=True) for name in _tasks(workspace)), *benchmarks),
         agents=(
-            *(Choice(name=name, is_own=True) for name in agents(workspace.agents)),
+            *(RunChoice(name=name, is_own=True) for name in agents(workspace.agents)),
             *named,
-            *(Choice(name=one) for one in local),
+            *(RunChoice(name=one) for one in local),
         ),
     )
 

@@ -21,7 +21,7 @@ _LISTS = ("ids", "scorers")
 MOST_REFUSALS = 100
 
 
-class Refusal(NamedTuple):
+class RefusedForm(NamedTuple):
     """A form as it was filled in, and why no run was started."""
 
     draft: RunRequest
@@ -32,9 +32,9 @@ class Refusals:
     """The last refused forms: their page has an address of its own, which can be loaded again: `workspace.kept(Refusals)`."""
 
     def __init__(self, _: Workspace) -> None:
-        self._by_key: dict[str, Refusal] = {}
+        self._by_key: dict[str, RefusedForm] = {}
 
-    def keep(self, refusal: Refusal) -> str:
+    def keep(self, refusal: RefusedForm) -> str:
         """Return the key that finds it."""
         for oldest in [*self._by_key][: 1 - MOST_REFUSALS]:
             self._by_key.pop(oldest, None)
@@ -42,7 +42,7 @@ class Refusals:
         self._by_key[key] = refusal
         return key
 
-    def find(self, key: str) -> Refusal | None:
+    def find(self, key: str) -> RefusedForm | None:
         """Return what was kept under a key; None for another, and one that is long ago."""
         return self._by_key.get(key)
 

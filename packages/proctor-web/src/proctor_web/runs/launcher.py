@@ -36,7 +36,7 @@ OPENING_SECONDS = 60.0  # within which a process has opened its run
 LINES = 200
 
 
-class Start(msgspec.Struct, frozen=True, kw_only=True):
+class RunProcess(msgspec.Struct, frozen=True, kw_only=True):
     """A process that was started for a run.
 
     Attributes:
@@ -58,7 +58,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     code: int | None = None
 
 
-def command_of(start: Start) -> str:
+def command_of(start: RunProcess) -> str:
     """Return what a person types for the same."""
     command = shown(start.words)
     return f"cd {shlex.quote(start.folder)} && {command}" if start.folder else command
@@ -73,7 +73,7 @@ class Launcher:
         self._stopping: set[tuple[str, str]] = set()
         self._lock = threading.Lock()
 
-    def start(self, store: Store, start: Start, *, lang: str = "en") -> None:
+    def start(self, store: Store, start: RunProcess, *, lang: str = "en") -> None:
         """Start the process of a run.
 
         Raises:
@@ -159,10 +159,10 @@ class Launcher:
         """True if a run was asked to stop from here, since it was started."""
         return (store.url, run) in self._stopping
 
-    def last(self, store: Store, run: str) -> Start | None:
+    def last(self, store: Store, run: str) -> RunProcess | None:
         """Return the last start of a run from a browser."""
         try:
-            found = msgspec.json.decode(self._file(store, run, "json").read_bytes(), type=Start)
+            found = msgspec.json.decode(self._file(store, run, "json").read_bytes(), type=RunProcess)
         except (OSError, msgspec.DecodeError, BadInput):
             return None
         process = self._processes.get((store.url, run))
@@ -170,7 +170,7 @@ class Launcher:
             return found
         return msgspec.structs.replace(found, code=process.poll())  # its end is known before it is written down
 
-    def starts(self, store: Store) -> Sequence[Start]:
+    def starts(self, store: Store) -> Sequence[RunProcess]:
         """Return the last start of each run that was started from a browser, the newest first; not more than a page holds."""
         try:
             files = sorted(folder_of(store).glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
@@ -201,7 +201,7 @@ class Launcher:
     def close(self) -> None:
         """Leave the processes to themselves."""
 
-    def _note_end(self, store: Store, begun: Start, process: "subprocess.Popen[bytes]") -> None:
+    def _note_end(self, store: Store, begun: RunProcess, process: "subprocess.Popen[bytes]") -> None:
         code = None
         while code is None:
             try:
@@ -220,7 +220,7 @@ class Launcher:
             if path.stat().st_size > MOST_LOG_BYTES:
                 os.truncate(path, 0)
 
-    def _write(self, store: Store, start: Start) -> None:
+    def _write(self, store: Store, start: RunProcess) -> None:
         path = self._file(store, start.run, "json")
         fresh = path.with_suffix(".new")
         fresh.write_bytes(msgspec.json.encode(start))

@@ -18,7 +18,7 @@ from proctor_web.guard import KEPT_SECONDS
 from proctor_web.operations import convert, read_filter
 from proctor_web.runs import actions, choices, listing, progress
 from proctor_web.runs.choices import Chosen, list_choices, list_options
-from proctor_web.runs.forms import Refusal, Refusals, draft_of, request_of, rest_of
+from proctor_web.runs.forms import Refusals, RefusedForm, draft_of, request_of, rest_of
 from proctor_web.runs.launcher import Launcher
 from proctor_web.runs.listing import list_runs
 from proctor_web.runs.options import text_of
@@ -57,7 +57,7 @@ OF_LOOK = ("columns", "group", "order", "theme")  # these filter nothing
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    pages = _Pages(workspace)
+    pages = _RunPages(workspace)
     return [
         Route("/runs", pages.list, methods=["GET"]),
         Route("/runs", pages.start, methods=["POST"]),
@@ -76,7 +76,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     ]
 
 
-class _Pages:
+class _RunPages:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
@@ -140,7 +140,7 @@ class _Pages:
                 actions.start_run, self._workspace, asked, by=_person(request), lang=request.state.lang
             )
         except BadInput as error:
-            refusal = Refusal(draft_of(fields, options), error.sentence)
+            refusal = RefusedForm(draft_of(fields, options), error.sentence)
             return RedirectResponse(f"/runs/new?refused={self._workspace.kept(Refusals).keep(refusal)}", 303)
         return RedirectResponse(f"/runs/{quote(begun.run)}/start", 303)
 

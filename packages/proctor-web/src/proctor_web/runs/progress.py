@@ -18,7 +18,7 @@ from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome
 from proctor_web.operations import Operation
-from proctor_web.runs.launcher import Launcher, Start
+from proctor_web.runs.launcher import Launcher, RunProcess
 from proctor_web.workspace import NotFound, Workspace
 
 EVERY_SECONDS = 1.0
@@ -262,8 +262,8 @@ class Watches:
         self._watch_by_reference.clear()
 
 
-def _since(record: RunRecord) -> Start:
-    return Start(run=record.id, words=(), started=record.created)
+def _since(record: RunRecord) -> RunProcess:
+    return RunProcess(run=record.id, words=(), started=record.created)
 
 
 OPERATIONS = (Operation("GET", "/runs/{run}/progress", get_progress),)

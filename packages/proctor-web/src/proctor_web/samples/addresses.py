@@ -18,7 +18,7 @@ def sample_address(run: str, sample_id: str, attempt: int = 0, query: Mapping[st
     return _address(run, "samples", sample_id, attempt, query)
 
 
-class Links(NamedTuple):
+class SampleLinks(NamedTuple):
     """Where a sample is shown: on a page of its own, as the part of one that goes next to the list, and in the list with it open."""
 
     page: str
@@ -36,10 +36,10 @@ class Attempted(Protocol):
     def attempt(self) -> int: ...
 
 
-def links_of(run: str, one: Attempted, query: Mapping[str, object]) -> Links:
+def links_of(run: str, one: Attempted, query: Mapping[str, object]) -> SampleLinks:
     """Return the addresses of an attempt, each with the filter of the list."""
     opened = {**query, "open": one.sample, **({"attempt": one.attempt} if one.attempt else {})}
-    return Links(
+    return SampleLinks(
         sample_address(run, one.sample, one.attempt, query),
         sample_address(run, one.sample, one.attempt, {**query, "part": "pane"}),
         list_address(run, opened),

@@ -15,14 +15,14 @@ from proctor_web.samples.sample import Attempt, SampleAttempt
 from proctor_web.workspace import Workspace
 
 
-class NewCase(SampleAttempt, frozen=True, kw_only=True):
+class CaseOfSample(SampleAttempt, frozen=True, kw_only=True):
     """The eval-set file that gets a case, which is made where it is not there; the id of the case, that of the sample if empty."""
 
     file: str
     case_id: str = ""
 
 
-def add_case(workspace: Workspace, given: NewCase, by: str) -> Saved:
+def add_case(workspace: Workspace, given: CaseOfSample, by: str) -> Saved:
     """Add an attempt to an eval set: what was said and called is what the new case expects."""
     folder = folder_of(workspace)
     attempt = Attempt(workspace, given)

@@ -30,7 +30,7 @@ Kind = Literal["text", "reasoning", "call", "result", "file", "change", "expecte
 Role = Literal["system", "user", "assistant", "tool", "environment", "expected", "policy", "nobody"]
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
+class EntryPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of an entry; of a long text its beginning, `characters` says how long it is.
 
     `name` is that of the tool, the file, the path in the state, or the decision about a call; `before` is what a changed value was. `bytes` is the size of
@@ -54,7 +54,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
         return self.characters > len(self.text)
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class ConversationEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A message, a tool's result, or what a turn changed; `number` counts from 0. `mark` says how its turn was judged.
 
     Attributes:
@@ -67,7 +67,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     turn: int
     role: Role
-    pieces: tuple[Piece, ...]
+    pieces: tuple[EntryPart, ...]
     author: str = ""
     opens_turn: bool = False
     mark: str = ""
@@ -90,7 +90,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     excerpt: str
 
 
-Source = Message | Step | Approval | Sequence[StateChange] | Sequence[Piece]
+Source = Message | Step | Approval | Sequence[StateChange] | Sequence[EntryPart]
 
 
 class Conversation:
@@ -120,7 +120,7 @@ class Conversation:
     def __len__(self) -> int:
         return len(self._sources)
 
-    def entries(self, first: int = 0, count: int = PAGE) -> tuple[Entry, ...]:
+    def entries(self, first: int = 0, count: int = PAGE) -> tuple[ConversationEntry, ...]:
         """Return some entries; none after the last."""
         return tuple(map(self._entry, range(max(0, first), min(first + count, len(self)))))
 
@@ -155,11 +155,11 @@ class Conversation:
                 break
         return tuple(matches)
 
-    def _entry(self, number: int) -> Entry:
+    def _entry(self, number: int) -> ConversationEntry:
         turn, source = self._sources[number]
         pieces = tuple(self._pieces(source, SHOWN_CHARACTERS))
         opens = number == 0 or self._sources[number - 1][0] != turn
-        entry = Entry(
+        entry = ConversationEntry(
             number=number,
             turn=turn,
             role=_role(source),
@@ -184,7 +184,7 @@ class Conversation:
             step=self._step_by_entry[number],
         )
 
-    def _pieces(self, source: Source, characters: int, *, indented: bool = True) -> Iterator[Piece]:
+    def _pieces(self, source: Source, characters: int, *, indented: bool = True) -> Iterator[EntryPart]:
         for part in _parts(source)[:MOST_PIECES]:
             yield _piece(part, characters, indented=indented)
 
@@ -195,10 +195,10 @@ def _message(source: Source) -> Message | None:
     return source if isinstance(source, Message) else None
 
 
-def _parts(source: Source) -> Sequence[MessagePart | Piece | StateChange]:
+def _parts(source: Source) -> Sequence[MessagePart | EntryPart | StateChange]:
     if isinstance(source, Approval):
         line = approval_line(source)
-        return [Piece(kind="approval", name=line.kind, text=line.text, characters=len(line.text))]
+        return [EntryPart(kind="approval", name=line.kind, text=line.text, characters=len(line.text))]
     message = _message(source)
     if message is None:
         assert not isinstance(source, Step | Message)
@@ -215,22 +215,22 @@ def _role(source: Source) -> Role:
         return source.by or "nobody"
     if (message := _message(source)) is not None:
         return message.role
-    return "expected" if isinstance(_parts(source)[0], Piece) else "environment"
+    return "expected" if isinstance(_parts(source)[0], EntryPart) else "environment"
 
 
-def _piece(part: MessagePart | StateChange | Piece, characters: int, *, indented: bool) -> Piece:
+def _piece(part: MessagePart | StateChange | EntryPart, characters: int, *, indented: bool) -> EntryPart:
     match part:
-        case Piece():
+        case EntryPart():
             return part
         case Text(text=text):
-            return Piece(kind="text", text=text[:characters], characters=len(text))
+            return EntryPart(kind="text", text=text[:characters], characters=len(text))
         case Reasoning(text=text):
-            return Piece(kind="reasoning", text=text[:characters], characters=len(text))
+            return EntryPart(kind="reasoning", text=text[:characters], characters=len(text))
         case ToolCall():
             text = part.arguments_text()
             if indented and part.raw is None:
                 text = "" if not part.arguments else _indent(text)
-            return Piece(
+            return EntryPart(
                 kind="call",
                 name=part.name,
                 id=part.id,
@@ -240,7 +240,7 @@ def _piece(part: MessagePart | StateChange | Piece, characters: int, *, indented
             )
         case ToolResult(content=text):
             text = _indent(text) if indented else text
-            return Piece(
+            return EntryPart(
                 kind="result",
                 name=part.name,
                 id=part.id,
@@ -251,16 +251,16 @@ def _piece(part: MessagePart | StateChange | Piece, characters: int, *, indented
         case File():
             return _file(part, characters)
         case StateChange():
-            return Piece(kind="change", name=part.path, before=_value(part.before), text=_value(part.after))
+            return EntryPart(kind="change", name=part.path, before=_value(part.before), text=_value(part.after))
 
 
 def _value(value: object) -> str:
     return "" if value is None else value_text(value)
 
 
-def _file(part: File, characters: int) -> Piece:
+def _file(part: File, characters: int) -> EntryPart:
     known = describe_attachment(part)
-    return Piece(
+    return EntryPart(
         kind="file",
         name=part.name or (part.path or "").rpartition("/")[2],
         media_type=part.media_type,
@@ -292,6 +292,6 @@ def _unescaped(found: re.Match[str]) -> str:
     return found[0] if character < "\xa0" or "\ud800" <= character <= "\udfff" else character
 
 
-def _expected(turn: PlayedTurn, judged: Sequence[KnownDetails]) -> Iterator[Piece]:
+def _expected(turn: PlayedTurn, judged: Sequence[KnownDetails]) -> Iterator[EntryPart]:
     for line in expected_in_turn(turn.number, turn.reference, judged):
-        yield Piece(kind="expected", text=line.text, characters=len(line.text), is_error=line.kind != "call")
+        yield EntryPart(kind="expected", text=line.text, characters=len(line.text), is_error=line.kind != "call")

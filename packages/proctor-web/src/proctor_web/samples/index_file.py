@@ -48,7 +48,7 @@ CREATE VIRTUAL TABLE documents USING fts5(words, letters, facets, content='', co
 """
 
 
-class Shown(msgspec.Struct, frozen=True, array_like=True):
+class ListedTrial(msgspec.Struct, frozen=True, array_like=True):
     """What a list says of a trial, its texts cut."""
 
     question: str
@@ -61,7 +61,7 @@ class Shown(msgspec.Struct, frozen=True, array_like=True):
     tokens: int
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """A trial as it is entered: its key, its rows, its words, and what it is counted under, by kind."""
 
     id: int
@@ -100,7 +100,7 @@ def state_of(outcome: str, findings: Sequence[StoryFinding]) -> State:
     return "passed" if scored else "unscored"
 
 
-def entry(stored: StoredTrial) -> Entry:
+def entry(stored: StoredTrial) -> IndexEntry:
     """Return a stored trial as it is entered."""
     trial, sample = stored.trial, stored.sample
     findings = [finding(verdict) for verdict in stored.verdicts]
@@ -115,7 +115,7 @@ def entry(stored: StoredTrial) -> Entry:
     words = tokens("\n".join(_texts(stored, reasons)))
     count = trial.usage.input_tokens + trial.usage.output_tokens
     expected, text = answers_in_line(sample, trial.trajectory, stored.verdicts)
-    return Entry(
+    return IndexEntry(
         id=key(ORDER[state], stored.position, trial.attempt),
         sample=sample.id,
         facets=(
@@ -130,7 +130,7 @@ def entry(stored: StoredTrial) -> Entry:
         seconds=trial.seconds,
         tokens=count,
         shown=msgspec.json.encode(
-            Shown(
+            ListedTrial(
                 clip(sample.question, SHOWN_CHARACTERS),
                 clip(text, SHOWN_CHARACTERS),
                 clip(expected, SHOWN_CHARACTERS),
@@ -219,7 +219,7 @@ class Entries:
         }
         self._scorers = scorers_of(self.meta)
 
-    def enter(self, entries: Iterable[Entry], meta: Mapping[str, object]) -> None:
+    def enter(self, entries: Iterable[IndexEntry], meta: Mapping[str, object]) -> None:
         """Enter a chunk, with what is then true of the file."""
         ordered = sorted(entries, key=lambda one: one.id)  # the index of words is quickest in the order of its keys
         db = self._db
@@ -249,7 +249,7 @@ class Entries:
         """Join what a long series of chunks left in pieces."""
         self._db.execute("INSERT INTO documents (documents) VALUES ('optimize')")
 
-    def _remove(self, entries: Sequence[Entry]) -> int:
+    def _remove(self, entries: Sequence[IndexEntry]) -> int:
         removed = 0
         for one in entries:
             ids = [key(group, *place(one.id)) for group in range(GROUPS)]
@@ -266,13 +266,13 @@ class Entries:
                 removed += 1
         return removed
 
-    def _add_scorers(self, entries: Sequence[Entry]) -> None:
+    def _add_scorers(self, entries: Sequence[IndexEntry]) -> None:
         for name in dict.fromkeys(name for one in entries for name in one.values):
             if name not in self._scorers and len(self._scorers) < MOST_SCORERS:
                 self._db.execute(f"ALTER TABLE trials ADD COLUMN v{len(self._scorers)} REAL")
                 self._scorers.append(name)
 
-    def _count(self, entries: Sequence[Entry]) -> None:
+    def _count(self, entries: Sequence[IndexEntry]) -> None:
         counts: dict[tuple[str, str], int] = {}
         for one in entries:
             for facet in one.facets:
@@ -285,7 +285,7 @@ class Entries:
             ).fetchone()
             self._numbers[facet] = row[0]
 
-    def _row(self, one: Entry) -> tuple[object, ...]:
+    def _row(self, one: IndexEntry) -> tuple[object, ...]:
         known = [value for value in one.values.values() if value is not None]
         return (
             one.id,
@@ -299,7 +299,7 @@ class Entries:
             *(one.values.get(name) for name in self._scorers),
         )
 
-    def _facet_words(self, one: Entry) -> str:
+    def _facet_words(self, one: IndexEntry) -> str:
         texts = [facet_word(self._numbers[facet]) for facet in one.facets]
         return " ".join([*texts, "disagree"] if one.disagree else texts)
 

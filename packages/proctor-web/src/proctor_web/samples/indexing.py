@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from proctor.core.task import Store
 from proctor.core.trial import StoredTrial
-from proctor_web.samples.index_file import ATTEMPT_BITS, FORMAT, SCHEMA, Entries, Entry, connect, entry, meta_of
+from proctor_web.samples.index_file import ATTEMPT_BITS, FORMAT, SCHEMA, Entries, IndexEntry, connect, entry, meta_of
 
 CHUNK = 2_000  # trials in a transaction; the first ones are few, so that something is there soon
 FIRST_CHUNK = 100
@@ -99,7 +99,7 @@ def _start(db: sqlite3.Connection, created: str) -> None:
 class _Chunk(NamedTuple):
     """Trials that are entered together, the mark of their reading, and the position of the last."""
 
-    entries: list[Entry]
+    entries: list[IndexEntry]
     mark: int
     last: int
 

@@ -25,7 +25,7 @@ from proctor_web.samples.listing import (
     list_samples,
     query_of,
 )
-from proctor_web.samples.sample_pages import Place, SamplePages
+from proctor_web.samples.sample_pages import SampleAddress, SamplePages
 from proctor_web.workspace import Workspace
 
 SOON, LATER = "1s", "5s"  # until the list is asked for again: while a run is entered, or is under way
@@ -147,7 +147,7 @@ class SampleList:
         if "open" not in fields:
             return {"view": None}
         values = {**fields, "run": given.run, "sample": fields["open"], "in_pane": "true"}
-        return {**self._samples.story(convert(values, Place), kept), "given": {}, "wrong": None}
+        return {**self._samples.story(convert(values, SampleAddress), kept), "given": {}, "wrong": None}
 
 
 def _head(given: SampleFilter, name: Sentence, *orders: Order) -> Head:

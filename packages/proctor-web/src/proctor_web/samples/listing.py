@@ -12,7 +12,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.trial import Outcome
 from proctor_web.operations import Operation
 from proctor_web.samples.finding import EVERYTHING, Index, Indexes, Search, keys
-from proctor_web.samples.index_file import Shown, State, facet_word, place
+from proctor_web.samples.index_file import ListedTrial, State, facet_word, place
 from proctor_web.samples.tokens import query
 from proctor_web.workspace import Workspace
 
@@ -282,7 +282,7 @@ def _rows(index: Index, ids: Sequence[int], annotations: Iterable[Annotation]) -
             marks.setdefault((annotation.sample_id, annotation.attempt), []).append(annotation.kind)
     for id in ids:
         sample, outcome, state, kind, type, disagree, data = index.db.execute(_ROW, (id,)).fetchone()
-        shown = msgspec.json.decode(data, type=Shown)
+        shown = msgspec.json.decode(data, type=ListedTrial)
         attempt = place(id)[1]
         yield SampleRow(
             sample=sample,

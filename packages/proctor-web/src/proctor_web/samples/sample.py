@@ -20,7 +20,7 @@ from proctor.reports.step_costs import TrialCosts, step_costs
 from proctor.reports.story import StoryFinding, cut, finding, sides
 from proctor.stores.blobs import encode
 from proctor_web.operations import Operation
-from proctor_web.samples.conversation import PAGE, Conversation, Entry, Match
+from proctor_web.samples.conversation import PAGE, Conversation, ConversationEntry, Match
 from proctor_web.samples.evidence import Note, notes_on
 from proctor_web.samples.timing import Timing, timing
 from proctor_web.workspace import Found, NotFound, Workspace
@@ -114,7 +114,7 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
     pairs: tuple[CallRows, ...] = ()
     expected: str = ""
     made: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ConversationEntry, ...] = ()
     first: int = 0
     count: int = 0
     steps: int = 0

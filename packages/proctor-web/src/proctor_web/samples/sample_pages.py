@@ -21,7 +21,7 @@ from proctor_web.auth import form, session_of
 from proctor_web.evalset_files import Saved
 from proctor_web.operations import checked_filter, convert
 from proctor_web.samples import cases, labels, sample
-from proctor_web.samples.addresses import Links, attachment_address, links_of, list_address, sample_address
+from proctor_web.samples.addresses import SampleLinks, attachment_address, links_of, list_address, sample_address
 from proctor_web.samples.attachments import describe_attachment, read_attachment
 from proctor_web.samples.listing import SampleFilter, SampleKey, neighbours
 from proctor_web.samples.sample import Attempt, SampleAttempt, SampleStep, SampleView
@@ -51,7 +51,7 @@ MOST_SENT = 8_192  # characters of a filter that a form sends back
 Kept = Mapping[str, list[str]]
 
 
-class Place(SampleStep, frozen=True, kw_only=True):
+class SampleAddress(SampleStep, frozen=True, kw_only=True):
     """What the address of a sample's page says; `in_pane` is set where it is shown next to the list."""
 
     part: str = ""
@@ -117,7 +117,7 @@ class SamplePages:
 
     async def add_case(self, request: Request) -> Response:
         """Make a case of an attempt; the end of the file's name may be left out."""
-        return await self._write(request, cases.NewCase, cases.add_case, "case")
+        return await self._write(request, cases.CaseOfSample, cases.add_case, "case")
 
     async def _write(
         self, request: Request, kind: type[SampleAttempt], call: Callable[..., object], saved: str
@@ -143,7 +143,7 @@ class SamplePages:
     def _page(
         self,
         request: Request,
-        place: Place,
+        place: SampleAddress,
         wrong: Sentence | None = None,
         given: Mapping[str, str] = {},
     ) -> Response:
@@ -157,7 +157,7 @@ class SamplePages:
             **self.story(place, kept),
         )
 
-    def story(self, place: Place, kept: Kept) -> dict[str, Any]:
+    def story(self, place: SampleAddress, kept: Kept) -> dict[str, Any]:
         """Return what the template of a whole sample shows; `kept` is the filter of the list around it."""
         workspace = self._workspace
         view = sample.show_sample(workspace, place)
@@ -170,7 +170,7 @@ class SamplePages:
             **self._values(place, view, kept),
         }
 
-    def _part(self, request: Request, place: Place) -> Response:
+    def _part(self, request: Request, place: SampleAddress) -> Response:
         """Send a part of the page: the part alone to htmx, else as a page of its own."""
         workspace = self._workspace
         kept = _filter(request.query_params.multi_items())
@@ -203,7 +203,7 @@ class SamplePages:
             return page(request, template, **values)
         return page(request, "samples/sample_part.html.jinja", included=template, **values)
 
-    def _values(self, place: Place, view: SampleView, kept: Kept) -> dict[str, Any]:
+    def _values(self, place: SampleAddress, view: SampleView, kept: Kept) -> dict[str, Any]:
         return {
             "view": view,
             "place": place,
@@ -214,14 +214,14 @@ class SamplePages:
             **self._links(place, kept),
         }
 
-    def _neighbours(self, place: Place, kept: Kept) -> dict[str, Any]:
+    def _neighbours(self, place: SampleAddress, kept: Kept) -> dict[str, Any]:
         """Return where the samples before and after this one are, in the list that one came from."""
         fields = {name: values if name == "tag" else values[-1] for name, values in kept.items()}
         chosen = checked_filter({**fields, "run": place.run}, SampleFilter)
         failing = msgspec.structs.replace(chosen, state="failed")
         near, failed = (neighbours(self._workspace, each, place.sample, place.attempt) for each in (chosen, failing))
 
-        def link(key: SampleKey | None) -> Links | None:
+        def link(key: SampleKey | None) -> SampleLinks | None:
             return None if key is None else links_of(place.run, key, kept)
 
         return {
@@ -231,7 +231,7 @@ class SamplePages:
             "failed_after": link(failed.next),
         }
 
-    def _links(self, place: Place, kept: Kept) -> dict[str, Any]:
+    def _links(self, place: SampleAddress, kept: Kept) -> dict[str, Any]:
         """Return what makes the addresses of a page, each with the filter of the list that one came from."""
 
         def here(**more: object) -> str:
@@ -262,10 +262,10 @@ def _compared(expected: str, made: str) -> tuple[Sequence[WordDiffPiece], Sequen
     return (first, second) if common >= LEAST_COMMON * max(len(expected), len(made)) else None
 
 
-def _place(request: Request, fields: Mapping[str, object]) -> Place:
+def _place(request: Request, fields: Mapping[str, object]) -> SampleAddress:
     given = {**fields, **request.path_params}
     given["sample"] = request.path_params.get("sample") or fields.get("sample", "")
-    return convert({name: value for name, value in given.items() if value != "" or name == "sample"}, Place)
+    return convert({name: value for name, value in given.items() if value != "" or name == "sample"}, SampleAddress)
 
 
 def _given(fields: Mapping[str, str], kind: type[SampleAttempt]) -> SampleAttempt:

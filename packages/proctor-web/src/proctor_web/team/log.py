@@ -7,7 +7,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor_web.operations import Operation
-from proctor_web.users.ledger import MOST_ENTRIES, Entry, Issued, Ledger
+from proctor_web.users.ledger import MOST_ENTRIES, AuditEntry, Issued, Ledger
 from proctor_web.workspace import NotFound, Workspace
 
 
@@ -23,7 +23,7 @@ class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
 class AuditPage(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of the audit log, the newest first; `next` is `after` of the next page, '' where there is none."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[AuditEntry]
     next: str = ""
 
 

@@ -20,7 +20,7 @@ from proctor_web.app import page
 from proctor_web.auth import Access, cookies_of
 from proctor_web.guard import no_role, set_session_cookie
 from proctor_web.team.oidc import Begun, LoginFailed, LoginRefused, Provider
-from proctor_web.users.ledger import Entry, Person
+from proctor_web.users.ledger import AuditEntry, Person
 
 LOGIN_SECONDS = 600
 MOST_NEXT = 2_000  # characters of an address to come back to
@@ -98,7 +98,7 @@ class Login:
         return answer
 
     def _note(self, request: Request, name: str, role: str) -> None:
-        entry = Entry(
+        entry = AuditEntry(
             name=name,
             role=role or "-",
             via="login",

@@ -38,7 +38,7 @@ class NewToken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
-    pages = _Pages(workspace, access)
+    pages = _TeamPages(workspace, access)
     return [
         Route("/account", pages.account),
         Route("/account/tokens", pages.make_token, methods=["POST"]),
@@ -49,7 +49,7 @@ def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
     ]
 
 
-class _Pages:
+class _TeamPages:
     def __init__(self, workspace: Workspace, access: Access) -> None:
         self._workspace = workspace
         self._access = access

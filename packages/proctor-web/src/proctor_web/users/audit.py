@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from starlette.datastructures import Headers
 
-from proctor_web.users.ledger import Entry, Ledger
+from proctor_web.users.ledger import AuditEntry, Ledger
 from proctor_web.users.roles import SAFE_METHODS
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ def note_entry(ledger: Ledger, scope: "Scope", key: str) -> None:
     index = ledger.find("session", key)
     if index is not None:
         address = scope["state"]["address"]
-        entry = Entry(name=index.name, role=index.role, via="link", address=address, what="ENTER", status=303)
+        entry = AuditEntry(name=index.name, role=index.role, via="link", address=address, what="ENTER", status=303)
         ledger.note(entry)
 
 
-class Record:
+class AuditRecord:
     """A write of a user that came in, as the audit log has it."""
 
     def __init__(self, ledger: Ledger, scope: "Scope") -> None:
@@ -46,7 +46,7 @@ class Record:
         """Add the line; a status ends it, as that of a request that is refused."""
         person = self._scope["state"]["session"].person
         path: str = self._scope["path"]
-        entry = Entry(
+        entry = AuditEntry(
             name=person.name,
             role=person.role,
             via=person.via,

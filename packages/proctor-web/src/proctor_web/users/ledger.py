@@ -71,7 +71,7 @@ class Issued(msgspec.Struct, frozen=True, kw_only=True):
     expires: float
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the audit log: who asked for what, from where, on which run, and how it ended.
 
     Attributes:
@@ -166,7 +166,7 @@ class Ledger:
         self._database.rows("INSERT INTO keys VALUES (:name, :value) ON CONFLICT DO NOTHING", name=name, value=value)
         return bytes.fromhex(self._database.rows("SELECT value FROM keys WHERE name = :name", name=name)[0][0])
 
-    def note(self, entry: Entry) -> None:
+    def note(self, entry: AuditEntry) -> None:
         """Add a line to the audit log, before what it says is done."""
         self._database.rows(
             "INSERT INTO audit VALUES (:id, :at, :name, :role, :via, :address, :what, :run) ON CONFLICT DO NOTHING",
@@ -180,7 +180,7 @@ class Ledger:
         query = "INSERT INTO audit_ends VALUES (:id, :at, :status, :run) ON CONFLICT DO NOTHING"
         self._database.rows(query, id=id, at=self._clock(), status=status, run=run)
 
-    def entries(self, *, name: str = "", run: str = "", since: str = "", most: int = 100) -> Sequence[Entry]:
+    def entries(self, *, name: str = "", run: str = "", since: str = "", most: int = 100) -> Sequence[AuditEntry]:
         """Return lines of the audit log, the newest first; `since` is the id of the last one that was returned before.
 
         A run without a store is looked for in all: `a` is also `a@STORE`.
@@ -195,7 +195,7 @@ class Ledger:
             since=since,
             most=max(1, min(most, MOST_ENTRIES)),
         )
-        return [Entry(**dict(zip(Entry.__struct_fields__, row, strict=True))) for row in rows]
+        return [AuditEntry(**dict(zip(AuditEntry.__struct_fields__, row, strict=True))) for row in rows]
 
     def check(self) -> None:
         """Ask the database for an answer.

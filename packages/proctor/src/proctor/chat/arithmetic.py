@@ -52,7 +52,7 @@ _TEXT_METHODS = ("upper", "lower", "strip", "title", "capitalize", "join", "spli
 _WIDE_FORMAT = re.compile(r"%[^%a-zA-Z]*(?:\*|\d{4})")
 
 
-class Refused(ValueError):
+class ExpressionRefused(ValueError):
     """The expression needs more than this evaluator does, or would grow too large."""
 
 
@@ -107,7 +107,7 @@ class _Evaluation:
                 return self._chosen(node)
             case ast.Compare():
                 return self._compared(node)
-        raise Refused(type(node).__name__)
+        raise ExpressionRefused(type(node).__name__)
 
     def _values(self, nodes: list[ast.expr] | list[ast.expr | None]) -> list[Any]:
         return [self.value(node) for node in nodes]
@@ -123,9 +123,9 @@ class _Evaluation:
             if type(text) is str:
                 return self._sized(getattr(text, function.attr)(*values))
         if not isinstance(function, ast.Name) or function.id not in _NAMES:
-            raise Refused("call")
+            raise ExpressionRefused("call")
         if function.id == "round" and len(values) > 1 and abs(values[1]) > 400:
-            raise Refused("digits")  # round(5, -10**9) would compute 10**10**9
+            raise ExpressionRefused("digits")  # round(5, -10**9) would compute 10**10**9
         for value in values:
             if type(value) is range:
                 self._spend(_size(value))
@@ -157,7 +157,7 @@ class _Evaluation:
     def _spend(self, size: int) -> None:
         self.work += size
         if size > LARGEST or self.work > ALL_WORK:
-            raise Refused("size")
+            raise ExpressionRefused("size")
 
 
 def _size(value: Any) -> int:
@@ -187,6 +187,6 @@ def _size_after(op: ast.operator, left: object, right: object) -> int:
     if isinstance(op, ast.Mod) and isinstance(left, str | bytes):
         template = left if isinstance(left, str) else left.decode("latin-1")
         if _WIDE_FORMAT.search(template):
-            raise Refused("width")
+            raise ExpressionRefused("width")
         return both * (1 + template.count("%("))
     return both

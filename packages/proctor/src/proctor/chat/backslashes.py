@@ -41,7 +41,7 @@ class TwoWays(ValueError):
         super().__init__(str(reason))
 
 
-class Run(msgspec.Struct, frozen=True):
+class BackslashRun(msgspec.Struct, frozen=True):
     """Backslashes in a row; `name` holds the letters after them (an escaped one is the first of these), `sign` the next character."""
 
     start: int
@@ -94,15 +94,15 @@ class Body:
         self.text = text
         self.single = single
 
-    def runs(self) -> Iterator[Run]:
+    def runs(self) -> Iterator[BackslashRun]:
         for match in RUN.finditer(self.text):
-            yield Run(match.start(), match.end(1), match[2], self.text[match.end(1) : match.end(1) + 1])
+            yield BackslashRun(match.start(), match.end(1), match[2], self.text[match.end(1) : match.end(1) + 1])
 
-    def begins_a_line(self, run: Run) -> bool:
+    def begins_a_line(self, run: BackslashRun) -> bool:
         before = self.text[max(run.start - 2, 0) : run.start]
         return before in (r"\n", r"\t") or before[-1:] in ("\n", "\t")
 
-    def stands_alone(self, run: Run) -> bool:
+    def stands_alone(self, run: BackslashRun) -> bool:
         """True if the last backslash of an odd run cannot be an escape, however the reply writes the others."""
         if run.sign in ('"', "/", "'"):
             return False
@@ -114,7 +114,7 @@ class Body:
             return False
         return run.name not in LIKE_WORDS or self.text.startswith("{", run.end + len(run.name))
 
-    def stands_in_formula(self, run: Run) -> bool:
+    def stands_in_formula(self, run: BackslashRun) -> bool:
         r"""Return True if it is a command like `\nu`, which would be a line break and a word outside of a formula."""
         if not run.is_odd or run.sign not in ("n", "t") or run.name not in LIKE_WORDS:
             return False
@@ -122,11 +122,11 @@ class Body:
         inside = self.in_formula(run) or len(self.text) == run.end + len(run.name) - run.start
         return inside and before != "$$" and before[-1:] in BEFORE_A_COMMAND and not self.begins_a_line(run)
 
-    def in_formula(self, run: Run) -> bool:
+    def in_formula(self, run: BackslashRun) -> bool:
         """True if it is between `$` and `$`, or between the brackets of LaTeX."""
         return bisect_right(self._borders, run.start) % 2 == 1
 
-    def in_environment(self, run: Run) -> bool:
+    def in_environment(self, run: BackslashRun) -> bool:
         """True if it is in an environment whose lines break, such as a matrix."""
         index = bisect_right(self._environments, (run.start, ""))
         return index > 0 and self._environments[index - 1][1] != "end"
@@ -135,11 +135,11 @@ class Body:
     def _environments(self) -> list[tuple[int, str]]:
         return [(match.start(), match[1]) for match in ENVIRONMENT.finditer(self.text)]
 
-    def in_literal(self, run: Run) -> bool:
+    def in_literal(self, run: BackslashRun) -> bool:
         r"""True if it is in a string literal of a program, as in `print("\n")`."""
         return _is_within(self._literals, run)
 
-    def is_quoted(self, run: Run) -> bool:
+    def is_quoted(self, run: BackslashRun) -> bool:
         """True if it is between quotes."""
         return _is_within(self._quoted, run)
 
@@ -194,12 +194,12 @@ def decode_all(bodies: Sequence[Body]) -> list[str]:
     return [_Decoding(body, habits).text() for body in bodies]
 
 
-def _is_within(spans: list[tuple[int, int]], run: Run) -> bool:
+def _is_within(spans: list[tuple[int, int]], run: BackslashRun) -> bool:
     index = bisect_right(spans, (run.start, run.start))
     return index > 0 and run.start < spans[index - 1][1]
 
 
-def _note(habits: Habits, body: Body, run: Run) -> None:
+def _note(habits: Habits, body: Body, run: BackslashRun) -> None:
     if not run.is_odd:
         habits.double |= run.count == 2 and run.is_command
         habits.breaks |= run.count == 4 and not run.name
@@ -211,7 +211,7 @@ def _note(habits: Habits, body: Body, run: Run) -> None:
         habits.tabs |= run.sign == "t"
 
 
-def _four_before_a_sign(body: Body, run: Run, habits: Habits) -> bool:
+def _four_before_a_sign(body: Body, run: BackslashRun, habits: Habits) -> bool:
     """Four backslashes before a sign such as a brace, where no line breaks: a command of one sign, doubled twice."""
     if run.count != 4 or run.sign not in SIGNS or habits.environment or SKIP.match(body.text, run.end):
         return False
@@ -241,7 +241,7 @@ class _Decoding:
         pieces.append(written[position:])
         return _whole("".join(pieces))
 
-    def _is_escape(self, run: Run) -> bool:
+    def _is_escape(self, run: BackslashRun) -> bool:
         """Return True if the run ends in an escape."""
         if not run.is_odd or self._body.stands_alone(run):
             return False
@@ -264,7 +264,7 @@ class _Decoding:
             raise self._doubt(run)
         return True
 
-    def _is_control(self, run: Run) -> bool:
+    def _is_control(self, run: BackslashRun) -> bool:
         r"""Return True if `\nu` or `\to` is a line break or a tab before a word, rather than the command."""
         body, habits = self._body, self._habits
         begins_line = body.begins_a_line(run)
@@ -278,13 +278,13 @@ class _Decoding:
                 return True
         raise self._doubt(run)
 
-    def _is_tan(self, run: Run) -> bool:
+    def _is_tan(self, run: BackslashRun) -> bool:
         r"""Return True if `\tan x` or `x \to 0` is outside of a formula, where no tab and a word (`an apple`) can be meant."""
         body, name = self._body, run.name
         begins_word = WORD.match(body.text, run.end + len(name)) is not None
         return name in NO_WORD and not (self._habits.tabs or begins_word or body.begins_a_line(run))
 
-    def _count(self, run: Run, escape: bool) -> int:
+    def _count(self, run: BackslashRun, escape: bool) -> int:
         """Return how many backslashes the text has, without the one that begins an escape."""
         habits = self._habits
         if habits.four:
@@ -303,7 +303,7 @@ class _Decoding:
             return 2 if escape else 3
         raise self._doubt(run)
 
-    def _may_break(self, run: Run) -> bool:
+    def _may_break(self, run: BackslashRun) -> bool:
         r"""Return True if two backslashes may be a line break: of LaTeX, undoubled, or of the text, as `\\n`."""
         text, habits = self._body.text, self._habits
         if SKIP.match(text, run.end):
@@ -317,14 +317,14 @@ class _Decoding:
             return text[run.start - 1 : run.start].isspace()  # `a \\ b`, where `a\\ b` may be a space
         return run.sign.isdigit() or run.sign.isspace() or run.sign in "-\\&"
 
-    def _ends_sentence(self, run: Run) -> bool:
+    def _ends_sentence(self, run: BackslashRun) -> bool:
         """Return True if a line may end here, which is so neither in a path nor in a regular expression."""
         before, after = self._body.text[: run.start][-3:], self._body.text[run.end + 1 : run.end + 2]
         if PATH.search(before) or (after and after in "]+*?|"):
             return False
         return run.name == "n" or run.name[1].isupper() or not before[-1:].isalnum()
 
-    def _quarter(self, run: Run, escape: bool) -> int:
+    def _quarter(self, run: BackslashRun, escape: bool) -> int:
         """Of backslashes that were doubled twice; the source code of a program may hold what looks so, hence the conditions."""
         habits, text = self._habits, self._body.text
         consistent = not habits.single and not habits.double and run.count % 4 == int(escape)
@@ -335,7 +335,7 @@ class _Decoding:
             raise self._doubt(run)
         return run.count // 4
 
-    def _pairs(self, run: Run) -> int:
+    def _pairs(self, run: BackslashRun) -> int:
         """Of an even number where a reply leaves backslashes as they are: a doubled one, or a line break of LaTeX."""
         environment = self._habits.environment
         if run.count == 2:
@@ -354,7 +354,7 @@ class _Decoding:
             return 2
         raise self._doubt(run)
 
-    def _doubt(self, run: Run) -> TwoWays:
+    def _doubt(self, run: BackslashRun) -> TwoWays:
         place = self._body.text[max(run.start - 20, 0) : run.end + 20]
         return TwoWays(
             say(

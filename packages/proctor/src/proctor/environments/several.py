@@ -70,7 +70,7 @@ class Makers:
 
     def __call__(self, sample: Sample) -> Environment:
         made = ((label, make(_for_label(sample, label))) for label, make in self._makers)
-        return Several([(label, part) for label, part in made if part is not None])
+        return SeveralEnvironments([(label, part) for label, part in made if part is not None])
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
@@ -86,7 +86,7 @@ class Makers:
         await self._left.__aexit__(kind, error, trace)
 
 
-class Several:
+class SeveralEnvironments:
     """Several environments as one: the tools of one with a label are called LABEL_TOOL, and its state is under the label."""
 
     def __init__(self, parts: Sequence[tuple[str, Environment]]) -> None:

@@ -114,7 +114,7 @@ class _Response(msgspec.Struct):
     status_code: int = 0
 
 
-class _Result(msgspec.Struct):
+class _BatchResult(msgspec.Struct):
     type: str = ""
     message: msgspec.Raw = msgspec.Raw()
     error: Any = None
@@ -124,7 +124,7 @@ class _Row(msgspec.Struct):
     custom_id: str
     response: _Response | None = None
     error: Any = None
-    result: _Result | None = None
+    result: _BatchResult | None = None
 
 
 _noted = msgspec.json.Decoder(_Noted)
@@ -261,9 +261,9 @@ class AnthropicBatches:
         return await client.post(self._target.at(f"{url}/results", method="GET"), None, self._lines)
 
     def _lines(self, data: bytes) -> dict[str, BatchLine]:
-        return _by_id((row.custom_id, self._line(row.result or _Result())) for row in _rows(data))
+        return _by_id((row.custom_id, self._line(row.result or _BatchResult())) for row in _rows(data))
 
-    def _line(self, result: _Result) -> BatchLine:
+    def _line(self, result: _BatchResult) -> BatchLine:
         match result.type:
             case "succeeded":
                 return BatchLine(reply=bytes(result.message))

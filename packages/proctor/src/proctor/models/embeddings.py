@@ -24,13 +24,13 @@ KIND = "openai:"
 _PATH = "/embeddings"
 
 
-class _Row(msgspec.Struct):
+class _EmbeddingRow(msgspec.Struct):
     embedding: list[float]
     index: int = 0
 
 
 class _Reply(msgspec.Struct):
-    data: list[_Row]
+    data: list[_EmbeddingRow]
     usage: UsageReply | None = None
 
 

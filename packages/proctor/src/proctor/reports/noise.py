@@ -31,7 +31,7 @@ SOURCES: Mapping[SourceName, Sentence] = {
 }
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class NoiseSource(msgspec.Struct, frozen=True, kw_only=True):
     """One source of noise.
 
     Attributes:
@@ -87,7 +87,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int
     samples: int
     standard_error: float
-    sources: tuple[Source, ...]
+    sources: tuple[NoiseSource, ...]
     always: int
     never: int
     sometimes: int
@@ -146,24 +146,26 @@ def _of_scorer(record: RunRecord, store: Store, main: Estimate, scorer: str, sli
     )
 
 
-def _sources(found: Components, repeats: float, from_samples: float, from_attempts: float) -> Iterator[Source]:
+def _sources(found: Components, repeats: float, from_samples: float, from_attempts: float) -> Iterator[NoiseSource]:
     """Yield the sources; what the standard error has from attempts is divided as the variance of a trial is."""
     judged = found.judge.variance / repeats if found.judge is not None else 0.0
     within = found.attempts.variance + judged
     total = (found.samples.variance + within) or 1.0
     part = judged / within if within else 0.0
-    yield Source(name="samples", variance=found.samples, share=found.samples.variance / total, error=from_samples)
-    yield Source(
+    yield NoiseSource(name="samples", variance=found.samples, share=found.samples.variance / total, error=from_samples)
+    yield NoiseSource(
         name="attempts",
         variance=found.attempts,
         share=found.attempts.variance / total,
         error=from_attempts * math.sqrt(1 - part),
     )
     if found.judge is not None:
-        yield Source(name="judge", variance=found.judge, share=judged / total, error=from_attempts * math.sqrt(part))
+        yield NoiseSource(
+            name="judge", variance=found.judge, share=judged / total, error=from_attempts * math.sqrt(part)
+        )
 
 
-def _more_repeats(sources: Sequence[Source], repeats: float) -> float | None:
+def _more_repeats(sources: Sequence[NoiseSource], repeats: float) -> float | None:
     """Return the standard error with one more repeat of each judgement; None where no judge repeated any."""
     errors = {source.name: source.error for source in sources}
     if "judge" not in errors:
@@ -282,7 +284,7 @@ def _table(one: Noise, words: ReportWords) -> TableBlock:
         ]
         for source in one.sources
     ]
-    columns = [t("Source"), t("Deviation [95%]"), t("Of the variance"), t("Standard error")]
+    columns = [t("NoiseSource"), t("Deviation [95%]"), t("Of the variance"), t("Standard error")]
     return TableBlock(columns, rows, right=(1, 2, 3))
 
 

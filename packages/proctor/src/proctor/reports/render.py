@@ -160,7 +160,7 @@ def methods(report: ReportData, words: ReportWords) -> str:
     return ", ".join(words.t(method) for method in dict.fromkeys(used) if method)
 
 
-class Links:
+class ReportLinks:
     """Where the parts of a page about a run lead: in a report to other parts of the page, or nowhere, which is ''."""
 
     def __init__(self, report: ReportData) -> None:
@@ -193,7 +193,7 @@ class Links:
         return ""
 
 
-def run_values(report: ReportData, words: ReportWords, links: Links | None = None) -> dict[str, object]:
+def run_values(report: ReportData, words: ReportWords, links: ReportLinks | None = None) -> dict[str, object]:
     """Return the values that the templates about a run need, for reports and for other pages that include them."""
     return {
         "report": report,
@@ -202,7 +202,7 @@ def run_values(report: ReportData, words: ReportWords, links: Links | None = Non
         "methods": methods(report, words),
         "noise": noise.sections(report.noise, words),
         "kind": block_kind,
-        "links": links or Links(report),
+        "links": links or ReportLinks(report),
         "target": words.t(report.target) if report.target is not None else "",
     }
 

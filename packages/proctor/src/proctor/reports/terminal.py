@@ -192,7 +192,7 @@ def _scorer_of(report: ReportData, line: EstimateLine) -> str:
     return max(fits, key=len, default="")
 
 
-class _Row(NamedTuple):
+class _TerminalRow(NamedTuple):
     """A row of the table of estimates; a heading has no line."""
 
     depth: int
@@ -200,20 +200,20 @@ class _Row(NamedTuple):
     line: EstimateLine | None = None
 
 
-def _rows(report: ReportData, words: ReportWords, key: str) -> Iterator[_Row]:
+def _rows(report: ReportData, words: ReportWords, key: str) -> Iterator[_TerminalRow]:
     """Yield the rows of a section: below the name of their scorer where there are several, shares before other numbers."""
     for scorer, own in _by_scorer(report, lines(report, words, key)).items():
         if scorer:
-            yield _Row(1, scorer)
+            yield _TerminalRow(1, scorer)
         is_alike = len({line.estimate.name for line in own}) == 1
         has_shares = any(line.estimate.unit == "share" for line in own)
         for is_number, group in groupby(sorted(own, key=_is_number), key=_is_number):
             if is_number and has_shares:
-                yield _Row(1 + bool(scorer), words.t("Not in percent:"))
+                yield _TerminalRow(1 + bool(scorer), words.t("Not in percent:"))
             for line in group:
                 name, value = line.estimate.name.removeprefix(f"{scorer}."), line.estimate.slice.partition("=")[2]
                 parts = (value, "" if value and is_alike else words.metric(name))
-                yield _Row(1 + bool(scorer), " · ".join(filter(None, parts)) if scorer else line.label, line)
+                yield _TerminalRow(1 + bool(scorer), " · ".join(filter(None, parts)) if scorer else line.label, line)
 
 
 def _is_number(line: EstimateLine) -> bool:
