@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, Self
 
 import pytest
 
+from proctor.core.around import Around, around
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed, EpisodeOver
-from proctor.core.run import Limits, limits_now
+from proctor.core.run import Limits
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
 from proctor.environments._plain import MOST_CHARACTERS, plain
@@ -206,7 +207,7 @@ async def test_what_a_tool_returns_or_raises() -> None:
 
 @pytest.mark.parametrize(("kind", "tool"), [(Talkative, "wait"), (Blocking, "slow")])
 async def test_the_model_is_told_of_a_late_tool_whose_object_can_be_used_again(kind: type, tool: str) -> None:
-    limits_now.set(Limits(seconds=0.2))
+    around.set(Around(limits=Limits(seconds=0.2)))
     async with wrap(kind)(SAMPLE) as environment:  # type: ignore[attr-defined]
         late = await call(environment, tool)
         assert (late.is_error, late.content.partition(". ")[0]) == (True, "The call timed out after 0.1 s")
@@ -424,7 +425,7 @@ class Held(Ledger):
 
 async def test_one_whose_thread_is_held_can_be_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.environments.python.LEAVE_SECONDS", 0.1)
-    limits_now.set(Limits(seconds=0.2))
+    around.set(Around(limits=Limits(seconds=0.2)))
     environment: Any = await wrap(Held)(SAMPLE).__aenter__()  # type: ignore[attr-defined]
     with pytest.raises(EnvironmentFailed, match="'note' within"):
         await call(environment, "note", text="a")
@@ -442,7 +443,7 @@ async def test_one_that_cannot_be_made_leaves_no_thread() -> None:
         def __init__(self) -> None:
             time.sleep(0.3)
 
-    limits_now.set(Limits(seconds=0.2))
+    around.set(Around(limits=Limits(seconds=0.2)))
     for kind, error in ((Broken, RuntimeError), (Slow, EnvironmentFailed)):
         with pytest.raises(error):
             async with wrap(kind)(SAMPLE):  # type: ignore[attr-defined]

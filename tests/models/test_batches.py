@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from proctor import Sample, Task, evaluate_async
 from proctor.api import Run
-from proctor.chat import streaming
 from proctor.chat.dialect import ModelReply
+from proctor.core.around import around
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.run import Budget
 from proctor.core.sample import Message, Text
@@ -507,13 +507,13 @@ async def test_without_a_file_for_what_was_sent_nothing_is_sent(
 
 async def test_a_model_that_is_listened_to_sends_no_stream_in_a_batch() -> None:
     server = OpenAIServer()
-    token = streaming.hearer.set(lambda text, is_thought, begins: None)
+    token = around.set(replace(around.get(), hear=lambda text, is_thought, begins: None))
     try:
         async with Endpoint(server) as endpoint:
             asked = model("openai:m", {"base_url": f"{endpoint.url}/v1", "batch": True})
             step = await asked.complete([Message.of("user", "q")])
     finally:
-        streaming.hearer.reset(token)
+        around.reset(token)
     assert step.message.text == "re q"
     assert all(b'"stream"' not in request.body for request in endpoint.requests)
 

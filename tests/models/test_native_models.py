@@ -7,9 +7,10 @@ import pytest
 from endpoint import Answer, Endpoint, data, events
 from memory_store import MemoryStore
 from model_apis import SIGNATURE, Anthropic, Gemini, Responses
+from msgspec.structs import replace
 
 from proctor import Sample, Task, evaluate_async
-from proctor.chat import streaming
+from proctor.core.around import around
 from proctor.core.errors import BadInput, EndpointRefused, ProviderFailed
 from proctor.core.sample import File, Message, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Step
@@ -112,11 +113,11 @@ async def test_a_schema_is_sent_as_the_api_words_it(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 async def test_text_is_heard_while_it_comes_without_a_key_that_is_echoed(kind: str) -> None:
     heard: list[str] = []
-    token = streaming.hearer.set(lambda text, is_thought, begins: heard.append(text))
+    token = around.set(replace(around.get(), hear=lambda text, is_thought, begins: heard.append(text)))
     try:
         step, _ = await ask(kind)
     finally:
-        streaming.hearer.reset(token)
+        around.reset(token)
     assert "".join(heard) == step.message.text == "Paris"
     assert len(heard) > 2
 

@@ -15,11 +15,13 @@ from typing import Any
 import msgspec
 import pytest
 from endpoint import Answer, Endpoint, body, chat, cut, data, drip, events, never, raw
+from msgspec.structs import replace
 
+from proctor.core.around import around
 from proctor.core.errors import BadInput, EndpointRefused, ProviderFailed
 from proctor.core.sentence import say
 from proctor.transport import pace, retry
-from proctor.transport.client import Client, current
+from proctor.transport.client import Client
 from proctor.transport.deadline import Deadline
 from proctor.transport.faults import NotAccepted, RequestFault
 from proctor.transport.retry import RetryPolicy
@@ -446,23 +448,23 @@ async def test_the_time_limit_of_the_attempt_goes_on_once_the_wait_is_over() -> 
 
 async def _in_time(seconds: float, client: Client, to: RequestTarget) -> None:
     with Deadline(seconds) as limit:
-        retry.clock.set(limit)
+        around.set(replace(around.get(), deadline=limit))
         try:
             await client.post(to, b"{}", msgspec.json.decode)
         finally:
-            retry.clock.set(None)
+            around.set(replace(around.get(), deadline=None))
 
 
 async def test_a_client_is_current_inside_its_block_only() -> None:
-    assert current.get() is None
+    assert Client.current() is None
     async with Client() as client:
-        assert current.get() is client
+        assert Client.current() is client
         assert await asyncio.create_task(_current()) is client
-    assert current.get() is None
+    assert Client.current() is None
 
 
 async def _current() -> Client | None:
-    return current.get()
+    return Client.current()
 
 
 class Joined:

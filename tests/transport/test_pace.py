@@ -9,8 +9,10 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
-from proctor.transport import pace, retry
+from proctor.core.around import around
+from proctor.transport import pace
 from proctor.transport.deadline import Deadline
 from proctor.transport.pace import START, Bucket, Endpoint, PaceBounds
 
@@ -224,6 +226,6 @@ async def test_waiting_for_a_place_stops_the_clock_of_the_attempt() -> None:
     await endpoint.enter()
     asyncio.get_running_loop().call_later(0.2, endpoint.leave)
     with Deadline(0.1) as limit:
-        retry.clock.set(limit)
+        around.set(replace(around.get(), deadline=limit))
         await endpoint.enter()
-    retry.clock.set(None)
+    around.set(replace(around.get(), deadline=None))

@@ -5,7 +5,9 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from proctor.core.around import around
 from proctor.core.trial import FailedRequest
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
@@ -49,7 +51,7 @@ def test_outside_a_trial_nothing_is_kept_and_nothing_breaks() -> None:
 
 async def test_the_clock_stands_still_inside_and_goes_on_behind() -> None:
     with Deadline(10) as limit:
-        retry.clock.set(limit)
+        around.set(replace(around.get(), deadline=limit))
         before = limit.when()
         assert before is not None
         with retry.clock_stopped(already=5.0):
@@ -64,7 +66,7 @@ async def test_the_clock_stands_still_inside_and_goes_on_behind() -> None:
 
 async def test_a_clock_that_is_over_is_left_alone() -> None:
     with Deadline(10) as limit:
-        retry.clock.set(limit)
+        around.set(replace(around.get(), deadline=limit))
         await asyncio.sleep(0)
     with retry.clock_stopped():
         await asyncio.sleep(0)

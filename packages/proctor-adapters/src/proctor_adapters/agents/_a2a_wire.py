@@ -12,7 +12,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.transport.client import Client, current
+from proctor.transport.client import Client
 from proctor.transport.pace import PaceBounds
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
@@ -45,7 +45,7 @@ class Way(httpx.AsyncBaseTransport):
         self._targets: dict[tuple[str, str, str], RequestTarget] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        client = current.get()
+        client = Client.current()
         if client is not None:
             return await self._send(client, request)
         async with Client() as own:

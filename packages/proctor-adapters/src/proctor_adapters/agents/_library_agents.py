@@ -19,8 +19,8 @@ from proctor.chat.agent_replies import clean
 from proctor.chat.message_text import as_json
 from proctor.chat.thinking import parted
 from proctor.config import converted
+from proctor.core.around import around
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra
-from proctor.core.run import limits_now
 from proctor.core.sample import Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Approval, Step, Stop, ToolStyle, Usage
@@ -40,7 +40,7 @@ class LibraryOptions(msgspec.Struct, frozen=True, kw_only=True):
         """Return the most replies of the turn under way; `own` is the bound of the agent itself."""
         if self.max_steps is not None:
             return self.max_steps
-        return limits_now.get().steps if own is None else min(own, limits_now.get().steps)
+        return around.get().limits.steps if own is None else min(own, around.get().limits.steps)
 
 
 class FrameworkAgent:

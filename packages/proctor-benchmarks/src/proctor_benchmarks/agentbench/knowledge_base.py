@@ -11,7 +11,7 @@ from proctor.core.errors import BadInput, EnvironmentFailed, PartFailed
 from proctor.isolation import Workers
 from proctor.isolation.limits import WorkerRaised
 from proctor.models.named import OpenedModels
-from proctor.transport.client import Client, current
+from proctor.transport.client import Client
 from proctor.transport.target import RequestTarget
 from proctor_benchmarks.agentbench.knowledge import FOLDER, CallRefused
 
@@ -81,7 +81,7 @@ class SparqlBase(OpenedModels):
         return [str(value).replace(NAMESPACE, "").replace(TIME_ZONE, "") for value in values]
 
     async def _post(self, body: bytes) -> _Entity:
-        client = current.get()
+        client = Client.current()
         if client is not None:
             return await client.post(self._target, body, _decode)
         async with Client() as own:

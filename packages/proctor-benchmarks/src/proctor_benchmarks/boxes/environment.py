@@ -11,8 +11,8 @@ from typing import Annotated, Any, Self
 
 import msgspec
 
+from proctor.core.around import around
 from proctor.core.errors import EpisodeOver
-from proctor.core.run import limits_now
 from proctor.core.sample import Tool, ToolCall, ToolResult
 from proctor_benchmarks.boxes.archives import archive_of, check_archive
 from proctor_benchmarks.boxes.blobs import keep_blob
@@ -105,7 +105,7 @@ class BoxEnvironment:
         except BaseException:
             await self._stack.aclose()
             raise
-        self.end_time = time.monotonic() + min(self.task.seconds, limits_now.get().seconds * SHARE_OF_TIME)
+        self.end_time = time.monotonic() + min(self.task.seconds, around.get().limits.seconds * SHARE_OF_TIME)
         return self
 
     async def __aexit__(self, *raised: Any) -> None:

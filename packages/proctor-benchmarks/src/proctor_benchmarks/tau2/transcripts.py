@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.agents.openai import ChatAgent
 from proctor.chat.messages import to_tools
+from proctor.core.around import around
 from proctor.core.errors import AgentFailed, PartFailed
-from proctor.core.run import Limits, limits_now
+from proctor.core.run import Limits
 from proctor.core.sample import Message, Part, Text, Tool, ToolCall
 from proctor.engine.acting import entered
 from proctor.engine.episode import Episode
@@ -118,11 +120,11 @@ async def play(upstream: Upstream, line: Mapping[str, Any], raw: Mapping[str, An
 
 @contextmanager
 def _limits(steps: int) -> Iterator[None]:
-    token = limits_now.set(Limits(steps=steps))
+    token = around.set(replace(around.get(), limits=Limits(steps=steps)))
     try:
         yield
     finally:
-        limits_now.reset(token)
+        around.reset(token)
 
 
 def _raised(error: PartFailed, script: RecordedScript) -> str:

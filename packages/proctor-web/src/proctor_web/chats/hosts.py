@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from proctor.agents.agent_errors import map_agent_errors
 from proctor.api import resolve
-from proctor.chat import streaming
+from proctor.core.around import around
 from proctor.core.declared import SessionInfo, declared
 from proctor.core.sample import Sample, ToolResult, Turn
 from proctor.core.task import Agent, Resumes, Session
@@ -77,7 +79,7 @@ class AgentTalk:
         def hear(text: str, is_thought: bool, again: bool) -> None:
             tell(Piece(chat=self._chat, text=text, is_thought=is_thought, again=again))
 
-        streaming.hearer.set(hear if command.streams else None)  # of this task only
+        around.set(replace(around.get(), hear=hear if command.streams else None))  # of this task only
         started, clock = time.time(), time.perf_counter()
         with map_agent_errors():
             steps = await self._session.send(Turn(messages=(command.message,)))

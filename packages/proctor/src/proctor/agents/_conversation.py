@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec.structs import replace
 
 from proctor.chat.prompted_tools import describe_tools, read_calls, results_message
+from proctor.core.around import around
 from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import EpisodeOver
-from proctor.core.run import Limits, limits_now
+from proctor.core.run import Limits
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import CallsTogether, Environment, Session
 from proctor.core.trajectory import Step, Stop, Trajectory
@@ -71,7 +72,7 @@ class AgentConversation:
         self.received = []
         self._messages.extend(turn.messages)
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
-        usual, tasks = limits_now.get().steps, self._about.max_steps
+        usual, tasks = around.get().limits.steps, self._about.max_steps
         if tasks is not None and usual == Limits().steps:
             usual = tasks  # a limit that nobody chose gives way to that of the task
         own = self._max_steps or usual

@@ -27,7 +27,7 @@ from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, Usage
 from proctor.core.validation import in_words
 from proctor.models.addresses import Positive, fill_variables, header_value, policy_of
-from proctor.transport.client import Client, current
+from proctor.transport.client import Client
 from proctor.transport.faults import NotAccepted, RequestFault, shown
 from proctor.transport.pace import CEILING, PaceBounds
 from proctor.transport.repair import strict
@@ -146,7 +146,7 @@ class HttpSession:
             "session": self._id,
         }
         started, clock = time.time(), time.perf_counter()
-        client = current.get()
+        client = Client.current()
         if client is not None:
             message = await self._ask(client, values, len(messages))
         else:

@@ -18,6 +18,7 @@ from proctor.api.options import RunOptions, judge_of
 from proctor.api.prepare import no_judge, prepare
 from proctor.api.resolve import TaskLike
 from proctor.api.run import Run
+from proctor.core.around import JudgeRequest
 from proctor.core.errors import BadInput, EnvironmentFailed, JudgeFailed, ProctorError
 from proctor.core.judge import JudgeChoice
 from proctor.core.known import KnownDetails
@@ -29,7 +30,7 @@ from proctor.core.trial import Verdict
 from proctor.engine.acting import entered
 from proctor.engine.judge_figures import about
 from proctor.engine.scoring import BoundScorer
-from proctor.models.judge_requests import JudgeRequest, rehearsing
+from proctor.models.judge_requests import rehearsing
 from proctor.models.named import OpenedModels
 from proctor.stores.reading import trial_of, verdicts_of
 

@@ -1,8 +1,7 @@
 """Put a streamed reply together again, and note when its first token came."""
 
 import time
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -18,13 +17,11 @@ from proctor.chat.messages import (
     read,
     to_reply,
 )
+from proctor.core.around import around
 from proctor.transport.events import END
 from proctor.transport.faults import RequestFault, not_json
 from proctor.transport.redact import HIDDEN
 from proctor.transport.repair import repaired
-
-# is called with the text of a reply while it comes, whether it is the model's thought, and whether the reply begins again
-hearer: ContextVar[Callable[[str, bool, bool], None] | None] = ContextVar("proctor_hearer", default=None)
 
 
 class Ear:
@@ -38,7 +35,7 @@ class Ear:
         self.first_token_seconds: float | None = None
         self._secrets = secrets
         self._began = time.perf_counter()
-        self._hear = hearer.get()
+        self._hear = around.get().hear
         self._held = {True: "", False: ""}  # what may be the beginning of a secret
         if self._hear is not None:
             self._hear("", False, True)

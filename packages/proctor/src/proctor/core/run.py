@@ -1,7 +1,6 @@
 """Define a run: its specification, its record, and the numbers that come out of it."""
 
 from collections.abc import Mapping
-from contextvars import ContextVar
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -18,10 +17,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 600.0
     steps: int = 50
     reply_bytes: int = 4_000_000
-
-
-limits_now: ContextVar[Limits] = ContextVar("proctor_limits", default=Limits())  # noqa: B039 - frozen
-"""The limits of the attempt under way, for agents that can keep to them themselves."""
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):

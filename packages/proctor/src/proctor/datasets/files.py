@@ -8,13 +8,13 @@ import mimetypes
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
+from proctor.core.around import around
 from proctor.core.errors import BadInput
 from proctor.core.near import did_you_mean, near
 from proctor.core.sample import File, Sample, Text
@@ -46,17 +46,14 @@ MOST_NESTED = 200
 REFUSED = {".xls": "Save it as .xlsx or .csv.", ".docx": "Save its table as .xlsx or .csv.", ".zip": "Unpack it first.", ".txt": "Write a row for each question, as .csv or .jsonl.", ".md": "Write a row for each question, as .csv or .jsonl.", ".pdf": "Write a row for each question, as .csv or .jsonl.", ".ipynb": "Write the questions to a .csv or .jsonl file; in the notebook: proctor.evaluate(FILE, agent=FUNCTION)."}  # fmt: skip
 
 
-_refuse: ContextVar[Callable[[BadInput], None] | None] = ContextVar("refuse", default=None)
-
-
 @contextmanager
 def refusing(refuse: Callable[[BadInput], None]) -> Iterator[None]:
     """Within it, tasks are made of the rows that can be read, and `refuse` is given the error of each other one."""
-    token = _refuse.set(refuse)
+    token = around.set(replace(around.get(), refuse=refuse))
     try:
         yield
     finally:
-        _refuse.reset(token)
+        around.reset(token)
 
 
 def is_data_file(name: str) -> bool:
@@ -133,7 +130,7 @@ def task_from_file(
     """
     name, path, fetched = _locate(path, split)
     reading = FileReading(
-        encoding=encoding, header=header, sheet=sheet, split=None if fetched else split, refuse=_refuse.get()
+        encoding=encoding, header=header, sheet=sheet, split=None if fetched else split, refuse=around.get().refuse
     )
     shape = _shape(path, reading, columns, answers, prompt, target_pattern, simulated=user is not None)
     checked = _check_rows(path, reading, shape, allow_code=allow_code)

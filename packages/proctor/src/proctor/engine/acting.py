@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from proctor.core.around import around
 from proctor.core.declared import EnvironmentInfo, checked, declared
 from proctor.core.errors import EnvironmentFailed, EpisodeOver, PartFailed, ProctorError
-from proctor.core.run import limits_now
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import CallsTogether, Environment, MakeEnvironment, ToolWording
 from proctor.core.trajectory import InjectedFault, StateChange
@@ -179,13 +179,13 @@ def _checked(result: Any, call: ToolCall) -> ToolResult:
     if not isinstance(result, ToolResult) or not isinstance(result.content, str):
         kind = type(result.content if isinstance(result, ToolResult) else result).__name__
         raise TypeError(f"the result is {kind} instead of text in a ToolResult")
-    if len(result.content) > limits_now.get().reply_bytes:
+    if len(result.content) > around.get().limits.reply_bytes:
         raise EnvironmentFailed(
             "The tool '{name}' returned {size} characters; the limit is {limit}.",
             kind="too_large",
             name=call.name,
             size=len(result.content),
-            limit=limits_now.get().reply_bytes,
+            limit=around.get().limits.reply_bytes,
         )
     return result if result.id == call.id else msgspec.structs.replace(result, id=call.id)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from proctor.core.around import around
 from proctor.core.declared import OpenTurn, SessionInfo, UserInfo, declared, refuse_misspelt
 from proctor.core.errors import AgentFailed, EpisodeOver, ProctorError, UserFailed
-from proctor.core.run import limits_now
 from proctor.core.sample import FreshTurn, Sample, Turn
 from proctor.core.task import Agent, Session, TakesSample, User, WaitsForApproval
 from proctor.core.trajectory import Approval, StateChange, Step, Stop, ToolStyle, Trajectory
@@ -197,7 +197,7 @@ class Episode:
     async def _settle(self, session: WaitsForApproval, sample: Sample, user: User | None) -> Sequence[Step]:
         """Decide about the calls that wait for approval until none does, or nobody decides; return the last steps."""
         steps: Sequence[Step] = ()
-        most = limits_now.get().steps
+        most = around.get().limits.steps
         for _ in range(most):
             if not session.waiting:
                 return steps

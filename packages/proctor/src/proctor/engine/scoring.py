@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from proctor.core.around import around
 from proctor.core.errors import BudgetSpent, EndpointRefused, JudgeFailed, MissingScale, ProviderFailed
 from proctor.core.own_code import own_folders
 from proctor.core.sample import Sample
@@ -23,7 +24,6 @@ from proctor.core.trial import Trial, TrialFailure, Verdict
 from proctor.engine.blame import from_outside
 from proctor.models import cache, ledger
 from proctor.runtime.threads import in_thread, is_async
-from proctor.transport import retry
 from proctor.transport.deadline import Deadline
 from proctor.transport.faults import reached
 from proctor.transport.redact import quoted, redact
@@ -107,7 +107,7 @@ class _Spent:
         self._clock = time.perf_counter()
         self._ledger = ledger.begin()
         self._hits = cache.hits()
-        calls = retry.calls.get()
+        calls = around.get().failed
         self._calls = [] if calls is None else calls  # the list itself: failed requests are still to come
         self._before = len(self._calls)
 
@@ -130,7 +130,9 @@ class _Spent:
 
 async def _within_time(waited_for: Awaitable[object]) -> object:
     limit = Deadline(MOST_SECONDS)
-    retry.clock.set(limit)  # waiting for the endpoint of a judge does not count
+    around.set(
+        msgspec.structs.replace(around.get(), deadline=limit)
+    )  # waiting for the endpoint of a judge does not count
     try:
         with limit:
             return await waited_for

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
+from proctor.core.around import around
 from proctor.core.errors import (
     AgentFailed,
     BadInput,
@@ -19,13 +20,13 @@ from proctor.core.errors import (
     Undecided,
     UserFailed,
 )
-from proctor.core.run import Blamed, Limits, Perturb, Price, limits_now
+from proctor.core.run import Blamed, Limits, Perturb, Price
 from proctor.core.sample import Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory, Usage
-from proctor.core.trial import Outcome, Trial, TrialFailure, Verdict
+from proctor.core.trial import FailedRequest, Outcome, Trial, TrialFailure, Verdict
 from proctor.engine.acting import Acting, entered, is_sound
 from proctor.engine.approving import describe_waiting, text_of_call
 from proctor.engine.blame import from_outside, is_lack, is_of_the_agent
@@ -34,7 +35,6 @@ from proctor.engine.perturbing import Faults
 from proctor.engine.refusals import OF_THE_KEY
 from proctor.engine.scoring import BUDGET, BoundScorer, score_trial, trace_of
 from proctor.models import cache, ledger
-from proctor.transport import retry
 from proctor.transport.deadline import Deadline
 from proctor.transport.faults import NotAccepted, reached
 from proctor.transport.redact import quoted
@@ -94,11 +94,14 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         Refused: the endpoint refuses the key itself.
         BadInput: something else that only the user can mend, such as a sample that cannot be shown; the run has to stop.
     """
-    calls, use = retry.record_calls(), cache.begin(attempt, f"{work.run_id}/{sample.id}", work.created)
+    calls: list[FailedRequest] = []
+    limit = Deadline(work.limits.seconds)
+    around.set(msgspec.structs.replace(around.get(), limits=work.limits, deadline=limit, failed=calls))
+    use = cache.begin(attempt, f"{work.run_id}/{sample.id}", work.created)
     started, clock = time.time(), time.perf_counter()
     asks_others = work.task.user is not None or work.task.host is not None
     asked = ledger.begin() if asks_others else None
-    trajectory, failure, outcome = await _play(work, sample, attempt)
+    trajectory, failure, outcome = await _play(work, sample, attempt, limit)
     if work.price is not None:
         trajectory = _priced(trajectory, work.price)
     usage = _usage(trajectory, work.price)
@@ -138,13 +141,12 @@ def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
     return trial
 
 
-async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, TrialFailure | None, Outcome]:
+async def _play(
+    work: Work, sample: Sample, attempt: int, limit: Deadline
+) -> tuple[Trajectory, TrialFailure | None, Outcome]:
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
     episode = Episode(work.agent, task.user, work.under_way, work.approve)  # type: ignore[arg-type]  # names were resolved with the task
-    limit = Deadline(limits.seconds)
-    retry.clock.set(limit)
-    limits_now.set(limits)
     environment: Acting | None = None
     entering = time.perf_counter() if task.environment is not None else None
     try:

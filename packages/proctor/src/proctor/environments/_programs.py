@@ -11,9 +11,9 @@ from typing import Annotated
 
 import msgspec
 
+from proctor.core.around import around
 from proctor.core.declared import Blame
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
-from proctor.core.run import limits_now
 from proctor.core.sample import ToolCall, ToolResult
 from proctor.environments._plain import refusal
 from proctor.isolation import Confinement, confine
@@ -160,7 +160,7 @@ def too_late(name: str, seconds: float) -> EnvironmentFailed:
 
 def seconds_for_a_call(chosen: float | None) -> float:
     """Return how long a call may take: what was chosen, else a share of the time that the sample has."""
-    return SHARE * limits_now.get().seconds if chosen is None else chosen
+    return SHARE * around.get().limits.seconds if chosen is None else chosen
 
 
 def shown(text: str) -> str:

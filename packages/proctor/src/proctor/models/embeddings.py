@@ -16,7 +16,7 @@ from proctor.core.trajectory import Usage
 from proctor.models import cache, ledger, prices
 from proctor.models.addresses import EndpointOptions
 from proctor.models.openai import access
-from proctor.transport.client import Client, current
+from proctor.transport.client import Client
 from proctor.transport.faults import RequestFault
 from proctor.transport.target import RequestTarget
 
@@ -83,7 +83,7 @@ class Embedder:
         return _rows.decode("".join(part.text for part in answer.said.parts if isinstance(part, Text)))
 
     async def _asked(self, body: Json) -> ModelReply:
-        client = current.get()
+        client = Client.current()
         if client is None:
             async with Client():
                 return await self._asked(body)

@@ -1,29 +1,18 @@
 """Count the usage of models that a scorer or a simulated user asks, which the agent's own steps do not hold."""
 
-from contextvars import ContextVar
-
 from msgspec.structs import replace
 
 from proctor.config import settings
+from proctor.core.around import SpendLedger, around
 from proctor.core.declared import ModelInfo, declared
 from proctor.core.task import Model
-from proctor.core.trajectory import NOTHING, Usage
-
-
-class SpendLedger:
-    """The sum of what was spent since it was opened."""
-
-    def __init__(self) -> None:
-        self.usage = NOTHING
-
-
-_open: ContextVar[SpendLedger | None] = ContextVar("proctor_ledger", default=None)
+from proctor.core.trajectory import Usage
 
 
 def begin() -> SpendLedger:
     """Open a ledger for this task and those it starts; it takes the place of an earlier one."""
     ledger = SpendLedger()
-    _open.set(ledger)
+    around.set(replace(around.get(), ledger=ledger))
     return ledger
 
 
@@ -35,8 +24,8 @@ def unpriced(model: Model) -> tuple[str, ...]:
 
 def spend(usage: Usage | None, *, model: str = "") -> None:
     """Count a call to a model, at its price in the settings if there is one; nothing happens outside a run."""
-    ledger = _open.get()
+    ledger = around.get().ledger
     if ledger is None or usage is None:
         return
     price = settings().prices.get(model) if usage.cost is None and model else None
-    ledger.usage = ledger.usage + (usage if price is None else replace(usage, cost=price.of(usage)))
+    ledger.add(usage if price is None else replace(usage, cost=price.of(usage)))

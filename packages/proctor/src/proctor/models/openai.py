@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from proctor.chat.dialect import Dialect, Json, ModelReply, Request, merge, settle_calls, url_of, without_none
 from proctor.chat.messages import read, sent_names, to_messages, to_reply, to_tools
-from proctor.chat.streaming import Stream, hearer
+from proctor.chat.streaming import Stream
 from proctor.config import converted, settings
+from proctor.core.around import around
 from proctor.core.errors import BadInput, EndpointRefused
 from proctor.core.parts import ModelPart
 from proctor.core.sample import Message, Tool
@@ -31,7 +32,7 @@ from proctor.models.addresses import (
 )
 from proctor.models.batch_apis import BatchApi, openai_batches
 from proctor.models.batches import BATCH_SHARE, MOST_REQUESTS, batches_of
-from proctor.transport.client import Client, current
+from proctor.transport.client import Client
 from proctor.transport.faults import NotAccepted
 from proctor.transport.pace import CEILING, PaceBounds
 from proctor.transport.repair import strict
@@ -224,7 +225,7 @@ class ChatModel:
             ProviderFailed: it failed after all retries, or does not accept this request.
         """
         names = sent_names(tools) if tools else {}
-        is_streamed = self.options.stream or bool(self._fixed.get("stream")) or hearer.get() is not None
+        is_streamed = self.options.stream or bool(self._fixed.get("stream")) or around.get().hear is not None
         is_streamed = is_streamed and self._batches is None
         asked = Request(messages, tools, names, response_format, seed, is_streamed)
         body = self._dialect.body(self._fixed, asked)
@@ -290,7 +291,7 @@ class ChatModel:
             ) from error
 
     async def _asked(self, body: Json, *, is_streamed: bool) -> cache.CachedAnswer:
-        client = current.get()
+        client = Client.current()
         if client is None:
             async with Client():
                 return await self._asked(body, is_streamed=is_streamed)

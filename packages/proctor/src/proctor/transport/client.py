@@ -13,14 +13,15 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
-from contextvars import ContextVar, Token
 from functools import partial
 from itertools import count
 from typing import Protocol, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import msgspec
+from msgspec.structs import replace
 
+from proctor.core.around import around
 from proctor.core.trial import FailedRequest
 from proctor.transport.allowance import Allowance
 from proctor.transport.deadline import alarms
@@ -41,7 +42,7 @@ from proctor.transport.pace import Endpoint, PaceBounds
 from proctor.transport.pool import ConnectionPool
 from proctor.transport.redact import HIDDEN
 from proctor.transport.repair import repaired
-from proctor.transport.retry import RetryPolicy, Wait, clock, clock_stopped, keep
+from proctor.transport.retry import RetryPolicy, Wait, clock_stopped, keep
 from proctor.transport.target import RequestTarget
 from proctor.transport.wire import HttpReply, Sender
 
@@ -55,8 +56,6 @@ _LIMITS = tuple(remaining for remaining, _ in REMAINING_AND_RESET)
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Receive = Callable[[HttpReply], Awaitable[T]]
-
-current: ContextVar["Client | None"] = ContextVar("proctor_client", default=None)
 
 
 class Fold(Protocol[T_co]):
@@ -74,7 +73,7 @@ class Fold(Protocol[T_co]):
 
 
 class Client:
-    """One pool of connections with the pace of every endpoint; open inside `async with`, and then `current`.
+    """One pool of connections with the pace of every endpoint; open inside `async with`, and then the `current` one.
 
     Args:
         concurrency: requests in flight at each endpoint, from the start; None adapts to the endpoint.
@@ -101,16 +100,21 @@ class Client:
         self._endpoints: dict[str, Endpoint] = {}
         self._waits: dict[int, Wait] = {}
         self._numbers = count(1)
-        self._token: Token[Client | None] | None = None
+        self._outer: Client | None = None
+
+    @staticmethod
+    def current() -> "Client | None":
+        """Return the client that is open around the code under way."""
+        client: Client | None = around.get().client
+        return client
 
     async def __aenter__(self) -> Self:
-        self._token = current.set(self)
+        self._outer = around.get().client
+        around.set(replace(around.get(), client=self))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._token is not None:
-            current.reset(self._token)
-            self._token = None
+        around.set(replace(around.get(), client=self._outer))
         await self.aclose()
 
     async def aclose(self) -> None:
@@ -286,7 +290,7 @@ class Client:
         now = time.monotonic()
         cause = f"{fault.kind}: {fault.text}" if fault.text else fault.kind
         # Waiting is not the agent's time. Unless the server names a time to come back, it ends when a sample may take no longer.
-        limit = clock.get() if fault.asked is None else None
+        limit = around.get().deadline if fault.asked is None else None
         most = policy.budget_seconds if limit is None else min(policy.budget_seconds, limit.seconds)
         is_late = now - began - alarms().paused_since(began) + wait > most
         if not fault.again or failed >= attempts or is_late:

@@ -8,17 +8,14 @@ import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 
 import msgspec
+from msgspec.structs import replace
 
+from proctor.core.around import around
 from proctor.core.trial import FailedRequest
-from proctor.transport.deadline import Deadline
 
 AGAIN = frozenset({408, 409, 425, 429})
-
-calls: ContextVar[list[FailedRequest] | None] = ContextVar("proctor_calls", default=None)
-clock: ContextVar[Deadline | None] = ContextVar("proctor_clock", default=None)
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,24 +64,24 @@ class Wait(msgspec.Struct, frozen=True, kw_only=True):
 def record_calls() -> list[FailedRequest]:
     """Begin a list that gets every request of this task that failed, in order."""
     requests: list[FailedRequest] = []
-    calls.set(requests)
+    around.set(replace(around.get(), failed=requests))
     return requests
 
 
 def keep(call: FailedRequest) -> None:
     """Add a failed request to the list of the trial; nothing outside a trial."""
-    requests = calls.get()
+    requests = around.get().failed
     if requests is not None:
         requests.append(call)
 
 
 @contextmanager
 def clock_stopped(already: float = 0.0) -> Iterator[None]:
-    """Stop the time limit of the attempt (`clock`) inside: waiting for an endpoint is not the agent's time.
+    """Stop the time limit of the attempt inside: waiting for an endpoint is not the agent's time.
 
     `already` are seconds lost before, in a request that failed.
     """
-    limit = clock.get()
+    limit = around.get().deadline
     when = limit.when() if limit is not None else None
     if limit is None or when is None:  # no limit, or someone above has stopped it
         yield
