@@ -13,7 +13,7 @@ from proctor import api
 from proctor.api.loop import run_in_loop
 from proctor.cli import app
 from proctor.core.errors import BadInput
-from proctor_judging.tasks.probing import probe
+from proctor_judging.tasks.probing import ProbeSet, probe
 
 GOOD = {"correctness": 5, "clarity": 4, "difficulty_match": 4, "completeness": 5, "comments": "fine"}
 ANSWERED = {"correctness": 4, "relevance": 4, "completeness": 4, "clarity": 4}
@@ -460,7 +460,7 @@ async def test_a_budget_in_money_holds_judges_wherever_they_judge(
         how: dict[str, Any] = {"judge": "openai:j", "judge_options": {"base_url": f"{url}/v1"}, "store": store}
         how["budget"] = {"money": 20}
         if way == "probe":
-            return probe(how.pop("judge"), limit=1, kinds=["points"], probes=["length"], **how).run
+            return probe(how.pop("judge"), ProbeSet(limit=1, kinds=["points"], probes=["length"]), **how).run
         scorers = ["rubric:answer-quality"]
         if way == "rescore":
             return api.rescore("plain", scorers=scorers, **how)

@@ -14,7 +14,7 @@ from review_data import SCORES
 from proctor.cli import app
 from proctor.core.installing import install_command
 from proctor_judging.review import labels
-from proctor_judging.review.queue import Review
+from proctor_judging.review.queue import Review, Reviewers
 
 
 def run(*words: object, typed: str = "") -> Result:
@@ -104,7 +104,7 @@ def test_more_reviews_than_people_end_with_2(tmp_path: Path) -> None:
 
 def reviewed(folder: Path) -> Path:
     data = review_data.write(folder)
-    review = Review(data, reviewers=["ann", "bob"])
+    review = Review(data, Reviewers(names=["ann", "bob"]))
     review.label("gen_aime_1", "ann", SCORES, "approved")
     review.label("gen_aime_1", "bob", {**SCORES, "clarity": 1}, "rejected")
     review.label("gen_aime_2", "ann", SCORES, "approved")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from proctor_judging.review.queue import Review
+from proctor_judging.review.queue import Review, Reviewers
 from proctor_web.app import app
 from proctor_web.auth import Access
 from proctor_web.reviewing.item_pages import ReviewPages
@@ -18,7 +18,7 @@ class Site:
     """A review with its pages."""
 
     def __init__(self, data: Path, *, reviewers: Sequence[str] = (), lang: str = "en") -> None:
-        self.review = Review(data, reviewers=reviewers)
+        self.review = Review(data, Reviewers(names=reviewers))
         self.access = Access(7860)
         self.app = app(ReviewPages(self.review, self.access).routes(), self.access, lang)
 

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from simulated import rounds
 from swayed_judge import swayed
@@ -14,7 +15,7 @@ from proctor_judging.judges.probe import Probe, turned
 from proctor_judging.judges.rubric import rubric
 from proctor_judging.tasks import probe_variants, probes
 from proctor_judging.tasks.probe_findings import ProbeFinding
-from proctor_judging.tasks.probing import Probed, probe, read
+from proctor_judging.tasks.probing import Probed, ProbeSet, probe, read
 
 CRITERIA = rubric("answer-quality")
 
@@ -147,7 +148,7 @@ def test_a_run_of_probes_is_read_again_from_the_store(tmp_path: Path) -> None:
     script = tmp_path / "judge.jsonl"
     script.write_text('{"when": "\\"winner\\"", "say": {"reason": "", "winner": "A"}}\n')
     store = str(tmp_path / "runs.db")
-    found = probe(f"scripted:{script}", kinds=["pairs"], probes=["position"], store=store)
+    found = probe(f"scripted:{script}", ProbeSet(kinds=["pairs"], probes=["position"]), store=store)
     assert found.judge == f"scripted:{script}"
     again = read(found.run.id, store=store)
     assert again.findings == found.findings
@@ -174,8 +175,10 @@ def test_a_run_that_probes_nothing_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_probed_is_refused(tmp_path: Path, given: dict[str, object], why: str) -> None:
+    wanted = {name: value for name, value in given.items() if name != "margin"}
+    margin = 0.0 if "margin" in given else 0.15
     with pytest.raises(BadInput, match=why):
-        probe("scripted:x.jsonl", store=str(tmp_path / "runs.db"), **given)  # type: ignore[arg-type]  # of all kinds
+        probe("scripted:x.jsonl", msgspec.convert(wanted, ProbeSet), margin=margin, store=str(tmp_path / "runs.db"))
 
 
 def test_no_judge_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

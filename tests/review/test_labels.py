@@ -11,7 +11,7 @@ from review_data import SCORES
 from proctor.core.errors import BadInput
 from proctor_judging.review import labels
 from proctor_judging.review.labels import LabelEntry, ReviewLabel
-from proctor_judging.review.queue import Review
+from proctor_judging.review.queue import Review, Reviewers
 
 OF_THE_SOURCE = {
     "gen_aime_1": {
@@ -62,7 +62,7 @@ def test_a_mark_of_an_editor_in_front_is_no_fault(tmp_path: Path) -> None:
 
 
 def test_our_file_is_read_by_the_source(tmp_path: Path) -> None:
-    review = Review(review_data.write(tmp_path), reviewers=["ann", "bob"])
+    review = Review(review_data.write(tmp_path), Reviewers(names=["ann", "bob"]))
     review.label("gen_aime_1", "ann", SCORES, "approved", "good")
     review.label("gen_aime_1", "bob", {**SCORES, "clarity": 2}, "approved")
     review.label("gen_aime_2", "ann", dict.fromkeys(SCORES, 1), "rejected")
@@ -85,7 +85,7 @@ def test_the_record_of_one_label_is_that_of_the_source(tmp_path: Path) -> None:
 
 
 def test_several_reviewers_have_a_label_each_and_one_verdict(tmp_path: Path) -> None:
-    review = Review(review_data.write(tmp_path), reviewers=["ann", "bob"])
+    review = Review(review_data.write(tmp_path), Reviewers(names=["ann", "bob"]))
     review.label("gen_aime_1", "ann", SCORES, "approved", "good")
     review.label("gen_aime_1", "bob", {**SCORES, "clarity": 2}, "rejected", "vague")
     review.label("gen_aime_1", "ann", SCORES, "approved", "very good")
@@ -99,7 +99,7 @@ def test_several_reviewers_have_a_label_each_and_one_verdict(tmp_path: Path) -> 
 
 
 def test_the_decision_of_an_adjudicator_is_the_verdict_until_somebody_says_more(tmp_path: Path) -> None:
-    review = Review(review_data.write(tmp_path), reviewers=["ann", "bob"])
+    review = Review(review_data.write(tmp_path), Reviewers(names=["ann", "bob"]))
     review.label("gen_aime_1", "ann", SCORES, "approved")
     review.label("gen_aime_1", "bob", SCORES, "rejected")
     review.label("gen_aime_1", "zoe", SCORES, "approved", decides=True)

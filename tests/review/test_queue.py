@@ -20,7 +20,7 @@ from proctor.core.errors import BadInput
 from proctor_judging.review import labels
 from proctor_judging.review.dimensions import ReviewDimension
 from proctor_judging.review.plan import assign
-from proctor_judging.review.queue import Review
+from proctor_judging.review.queue import Review, Reviewers
 
 FAKES = Path(review_data.__file__).parent
 
@@ -84,7 +84,7 @@ def test_a_file_of_another_kind_or_none_is_refused(tmp_path: Path) -> None:
 def test_the_data_is_never_written(tmp_path: Path) -> None:
     data = review_data.write(tmp_path)
     before = (data.read_bytes(), data.stat().st_mtime_ns)
-    review = Review(data, reviewers=["ann", "bob"], each=1)
+    review = Review(data, Reviewers(names=["ann", "bob"], each=1))
     review.label("gen_aime_1", "ann", SCORES, "approved")
     review.undo("ann")
     assert (data.read_bytes(), data.stat().st_mtime_ns) == before
@@ -255,7 +255,7 @@ def test_after_an_undo_the_label_before_counts_again(tmp_path: Path) -> None:
 
 def test_items_are_drawn_with_the_seed_and_spread_evenly(tmp_path: Path) -> None:
     data = review_data.write(tmp_path, 20)
-    review = Review(data, reviewers=["ann", "bob", "cat"], each=2, seed=4)
+    review = Review(data, Reviewers(names=["ann", "bob", "cat"], each=2, seed=4))
     queues = {name: {item.id for item in review.queue(name)} for name in review.reviewers}
     assert sorted(len(queue) for queue in queues.values()) == [13, 13, 14]
     assert set(Counter(item for queue in queues.values() for item in queue).values()) == {2}
@@ -286,11 +286,11 @@ def test_an_assignment_is_whole_balanced_and_without_repeats(items: int, people:
 
 def test_a_reviewer_who_comes_later_takes_over_only_what_nobody_began(tmp_path: Path) -> None:
     data = review_data.write(tmp_path, 12)
-    review = Review(data, reviewers=["ann", "bob"], each=1)
+    review = Review(data, Reviewers(names=["ann", "bob"], each=1))
     done = [item.id for item in review.queue("ann")][:2]
     for item in done:
         review.label(item, "ann", SCORES, "approved")
-    later = Review(data, reviewers=["cat"])
+    later = Review(data, Reviewers(names=["cat"]))
     assert later.reviewers == ("cat",)
     assert {name: len(later.queue(name)) for name in ("ann", "bob", "cat")} == {"ann": 4, "bob": 4, "cat": 4}
     assert set(done) <= {item.id for item in later.queue("ann")}
@@ -298,30 +298,30 @@ def test_a_reviewer_who_comes_later_takes_over_only_what_nobody_began(tmp_path: 
 
 def test_new_items_are_assigned_and_the_others_stay(tmp_path: Path) -> None:
     data = review_data.write(tmp_path, 6)
-    before = Review(data, reviewers=["ann", "bob"], each=1).plan.assigned
+    before = Review(data, Reviewers(names=["ann", "bob"], each=1)).plan.assigned
     after = Review(review_data.write(tmp_path, 8)).plan.assigned
     assert {item: after[item] for item in before} == before
     assert len(after) == 8
 
 
 def test_without_names_so_many_reviewers_are_called_by_number(tmp_path: Path) -> None:
-    review = Review(review_data.write(tmp_path), each=2)
+    review = Review(review_data.write(tmp_path), Reviewers(each=2))
     assert review.reviewers == ("reviewer-1", "reviewer-2")
 
 
 def test_more_reviews_than_reviewers_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"needs 3 reviewers, and 2 are named \(ann, bob\)"):
-        Review(review_data.write(tmp_path), reviewers=["ann", "bob"], each=3)
+        Review(review_data.write(tmp_path), Reviewers(names=["ann", "bob"], each=3))
 
 
 @pytest.mark.parametrize("name", ["x" * 61, "a\x1b[31m", "\u202e"])
 def test_a_name_nobody_can_read_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="reviewer's name"):
-        Review(review_data.write(tmp_path), reviewers=[name])
+        Review(review_data.write(tmp_path), Reviewers(names=[name]))
 
 
 def test_a_reviewer_sees_only_their_own_labels(tmp_path: Path) -> None:
-    review = Review(review_data.write(tmp_path), reviewers=["ann", "bob"])
+    review = Review(review_data.write(tmp_path), Reviewers(names=["ann", "bob"]))
     review.label("gen_aime_1", "ann", SCORES, "rejected", "no")
     assert review.own(review.items[0], "bob") is None
     assert review.states("bob") == {1: "todo", 2: "todo", 3: "todo"}
@@ -329,7 +329,7 @@ def test_a_reviewer_sees_only_their_own_labels(tmp_path: Path) -> None:
 
 
 def test_conflicts_are_listed_until_somebody_decides(tmp_path: Path) -> None:
-    review = Review(review_data.write(tmp_path), reviewers=["ann", "bob"], distance=1)
+    review = Review(review_data.write(tmp_path), Reviewers(names=["ann", "bob"]), distance=1)
     review.label("gen_aime_1", "ann", SCORES, "approved")
     review.label("gen_aime_1", "bob", {**SCORES, "clarity": 2}, "rejected")
     review.label("gen_aime_2", "ann", SCORES, "approved")
@@ -342,7 +342,7 @@ def test_conflicts_are_listed_until_somebody_decides(tmp_path: Path) -> None:
 
 
 def test_agreement_is_told_by_dimension_and_status(tmp_path: Path) -> None:
-    review = Review(review_data.write(tmp_path, 6), reviewers=["ann", "bob"])
+    review = Review(review_data.write(tmp_path, 6), Reviewers(names=["ann", "bob"]))
     for number in range(1, 7):
         score = 1 + number % 5
         mine = {**SCORES, "clarity": score}

@@ -11,7 +11,7 @@ from review_site import Site, csrf
 from starlette.testclient import TestClient
 
 from proctor_judging.review import labels
-from proctor_judging.review.queue import Review
+from proctor_judging.review.queue import Review, Reviewers
 from proctor_web.app import app
 from proctor_web.reviewing.item_pages import ReviewPages
 from proctor_web.users.ledger import Person
@@ -166,7 +166,7 @@ def test_an_item_of_another_reviewer_is_no_page(tmp_path: Path) -> None:
     site = Site(data)
     from proctor_judging.review.queue import Review
 
-    Review(data, reviewers=["ann", "bob"], each=1)
+    Review(data, Reviewers(names=["ann", "bob"], each=1))
     [not_hers, *_] = [item for item in site.review.items if item not in site.review.queue("ann")]
     assert site.browser(Person(name="ann")).get(f"/items/{not_hers.number}").status_code == 404
 
@@ -320,7 +320,7 @@ def test_a_score_that_is_not_set_says_so(site: Site) -> None:
 
 def test_a_restart_remembers_the_adjudicator(tmp_path: Path) -> None:
     data = review_data.write(tmp_path)
-    assert Review(data, reviewers=["ann", "bob"], adjudicator="zoe").adjudicator == "zoe"
+    assert Review(data, Reviewers(names=["ann", "bob"], adjudicator="zoe")).adjudicator == "zoe"
     assert Review(data).adjudicator == "zoe"
-    assert Review(data, adjudicator="yan").adjudicator == "yan"
+    assert Review(data, Reviewers(adjudicator="yan")).adjudicator == "yan"
     assert Review(data).adjudicator == "yan"

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from proctor.cli import derived, options, output
 from proctor.cli.words import t
@@ -10,6 +11,18 @@ from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
     from proctor_adapters.importing import Imported
+
+
+class LogFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """How a log is read, what its runs are called, and which scorers of ours score them too."""
+
+    format: str | None
+    run_id: str | None
+    task: str | None
+    agent: str | None
+    tags: tuple[str, ...]
+    scales: dict[str, str] | None
+    scorers: tuple[str, ...]
 
 
 @click.command()
@@ -49,17 +62,18 @@ if TYPE_CHECKING:
 )
 @options.of_run("store")
 @options.as_json
-def command(
-    file: str, format: str | None, run_id: str | None, scales: dict[str, str] | None, as_json: bool, store: str | None,
-    tags: tuple[str, ...], task: str | None, agent: str | None, scorers: tuple[str, ...],
-) -> None:  # fmt: skip
+@derived.gathered("flags", LogFlags)
+def command(file: str, flags: LogFlags, store: str | None, as_json: bool) -> None:
     from proctor_adapters.importing import import_log, unused
     from proctor_adapters.imports import LogReading
 
     how = LogReading(
-        tags=tags, task=task, agent=agent, scales={name: _range(text) for name, text in (scales or {}).items()}
+        tags=flags.tags,
+        task=flags.task,
+        agent=flags.agent,
+        scales={name: _range(text) for name, text in (flags.scales or {}).items()},
     )
-    found = import_log(file, format=format, run_id=run_id, store=store, how=how, scorers=scorers)
+    found = import_log(file, format=flags.format, run_id=flags.run_id, store=store, how=how, scorers=flags.scorers)
     if as_json:
         output.print_json({"runs": [_summary(one) for one in found]})
         return

@@ -4,15 +4,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+from proctor.runtime.visible import visible
 
 if TYPE_CHECKING:
-    from proctor_adapters.exports.cozeloop import Destination
+    from collections.abc import Sequence
+
+    from proctor_adapters.exports.cozeloop import Destination, RejectedItem
 
 PREFIX = "OBSERVABILITY_OPENTELEMETRY_COZELOOP_"
+
+
+class CozeloopFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the items go."""
+
+    workspace_id: str | None
+    evalset_id: str | None
+    api_key: str | None
+    url: str | None
 
 
 @click.command()
@@ -52,21 +66,18 @@ PREFIX = "OBSERVABILITY_OPENTELEMETRY_COZELOOP_"
 @click.option("--dry-run", is_flag=True, help=t("Show what would be sent; send nothing."))
 @options.as_json
 @click.pass_context
+@gathered("target", CozeloopFlags)
 def command(
     ctx: click.Context,
     /,
     file: Path,
-    workspace_id: str | None,
-    evalset_id: str | None,
-    api_key: str | None,
-    url: str | None,
+    target: CozeloopFlags,
     tool_calls_field: str,
     again: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     from proctor.api.loop import run_in_loop
-    from proctor.runtime.visible import visible
     from proctor_adapters.evalsets.read import read
     from proctor_adapters.exports import cozeloop
 
@@ -77,11 +88,11 @@ def command(
     if not items:
         raise BadInput("{path} has no turn that could be uploaded.", path=file)
     if dry_run:
-        output.print_json(cozeloop.body_of(items, workspace_id or ""))
+        output.print_json(cozeloop.body_of(items, target.workspace_id or ""))
         batches = -(-len(items) // cozeloop.BATCH)
         output.message(t("{count} items in {batches} requests; nothing was sent.", count=len(items), batches=batches))
         return
-    to = _destination(workspace_id, evalset_id, api_key, url or cozeloop.URL)
+    to = _destination(target)
     uploaded = cozeloop.UploadState(cozeloop.state_file(file), to.place)
     if again:
         uploaded.keys.clear()
@@ -93,24 +104,20 @@ def command(
         raise
     done = len(items) - len(rejected)
     if as_json:
-        output.print_json(
-            {
-                "items": len(items),
-                "uploaded": done - before,
-                "before": before,
-                "rejected": [
-                    {"case": one.item.case, "turn": one.item.turn, "reason": t(one.reason)} for one in rejected
-                ],
-            }
-        )
-    for one in [] if as_json else rejected:
-        output.line(
-            visible(t("{case}, turn {turn}: {reason}", case=one.item.case, turn=one.item.turn, reason=one.reason))
-        )
+        lines = [{"case": one.item.case, "turn": one.item.turn, "reason": t(one.reason)} for one in rejected]
+        output.print_json({"items": len(items), "uploaded": done - before, "before": before, "rejected": lines})
+    else:
+        _show_rejected(rejected)
     _tell_uploaded(done, len(items), before)
     if rejected:
         output.message(t("Run the same command again to send the rest."))
         ctx.exit(1)
+
+
+def _show_rejected(rejected: "Sequence[RejectedItem]") -> None:
+    for one in rejected:
+        text = t("{case}, turn {turn}: {reason}", case=one.item.case, turn=one.item.turn, reason=one.reason)
+        output.line(visible(text))
 
 
 def _tell_uploaded(done: int, count: int, before: int) -> None:
@@ -119,14 +126,19 @@ def _tell_uploaded(done: int, count: int, before: int) -> None:
     )
 
 
-def _destination(workspace_id: str | None, evalset_id: str | None, api_key: str | None, url: str) -> "Destination":
-    from proctor_adapters.exports.cozeloop import Destination
+def _destination(target: CozeloopFlags) -> "Destination":
+    from proctor_adapters.exports.cozeloop import URL, Destination
 
     for value, option, variable in (
-        (workspace_id, "--cozeloop-workspace-id", f"{PREFIX}SERVICE_NAME"),
-        (evalset_id, "--cozeloop-evalset-id", f"{PREFIX}EVALSET_ID"),
-        (api_key, "--cozeloop-api-key", f"{PREFIX}API_KEY"),
+        (target.workspace_id, "--cozeloop-workspace-id", f"{PREFIX}SERVICE_NAME"),
+        (target.evalset_id, "--cozeloop-evalset-id", f"{PREFIX}EVALSET_ID"),
+        (target.api_key, "--cozeloop-api-key", f"{PREFIX}API_KEY"),
     ):
         if not value:
             raise BadInput("Give {option}, or set {variable}.", option=option, variable=variable)
-    return Destination(workspace_id=str(workspace_id), evalset_id=str(evalset_id), api_key=str(api_key), url=url)
+    return Destination(
+        workspace_id=str(target.workspace_id),
+        evalset_id=str(target.evalset_id),
+        api_key=str(target.api_key),
+        url=target.url or URL,
+    )

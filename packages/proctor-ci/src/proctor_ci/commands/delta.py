@@ -4,12 +4,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
     from proctor.core.run import Budget
+
+
+class DeltaFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Which number is explained, by which slices, and whether judges may be asked again."""
+
+    scorer: str | None
+    by: str | None
+    ask_judge: bool
+    budget: "Budget | None"
 
 
 @click.command(
@@ -28,25 +39,24 @@ if TYPE_CHECKING:
 @click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .html, .md or .json."))
 @options.of_run("store")
 @options.showing
+@gathered("flags", DeltaFlags)
 def command(
-    first: str,
-    second: str,
-    scorer: str | None,
-    by: str | None,
-    ask_judge: bool,
-    budget: "Budget | None",
-    out: str | None,
-    store: str | None,
-    as_json: bool,
-    quiet: bool,
+    first: str, second: str, flags: DeltaFlags, out: str | None, store: str | None, as_json: bool, quiet: bool
 ) -> None:
     from proctor.api import open_run
     from proctor_ci import delta_pages
     from proctor_ci.delta import explain_delta
 
     runs = open_run(first, store=store), open_run(second, store=store)
-    with output.judging(quiet=quiet or not ask_judge) as progress:
-        delta = explain_delta(*runs, scorer=scorer or "", by=by, ask_judge=ask_judge, budget=budget, progress=progress)
+    with output.judging(quiet=quiet or not flags.ask_judge) as progress:
+        delta = explain_delta(
+            *runs,
+            scorer=flags.scorer or "",
+            by=flags.by,
+            ask_judge=flags.ask_judge,
+            budget=flags.budget,
+            progress=progress,
+        )
     if as_json:
         output.print_json(delta_pages.as_data(delta))
     else:

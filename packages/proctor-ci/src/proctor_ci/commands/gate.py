@@ -4,14 +4,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
     from proctor_ci.readers import Reader
 
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
+
+
+class GateFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is compared with, by which rules, and for whom."""
+
+    against: str | None
+    policy: str | None
+    accept_changes: bool
+    reader: "Reader | None"
 
 
 @click.command()
@@ -35,15 +46,13 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 @options.of_run("store")
 @options.as_json
 @click.pass_context
+@gathered("flags", GateFlags)
 def command(
     ctx: click.Context,
     run_id: str,
-    against: str | None,
-    policy: str | None,
+    flags: GateFlags,
     out: tuple[str, ...],
-    accept_changes: bool,
     given: tuple[str, ...],
-    reader: "Reader | None",
     store: str | None,
     as_json: bool,
 ) -> None:
@@ -52,12 +61,13 @@ def command(
     from proctor_ci.gate import gate
     from proctor_ci.policy import FILE, find_policy
 
+    policy, reader = flags.policy, flags.reader
     if policy is None and Path(FILE).is_file():
         policy = FILE
         output.message(t("Policy: {path}", path=policy))
     rules = None if policy is None else find_policy(policy)  # before the store is opened
     run = open_run(run_id, store=store, given=given)
-    found = gate(run, against=against, policy=rules, accept_changes=accept_changes)
+    found = gate(run, against=flags.against, policy=rules, accept_changes=flags.accept_changes)
     page = None
     if reader is not None:
         from proctor_ci.readers import gate_page

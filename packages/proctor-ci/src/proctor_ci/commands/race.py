@@ -5,12 +5,23 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
+import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
 
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
+
+
+class RaceFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """The question that a race decides."""
+
+    margin: float | None
+    better_by: float | None
+    metric: str | None
+    error: float | None
 
 
 @long_command("agent limit margin better-by metric set scorer judge concurrency budget run out json")
@@ -47,20 +58,20 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 @options.of_run("store")
 @options.showing
 @click.pass_context
+@gathered("question", RaceFlags)
 def command(
     ctx: click.Context,
     /,
     task: str | None,
     agents: tuple[str, ...],
-    margin: float | None,
-    better_by: float | None,
-    metric: str | None,
-    error: float | None,
+    question: RaceFlags,
     out: tuple[str, ...],
     as_json: bool,
     quiet: bool,
     **given: object,
 ) -> None:
+    from msgspec.structs import asdict
+
     from proctor.api import RunOptions
     from proctor.config import settings
     from proctor.engine.progress import Progress
@@ -82,7 +93,7 @@ def command(
         output.watching(progress, quiet=quiet, show=lambda: "\n".join(map(output.status, statuses))),
         redirect_stdout(sys.stderr),  # an agent may print; results stay alone
     ):
-        race = run_race(task, agents, how, margin=margin, better_by=better_by, metric=metric, error=error)
+        race = run_race(task, agents, how, **asdict(question))
     if as_json:
         output.json_text(race_pages.as_json(race))
     else:

@@ -3,14 +3,31 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.long_help import long_command
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
     from proctor.api import RunOptions
+
+
+class RubricFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """By what items are judged, and the name of the run."""
+
+    rubric: str | None
+    judges: tuple[str, ...]
+    scorers: tuple[str, ...]
+    reference: str | None
+    run_id: str | None
+
+    @property
+    def model(self) -> str | None:
+        """Return the judge, or the jury with commas between."""
+        return ",".join(self.judges) or None
 
 
 @long_command(
@@ -63,15 +80,12 @@ if TYPE_CHECKING:
 @options.dry_run
 @options.showing
 @click.pass_context
+@gathered("flags", RubricFlags)
 def command(
     ctx: click.Context,
     /,
     file: str | None,
-    rubric: str | None,
-    judges: tuple[str, ...],
-    scorers: tuple[str, ...],
-    reference: str | None,
-    run_id: str | None,
+    flags: RubricFlags,
     as_json: bool,
     dry_run: bool,
     quiet: bool,
@@ -83,18 +97,17 @@ def command(
     from proctor import api
     from proctor_judging.review import labels
 
-    model = ",".join(judges) or None
-    chosen = _scorers(rubric, scorers, model)
+    chosen, run_id = _scorers(flags), flags.run_id
     if given["repeats"] is not None:
         given["judge_options"] = {**(given["judge_options"] or {}), "repeats": given["repeats"]}
-    how = options.judging(model, {**given, "run_id": run_id})
+    how = options.judging(flags.model, {**given, "run_id": run_id})
     for path in given["labels"]:
         labels.read(path)  # what cannot be read is reported before any model is asked
     if file is not None:
         if not chosen:
             raise BadInput("Name what to judge by: --rubric NAME. Known: {known}.", known=", ".join(_known()))
         same = {name: given[name] for name in ("limit", "first", "seed")}
-        how = replace(how, scorers=chosen, options=_task_options(given, reference), **same)
+        how = replace(how, scorers=chosen, options=_task_options(given, flags.reference), **same)
     elif run_id is None:
         raise BadInput(
             "Name a file to judge, or a stored run: proctor judge items FILE --rubric NAME --judge openai:MODEL"
@@ -132,15 +145,15 @@ def _show_plan(how: "RunOptions", file: str | None, chosen: list[str], *, as_jso
     show_judging(rehearsal, as_json=as_json)
 
 
-def _scorers(rubric: str | None, scorers: tuple[str, ...], model: str | None) -> list[str]:
-    if scorers and rubric is not None:
+def _scorers(flags: RubricFlags) -> list[str]:
+    if flags.scorers and flags.rubric is not None:
         raise BadInput("Use either --rubric or --scorer.")
-    if rubric is None:
-        return [*scorers]
+    if flags.rubric is None:
+        return [*flags.scorers]
     from proctor.config import judge_name, settings
 
-    several = "," in (model or judge_name(settings()) or "")
-    return [f"jury:{rubric}" if several else f"rubric:{rubric}"]
+    several = "," in (flags.model or judge_name(settings()) or "")
+    return [f"jury:{flags.rubric}" if several else f"rubric:{flags.rubric}"]
 
 
 def _known() -> list[str]:

@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
 
@@ -12,10 +14,28 @@ if TYPE_CHECKING:
     from proctor.reports.pages import SectionBlock
     from proctor.reports.words import ReportWords
     from proctor_judging.tasks.probe_findings import ProbeFinding
-    from proctor_judging.tasks.probing import Probed
+    from proctor_judging.tasks.probing import Probed, ProbeSet
 
 JUDGED = {"pairs": "in pairs", "points": "by points"}
 PROBES = "position, length, style, self, stability, labels, injection"
+
+
+class ProbeFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge is probed with, and how large a bias matters."""
+
+    rubric: str | None
+    items: str | None
+    probes: tuple[str, ...]
+    kinds: tuple[str, ...]
+    limit: int | None
+    margin: float
+
+    def wanted(self) -> "ProbeSet":
+        from proctor_judging.tasks.probing import ProbeSet
+
+        return ProbeSet(
+            rubric=self.rubric or "", items=self.items or "", probes=self.probes, kinds=self.kinds, limit=self.limit
+        )
 
 
 @long_command(
@@ -53,12 +73,12 @@ PROBES = "position, length, style, self, stability, labels, injection"
 @options.dry_run
 @options.showing
 @click.pass_context
+@gathered("flags", ProbeFlags)
 def command(
     ctx: click.Context,
     /,
     judge: str | None,
-    rubric: str | None,
-    items: str | None,
+    flags: ProbeFlags,
     judge_options: dict[str, object] | None,
     out: str | None,
     as_json: bool,
@@ -73,37 +93,36 @@ def command(
         from proctor.api.rehearse import rehearse
         from proctor.cli.dry_run import show_judging
 
-        asked = {name: given[name] for name in ("probes", "kinds", "limit", "store", "run_id")}
-        task, how = how_to_probe(judge, model_options, rubric=rubric or "", items=items or "", **asked)
+        kept = {name: given[name] for name in ("store", "run_id")}
+        task, how = how_to_probe(judge, flags.wanted(), model_options, **kept)
         show_judging(rehearse(task, how), as_json=as_json)
         return
     with output.judging(quiet=quiet) as progress:
-        found = probe(
-            judge,
-            judge_options=model_options,
-            rubric=rubric or "",
-            items=items or "",
-            progress=progress,
-            **given,
+        probed = probe(
+            judge, flags.wanted(), judge_options=model_options, margin=flags.margin, progress=progress, **given
         )
     if as_json:
-        record = found.run.record
-        output.print_json(
-            {
-                "run": record.id,
-                "state": record.state,
-                "judge": found.judge,
-                "rubric": found.rubric,
-                "findings": output.with_english(found.findings),
-                "usage": found.run.usage,
-            }
-        )
+        _print_json(probed)
     else:
-        output.show([section(found)])
-        output.look_closer(found.run)
+        output.show([section(probed)])
+        output.look_closer(probed.run)
     if out is not None:
-        output.write_page(out, t("Probes of {judge}", judge=found.judge), [section(found)])
-    ctx.exit(1 if found.is_biased else 3 if found.is_unclear else 0)
+        output.write_page(out, t("Probes of {judge}", judge=probed.judge), [section(probed)])
+    ctx.exit(1 if probed.is_biased else 3 if probed.is_unclear else 0)
+
+
+def _print_json(probed: "Probed") -> None:
+    record = probed.run.record
+    output.print_json(
+        {
+            "run": record.id,
+            "state": record.state,
+            "judge": probed.judge,
+            "rubric": probed.rubric,
+            "findings": output.with_english(probed.findings),
+            "usage": probed.run.usage,
+        }
+    )
 
 
 def section(found: "Probed") -> "SectionBlock":

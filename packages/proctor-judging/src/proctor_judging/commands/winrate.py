@@ -3,13 +3,26 @@
 from typing import Any
 
 import click
+import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.long_help import long_command
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 TASK = "judged-pairs:"
+
+
+class PairingFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """How sets are compared: by whom and what, how often, and which items with which."""
+
+    judge: str | None
+    rubric: str | None
+    repeats: int | None
+    references: int | None
+    pairing: str
+    control: str
 
 
 @long_command(
@@ -50,12 +63,12 @@ TASK = "judged-pairs:"
 @options.dry_run
 @options.showing
 @click.pass_context
+@gathered("flags", PairingFlags)
 def command(
     ctx: click.Context,
     /,
     sets: tuple[str, ...],
-    rubric: str | None,
-    judge: str | None,
+    flags: PairingFlags,
     run_id: str | None,
     as_json: bool,
     dry_run: bool,
@@ -67,14 +80,14 @@ def command(
 
     from proctor.api import resumable, run_task
 
-    more = {"repeats": given["repeats"], "systems": len(sets) if len(sets) > 2 else None}
+    more = {"repeats": flags.repeats, "systems": len(sets) if len(sets) > 2 else None}
     if more := {name: value for name, value in more.items() if value is not None}:
         given["judge_options"] = {**(given["judge_options"] or {}), **more}
-    how = options.judging(judge, {**given, "run_id": run_id})
+    how = options.judging(flags.judge, {**given, "run_id": run_id})
     if sets:
-        scorers = [f"pairwise:{rubric}" if rubric else "pairwise"]
+        scorers = [f"pairwise:{flags.rubric}" if flags.rubric else "pairwise"]
         same = {name: given[name] for name in ("limit", "seed")}
-        how = replace(how, scorers=scorers, options=_task_options(sets, given), **same)
+        how = replace(how, scorers=scorers, options=_task_options(sets, flags, given), **same)
     elif run_id is None:
         raise BadInput("Name the sets to compare: proctor judge winrate mine.json theirs.json --judge openai:MODEL")
     if dry_run:
@@ -90,12 +103,13 @@ def command(
     output.print_judged(ctx, run, as_json=as_json, reports=reports)
 
 
-def _task_options(sets: tuple[str, ...], given: dict[str, object]) -> dict[str, object]:
+def _task_options(sets: tuple[str, ...], flags: PairingFlags, given: dict[str, object]) -> dict[str, object]:
     columns: dict[str, object] = {"sets": list(sets), "seed": given["seed"] or 0}
     if given["columns"]:
         columns["columns"] = given["columns"]
-    if given["references"] is not None:
-        columns["references"] = given["references"]
+    if flags.references is not None:
+        columns["references"] = flags.references
     if given["store"] is not None:
         columns["store"] = given["store"]
-    return columns | {name: given[name] for name in ("pairing", "control") if given[name] not in ("auto", "none")}
+    chosen = {"pairing": flags.pairing, "control": flags.control}
+    return columns | {name: value for name, value in chosen.items() if value not in ("auto", "none")}

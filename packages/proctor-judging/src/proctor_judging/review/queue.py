@@ -44,33 +44,50 @@ class ReviewProgress(msgspec.Struct, frozen=True, kw_only=True):
     by_dimension: Mapping[str, float]
 
 
+class Reviewers(msgspec.Struct, frozen=True, kw_only=True):
+    """Who reviews what.
+
+    Attributes:
+        names: those of the plan when empty, else one without a name ('').
+        each: by how many of them each item is reviewed; all, or what was said before, when None. Where nobody was
+            ever named they are called reviewer-1, reviewer-2 …
+        seed: the seed of the assignment.
+        adjudicator: who decides where reviewers disagree; the one named before when None.
+    """
+
+    names: Sequence[str] = ()
+    each: int | None = None
+    seed: int = 0
+    adjudicator: str | None = None
+
+    def checked(self) -> "Reviewers":
+        """Return the same with each name once, in the form in which it is kept."""
+        return replace(
+            self,
+            names=tuple(dict.fromkeys(name_of(name) for name in self.names)),
+            adjudicator=None if self.adjudicator is None else name_of(self.adjudicator),
+        )
+
+
 class Review:
     """The review of one data file."""
 
     def __init__(
         self,
         data: str | Path,
+        reviewers: Reviewers = Reviewers(),  # noqa: B008 - frozen
         *,
-        reviewers: Sequence[str] = (),
-        each: int | None = None,
-        seed: int = 0,
         dimensions: Sequence[ReviewDimension] = DEFAULT,
         distance: float = 1.0,
         changed: bool = False,
-        adjudicator: str | None = None,
     ) -> None:
         """Read the data and the labels there are.
 
         Args:
             data: the file; it is never written.
-            reviewers: who reviews; those of the plan when empty, else one without a name ('').
-            each: by how many of them each item is reviewed; all, or what was said before, when None. Where nobody was
-                ever named they are called reviewer-1, reviewer-2 …
-            seed: the seed of the assignment.
             dimensions: what is scored.
             distance: two scores that lie further apart are a conflict.
             changed: take the labels although every item they are of has changed since.
-            adjudicator: who decides where reviewers disagree; the one named before when None.
 
         Raises:
             BadInput: the data cannot be read, a file next to it cannot be read, the labels are of other data.
@@ -88,11 +105,10 @@ class Review:
         digests = {item.id: item.digest for item in self.items}
         fit = labels.fitting(self.records(), digests, file=self.file, data=self.data, changed=changed)
         self.notes = [*notes(self.items), *fit]
-        named = tuple(dict.fromkeys(name_of(reviewer) for reviewer in reviewers))
-        decides = None if adjudicator is None else name_of(adjudicator)
-        self._change_plan(named, each, seed, decides)
-        self.reviewers = named or self.plan.reviewers or ("",)
-        self.adjudicator = decides or self.plan.adjudicator
+        named = reviewers.checked()
+        self._change_plan(named)
+        self.reviewers = tuple(named.names) or self.plan.reviewers or ("",)
+        self.adjudicator = named.adjudicator or self.plan.adjudicator
 
     def check_writable(self) -> None:
         """Find out before the work begins.
@@ -278,19 +294,19 @@ class Review:
                 write_whole(self.file, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n", durable=True)
         return done
 
-    def _change_plan(self, named: Sequence[str], each: int | None, seed: int, decides: str | None) -> None:
+    def _change_plan(self, named: Reviewers) -> None:
         """Write the plan for these people and numbers, unless another process was quicker."""
-        if self._other_plan(named, each, seed, decides) is None:
+        if self._other_plan(named) is None:
             return
         with locked(self.file):
-            if (agreed := self._other_plan(named, each, seed, decides)) is not None:
+            if (agreed := self._other_plan(named)) is not None:
                 self._write(agreed)
 
-    def _other_plan(self, named: Sequence[str], each: int | None, seed: int, decides: str | None) -> ReviewPlan | None:
+    def _other_plan(self, named: Reviewers) -> ReviewPlan | None:
         """Return the plan for these people and numbers; None when it is the one that was written."""
-        found = replace(self.plan, adjudicator=decides or self.plan.adjudicator)
-        every = found.each if each is None else each
-        people = tuple(dict.fromkeys([*found.reviewers, *named]))
+        found = replace(self.plan, adjudicator=named.adjudicator or self.plan.adjudicator)
+        every = found.each if named.each is None else named.each
+        people = tuple(dict.fromkeys([*found.reviewers, *named.names]))
         if not people and every > 1:
             people = tuple(f"reviewer-{number + 1}" for number in range(every))
         same = people == found.reviewers and every == found.each
@@ -299,7 +315,7 @@ class Review:
         kept: Mapping[str, Sequence[str]] = found.assigned
         if not same:
             kept = {id: [one.reviewer for one in record.current] for id, record in self.records().items()}
-        draw = found.seed if found.reviewers else seed
+        draw = found.seed if found.reviewers else named.seed
         assigned = plan.assign([*self._by_id], people, every, draw, kept) if every else {}
         return replace(found, reviewers=people, each=every, seed=draw, assigned=assigned)
 

@@ -36,15 +36,33 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
         return self.run.record.state != "finished" or any(finding.verdict == "unclear" for finding in self.findings)
 
 
+class ProbeSet(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge is probed with.
+
+    Attributes:
+        rubric: by which it judges; a name or a file.
+        items: a file with questions and answers; without it those that come with Proctor.
+        probes, kinds: only these, such as position and pairs.
+        limit: how many items to take from the start.
+    """
+
+    rubric: str = ""
+    items: str = ""
+    probes: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    limit: int | None = None
+
+    def options(self) -> dict[str, object]:
+        """Return the options of the task."""
+        chosen = {"probes": list(self.probes), "kinds": list(self.kinds), "items": self.limit}
+        return {name: value for name, value in chosen.items() if value}
+
+
 def probe(
     judge: str | None = None,
+    wanted: ProbeSet = ProbeSet(),  # noqa: B008 - frozen
     *,
     judge_options: Mapping[str, object] | None = None,
-    rubric: str = "",
-    items: str = "",
-    probes: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    limit: int | None = None,
     margin: float = MARGIN,
     level: float = 0.95,
     **given: object,
@@ -53,10 +71,6 @@ def probe(
 
     Args:
         judge: the model that judges, by name; without it that of the settings.
-        rubric: by which it judges; a name or a file.
-        items: a file with questions and answers; without it those that come with Proctor.
-        probes, kinds: only these, such as position and pairs.
-        limit: how many items to take from the start.
         margin: how large a bias matters: beyond it the judge is biased, within it fine.
         given: keyword arguments of `proctor.evaluate`, such as store, budget, concurrency, run_id and progress.
 
@@ -65,41 +79,30 @@ def probe(
     """
     if not 0 < margin < 1:
         raise BadInput("The margin lies between 0 and 1; it is {margin}.", margin=margin)
-    task, options = how_to_probe(
-        judge, judge_options, rubric=rubric, items=items, probes=probes, kinds=kinds, limit=limit, **given
-    )
+    task, options = how_to_probe(judge, wanted, judge_options, **given)
     return read(run_task(task, options), margin=margin, level=level)
 
 
 def how_to_probe(
-    judge: str | None,
-    judge_options: Mapping[str, object] | None = None,
-    *,
-    rubric: str = "",
-    items: str = "",
-    probes: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    limit: int | None = None,
-    **given: object,
+    judge: str | None, wanted: ProbeSet, judge_options: Mapping[str, object] | None = None, **given: object
 ) -> tuple[str, RunOptions]:
     """Return the task and the options with which a judge is probed.
 
     Raises:
         BadInput: no judge is named, or the limit is below 1.
     """
-    if limit is not None and limit < 1:
-        raise BadInput("{name} must be at least 1, not {value}.", name="limit", value=limit)
+    if wanted.limit is not None and wanted.limit < 1:
+        raise BadInput("{name} must be at least 1, not {value}.", name="limit", value=wanted.limit)
     name, _ = judge_of(judge, judge_options, None)
     if name is None:
         raise BadInput(
             "Name the model to probe: proctor judge probe openai:MODEL, the variable PROCTOR_JUDGE, or judge in proctor.toml."
         )
-    options = {"probes": list(probes), "kinds": list(kinds), "items": limit}
-    return f"{TASK}:{items}" if items else TASK, msgspec.structs.replace(
+    return f"{TASK}:{wanted.items}" if wanted.items else TASK, msgspec.structs.replace(
         RunOptions.of(given),
         agent=AGENT,
-        options={key: value for key, value in options.items() if value},
-        scorers=[f"probe:{rubric}" if rubric else "probe"],
+        options=wanted.options(),
+        scorers=[f"probe:{wanted.rubric}" if wanted.rubric else "probe"],
         judge=name,
         judge_options=judge_options or {},
     )

@@ -4,14 +4,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.words import is_chosen, lang, t
 from proctor.core.errors import BadInput, needs
 from proctor_web.commands import serving
 
 if TYPE_CHECKING:
     from proctor_judging.review.queue import Review
+
+
+class ReviewFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Who reviews what, and by which dimensions."""
+
+    names: tuple[str, ...]
+    each: int | None
+    adjudicator: str | None
+    seed: int
+    rubric: str | None
+    distance: float
+    changed: bool
+
+    def open(self, file: Path) -> "Review":
+        from proctor_judging.review.dimensions import DEFAULT, of_rubric
+        from proctor_judging.review.queue import Review, Reviewers
+
+        return Review(
+            file,
+            Reviewers(names=self.names, each=self.each, seed=self.seed, adjudicator=self.adjudicator),
+            dimensions=DEFAULT if self.rubric is None else of_rubric(self.rubric),
+            distance=self.distance,
+            changed=self.changed,
+        )
 
 
 @click.command()
@@ -48,35 +74,11 @@ if TYPE_CHECKING:
     "--statistics", is_flag=True, help=t("Only show how far the review is, how reviewers agree, and conflicts.")
 )
 @options.as_json
+@gathered("flags", ReviewFlags)
 def command(
-    file: Path,
-    names: tuple[str, ...],
-    each: int | None,
-    adjudicator: str | None,
-    seed: int,
-    rubric: str | None,
-    distance: float,
-    changed: bool,
-    port: int | None,
-    host: str,
-    opens: bool | None,
-    terminal: bool,
-    statistics: bool,
-    as_json: bool,
+    file: Path, flags: ReviewFlags, server: serving.ServerFlags, terminal: bool, statistics: bool, as_json: bool
 ) -> None:
-    from proctor_judging.review.dimensions import DEFAULT, of_rubric
-    from proctor_judging.review.queue import Review
-
-    review = Review(
-        file,
-        reviewers=names,
-        each=each,
-        seed=seed,
-        dimensions=DEFAULT if rubric is None else of_rubric(rubric),
-        distance=distance,
-        changed=changed,
-        adjudicator=adjudicator,
-    )
+    review = flags.open(file)
     if statistics:
         _show_statistics(review, as_json=as_json)
         return
@@ -90,14 +92,14 @@ def command(
             raise BadInput("In the terminal one person reviews at a time: name yourself with --reviewer.")
         walk(review, review.reviewers[0])
     else:
-        _serve(review, port, host, opens=opens, as_json=as_json)
+        _serve(review, server, as_json=as_json)
     progress = review.progress()
     output.message(
         t("{done} of {total} items are reviewed: {file}", done=progress.done, total=progress.total, file=review.file)
     )
 
 
-def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None, as_json: bool) -> None:
+def _serve(review: "Review", server: serving.ServerFlags, *, as_json: bool) -> None:
     with needs("web", "proctor judge review"):
         from proctor_web.app import app
         from proctor_web.reviewing.item_pages import ReviewPages
@@ -107,11 +109,10 @@ def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None,
     people = [Person(name=name, decides=name == adjudicator) for name in review.reviewers]
     if adjudicator is not None and adjudicator not in review.reviewers:
         people.append(Person(name=adjudicator, reviews=False, decides=True))
-    door = serving.Door(port, host, people)
+    door = serving.Door(server, people)
     serving.run_server(
         app(ReviewPages(review, door.access).routes(), door.access, lang(), follows_browser=not is_chosen()),
         door,
-        opens=opens,
         as_json=as_json,
         about={"data": str(review.data), "file": str(review.file)},
         said=t("Each link works once; press Enter here for new ones. Ctrl-C ends the review; every label is saved."),

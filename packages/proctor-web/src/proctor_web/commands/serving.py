@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from proctor.cli import output
-from proctor.cli.derived import together
+from proctor.cli.derived import gathered, together
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
 
     from proctor_web.auth import Access
     from proctor_web.users.ledger import Person
+
+
+class ServerFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the pages are served, and whether a browser opens."""
+
+    port: int | None
+    host: str
+    opens: bool | None
+
 
 options = together(
     click.option(
@@ -37,6 +47,7 @@ options = together(
         default=None,
         help=t("Open the browser, or not (default: where there is a desktop)."),
     ),
+    gathered("server", ServerFlags),
 )
 
 
@@ -45,8 +56,7 @@ class Door:
 
     def __init__(
         self,
-        port: int | None,
-        host: str,
+        flags: ServerFlags,
         people: "Sequence[Person]",
         make_access: "Callable[[int, Iterable[str]], Access] | None" = None,
     ) -> None:
@@ -59,14 +69,15 @@ class Door:
         from proctor_web.serving import PORT, is_loopback, listen, names, url_host
 
         self.people = people
-        self.socket = listen(port or PORT, host)
+        self.opens = flags.opens
+        self.socket = listen(flags.port or PORT, flags.host)
         taken: int = self.socket.getsockname()[1]
-        known_as = names(self.socket, host)
+        known_as = names(self.socket, flags.host)
         self.address = f"http://{url_host(known_as[0])}:{taken}"
         self.access = (make_access or Access)(taken, known_as)
         self.is_open = not is_loopback(self.socket)
-        if port is not None and taken != port:
-            output.message(t("Port {port} is taken; the page is on {taken}.", port=port, taken=taken))
+        if flags.port is not None and taken != flags.port:
+            output.message(t("Port {port} is taken; the page is on {taken}.", port=flags.port, taken=taken))
         if self.is_open:
             output.message(
                 t(
@@ -80,9 +91,7 @@ class Door:
         return [(person, (self.access.url or self.address) + self.access.link(person)) for person in self.people]
 
 
-def run_server(
-    app: "ASGIApp", door: Door, *, opens: bool | None, as_json: bool, about: Mapping[str, object], said: str
-) -> None:
+def run_server(app: "ASGIApp", door: Door, *, as_json: bool, about: Mapping[str, object], said: str) -> None:
     """Show the links, open the browser, and serve until Ctrl-C or SIGTERM.
 
     Args:
@@ -100,7 +109,7 @@ def run_server(
         _show(links)
         output.message(said)
     _show_again_on_enter(door)
-    if (_has_desktop() and not as_json and not door.is_open) if opens is None else opens:
+    if (_has_desktop() and not as_json and not door.is_open) if door.opens is None else door.opens:
         import webbrowser
 
         webbrowser.open(links[0][1] if links else door.access.url)

@@ -4,15 +4,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from proctor import registry
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
     from proctor.stats.paired import Decision
 
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
+
+
+class ComparisonFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of a comparison, and where it is written."""
+
+    detect: float | None
+    margin: float | None
+    given: tuple[str, ...]
+    reader: str | None
+    out: str | None
 
 
 @click.command(help=t("Compare two runs on the same samples: is B better than A?"))
@@ -41,25 +53,18 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 @options.of_run("store")
 @options.as_json
 @click.pass_context
+@gathered("flags", ComparisonFlags)
 def command(
-    ctx: click.Context,
-    first: str,
-    second: str,
-    out: str | None,
-    detect: float | None,
-    margin: float | None,
-    given: tuple[str, ...],
-    reader: str | None,
-    store: str | None,
-    as_json: bool,
+    ctx: click.Context, first: str, second: str, flags: ComparisonFlags, store: str | None, as_json: bool
 ) -> None:
     from proctor.api import compare, open_run
     from proctor.api.files import write_comparison
     from proctor.reports import versus
     from proctor.reports.verdicts import gate
 
-    share = None if detect is None else detect / 100
-    runs = open_run(first, store=store), open_run(second, store=store, given=given)
+    margin, reader = flags.margin, flags.reader
+    share = None if flags.detect is None else flags.detect / 100
+    runs = open_run(first, store=store), open_run(second, store=store, given=flags.given)
     comparison = compare(*runs, detect=share)
     decision = None if margin is None else gate(comparison.rows[0], margin / 100)
     if as_json:
@@ -69,9 +74,9 @@ def command(
         versus.terminal(comparison, lang(), output.console())
     if reader is not None:
         page = registry.offered("readers", "comparison")(comparison, runs, reader, lang())
-        output.print_or_write(page, out, quiet=as_json)
-    elif out is not None:
-        output.message(str(write_comparison(comparison, Path(out), lang(), runs)))
+        output.print_or_write(page, flags.out, quiet=as_json)
+    elif flags.out is not None:
+        output.message(str(write_comparison(comparison, Path(flags.out), lang(), runs)))
     if decision is not None:
         output.message(_decision_text(decision, margin or 0.0))
         ctx.exit(CODES[decision])

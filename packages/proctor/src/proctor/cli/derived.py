@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
 import click
 import msgspec
@@ -48,6 +48,20 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
         for option in reversed(options):
             command = option(command)
         return command
+
+    return decorate
+
+
+def gathered(name: str, of: type[msgspec.Struct]) -> Callable[[F], F]:
+    """Return a decorator that passes the options that are fields of a struct to the command as one argument."""
+
+    def decorate(command: F) -> F:
+        @wraps(command)
+        def call(*arguments: Any, **given: Any) -> Any:
+            values = {field: given.pop(field) for field in of.__struct_fields__}
+            return command(*arguments, **given, **{name: of(**values)})
+
+        return cast(F, call)
 
     return decorate
 

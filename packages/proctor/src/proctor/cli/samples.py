@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from proctor.cli import derived, options, output
 from proctor.cli.words import lang, t
@@ -14,6 +15,17 @@ from proctor.core.trial import OUTCOMES
 if TYPE_CHECKING:
     from proctor.api import Run
     from proctor.reports.story import Story
+
+
+class SampleFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Which samples of a run are listed."""
+
+    outcome: str | None
+    tags: dict[str, str] | None
+    scorer: str | None
+    max_score: float | None
+    search: str | None
+    limit: int | None
 
 
 @click.command()
@@ -35,34 +47,26 @@ if TYPE_CHECKING:
 @options.skip_damaged
 @options.of_run("store")
 @options.as_json
+@derived.gathered("flags", SampleFlags)
 def command(
-    run_id: str,
-    outcome: str | None,
-    tags: dict[str, str] | None,
-    scorer: str | None,
-    max_score: float | None,
-    search: str | None,
-    limit: int | None,
-    as_lines: bool,
-    skip_damaged: bool,
-    store: str | None,
-    as_json: bool,
+    run_id: str, flags: SampleFlags, as_lines: bool, skip_damaged: bool, store: str | None, as_json: bool
 ) -> None:
     from proctor.api import open_run
     from proctor.api.prepare import open_existing
     from proctor.reports.samples import ReportFilter, as_object, select_samples
 
     run = open_run(run_id, store=open_existing(store, skip_damaged=skip_damaged))
+    scorer = flags.scorer
     if scorer is not None and scorer not in run.record.scorers:
         known = ", ".join(run.record.scorers) or "-"
         raise BadInput("The run {run} has no scorer '{name}'. It has: {known}.", run=run.id, name=scorer, known=known)
     wanted = ReportFilter(
-        outcome=outcome,  # type: ignore[arg-type]  # one of the outcomes, as the option checked
+        outcome=flags.outcome,  # type: ignore[arg-type]  # one of the outcomes, as the option checked
         scorer=scorer,
-        max_score=max_score,
-        tags=tags or {},
-        search=search,
-        limit=limit,
+        max_score=flags.max_score,
+        tags=flags.tags or {},
+        search=flags.search,
+        limit=flags.limit,
     )
     selected = select_samples(run.record, run.store, wanted)
     if as_lines:
