@@ -8,7 +8,7 @@ the other version's word, and both orders (scorer first, agent first) count by h
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -39,7 +39,7 @@ from proctor_ci.delta_samples import (
     shared_samples,
 )
 from proctor_ci.gate import blocking_changes
-from proctor_ci.second_scores import Answers, SecondScores, read_answers, score_by_other
+from proctor_ci.second_scores import Answers, Rescoring, SecondScores, read_answers, score_by_other
 
 Cause = Literal["agent", "scorer", "unknown", "infrastructure", "missing", "samples", "shares"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
@@ -144,6 +144,54 @@ def explain_delta(
         BadInput: runs of other tasks, no scorer or no scored sample in common, an unknown scorer or tag.
     """
     runs = (first, second)
+    how = Rescoring(allowed=rescore, ask_judge=ask_judge, budget=budget or Budget(), progress=progress or Progress())
+    read = _read_runs(runs, scorer, by)
+    changed = changed_samples(runs, read.answers) if blocking_changes(second, first) else frozenset[str]()
+    members, common = gather_members(runs, read.scorer, read.answers, read.by, changed)
+    if not common:
+        raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
+    second_scores = _score_by_other(runs, read, common, how)
+    both = [*shared_samples(common, second_scores.others, read.by)]
+    split = decompose([member for _, member in members], _cause_of)
+    looked_at = any(run.record.spec.until is not None for run in runs)
+    if looked_at:  # its intervals are of a fixed number of samples
+        split = _without_intervals(split)
+    same = _compare_the_same(both, looked_at=looked_at)
+    parts = [*_of_the_same(both, same), *_of_others(split, members, both)]
+    low, high = _interval(split, same, looked_at=looked_at)
+    return Delta(
+        first=first.record,
+        second=second.record,
+        scorer=read.scorer,
+        metric="accuracy" if all(one.is_whole for each in read.answers for one in each.values()) else "score",
+        before=mean_of(members, "first"),
+        after=mean_of(members, "second"),
+        value=split.whole.value,
+        low=low,
+        high=high,
+        causes=tuple(_causes(parts, both, same, split)),
+        parts=tuple(sorted(parts, key=lambda one: (CAUSES.index(one.cause), one.name == OTHERS, -abs(one.value)))),
+        slices=tuple(_by_slice(both, same)) if read.by else (),
+        by=read.by,
+        tags=read.tags,
+        versions=second_scores.versions,
+        common=len(both),
+        changes=changes_between(first.record, second.record),
+        notes=(*second_scores.notes, *_notes(runs, common)),
+    )
+
+
+class _ReadRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """What both runs answered, by sample, with the scorer and the tag of slices that the question means."""
+
+    scorer: str
+    answers: tuple[Mapping[str, Answers], Mapping[str, Answers]]
+    tags: tuple[str, ...]
+    by: str
+
+
+def _read_runs(runs: tuple[Run, Run], scorer: str, by: str | None) -> _ReadRuns:
+    first, second = runs
     check_same_task(first.record, second.record)
     known = scorers_in_common([first.record, second.record])
     if scorer and scorer not in known:
@@ -154,56 +202,24 @@ def explain_delta(
     if by and by not in tags:
         raise unknown("tag", by, tags, paths=False)
     by = _tag_of_the_draw(runs) if by is None else by
-    changed = changed_samples(runs, answers) if blocking_changes(second, first) else frozenset[str]()
-    members, common = gather_members(runs, scorer, answers, by, changed)
-    if not common:
-        raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    differing = [one.id for one in common if len(one.old.versions | one.new.versions) > 1]
-    notes: list[Sentence] = []
-    versions = None
-    others: Mapping[str, SecondScores] = {}
-    if differing:
-        versions = (_main_version(answers[0]), _main_version(answers[1]))
-        others, notes = score_by_other(
-            runs,
-            scorer,
-            answers,
-            differing,
-            versions,
-            rescore=rescore,
-            ask_judge=ask_judge,
-            budget=budget or Budget(),
-            progress=progress or Progress(),
-        )
-    both = [*shared_samples(common, others, by)]
-    split = decompose([member for _, member in members], _cause_of)
-    looked_at = any(run.record.spec.until is not None for run in runs)
-    if looked_at:  # its intervals are of a fixed number of samples
-        split = _without_intervals(split)
-    same = _compare_the_same(both, looked_at=looked_at)
-    parts = [*_of_the_same(both, same), *_of_others(split, members, both)]
-    low, high = _interval(split, same, looked_at=looked_at)
-    causes, slices = [*_causes(parts, both, same, split)], [*_by_slice(both, same)] if by else []
-    return Delta(
-        first=first.record,
-        second=second.record,
-        scorer=scorer,
-        metric="accuracy" if all(one.is_whole for each in answers for one in each.values()) else "score",
-        before=mean_of(members, "first"),
-        after=mean_of(members, "second"),
-        value=split.whole.value,
-        low=low,
-        high=high,
-        causes=tuple(causes),
-        parts=tuple(sorted(parts, key=lambda one: (CAUSES.index(one.cause), one.name == OTHERS, -abs(one.value)))),
-        slices=tuple(slices),
-        by=by,
-        tags=tuple(tags),
-        versions=versions,
-        common=len(both),
-        changes=changes_between(first.record, second.record),
-        notes=(*notes, *_notes(runs, common)),
-    )
+    return _ReadRuns(scorer=scorer, answers=answers, tags=tuple(tags), by=by)
+
+
+class _ByOther(NamedTuple):
+    """What errors cost by the other version of the scorer; the versions are None where both runs have the same."""
+
+    others: Mapping[str, SecondScores]
+    versions: tuple[str, str] | None
+    notes: Sequence[Sentence]
+
+
+def _score_by_other(runs: tuple[Run, Run], read: _ReadRuns, common: Sequence[CommonSample], how: Rescoring) -> _ByOther:
+    differing = [sample.id for sample in common if len(sample.old.versions | sample.new.versions) > 1]
+    if not differing:
+        return _ByOther({}, None, ())
+    versions = (_main_version(read.answers[0]), _main_version(read.answers[1]))
+    others, notes = score_by_other(runs, read.scorer, read.answers, differing, versions, how)
+    return _ByOther(others, versions, notes)
 
 
 def _tag_of_the_draw(runs: tuple[Run, Run]) -> str:

@@ -16,6 +16,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import PREPARATION
 from proctor.core.trial import Verdict
 from proctor.engine.progress import Progress
+from proctor.engine.rescore import RescoreJob
 from proctor.engine.rescore import rescore as score_again
 from proctor.engine.scoring import BoundScorer
 
@@ -95,17 +96,22 @@ def read_answers(run: Run, scorer: str) -> dict[str, Answers]:
     return found
 
 
+class Rescoring(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether answers may be scored again, also by a judge, and what that may cost."""
+
+    allowed: bool = True
+    ask_judge: bool = False
+    budget: Budget = Budget()
+    progress: Progress
+
+
 def score_by_other(
     runs: tuple[Run, Run],
     scorer: str,
     answers: tuple[Mapping[str, Answers], Mapping[str, Answers]],
     ids: Sequence[str],
     versions: tuple[str, str],
-    *,
-    rescore: bool,
-    ask_judge: bool,
-    budget: Budget,
-    progress: Progress,
+    how: Rescoring,
 ) -> tuple[dict[str, SecondScores], list[Sentence]]:
     """Return what errors cost these samples when the other run's version of the scorer scores them, with notes on what is unknown.
 
@@ -118,10 +124,10 @@ def score_by_other(
         wanted = {(id, attempt) for id in ids for attempt, own in each[id].by_attempt.items() if own != version}
         verdicts = _earlier(run, scorer, version, wanted) if wanted else {}
         left = wanted - verdicts.keys()
-        if left and rescore:
+        if left and how.allowed:
             bound = _find_scorer(runs, scorer, version)
-            if bound is not None and (ask_judge or not resolve.judges_of([bound])):
-                verdicts |= _scored_again(run, bound, left, budget, progress)
+            if bound is not None and (how.ask_judge or not resolve.judges_of([bound])):
+                verdicts |= _scored_again(run, bound, left, how)
             elif bound is not None:
                 notes.append(
                     say(
@@ -188,18 +194,15 @@ def _scorers(run: Run) -> Iterator[BoundScorer]:
             return
 
 
-def _scored_again(
-    run: Run, bound: BoundScorer, wanted: Collection[Key], budget: Budget, progress: Progress
-) -> dict[Key, Verdict]:
+def _scored_again(run: Run, bound: BoundScorer, wanted: Collection[Key], how: Rescoring) -> dict[Key, Verdict]:
     found: dict[Key, Verdict] = {}
 
     async def keep(verdicts: Sequence[Verdict]) -> None:
         found.update({(verdict.sample_id, verdict.attempt): verdict for verdict in verdicts})
 
     async def work(stop: asyncio.Event) -> None:
-        await score_again(
-            run.record, run.store, [bound], progress=progress, stop=stop, budget=budget, among=wanted, keep=keep
-        )
+        job = RescoreJob(record=run.record, scorers=[bound], budget=how.budget, among=wanted, keep=keep)
+        await score_again(job, run.store, how.progress, stop)
 
     run_in_loop(work)
     return found

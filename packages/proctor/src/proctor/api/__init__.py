@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from proctor.api import numbers, resolve
 from proctor.api.bars import check_bars
 from proctor.api.loop import run_in_loop
-from proctor.api.options import RunOptions, budget_of, judge_of, keywords
+from proctor.api.options import RescoreOptions, RunOptions, budget_of, judge_of, keywords
 from proctor.api.prepare import Prepared, at, check_money, no_judge, open_existing, prepare, resumable, with_judges
 from proctor.api.resolve import TaskLike
 from proctor.api.resuming import with_code
@@ -21,12 +21,13 @@ from proctor.api.stages import find_further, has_ended
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.judge import JudgeChoice
 from proctor.core.main_number import check_names
-from proctor.core.run import Budget, RunRecord
+from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Scorer, ShardedStore, Store, Summarise
+from proctor.core.task import ShardedStore, Store, Summarise
 from proctor.core.trial import INFRASTRUCTURE
 from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
+from proctor.engine.rescore import RescoreJob
 from proctor.engine.rescore import rescore as rescore_trials
 from proctor.registry import offered
 from proctor.runtime.garbage import gc_paused
@@ -148,60 +149,24 @@ def score(task: TaskLike, options: RunOptions) -> Run:
     return run_task(task, options)
 
 
-def rescore(
-    run: Run | str,
-    *,
-    scorers: Sequence[str | Scorer],
-    judge: str | None = None,
-    judge_options: Mapping[str, object] | None = None,
-    store: str | Store | None = None,
-    budget: Budget | Mapping[str, object] | None = None,
-    concurrency: int | None = None,
-    bars: Mapping[str, float] | None = None,
-    progress: Progress | None = None,
-) -> Run:
+@keywords(RescoreOptions)
+def rescore(run: Run | str, options: RescoreOptions) -> Run:
     """Apply scorers to the stored trajectories of a run; no agent is called, and no trial is changed.
 
     Raises:
         Stopped: Ctrl-C or SIGTERM; the verdicts so far are kept.
     """
-    run = run if isinstance(run, Run) else open_run(run, store=store)
-    model, model_options = judge_of(judge, judge_options, run.record)
-    bound = resolve.scorers(scorers, JudgeChoice(model=model, options=model_options))
-    judges = resolve.judges_of(bound)
-    if judge is not None and not judges:
-        raise no_judge()
-    limit = budget_of(budget)
-    check_money(limit, judges)
-    names = [*run.record.scorers, *(scorer.name for scorer in bound if scorer.name not in run.record.scorers)]
-    check_names(names, known=run.record.scorers)
-    replaced = {scorer.name for scorer in bound}
-    kept = (one for one in run.record.spec.scorers if not replaced & {one, one.rpartition(":")[2]})
-    references = [*kept, *(scorer.reference for scorer in bound)]
-    spec = replace(run.record.spec, scorers=tuple(dict.fromkeys(references)))
-    if judges:
-        spec = replace(spec, judge=model, judge_options=model_options)
-    files = {"scorers": resolve.files_of_scorers(bound), "judge": resolve.files_of_judges(model_options, judges)}
-    provenance = with_judges(with_code(run.record.provenance, files), judges)
-    record = replace(run.record, scorers=tuple(names), spec=spec, provenance=provenance)
-
-    if bars:
-        check_bars(bars, record, run.store.planned(run.id), has_official=run.record.official != ())
-    record, summarise = _summarised_by(run, record)
+    run = run if isinstance(run, Run) else open_run(run, store=options.store)
+    job = _rescore_job(run, options)
+    if options.bars:
+        check_bars(options.bars, job.record, run.store.planned(run.id), has_official=run.record.official != ())
+    record, summarise = _summarised_by(run, job.record)
 
     async def work(stop: asyncio.Event) -> None:
         nonlocal record
         await run.store.begin(record)
         try:
-            record = await rescore_trials(
-                record,
-                run.store,
-                bound,
-                progress=progress or Progress(),
-                stop=stop,
-                budget=limit,
-                concurrency=concurrency,
-            )
+            record = await rescore_trials(replace(job, record=record), run.store, options.progress or Progress(), stop)
         finally:
             if record.official is not None:
                 record = numbers.conclude(record, run.store, summarise)
@@ -211,6 +176,29 @@ def rescore(
 
     run_in_loop(work)
     return Run(record, run.store, run.summarise)
+
+
+def _rescore_job(run: Run, options: RescoreOptions) -> RescoreJob:
+    """Find the scorers and their judge, and the record that the run has with them."""
+    model, model_options = judge_of(options.judge, options.judge_options, run.record)
+    bound = resolve.scorers(options.scorers, JudgeChoice(model=model, options=model_options))
+    judges = resolve.judges_of(bound)
+    if options.judge is not None and not judges:
+        raise no_judge()
+    limit = budget_of(options.budget)
+    check_money(limit, judges)
+    names = [*run.record.scorers, *(scorer.name for scorer in bound if scorer.name not in run.record.scorers)]
+    check_names(names, known=run.record.scorers)
+    replaced = {scorer.name for scorer in bound}
+    kept = (name for name in run.record.spec.scorers if not replaced & {name, name.rpartition(":")[2]})
+    references = [*kept, *(scorer.reference for scorer in bound)]
+    spec = replace(run.record.spec, scorers=tuple(dict.fromkeys(references)))
+    if judges:
+        spec = replace(spec, judge=model, judge_options=model_options)
+    files = {"scorers": resolve.files_of_scorers(bound), "judge": resolve.files_of_judges(model_options, judges)}
+    provenance = with_judges(with_code(run.record.provenance, files), judges)
+    record = replace(run.record, scorers=tuple(names), spec=spec, provenance=provenance)
+    return RescoreJob(record=record, scorers=bound, budget=limit, concurrency=options.concurrency)
 
 
 def _summarised_by(run: Run, record: RunRecord) -> tuple[RunRecord, Summarise | None]:

@@ -1,25 +1,26 @@
 """Define the options of a run: one struct for the command line, Python keywords, pytest and stored runs."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast, get_args
 
+import msgspec
 from msgspec.structs import asdict, replace
 
-from proctor.api.resolve import TaskLike
 from proctor.config import ProjectSettings, converted, judge_name, settings, unknown_option
 from proctor.core.errors import BadInput
 from proctor.core.run import Blamed, Budget, Limits, Order, Perturb, RunRecord, RunSpec, Selection, Target
 from proctor.core.run_fields import OnAgentError, RunFields, check_bounds, described_fields
 from proctor.core.shard import shard_of
-from proctor.core.task import Store
+from proctor.core.task import Scorer, Store
 from proctor.engine.progress import Progress
 from proctor.registry import offered
 
 P = ParamSpec("P")
+Options = TypeVar("Options")
 R = TypeVar("R")
 T = TypeVar("T")
 APPROVERS = frozenset({"ask", "all", "none"})
@@ -49,9 +50,7 @@ class RunOptions(RunFields, frozen=True, kw_only=True):
         Raises:
             BadInput: there is no option of a name; the nearest one is named.
         """
-        for name in given:
-            if name not in cls.__struct_fields__:
-                raise unknown_option("evaluate", name, [*cls.__struct_fields__])
+        _check_known("evaluate", given, cls)
         return cls(**given)
 
     @classmethod
@@ -165,20 +164,49 @@ RunOptions.__doc__ = f"{(RunOptions.__doc__ or '').rstrip()}\n" + "\n".join(
 )
 
 
+class RescoreOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of scoring a stored run again: the keyword arguments of `rescore`."""
+
+    scorers: Sequence[str | Scorer]
+    judge: str | None = None
+    judge_options: Mapping[str, object] | None = None
+    store: str | Store | None = None
+    budget: Budget | Mapping[str, object] | None = None
+    concurrency: int | None = None
+    bars: Mapping[str, float] | None = None
+    progress: Progress | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Return the options with these names.
+
+        Raises:
+            BadInput: there is no option of a name; the nearest one is named.
+        """
+        _check_known("rescore", given, cls)
+        return cls(**given)
+
+
+def _check_known(what: str, given: Iterable[str], options: type[msgspec.Struct]) -> None:
+    for name in given:
+        if name not in options.__struct_fields__:
+            raise unknown_option(what, name, [*options.__struct_fields__])
+
+
 def keywords(
-    make: Callable[P, RunOptions],
-) -> Callable[[Callable[[TaskLike, RunOptions], R]], Callable[Concatenate[TaskLike, P], R]]:
-    """Turn a function of a task and `RunOptions` into one that takes the options as keyword arguments."""
+    make: Callable[P, Options],
+) -> Callable[[Callable[[T, Options], R]], Callable[Concatenate[T, P], R]]:
+    """Turn a function of a task or a run and a struct of options into one that takes the options as keyword arguments."""
 
-    def decorate(function: Callable[[TaskLike, RunOptions], R]) -> Callable[Concatenate[TaskLike, P], R]:
+    def decorate(function: Callable[[T, Options], R]) -> Callable[Concatenate[T, P], R]:
         @wraps(function)
-        def call(task: TaskLike, **given: object) -> R:
-            return function(task, RunOptions.of(given))
+        def call(subject: T, **given: object) -> R:
+            return function(subject, cast(Any, make).of(given))
 
-        given, made = signature(function), signature(make)
-        parameters = [given.parameters["task"], *made.parameters.values()]
+        given, options = signature(function), signature(make)
+        parameters = [next(iter(given.parameters.values())), *options.parameters.values()]
         vars(call)["__signature__"] = given.replace(parameters=parameters)
-        return cast(Callable[Concatenate[TaskLike, P], R], call)
+        return cast(Callable[Concatenate[T, P], R], call)
 
     return decorate
 

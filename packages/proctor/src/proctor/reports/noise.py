@@ -284,7 +284,7 @@ def _table(one: Noise, words: ReportWords) -> TableBlock:
         ]
         for source in one.sources
     ]
-    columns = [t("NoiseSource"), t("Deviation [95%]"), t("Of the variance"), t("Standard error")]
+    columns = [t("Source"), t("Deviation [95%]"), t("Of the variance"), t("Standard error")]
     return TableBlock(columns, rows, right=(1, 2, 3))
 
 
