@@ -18,6 +18,7 @@ from proctor.transport.client import Client
 from proctor.transport.pool import Lane
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 REQUESTS, REQUESTS_LONG = 3_000, 200_000
 AT_ONCE = 64
@@ -145,7 +146,7 @@ async def send_all(url: str, count: int) -> tuple[Counter[str], list[int], list[
     numbers = iter(range(count))
     memory: list[int] = []
     chance = random.Random(1)
-    targets = [RequestTarget(f"{url}/{n}", seconds=0.1) for n in range(4)]
+    targets = [RequestTarget(f"{url}/{n}", terms=RequestTerms(seconds=0.1)) for n in range(4)]
     policy = RetryPolicy(attempts=1)
 
     async def ask(client: Client, number: int) -> None:

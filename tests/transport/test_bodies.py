@@ -20,6 +20,7 @@ from proctor.transport.client import Client
 from proctor.transport.faults import RequestFault
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 from proctor.transport.unpacking import PIECE_BYTES, Unpacker
 
 ONCE = RetryPolicy(attempts=1)
@@ -121,7 +122,7 @@ async def test_a_server_that_sends_faster_than_we_read_has_to_wait() -> None:
         writer.write(b"0\r\n\r\n")
 
     async with Endpoint(pour) as endpoint, Client() as client:
-        target = RequestTarget(endpoint.url, first_byte_seconds=0.2)
+        target = RequestTarget(endpoint.url, terms=RequestTerms(first_byte_seconds=0.2))
         reply = await client._sender(target).send(b"{}")
         await asyncio.sleep(0.5)  # longer than the silence that is allowed: it is ours, and not the server's
         before = sent
@@ -149,11 +150,11 @@ async def test_the_silence_that_is_allowed_is_that_between_two_parts() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n"
     pieces = [head, *(JSON[i : i + 1] for i in range(len(JSON)))]
     async with Endpoint(dripping(pieces, 0.3)) as endpoint, Client(policy=ONCE) as client:
-        assert await post(client, endpoint, first_byte_seconds=1.5) == {"a": 1}
+        assert await post(client, endpoint, terms=RequestTerms(first_byte_seconds=1.5)) == {"a": 1}
     async with Endpoint(dripping(pieces, 60.0)) as endpoint, Client(policy=ONCE) as client:
         started = time.monotonic()
         with pytest.raises(ProviderFailed) as raised:
-            await post(client, endpoint, first_byte_seconds=0.1)
+            await post(client, endpoint, terms=RequestTerms(first_byte_seconds=0.1))
     assert raised.value.kind == "timeout"
     assert time.monotonic() - started < 50
 
@@ -215,7 +216,7 @@ async def test_a_late_reply_is_nobody_elses() -> None:
 
     async with Endpoint(answer) as endpoint, Client(policy=ONCE) as client:
         with pytest.raises(ProviderFailed):
-            await client.post(RequestTarget(endpoint.url, seconds=0.05), b"1", bytes)
+            await client.post(RequestTarget(endpoint.url, terms=RequestTerms(seconds=0.05)), b"1", bytes)
         assert await client.post(RequestTarget(endpoint.url), b"2", bytes) == b"2"
 
 

@@ -26,6 +26,7 @@ from proctor.transport.deadline import Deadline
 from proctor.transport.faults import NotAccepted, RequestFault
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 QUICK = RetryPolicy(attempts=3, attempts_at_first=2, wait_seconds=0.001, longest_wait_seconds=0.002, budget_seconds=5.0)
 KEY = "sk-this-is-the-key-1234"
@@ -179,21 +180,21 @@ async def test_what_a_library_sends_has_the_same_pace_and_limits() -> None:
 async def test_an_answer_that_never_comes_runs_into_the_time_limit() -> None:
     async with Endpoint(never) as endpoint:
         with pytest.raises(ProviderFailed, match="did not answer in time") as raised:
-            await post(endpoint, seconds=0.05)
+            await post(endpoint, terms=RequestTerms(seconds=0.05))
     assert raised.value.kind == "timeout"
 
 
 async def test_a_slow_drip_runs_into_the_total_time_limit() -> None:
     async with Endpoint(drip([b" "] * 1000, every=0.01)) as endpoint:
         with pytest.raises(ProviderFailed) as raised:
-            await post(endpoint, seconds=0.1, first_byte_seconds=0.05)
+            await post(endpoint, terms=RequestTerms(seconds=0.1, first_byte_seconds=0.05))
     assert raised.value.kind == "timeout"
 
 
 async def test_the_first_byte_has_a_time_limit_of_its_own() -> None:
     started = time.monotonic()
     async with Endpoint(never, chat()) as endpoint:
-        await post(endpoint, first_byte_seconds=0.05)
+        await post(endpoint, terms=RequestTerms(first_byte_seconds=0.05))
     assert time.monotonic() - started < 10
 
 

@@ -21,6 +21,7 @@ from proctor.transport.address import parse
 from proctor.transport.client import Client
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 ONCE = RetryPolicy(attempts=1)
 CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"
@@ -161,7 +162,7 @@ async def test_an_address_that_does_not_answer_costs_a_quarter_of_a_second() -> 
 async def test_the_time_limit_of_connecting_is_one_for_all_addresses() -> None:
     async with Endpoint(data({})) as endpoint, Client(policy=ONCE) as client:
         port = port_of(endpoint.url)
-        target = RequestTarget(f"http://api.example:{port}/v1", connect_seconds=0.4)
+        target = RequestTarget(f"http://api.example:{port}/v1", terms=RequestTerms(connect_seconds=0.4))
         with (
             deaf_host("127.0.0.2", port),
             deaf_host("127.0.0.4", port),
@@ -241,7 +242,9 @@ async def test_the_name_of_the_endpoint_is_checked_through_a_tunnel_too() -> Non
 async def test_a_proxy_that_makes_no_tunnel_is_said(proxy: Proxy, said: str) -> None:
     async with proxy, Client(policy=ONCE) as client:
         with pytest.raises(ProviderFailed, match=said) as raised:
-            await post(client, through(proxy, RequestTarget("https://api.example/v1", connect_seconds=0.5)))
+            await post(
+                client, through(proxy, RequestTarget("https://api.example/v1", terms=RequestTerms(connect_seconds=0.5)))
+            )
     assert raised.value.kind == "connect", "the endpoint was not reached, and bills nothing"
     assert client.allowance.sent == 0
 
@@ -298,7 +301,7 @@ async def test_a_handshake_without_end_ends_with_the_time_for_connecting() -> No
         url = f"https://127.0.0.1:{deaf.getsockname()[1]}"
         async with Client(policy=ONCE) as client:
             with pytest.raises(ProviderFailed, match="it took too long") as raised:
-                await post(client, RequestTarget(url, connect_seconds=0.2))
+                await post(client, RequestTarget(url, terms=RequestTerms(connect_seconds=0.2)))
     assert raised.value.kind == "connect"
 
 

@@ -19,6 +19,7 @@ from proctor.transport.connection import Connection
 from proctor.transport.faults import NotAccepted, RequestFault
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 ONCE = RetryPolicy(attempts=1)
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -235,7 +236,7 @@ async def test_the_time_limit_of_a_body_is_that_of_the_request() -> None:
     head = OK + b"Content-Length: 700\r\n\r\n" + BODY
     async with Endpoint(pieces(head, pause=5.0)) as endpoint, Client(policy=ONCE) as client:
         with pytest.raises(ProctorError) as raised:
-            await post(client, endpoint, seconds=0.05)
+            await post(client, endpoint, terms=RequestTerms(seconds=0.05))
     assert getattr(raised.value, "kind", "") == "timeout"
 
 

@@ -20,7 +20,7 @@ from web_site import AppSite
 
 from proctor.cli import app
 from proctor.core.errors import BadInput
-from proctor_web.auth import Access
+from proctor_web.auth import Access, UserNaming
 from proctor_web.commands.team_options import TeamOptions
 from proctor_web.site import site as app_of
 from proctor_web.team.oidc import Provider, checked_url
@@ -59,7 +59,9 @@ class LoginSite(AppSite):
         self.url = url
         self.ledger = Ledger(InFile(str(ledger or folder / "ledger")), session_seconds=3600.0)
         self.provider = Provider(oidc.issuer, oidc.client, oidc.secret, **more)
-        self.access = Access(7860, ledger=self.ledger, grants=read_grants(GRANTS), url=url, has_login=True)
+        self.access = Access(
+            7860, ledger=self.ledger, naming=UserNaming(grants=read_grants(GRANTS), has_login=True), url=url
+        )
         self.app = app_of(self.workspace, self.access, "en", provider=self.provider)
 
     def new_browser(self) -> TestClient:

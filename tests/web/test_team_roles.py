@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from web_site import ADDRESS, AppSite
 
 from proctor.core.errors import BadInput
-from proctor_web.auth import Access
+from proctor_web.auth import Access, UserNaming
 from proctor_web.guard import Guard
 from proctor_web.login_proxy import LoginProxy, Proxies
 from proctor_web.reviewing import pages as reviewing
@@ -41,7 +41,9 @@ class TeamSite(AppSite):
         self.ledger = Ledger(InFile(str(folder / "ledger")))
         proxy = LoginProxy("Remote-User", [], "Remote-Groups")
         self.access = Access(
-            7860, login_proxy=proxy, ledger=self.ledger, grants=read_grants(grants) if grants else None
+            7860,
+            naming=UserNaming(login_proxy=proxy, grants=read_grants(grants) if grants else None),
+            ledger=self.ledger,
         )
         self.app = app_of(self.workspace, self.access, "en")
 
@@ -368,7 +370,7 @@ def test_the_server_says_to_anybody_that_it_is_well_and_nothing_else(
 
 
 def test_the_address_is_what_a_proxy_of_ours_added_last() -> None:
-    access = Access(7860, proxies=Proxies(["10.0.0.0/8"]))
+    access = Access(7860, naming=UserNaming(proxies=Proxies(["10.0.0.0/8"])))
     two = Headers(raw=[(b"x-forwarded-for", b"1.1.1.1, 2.2.2.2"), (b"x-forwarded-for", b"3.3.3.3")])
     assert access.address(two, "10.0.0.5") == "3.3.3.3", "a proxy may add a line of its own below that of the browser"
     assert access.address(two, "9.9.9.9") == "9.9.9.9"
@@ -382,7 +384,7 @@ def test_nobody_makes_up_lines_of_the_log(site: TeamSite) -> None:
     assert entry.what.isprintable()
     assert entry.run == "a%0A2026-01-01 eve (admin, login, ::1)  POST %1B[31m%00"
     forwarded = Headers({"x-forwarded-for": "fe80::1%admin  POST"})
-    assert Access(7860, proxies=Proxies(["::1"])).address(forwarded, "::1") == "::1"
+    assert Access(7860, naming=UserNaming(proxies=Proxies(["::1"]))).address(forwarded, "::1") == "::1"
 
 
 def test_what_the_terminal_shows_lets_in_no_longer_than_a_session(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from proctor.core.errors import BadInput
 from proctor_web.attempts import MOST_WRONG
-from proctor_web.auth import Access, session_of
+from proctor_web.auth import Access, UserNaming, session_of
 from proctor_web.guard import MOST_BYTES, MOST_BYTES_BY_PATH, Guard
 from proctor_web.login_proxy import MOST_CHARACTERS, LoginProxy
 from proctor_web.users.ledger import Person
@@ -97,7 +97,7 @@ def test_the_page_of_another_site_cannot_use_up_the_attempts(kind: str) -> None:
 
 
 def test_a_login_proxy_names_the_user() -> None:
-    client = Server(Access(7860, login_proxy=LoginProxy("X-Forwarded-User"))).client()
+    client = Server(Access(7860, naming=UserNaming(login_proxy=LoginProxy("X-Forwarded-User")))).client()
     assert client.get("/", headers={"x-forwarded-user": "ann"}).json()["name"] == "ann"
     assert client.get("/", headers={b"x-forwarded-user": "王芳".encode()}).json()["name"] == "王芳"
     assert client.get("/").status_code == 401
@@ -105,12 +105,12 @@ def test_a_login_proxy_names_the_user() -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "a\x07b", "a" * (MOST_CHARACTERS + 1), "a\u202eb"])
 def test_a_name_that_is_none_lets_nobody_in(name: str) -> None:
-    client = Server(Access(7860, login_proxy=LoginProxy("X-Forwarded-User"))).client()
+    client = Server(Access(7860, naming=UserNaming(login_proxy=LoginProxy("X-Forwarded-User")))).client()
     assert client.get("/", headers={b"x-forwarded-user": name.encode()}).status_code == 401
 
 
 def test_a_user_named_twice_is_not_believed() -> None:
-    client = Server(Access(7860, login_proxy=LoginProxy("X-Forwarded-User"))).client()
+    client = Server(Access(7860, naming=UserNaming(login_proxy=LoginProxy("X-Forwarded-User")))).client()
     twice = [("x-forwarded-user", "ann"), ("x-forwarded-user", "bob")]
     assert client.get("/", headers=twice).status_code == 401
 
@@ -124,7 +124,7 @@ def test_a_user_named_twice_is_not_believed() -> None:
     ],
 )  # fmt: skip
 def test_only_a_proxy_is_believed(proxies: tuple[str, ...], client: str, believed: bool) -> None:
-    server = Server(Access(7860, login_proxy=LoginProxy("Remote-User", proxies)))
+    server = Server(Access(7860, naming=UserNaming(login_proxy=LoginProxy("Remote-User", proxies))))
     assert server.client(client).get("/", headers={"remote-user": "ann"}).status_code == (200 if believed else 401)
 
 
@@ -134,7 +134,7 @@ def test_no_header_is_believed_where_none_was_named() -> None:
 
 
 def test_a_user_of_a_proxy_needs_the_token_of_a_form_too() -> None:
-    client = Server(Access(7860, login_proxy=LoginProxy("Remote-User"))).client()
+    client = Server(Access(7860, naming=UserNaming(login_proxy=LoginProxy("Remote-User")))).client()
     ann, bob = {"remote-user": "ann"}, {"remote-user": "bob"}
     csrf = client.get("/", headers=ann).json()["csrf"]
     assert len(csrf) == 64

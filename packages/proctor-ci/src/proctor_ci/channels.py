@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import msgspec
 
@@ -80,23 +81,30 @@ def send(address: str, title: str, body: str) -> str:
     return redact("; ".join(heard).replace(address, "…"))[:300] or "not delivered"
 
 
+class LetterBox(NamedTuple):
+    """The letters that wait, how they are saved, and the lock that protects them."""
+
+    letters: list[Letter]
+    save: Callable[[], None]
+    lock: threading.RLock
+
+
 class Courier:
     """Delivers letters, and keeps those that wait."""
 
     def __init__(
         self,
         channels: Mapping[str, str],
-        letters: list[Letter],
-        save: Callable[[], None],
+        box: LetterBox,
         *,
         quiet: Quiet | None,
         now: Callable[[], float],
         tell: Callable[[Sentence], None],
-        lock: threading.RLock,
         send: Send = send,
     ) -> None:
-        self._channels, self._letters, self._save, self._quiet = channels, letters, save, quiet
-        self._now, self._tell, self._lock, self._send = now, tell, lock, send
+        self._channels, self._quiet = channels, quiet
+        self._letters, self._save, self._lock = box
+        self._now, self._tell, self._send = now, tell, send
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._work, name="proctor-alerts", daemon=True)
 

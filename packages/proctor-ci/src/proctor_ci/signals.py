@@ -13,6 +13,7 @@ from proctor.core.errors import BadInput, ProctorError
 from proctor.transport.client import Client
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 GIT = "git"
 SCHEMES = ("http://", "https://")
@@ -70,7 +71,7 @@ def _digest(path: Path, modified: int, size: int) -> str:
 
 def _reply(signal: str) -> str:
     address, _, pointer = signal.partition("#")
-    target = RequestTarget(address, method="GET", seconds=SECONDS, policy=RetryPolicy(attempts=1))
+    target = RequestTarget(address, method="GET", terms=RequestTerms(seconds=SECONDS, policy=RetryPolicy(attempts=1)))
 
     async def ask(_: asyncio.Event) -> bytes:
         async with Client() as client:

@@ -24,7 +24,7 @@ from proctor.runtime.files import write_whole
 from proctor.runtime.folders import data_folder
 from proctor_ci import signals
 from proctor_ci.alerts import AlertHistory, assess, value_of
-from proctor_ci.channels import Courier, Letter, Send, addresses, send
+from proctor_ci.channels import Courier, Letter, LetterBox, Send, addresses, send
 from proctor_ci.firing import Child, Fired, Order
 from proctor_ci.watch_file import WatchFile, WatchRule
 
@@ -126,12 +126,10 @@ class FileWatcher:
         self._mute: set[str] = set()  # signals that cannot be seen, which was said
         self.courier = Courier(
             addresses(file.channels),
-            self._state.letters,
-            self._save,
+            LetterBox(self._state.letters, self._save, self._lock),
             quiet=file.quiet,
             now=now,
             tell=tell,
-            lock=self._lock,
             send=send,
         )
 

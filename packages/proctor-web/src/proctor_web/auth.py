@@ -26,6 +26,22 @@ class WebSession(NamedTuple):
     csrf: str
 
 
+class UserNaming(msgspec.Struct, frozen=True, kw_only=True):
+    """Who names the users, and what those may do.
+
+    Attributes:
+        login_proxy: names the users, so that they need no link.
+        proxies: those that say for whom they ask.
+        grants: the roles of users that a proxy or a login names; none means that they may do everything.
+        has_login: a browser that has no session is sent to the login.
+    """
+
+    login_proxy: LoginProxy | None = None
+    proxies: Proxies | None = None
+    grants: Grants | None = None
+    has_login: bool = False
+
+
 class Access:
     """The users who may access a server, and the host names that it answers to.
 
@@ -40,12 +56,9 @@ class Access:
         hosts: Iterable[str] = (),
         *,
         aliases: Iterable[str] = (),
-        login_proxy: LoginProxy | None = None,
-        proxies: Proxies | None = None,
+        naming: UserNaming = UserNaming(),  # noqa: B008 - frozen
         ledger: Ledger | None = None,
-        grants: Grants | None = None,
         url: str = "",
-        has_login: bool = False,
     ) -> None:
         """Open the doors of a server.
 
@@ -53,24 +66,20 @@ class Access:
             port: where it listens.
             hosts: its names on the network, next to those of this machine; none where it listens on this machine only.
             aliases: names by which a proxy passes requests on.
-            login_proxy: who names the users, so that they need no link.
-            proxies: those that say for whom they ask.
             ledger: where links, sessions and tokens are kept; None is in memory, for as long as the server lives.
-            grants: the roles of users that a proxy or a login names; none means that they may do everything.
             url: the address at which browsers reach it through a proxy.
-            has_login: a browser that has no session is sent to the login.
         """
         self._is_open = not HOSTS.issuperset(host.lower() for host in hosts)
         self._hosts = HOSTS | {host.lower() for host in (*hosts, *aliases, *filter(None, [urlsplit(url).hostname]))}
-        self._login_proxy = login_proxy
-        self._proxies = proxies
-        self._grants = grants or read_grants(["admin=*"])
+        self._login_proxy = naming.login_proxy
+        self._proxies = naming.proxies
+        self._grants = naming.grants or read_grants(["admin=*"])
         self.ledger = ledger or Ledger()
         self.url = url.rstrip("/")
-        self.has_login = has_login
+        self.has_login = naming.has_login
         self.is_secure = urlsplit(url).scheme == "https"
         # a login comes back from another site
-        self.same_site: Literal["lax", "strict"] = "lax" if has_login else "strict"
+        self.same_site: Literal["lax", "strict"] = "lax" if naming.has_login else "strict"
         shared = "__Host-proctor" if self.is_secure else "proctor-team"
         self.cookie = shared if self.url else f"proctor-{port}"
         self._secret = self.ledger.key("csrf")

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -296,38 +297,47 @@ def save_case(
 
     what = say("{case} added", case=case.eval_id) if case_id is None else say("{case} changed", case=case_id)
     needed = () if case_id is None else (case_id,)
-    saved = change(folder, file, edit, what, needed=needed, expected_digest=expected_digest, history=history, by=by)
+    saved = change(
+        folder, file, EvalsetChange(edit, what, needed=needed), expected_digest=expected_digest, history=history, by=by
+    )
     return replace(saved, case=made.eval_id, case_digest=case_digest(made))
+
+
+class EvalsetChange(NamedTuple):
+    """A change to a set.
+
+    Attributes:
+        what: says to people what was done.
+        needed: the cases that are changed; if it is one, its own digest will do.
+        whole: the change is to the set itself, so that the digest of the file is needed.
+    """
+
+    edit: Edit
+    what: Sentence
+    needed: Sequence[str] = ()
+    whole: bool = False
 
 
 def change(
     folder: Path,
     file: str,
-    edit: Edit,
-    what: Sentence,
+    wanted: EvalsetChange,
     *,
-    needed: Sequence[str] = (),
     expected_digest: str | None = None,
-    whole: bool = False,
     history: History | None = None,
     by: str = "",
 ) -> Saved:
     """Change a set in its file; what was not changed stays as it is written.
 
-    Args:
-        what: says to people what was done.
-        needed: the cases that are changed; if it is one, its own digest will do.
-        whole: the change is to the set itself, so that the digest of the file is needed.
-
     Raises:
         Conflict: it was changed meanwhile.
-        BadInput: what `edit` raises; the file cannot be read or written.
+        BadInput: what the edit raises; the file cannot be read or written.
     """
     for attempt in range(TRIES):
         opened = open_to_change(folder, file)
-        if needed or whole:
-            _check(opened, needed, expected_digest)
-        made = edit(opened.eval_set)
+        if wanted.needed or wanted.whole:
+            _check(opened, wanted.needed, expected_digest)
+        made = wanted.edit(opened.eval_set)
         try:
             copy = write.save(opened.path, made, opened.loaded)
         except write.ChangedMeanwhile:
@@ -336,7 +346,7 @@ def change(
             continue
         after = digest_bytes(opened.path.read_bytes())
         if history is not None and after != opened.digest:
-            history.add(opened.path, what, by, opened.data, after)
+            history.add(opened.path, wanted.what, by, opened.data, after)
         return Saved(file=file, digest=after, copy=copy.name if copy else "")
     raise AssertionError("unreachable")
 
@@ -354,7 +364,14 @@ def delete_case(
     def edit(eval_set: EvalSet) -> EvalSet:
         return cases.delete(eval_set, [case_id])
 
-    return change(folder, file, edit, what, needed=[case_id], expected_digest=expected_digest, history=history, by=by)
+    return change(
+        folder,
+        file,
+        EvalsetChange(edit, what, needed=[case_id]),
+        expected_digest=expected_digest,
+        history=history,
+        by=by,
+    )
 
 
 def move_case(
@@ -373,7 +390,9 @@ def move_case(
         return replace(eval_set, eval_cases=[*others[:place], case, *others[place:]])
 
     what = say("{case} moved", case=case_id)
-    return change(folder, file, edit, what, whole=True, expected_digest=expected_digest, history=history, by=by)
+    return change(
+        folder, file, EvalsetChange(edit, what, whole=True), expected_digest=expected_digest, history=history, by=by
+    )
 
 
 def duplicate_case(
@@ -395,7 +414,14 @@ def duplicate_case(
         return replace(eval_set, eval_cases=[*eval_set.eval_cases[:place], copy, *eval_set.eval_cases[place:]])
 
     what = say("{case} duplicated", case=case_id)
-    saved = change(folder, file, edit, what, needed=[case_id], expected_digest=expected_digest, history=history, by=by)
+    saved = change(
+        folder,
+        file,
+        EvalsetChange(edit, what, needed=[case_id]),
+        expected_digest=expected_digest,
+        history=history,
+        by=by,
+    )
     return replace(saved, case=made)
 
 

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import httpx
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.transport.client import Client
-from proctor.transport.pace import PaceBounds
-from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 SECONDS = 600.0
 _OWN_HEADERS = ("host", "content-length", "connection", "accept-encoding", "user-agent")
@@ -32,16 +32,11 @@ class Way(httpx.AsyncBaseTransport):
         self,
         url: str,
         headers: Mapping[str, str],
-        *,
-        seconds: float | None,
-        bounds: PaceBounds,
-        policy: RetryPolicy | None,
+        terms: RequestTerms,
     ) -> None:
         self._origin = _origin(url)
         self._headers = dict(headers)
-        self._seconds = seconds or SECONDS
-        self._bounds = bounds
-        self._policy = policy
+        self._terms = replace(terms, seconds=terms.seconds or SECONDS)
         self._targets: dict[tuple[str, str, str], RequestTarget] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -75,10 +70,8 @@ class Way(httpx.AsyncBaseTransport):
                 url,
                 method=request.method,
                 headers=headers | self._headers,
-                seconds=self._seconds,
-                bounds=self._bounds,
+                terms=self._terms,
                 advice=say("Check the address, and the key that the option 'headers' names with env:NAME."),
-                policy=self._policy,
             )
         return target
 

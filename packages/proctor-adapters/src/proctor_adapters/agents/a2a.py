@@ -28,6 +28,7 @@ from proctor.models.addresses import Positive, header_value, policy_of
 from proctor.transport.faults import shown
 from proctor.transport.pace import CEILING, PaceBounds
 from proctor.transport.target import no_address
+from proctor.transport.terms import RequestTerms
 from proctor_adapters.agents._a2a_messages import message_of, parts_of, plain, steps_of
 
 if TYPE_CHECKING:
@@ -98,9 +99,11 @@ class A2aAgent:
             transport=Way(
                 options.address or url,
                 {name: header_value(name, value) for name, value in options.headers.items()},
-                seconds=options.timeout,
-                bounds=PaceBounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
-                policy=policy_of(options.retries, options.retry_seconds),
+                RequestTerms(
+                    seconds=options.timeout,
+                    bounds=PaceBounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
+                    policy=policy_of(options.retries, options.retry_seconds),
+                ),
             )
         )
         self._client: Client | None = None

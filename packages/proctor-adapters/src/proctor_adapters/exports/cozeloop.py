@@ -26,6 +26,7 @@ from proctor.transport.client import Client
 from proctor.transport.faults import NotAccepted
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 from proctor_adapters.evalsets.schema import EvalSet, Invocation, texts
 
 URL = "https://api.coze.cn"
@@ -121,8 +122,7 @@ async def upload(items: Sequence[CozeLoopItem], to: Destination, uploaded: "Uplo
         f"{to.url.rstrip('/')}/v1/loop/evaluation/evaluation_sets/{quote(to.evalset_id, safe='')}/items",
         headers={"Authorization": f"Bearer {to.api_key}", "Content-Type": "application/json"},
         advice=say("Check the API key, the workspace and the evaluation set."),
-        policy=POLICY,
-        seconds=SECONDS,
+        terms=RequestTerms(seconds=SECONDS, policy=POLICY),
     )
     async with Client(concurrency=1) as client:
         for start in range(0, len(todo), BATCH):

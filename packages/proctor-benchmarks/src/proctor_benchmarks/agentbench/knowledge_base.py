@@ -13,6 +13,7 @@ from proctor.isolation.limits import WorkerRaised
 from proctor.models.named import OpenedModels
 from proctor.transport.client import Client
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 from proctor_benchmarks.agentbench.knowledge import FOLDER, CallRefused
 
 NAMESPACE = "http://rdf.freebase.com/ns/"
@@ -45,7 +46,7 @@ class SparqlBase(OpenedModels):
         if not url:
             raise BadInput("The part kg needs a SPARQL endpoint with the Freebase of the official repository: --set sparql=http://localhost:3001/sparql")  # fmt: skip
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/sparql-results+json"}
-        self._target = RequestTarget(url, headers=headers, seconds=SECONDS)
+        self._target = RequestTarget(url, headers=headers, terms=RequestTerms(seconds=SECONDS))
         self._workers = Workers(Path(__file__).with_name("knowledge_worker_program.py"), paths=[root / FOLDER], size=1)
         super().__init__([self._workers])
 

@@ -88,9 +88,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
 
 
 def _sites(how: WebArenaOptions, addresses: Mapping[str, str], configs: Sequence[dataset.Config]) -> environment.Sites:
-    return environment.Sites(
-        addresses,
-        configs,
+    settings = environment.SiteSettings(
         logins=None if how.logins is None else Path(how.logins).expanduser(),
         screenshots=None if how.screenshots is None else Path(how.screenshots).expanduser(),
         wait_action=how.wait_action,
@@ -98,6 +96,7 @@ def _sites(how: WebArenaOptions, addresses: Mapping[str, str], configs: Sequence
         most_characters=how.page_characters,
         only_sites=how.only_sites,
     )
+    return environment.Sites(addresses, configs, settings)
 
 
 def _notes(how: WebArenaOptions, *, is_live: bool) -> Sequence[Sentence]:

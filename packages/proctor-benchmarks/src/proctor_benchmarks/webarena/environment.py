@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, urlsplit
 
+import msgspec
+
 from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver
 from proctor.core.sample import Sample, ToolCall, ToolResult
 from proctor.environments.browser import MOST_TABS, Chromium, PageError, Window
@@ -33,12 +35,10 @@ _ROLE = """name => {
 }"""
 
 
-class Sites:
-    """Makes the environment of each sample; one browser serves the whole run.
+class SiteSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How the sites are browsed.
 
-    Args:
-        addresses: of the sites.
-        configs: the tasks that may be played.
+    Attributes:
         logins: the folder with the cookies of the official `auto_login.py`; the agent is not logged in when None.
         screenshots: the folder for a picture of every page the agent is shown.
         wait_action, wait_target: seconds that a page has after an action, and after it was opened for a target.
@@ -46,25 +46,25 @@ class Sites:
         only_sites: the browser finds the hosts of the sites, and no other.
     """
 
-    def __init__(
-        self,
-        addresses: Mapping[str, str],
-        configs: Sequence[Config],
-        *,
-        logins: Path | None,
-        screenshots: Path | None,
-        wait_action: float,
-        wait_target: float,
-        most_characters: int,
-        only_sites: bool = False,
-    ) -> None:
+    logins: Path | None
+    screenshots: Path | None
+    wait_action: float
+    wait_target: float
+    most_characters: int
+    only_sites: bool = False
+
+
+class Sites:
+    """Makes the environment of each sample; one browser serves the whole run.
+
+    Args:
+        addresses: of the sites.
+        configs: the tasks that may be played.
+    """
+
+    def __init__(self, addresses: Mapping[str, str], configs: Sequence[Config], settings: SiteSettings) -> None:
         self.addresses = addresses
-        self.logins = logins
-        self.screenshots = screenshots
-        self.wait_action = wait_action
-        self.wait_target = wait_target
-        self.most_characters = most_characters
-        self.only_sites = only_sites
+        self.settings = settings
         self._configs = configs
         self._chromium: Chromium | None = None
 
@@ -88,7 +88,7 @@ class Sites:
                 first=missing[0],
             )
         for config in self._configs:
-            cookies_of(config, self.logins)
+            cookies_of(config, self.settings.logins)
         self._chromium = self._chromium or Chromium(arguments=self._arguments())
         await self._chromium.__aenter__()
         return self
@@ -98,7 +98,7 @@ class Sites:
 
     def _arguments(self) -> Sequence[str]:
         """Return what keeps the browser to the sites: also redirects, parts of pages and numeric addresses."""
-        if not self.only_sites:
+        if not self.settings.only_sites:
             return ()
         hosts = {urlsplit(address).hostname or "" for address in self.addresses.values()}
         found = [f"EXCLUDE [{host}]" if ":" in host else f"EXCLUDE {host}" for host in sorted(hosts)]
@@ -137,7 +137,7 @@ class Browsing:
 
     async def __aenter__(self) -> Self:
         options: dict[str, Any] = {"viewport": page.VIEW, "device_scale_factor": 1}
-        if (cookies := cookies_of(self._config, self._sites.logins)) is not None:
+        if (cookies := cookies_of(self._config, self._sites.settings.logins)) is not None:
             options["storage_state"] = cookies
         if self._config.geolocation is not None:
             options |= {"geolocation": self._config.geolocation, "permissions": ["geolocation"]}
@@ -149,7 +149,7 @@ class Browsing:
                 window.page = await window.do(window.context.new_page())
             await window.start(url)
         window.page = self._current = first
-        await asyncio.sleep(self._sites.wait_action)
+        await asyncio.sleep(self._sites.settings.wait_action)
         window.take_notes()
         return self
 
@@ -172,7 +172,7 @@ class Browsing:
                 await self._act(call.name, call.arguments)
             except PageError as error:
                 problem = str(error)
-            await asyncio.sleep(self._sites.wait_action)
+            await asyncio.sleep(self._sites.settings.wait_action)
         if call.name != actions.LOOK:
             self._made.append(call)
         text = await self._shown()
@@ -267,14 +267,20 @@ class Browsing:
         if window.page is not self._current:
             raise PageError("A tab was opened meanwhile.")
         await self._photograph()
-        lines = [f"{actions.URL}{window.page.url}", *window.take_notes(), tabs, "", text[: self._sites.most_characters]]
+        lines = [
+            f"{actions.URL}{window.page.url}",
+            *window.take_notes(),
+            tabs,
+            "",
+            text[: self._sites.settings.most_characters],
+        ]
         return _writable("\n".join(lines))
 
     async def _photograph(self) -> None:
-        if self._sites.screenshots is None:
+        if self._sites.settings.screenshots is None:
             return
         if self._folder is None:
-            self._folder = _new_folder(self._sites.screenshots, str(self._config.task_id))
+            self._folder = _new_folder(self._sites.settings.screenshots, str(self._config.task_id))
         (self._folder / f"{self._pictures:03}.png").write_bytes(await self._open.screenshot())
         self._pictures += 1
 
@@ -297,7 +303,7 @@ class Browsing:
         opened = window.page = await window.do(window.context.new_page())
         try:
             await window.start(url)
-            await asyncio.sleep(self._sites.wait_target)
+            await asyncio.sleep(self._sites.settings.wait_target)
             return await self._found(target)
         except EnvironmentFailed as error:
             if error.kind != "unreachable" or rules.LAST_URL not in target.url:

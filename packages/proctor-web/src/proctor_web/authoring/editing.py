@@ -228,9 +228,7 @@ def change_set(workspace: Workspace, given: SetChange, by: str) -> Saved:
     return files.change(
         folder_of(workspace),
         given.file,
-        edit,
-        say("name and description changed"),
-        whole=True,
+        files.EvalsetChange(edit, say("name and description changed"), whole=True),
         expected_digest=given.digest,
         history=workspace.kept(History.of),
         by=by,

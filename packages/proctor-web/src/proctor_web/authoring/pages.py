@@ -7,6 +7,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlencode
 
 import msgspec
+from msgspec.structs import replace
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -97,6 +98,24 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         Route("/evalsets/criteria", pages.criteria),
         Route("/evalsets/criteria", pages.writes(pages.change_criteria), methods=["POST"]),
     ]
+
+
+class CaseDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """What the form of a case is filled with.
+
+    Attributes:
+        base: the key of the case that it changes.
+        digest: that of the case in the file, when the user began.
+        problems: what cannot be saved, by field; `wrong` is about none of them.
+        unsaved: it has what is not in the file.
+    """
+
+    form: CaseForm
+    base: str = ""
+    digest: str
+    problems: Mapping[str, Sentence] = {}
+    wrong: Sentence | None = None
+    unsaved: bool = False
 
 
 class _AuthoringPages:
@@ -203,7 +222,7 @@ class _AuthoringPages:
             filled = forms.act(filled, "add turns")
             filled = msgspec.structs.replace(filled, scenario="1" if place.kind == "scenario" else "")
         digest = self._workspace.kept(Bases).keep(case)
-        return self._case(request, opened, place, filled, base=digest, digest=digest)
+        return self._case(request, opened, place, CaseDraft(form=filled, base=digest, digest=digest))
 
     def change_case(self, request: Request, fields: Mapping[str, str]) -> Response:
         place = read(request, CaseAddress)
@@ -214,13 +233,12 @@ class _AuthoringPages:
         given, digest = forms.read_form(fields), fields.get("digest", "")
         if not forms.is_editable(forms.form_of(base)):
             raise BadInput("The case has more than a form can hold. Edit it in its file.")
-        do = fields.get("do", "save")
+        draft, do = CaseDraft(form=given, digest=digest, unsaved=True), fields.get("do", "save")
         case, problems = forms.case_from(given, base)
         if do.startswith("accept ") and not problems:
             return self._accept(request, opened, place, case, do, digest)
         if do not in ("save", "run") and not do.startswith("accept "):
-            given = forms.act(given, do)
-            return self._case(request, opened, place, given, base=bases.keep(base), digest=digest, unsaved=True)
+            return self._case(request, opened, place, replace(draft, form=forms.act(given, do), base=bases.keep(base)))
         wrong: Sentence | None = None
         if not problems:
             try:
@@ -229,17 +247,8 @@ class _AuthoringPages:
                 return self._conflict(request, place, given, case, error, bases.keep(base))
             except BadInput as error:
                 wrong = error.sentence
-        return self._case(
-            request,
-            opened,
-            place,
-            given,
-            base=bases.keep(base),
-            digest=digest,
-            problems=problems,
-            wrong=wrong,
-            unsaved=True,
-        )
+        draft = replace(draft, base=bases.keep(base), problems=problems, wrong=wrong)
+        return self._case(request, opened, place, draft)
 
     def _save(
         self, request: Request, place: CaseAddress, made: EvalCase, digest: str, run: Mapping[str, str] | None
@@ -270,8 +279,8 @@ class _AuthoringPages:
             case = files.find_case(opened, saved.case)
             digest = self._workspace.kept(Bases).keep(case)
             place = CaseAddress(file=place.file, case=saved.case)
-            filled = forms.form_of(case)
-            return self._case(request, opened, place, filled, base=digest, digest=digest, wrong=error.sentence)
+            draft = CaseDraft(form=forms.form_of(case), base=digest, digest=digest, wrong=error.sentence)
+            return self._case(request, opened, place, draft)
         return _to("/evalsets/case", file=place.file, case=saved.case, run=started.run, done="saved")
 
     def _accept(
@@ -288,64 +297,57 @@ class _AuthoringPages:
             except BadInput as error:
                 wrong = error.sentence
         base = bases.keep(made)
-        return self._case(
-            request, opened, place, forms.form_of(made), base=base, digest=digest, unsaved=True, wrong=wrong
-        )
+        draft = CaseDraft(form=forms.form_of(made), base=base, digest=digest, unsaved=True, wrong=wrong)
+        return self._case(request, opened, place, draft)
 
-    def _case(
-        self,
-        request: Request,
-        opened: OpenedEvalset,
-        place: CaseAddress,
-        given: CaseForm,
-        *,
-        base: str,
-        digest: str,
-        problems: Mapping[str, Sentence] | None = None,
-        wrong: Sentence | None = None,
-        unsaved: bool = False,
-    ) -> Response:
+    def _case(self, request: Request, opened: OpenedEvalset, place: CaseAddress, draft: CaseDraft) -> Response:
         runs = results.runs_of(self._workspace, opened) if place.case else []
-        is_long = not forms.is_editable(given)
         known = tools.known_tools(opened.eval_set)
-        result = self._result(opened, place.case, runs, place.run)
-        run, outcome = result if result is not None else (None, None)
         criteria = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=place.file))
         ids = ["", *(eval_case.eval_id for eval_case in opened.eval_set.eval_cases), ""]
         at = ids.index(place.case, 1) if place.case in ids[1:-1] else 0
         return page(
             request,
             "authoring/case.html.jinja",
-            status=422 if problems or wrong is not None else 200,
+            status=422 if draft.problems or draft.wrong is not None else 200,
             opened=opened,
             place=place,
-            is_long=is_long,
-            form=given,
-            base=base,
-            digest=digest,
-            problems=problems or {},
-            wrong=wrong,
-            unsaved=unsaved,
+            is_long=not forms.is_editable(draft.form),
+            form=draft.form,
+            base=draft.base,
+            digest=draft.digest,
+            problems=draft.problems,
+            wrong=draft.wrong,
+            unsaved=draft.unsaved,
             tools=known,
-            advice=_advice(given, known),
+            advice=_advice(draft.form, known),
             personas=PERSONAS,
             previous=ids[at - 1] if at else "",
             next=ids[at + 1] if at else "",
-            history=[case_in_run for case_in_run in results.history_of(runs, opened, place.case) if case_in_run.status][
-                :HISTORY_SHOWN
-            ],
-            run=run,
-            outcome=outcome,
-            waits=bool(place.run) and result is None and results.is_starting(self._workspace, place.run),
             agents=choices.list_choices(self._workspace).agents,
             usual_agent=request.query_params.get("agent", "") or self._usual_agent(opened, runs),
             needs_judge=any(metric.needs_judge and metric.chosen for metric in criteria.metrics),
-            attempts=sorted({turn.attempt for turn in outcome.turns}) if outcome is not None else [],
-            actual=_actual(given, outcome, place.attempt),
-            said=_of_attempt(outcome, place.attempt) if given.scenario else [],
             calls_of=lambda turn: [_call_text(call) for call in turn.calls],
-            done=request.query_params.get("done", "") if not unsaved else "",
+            done=request.query_params.get("done", "") if not draft.unsaved else "",
+            **self._played(opened, place, draft.form, runs),
         )
+
+    def _played(
+        self, opened: OpenedEvalset, place: CaseAddress, form: CaseForm, runs: Sequence[tuple[Found, RunOfSet]]
+    ) -> dict[str, object]:
+        """Return what a page shows of the runs of a case, the one in its address before the last."""
+        result = self._result(opened, place.case, runs, place.run)
+        run, outcome = result if result is not None else (None, None)
+        history = [row for row in results.history_of(runs, opened, place.case) if row.status]
+        return {
+            "history": history[:HISTORY_SHOWN],
+            "run": run,
+            "outcome": outcome,
+            "waits": bool(place.run) and result is None and results.is_starting(self._workspace, place.run),
+            "attempts": sorted({turn.attempt for turn in outcome.turns}) if outcome is not None else [],
+            "actual": _actual(form, outcome, place.attempt),
+            "said": _of_attempt(outcome, place.attempt) if form.scenario else [],
+        }
 
     def _result(
         self, opened: OpenedEvalset, case_id: str, runs: Sequence[tuple[Found, RunOfSet]], wanted: str = ""

@@ -148,9 +148,7 @@ def accept_result(workspace: Workspace, given: Accept, by: str = "") -> Saved:
     return files.change(
         folder_of(workspace),
         given.file,
-        edit,
-        say("{case}: result accepted", case=given.case),
-        needed=[given.case],
+        files.EvalsetChange(edit, say("{case}: result accepted", case=given.case), needed=[given.case]),
         expected_digest=given.digest,
         history=workspace.kept(History.of),
         by=by,

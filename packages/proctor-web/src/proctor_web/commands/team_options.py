@@ -166,22 +166,20 @@ class TeamOptions(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             BadInput: an option is missing or cannot be read, or roles are given where nobody names users.
         """
-        from proctor_web.auth import Access
+        from proctor_web.auth import Access, UserNaming
         from proctor_web.login_proxy import Proxies
         from proctor_web.users.roles import read_grants
 
         login_proxy = self._login_proxy()
         if self.grant_texts and not self.names_users:
             raise BadInput("--grant gives roles to users that a login names: add --trusted-header or --oidc.")
-        return partial(
-            Access,
-            aliases=self.aliases,
+        naming = UserNaming(
             login_proxy=login_proxy,
             proxies=Proxies(self.proxies) if self.proxies else None,
             grants=read_grants(self.grant_texts) if self.grant_texts else None,
-            url=self.url,
             has_login=self.issuer is not None,
         )
+        return partial(Access, aliases=self.aliases, naming=naming, url=self.url)
 
     def _login_proxy(self) -> "LoginProxy | None":
         from proctor_web.login_proxy import LoginProxy

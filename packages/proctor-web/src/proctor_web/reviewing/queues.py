@@ -29,7 +29,7 @@ from proctor_judging.judges import rubric_file
 from proctor_judging.review import labels
 from proctor_judging.review.agree import TEXTS, Agreement, agree
 from proctor_judging.review.dimensions import ReviewDimension, of_rubric
-from proctor_judging.review.queue import Review, ReviewProgress
+from proctor_judging.review.queue import Review, Reviewers, ReviewProgress
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, NotFound, Workspace
 
@@ -153,14 +153,13 @@ def create_queue(workspace: Workspace, given: NewQueue) -> QueueRow:
         seed=given.seed,
         sources=sources,
     )
-    Review(
-        folder / "items.jsonl",
-        reviewers=[name for name in given.reviewer if name.strip()],
+    reviewers = Reviewers(
+        names=[name for name in given.reviewer if name.strip()],
         each=given.each,
         seed=given.seed,
-        dimensions=dimensions,
         adjudicator=given.adjudicator or None,
     )
+    Review(folder / "items.jsonl", reviewers, dimensions=dimensions)
     write_whole(folder / "queue.json", msgspec.json.encode(kept).decode())  # last: without it there is no queue
     return _row(workspace, given.name)
 

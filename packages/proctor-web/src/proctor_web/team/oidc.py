@@ -19,6 +19,7 @@ from proctor.core.errors import BadInput, ProctorError, needs
 from proctor.transport.client import Client
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 if TYPE_CHECKING:
     from joserfc.jwk import Key, KeySet
@@ -275,7 +276,8 @@ class Provider:
     ) -> Mapping[str, Any]:
         policy = _AGAIN if body is None else _ONCE
         try:
-            target = RequestTarget(url, method=method, headers=headers, seconds=REQUEST_SECONDS, connect_seconds=REQUEST_SECONDS, policy=policy)  # fmt: skip
+            terms = RequestTerms(seconds=REQUEST_SECONDS, connect_seconds=REQUEST_SECONDS, policy=policy)
+            target = RequestTarget(url, method=method, headers=headers, terms=terms)
             async with Client(concurrency=1, most_reply_bytes=MOST_REPLY_BYTES) as client:
                 return await client.post(target, body, msgspec.json.Decoder(dict[str, Any]).decode)
         except ProctorError as error:

@@ -32,6 +32,7 @@ from proctor.transport.faults import NotAccepted, RequestFault, shown
 from proctor.transport.pace import CEILING, PaceBounds
 from proctor.transport.repair import strict
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 ANSWERS = ("answer", "output", "text", "response", "content")
 OWN_FAULTS = ("http_500", "http_501")  # what a service answers whose code raised; 502 to 504 come from in front of it
@@ -96,13 +97,15 @@ class HttpAgent:
             _fill_url(url, {}),
             method=options.method,
             headers=headers | {name: header_value(name, value) for name, value in options.headers.items()},
-            seconds=options.timeout,
-            first_byte_seconds=options.first_byte_timeout,
-            connect_seconds=options.connect_timeout,
+            terms=RequestTerms(
+                seconds=options.timeout,
+                first_byte_seconds=options.first_byte_timeout,
+                connect_seconds=options.connect_timeout,
+                bounds=PaceBounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
+                policy=policy_of(options.retries, options.retry_seconds),
+            ),
             certificate=options.client_certificate,
-            bounds=PaceBounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
             advice=say("Check the address, and the key that the option 'headers' names with env:NAME."),
-            policy=policy_of(options.retries, options.retry_seconds),
         )
         self.decode = _decode if options.reply is not None or options.calls is not None else _decode_or_text
         self.paths = (_path(options.reply), _path(options.calls))

@@ -353,4 +353,4 @@ def batches_of(api: BatchApi | None, options: EndpointOptions, target: RequestTa
     if options.stream or options.extra_body.get("stream"):
         raise BadInput("The options 'batch' and 'stream' exclude each other.")
     journal = Journal(data_folder() / FILE)
-    return Batches(api, journal, where=target.where, host=target.host, policy=target.policy)
+    return Batches(api, journal, where=target.where, host=target.host, policy=target.terms.policy)

@@ -85,7 +85,7 @@ class LiteLLMModel(openai.ChatModel):
         super().__init__(name, options, endpoint=f"litellm:{base}", dialect=_Dialect(options))
         target = self._target
         target.host = target.where = f"litellm:{name}"
-        target.key = f"litellm:{provider}:{base} {target.bounds}"
+        target.key = f"litellm:{provider}:{base} {target.terms.bounds}"
         target.advice = say(
             "Check the model, and the environment variables that litellm reads for {name}.", name=provider
         )
@@ -102,7 +102,7 @@ class LiteLLMModel(openai.ChatModel):
         return await client.through(self._target, data, partial(self._send, data), self._dialect.read)
 
     async def _send(self, data: bytes) -> bytes:
-        seconds = self._target.seconds
+        seconds = self._target.terms.total_seconds
         asked = {**msgspec.json.decode(data), **self._more, "timeout": seconds, "num_retries": 0, "max_retries": 0}
         try:
             async with asyncio.timeout(seconds):  # that of litellm is for each piece of a reply

@@ -37,6 +37,7 @@ from proctor.transport.faults import NotAccepted
 from proctor.transport.pace import CEILING, PaceBounds
 from proctor.transport.repair import strict
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 OFFICIAL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"
@@ -199,7 +200,7 @@ class ChatModel:
         self._counts_tokens = options.tokens_per_minute is not None
         self._table = prices.table_of(name, str(self._target.url))
         patient = self._target.at(str(self._target.url))
-        patient.policy = None  # what sends batches and looks at them has its own
+        patient.terms = replace(patient.terms, policy=None)  # what sends batches and looks at them has its own
         self._batches = batches_of(self._dialect.batches(patient), options, self._target)
         own_price = settings().prices.get(name) if self._batches is not None else None
         self._price = self._table.cost if self._table is not None else own_price.of if own_price is not None else None
@@ -315,21 +316,18 @@ class ChatModel:
 
 
 def _target(url: str, headers: Mapping[str, str], options: EndpointOptions, advice: Sentence) -> RequestTarget:
-    return RequestTarget(
-        url,
-        headers=headers,
+    terms = RequestTerms(
         seconds=options.timeout or seconds_of_the_environment(),
         first_byte_seconds=options.first_byte_timeout,
         connect_seconds=options.connect_timeout,
-        certificate=options.client_certificate,
         bounds=PaceBounds(
             concurrency=options.concurrency,
             requests_per_minute=options.requests_per_minute,
             tokens_per_minute=options.tokens_per_minute,
         ),
-        advice=advice,
         policy=policy_of(options.retries, options.retry_seconds),
     )
+    return RequestTarget(url, headers=headers, terms=terms, advice=advice, certificate=options.client_certificate)
 
 
 def _advice(model: str, variable: str, url: str, *, is_set: bool) -> Sentence:

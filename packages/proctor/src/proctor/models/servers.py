@@ -12,6 +12,7 @@ from proctor.runtime.concurrent import run_together
 from proctor.transport.client import Client
 from proctor.transport.retry import RetryPolicy
 from proctor.transport.target import RequestTarget
+from proctor.transport.terms import RequestTerms
 
 SECONDS = 2.0  # a server on this machine answers at once, or is none
 MOST_SHOWN = 50
@@ -56,7 +57,9 @@ async def find_endpoint() -> ModelServer | None:
 async def _ask(client: Client, kind: str, address: str, key: str = "") -> ModelServer | None:
     headers = bearer((os.environ.get(f"{kind.upper()}_API_KEY") or key).strip())
     url = f"{address.rstrip('/')}/models"
-    target = RequestTarget(url, method="GET", headers=headers, seconds=SECONDS, connect_seconds=SECONDS)
+    target = RequestTarget(
+        url, method="GET", headers=headers, terms=RequestTerms(seconds=SECONDS, connect_seconds=SECONDS)
+    )
     try:
         listed = await client.post(target, None, _decoder.decode)
     except ProctorError:

@@ -129,7 +129,7 @@ class Client:
         """Return the pace of a target's address; targets with the same scheme, host and port share it."""
         found = self._endpoints.get(target.key)
         if found is None:
-            found = self._endpoints[target.key] = self.endpoint_at(target.key.partition(" ")[0], target.bounds)
+            found = self._endpoints[target.key] = self.endpoint_at(target.key.partition(" ")[0], target.terms.bounds)
         return found
 
     def endpoint_at(self, origin: str, bounds: PaceBounds | None = None) -> Endpoint:
@@ -283,7 +283,7 @@ class Client:
         self, target: RequestTarget, endpoint: Endpoint, fault: RequestFault, failed: int, *, began: float, sent: float
     ) -> None:
         """Keep what happened, then wait; or raise the error that ends the call."""
-        policy = target.policy or self.policy
+        policy = target.terms.policy or self.policy
         is_likely = endpoint.seen and fault.kind != "too_large"  # each attempt costs as many bytes as we accept
         attempts = policy.attempts if is_likely else min(policy.attempts, policy.attempts_at_first)
         wait = policy.wait(failed, fault.asked)
@@ -340,9 +340,7 @@ class Client:
             target.method,
             target.url,
             headers=target.headers,
-            seconds=target.seconds,
-            silence_seconds=target.first_byte_seconds,
-            connect_seconds=target.connect_seconds,
+            terms=target.terms,
             proxy=target.proxy,
             certificate=target.certificate,
         )

@@ -102,5 +102,5 @@ class RemoteClient(Client):
         if found is None:
             origin = target.key.partition(" ")[0]
             found = self._endpoints.setdefault(target.key, RemoteEndpoint(origin, self._parent))
-            found.bound(target.bounds)
+            found.bound(target.terms.bounds)
         return found

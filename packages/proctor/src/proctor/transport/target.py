@@ -9,14 +9,11 @@ from proctor.core.near import did_you_mean
 from proctor.core.sentence import Sentence
 from proctor.transport.address import Address, parse, proxy_of
 from proctor.transport.faults import shown
-from proctor.transport.pace import PaceBounds
 from proctor.transport.redact import SHORTEST
-from proctor.transport.retry import RetryPolicy
+from proctor.transport.terms import RequestTerms
 from proctor.transport.tls import check_certificate
 from proctor.transport.wire import check_headers
 
-CONNECT_SECONDS = 15.0
-TOTAL_SECONDS = 300.0
 _OPEN_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type", "user-agent", "anthropic-version")
 
 
@@ -25,9 +22,7 @@ class RequestTarget:
 
     Args:
         url: the complete address.
-        seconds, first_byte_seconds, connect_seconds: time limits of one request.
         advice: what to check when the endpoint refuses, as a sentence; names variables, never values.
-        policy: how often to send again, where it is not that of the client.
         certificate: a PEM file with a client certificate and its key.
     """
 
@@ -37,12 +32,8 @@ class RequestTarget:
         *,
         method: str = "POST",
         headers: Mapping[str, str] | None = None,
-        seconds: float | None = None,
-        first_byte_seconds: float | None = None,
-        connect_seconds: float | None = None,
-        bounds: PaceBounds = PaceBounds(),  # noqa: B008 - frozen
+        terms: RequestTerms = RequestTerms(),  # noqa: B008 - frozen
         advice: Sentence | str = "",
-        policy: RetryPolicy | None = None,
         certificate: str | None = None,
     ) -> None:
         self.url = _checked(url)
@@ -51,15 +42,11 @@ class RequestTarget:
         # the last one counts
         self.headers = dict({name.lower(): (name, value) for name, value in given.items()}.values())
         check_headers(self.headers)
-        self.seconds = seconds or TOTAL_SECONDS
-        self.first_byte_seconds = first_byte_seconds
-        self.connect_seconds = connect_seconds or CONNECT_SECONDS
-        self.bounds = bounds
+        self.terms = terms
         self.advice = advice
-        self.policy = policy
         self.host = f"{self.url.host}:{self.url.port}"
         self.where = str(msgspec.structs.replace(self.url, query=""))
-        self.key = f"{self.url.scheme}://{self.host} {bounds}"
+        self.key = f"{self.url.scheme}://{self.host} {terms.bounds}"
         self.proxy = proxy_of(self.url)
         self.certificate = certificate
         if certificate is not None:

@@ -12,6 +12,7 @@ from proctor.transport.faults import RequestFault, shown
 from proctor.transport.opening import Route
 from proctor.transport.parsing import Parser
 from proctor.transport.pool import ConnectionPool
+from proctor.transport.terms import CONNECT_SECONDS, RequestTerms
 from proctor.transport.unpacking import ACCEPTED, Unpacker
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -22,8 +23,6 @@ class Sender:
     """Sends requests to one address; their common parts are prepared once.
 
     Args:
-        seconds: from sending a request to the end of its reply.
-        silence_seconds, connect_seconds: the longest silence of the server, and the longest wait for a connection.
         certificate: a PEM file with a client certificate and its key.
     """
 
@@ -34,17 +33,15 @@ class Sender:
         address: Address,
         *,
         headers: Mapping[str, str],
-        seconds: float,
-        silence_seconds: float | None,
-        connect_seconds: float,
+        terms: RequestTerms,
         proxy: Address | None = None,
         certificate: str | None = None,
     ) -> None:
         self._lane = pool.lane(Route(address.scheme, address.host, address.port, proxy, certificate))
         self._has_body = method != "HEAD"
-        self._seconds = seconds
-        self._silence_seconds = silence_seconds
-        self._connect_seconds = connect_seconds
+        self._seconds = terms.total_seconds
+        self._silence_seconds = terms.first_byte_seconds
+        self._connect_seconds = terms.connect_seconds or CONNECT_SECONDS
         self._start = _start(method, address, headers, proxy)
 
     async def send(self, body: bytes | None) -> "HttpReply":
