@@ -97,6 +97,22 @@ def assess(
     """
     assessment = Assessment(watch, history, now)
     runs = [] if store is None else [Run(store.run(id), store) for id in fired.runs]
+    _failures(assessment, watch, history, fired, runs)
+    for run in runs:
+        _infrastructure(assessment, watch, run)
+    for run, decision in zip(runs, fired.decisions, strict=False):
+        _decided(assessment, run, decision)
+    if store is not None:
+        controls = [Run(store.run(id), store) for id in fired.controls]
+        _changes(assessment, watch, runs, controls, began=began, a_year=a_year)
+        _spending(assessment, watch, history, [*runs, *controls], now)
+    return assessment.notices
+
+
+def _failures(
+    assessment: Assessment, watch: WatchRule, history: AlertHistory, fired: Fired, runs: Sequence[Run]
+) -> None:
+    """Count the runs in a row that failed or were cut off."""
     cut = next((run for run in runs if run.record.state == "inconclusive"), None)
     why = fired.error or (cut.record.note or say("inconclusive") if cut is not None else None)
     history.failed = history.failed + 1 if why is not None else 0
@@ -107,28 +123,17 @@ def assess(
         say("Failed {count} times in a row: {why}", count=history.failed, why=why or ""),
         say("It runs again."),
     )
-    for run in runs:
-        _infrastructure(assessment, watch, run)
-    for run, decision in zip(runs, fired.decisions, strict=False):
-        assessment.switch(
-            "gate",
-            run.record.task,
-            {"no_go": True, "go": False}.get(decision or ""),
-            say(
-                "{task}: NO-GO by the gate, run {run} ({value}).", task=run.record.task, run=run.id, value=value_of(run)
-            ),
-            say(
-                "{task}: GO by the gate again, run {run} ({value}).",
-                task=run.record.task,
-                run=run.id,
-                value=value_of(run),
-            ),
-        )
-    if store is not None:
-        controls = [Run(store.run(id), store) for id in fired.controls]
-        _changes(assessment, watch, runs, controls, began=began, a_year=a_year)
-        _spending(assessment, watch, history, [*runs, *controls], now)
-    return assessment.notices
+
+
+def _decided(assessment: Assessment, run: Run, decision: str | None) -> None:
+    values = {"task": run.record.task, "run": run.id, "value": value_of(run)}
+    assessment.switch(
+        "gate",
+        run.record.task,
+        {"no_go": True, "go": False}.get(decision or ""),
+        say("{task}: NO-GO by the gate, run {run} ({value}).", **values),
+        say("{task}: GO by the gate again, run {run} ({value}).", **values),
+    )
 
 
 def _infrastructure(found: Assessment, watch: WatchRule, run: Run) -> None:

@@ -146,38 +146,33 @@ def explain_delta(
     runs = (first, second)
     how = Rescoring(allowed=rescore, ask_judge=ask_judge, budget=budget or Budget(), progress=progress or Progress())
     read = _read_runs(runs, scorer, by)
-    changed = changed_samples(runs, read.answers) if blocking_changes(second, first) else frozenset[str]()
-    members, common = gather_members(runs, read.scorer, read.answers, read.by, changed)
-    if not common:
-        raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    second_scores = _score_by_other(runs, read, common, how)
-    both = [*shared_samples(common, second_scores.others, read.by)]
-    split = decompose([member for _, member in members], _cause_of)
+    second_scores = _score_by_other(runs, read, how)
+    both = [*shared_samples(read.common, second_scores.others, read.by)]
     looked_at = any(run.record.spec.until is not None for run in runs)
-    if looked_at:  # its intervals are of a fixed number of samples
-        split = _without_intervals(split)
+    split = _split(read.members, looked_at=looked_at)
     same = _compare_the_same(both, looked_at=looked_at)
-    parts = [*_of_the_same(both, same), *_of_others(split, members, both)]
+    parts = [*_of_the_same(both, same), *_of_others(split, read.members, both)]
+    parts.sort(key=lambda part: (CAUSES.index(part.cause), part.name == OTHERS, -abs(part.value)))
     low, high = _interval(split, same, looked_at=looked_at)
     return Delta(
         first=first.record,
         second=second.record,
         scorer=read.scorer,
-        metric="accuracy" if all(one.is_whole for each in read.answers for one in each.values()) else "score",
-        before=mean_of(members, "first"),
-        after=mean_of(members, "second"),
+        metric=read.metric,
+        before=mean_of(read.members, "first"),
+        after=mean_of(read.members, "second"),
         value=split.whole.value,
         low=low,
         high=high,
         causes=tuple(_causes(parts, both, same, split)),
-        parts=tuple(sorted(parts, key=lambda one: (CAUSES.index(one.cause), one.name == OTHERS, -abs(one.value)))),
+        parts=tuple(parts),
         slices=tuple(_by_slice(both, same)) if read.by else (),
         by=read.by,
         tags=read.tags,
         versions=second_scores.versions,
         common=len(both),
         changes=changes_between(first.record, second.record),
-        notes=(*second_scores.notes, *_notes(runs, common)),
+        notes=(*second_scores.notes, *_notes(runs, read.common)),
     )
 
 
@@ -188,6 +183,12 @@ class _ReadRuns(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[Mapping[str, Answers], Mapping[str, Answers]]
     tags: tuple[str, ...]
     by: str
+    members: Sequence[tuple[str, Member]]
+    common: Sequence[CommonSample]
+
+    @property
+    def metric(self) -> str:
+        return "accuracy" if all(one.is_whole for each in self.answers for one in each.values()) else "score"
 
 
 def _read_runs(runs: tuple[Run, Run], scorer: str, by: str | None) -> _ReadRuns:
@@ -202,7 +203,11 @@ def _read_runs(runs: tuple[Run, Run], scorer: str, by: str | None) -> _ReadRuns:
     if by and by not in tags:
         raise unknown("tag", by, tags, paths=False)
     by = _tag_of_the_draw(runs) if by is None else by
-    return _ReadRuns(scorer=scorer, answers=answers, tags=tuple(tags), by=by)
+    changed = changed_samples(runs, answers) if blocking_changes(second, first) else frozenset[str]()
+    members, common = gather_members(runs, scorer, answers, by, changed)
+    if not common:
+        raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
+    return _ReadRuns(scorer=scorer, answers=answers, tags=tuple(tags), by=by, members=members, common=common)
 
 
 class _ByOther(NamedTuple):
@@ -213,8 +218,8 @@ class _ByOther(NamedTuple):
     notes: Sequence[Sentence]
 
 
-def _score_by_other(runs: tuple[Run, Run], read: _ReadRuns, common: Sequence[CommonSample], how: Rescoring) -> _ByOther:
-    differing = [sample.id for sample in common if len(sample.old.versions | sample.new.versions) > 1]
+def _score_by_other(runs: tuple[Run, Run], read: _ReadRuns, how: Rescoring) -> _ByOther:
+    differing = [sample.id for sample in read.common if len(sample.old.versions | sample.new.versions) > 1]
     if not differing:
         return _ByOther({}, None, ())
     versions = (_main_version(read.answers[0]), _main_version(read.answers[1]))
@@ -227,7 +232,11 @@ def _tag_of_the_draw(runs: tuple[Run, Run]) -> str:
     return next((one.by for one in strata if one is not None and one.by), "")
 
 
-def _without_intervals(split: Split) -> Split:
+def _split(members: Sequence[tuple[str, Member]], *, looked_at: bool) -> Split:
+    """Split the difference; one of a run that was looked at has no intervals, which are of a fixed number of samples."""
+    split = decompose([member for _, member in members], _cause_of)
+    if not looked_at:
+        return split
     return replace(
         split,
         whole=replace(split.whole, interval=None),

@@ -7,6 +7,7 @@ value.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,14 +23,20 @@ from proctor.core.tally import Case, tally
 from proctor.reports.compare import without_common_scorer
 from proctor.reports.drawn import strata_in_common
 from proctor.reports.earlier import read_earlier
-from proctor.reports.matching import NOT_MISSING, earned_by_sample, match_samples, weighted_pairs
+from proctor.reports.matching import (
+    NOT_MISSING,
+    MatchedSample,
+    earned_by_sample,
+    match_samples,
+    weighted_pairs,
+)
 from proctor.runtime.garbage import gc_paused
 from proctor.stats.anytime import ANYTIME
 from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import estimate
 from proctor.stats.forecast import ExpectedFigures, expect_difference, expect_share
 from proctor.stats.mean import estimate_mean
-from proctor.stats.paired import anytime_bounds
+from proctor.stats.paired import PairedSample, anytime_bounds
 from proctor.stats.rate import Interval
 from proctor_ci.amounts import bound_mean, bound_quantiles, bound_ratio, most_of, quantile_of
 from proctor_ci.measured import Values, as_earned, is_in, measured
@@ -226,40 +233,29 @@ def _changed_share(rule: PolicyRule, slice_: str, run: Run, against: Run) -> Rul
     is_lower = rule.metric in LOWER_IS_BETTER
     scorer = ""
     if rule.metric == FAILED:
-        old, new = (as_earned(measured(one, FAILED, "")) for one in (against, run))
+        old, new = (as_earned(measured(each, FAILED, "")) for each in (against, run))
     else:
         scorer = _scorer_of(rule.metric, run, against)
-        old, new = (earned_by_sample(one.record, one.store, scorer) for one in (against, run))
+        old, new = (earned_by_sample(each.record, each.store, scorer) for each in (against, run))
     matched, left_out = match_samples(against.record, run.record, old, new)
     planned = [both for both in matched.values() if is_in(both.new.tags, slice_)]
-    pairs = list(weighted_pairs(planned))
-    if not pairs:
+    if not any(True for _ in weighted_pairs(planned)):
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    added, before = 0.0, math.fsum(pair.weight * pair.second for pair in pairs) / len(pairs)
-    if run.earlier and rule.metric != FAILED and pairs:
-        given = [(one.record, one.store) for one in run.earlier]
-        strata = strata_in_common(against.record, run.record)
-        earlier = read_earlier((run.record, run.store), given, scorer, (against.record, against.store))
-        by = strata.by if strata else ""
-        adjusted = earlier.adjust_pairs([*matched.values()], "", by)
-        if slice_:
-            adjusted = earlier.adjust_pairs(planned, slice_, by, adjusted.slope)
-        pairs, added, before = list(adjusted.pairs), adjusted.added, adjusted.old
-    found = moved(pairs, single=all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned), added=added)
+    is_adjusted = bool(run.earlier) and rule.metric != FAILED
+    adjusted = _adjusted_pairs([*matched.values()], planned, slice_, run, against, scorer if is_adjusted else None)
+    found = moved(
+        adjusted.pairs,
+        single=all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned),
+        added=adjusted.added,
+    )
     looked_at = any(both.looked_at for both in planned)
 
     def bounds(error: float) -> Interval:
         sides = (run.record, run.store), (against.record, against.store)
-        return decided_by(*sides, scorer, slice_, error) or anytime_bounds(pairs, error)
+        return decided_by(*sides, scorer, slice_, error) or anytime_bounds(adjusted.pairs, error)
 
-    missing = sum(not both.is_complete for both in planned)
-    floor = ceiling = found.value
-    if missing:
-        in_all = math.fsum(both.stands_for for both in planned)
-        shift = found.value - moved(list(weighted_pairs(planned))).value if run.earlier else 0.0  # what those adjusted
-        floor = shift + math.fsum(both.stands_for * both.floor for both in planned) / in_all
-        ceiling = shift + math.fsum(both.stands_for * both.ceiling for both in planned) / in_all
     margin = rule.bound if rule.kind == "better_by" else -rule.bound
+    floor, ceiling = _with_missing(planned, found.value, is_shifted=bool(run.earlier))
     return RuleEvidence(
         rule=rule,
         slice=slice_,
@@ -270,16 +266,58 @@ def _changed_share(rule: PolicyRule, slice_: str, run: Run, against: Run) -> Rul
         unit="points",
         below=max(found.value - floor, 0.0),
         above=max(ceiling - found.value, 0.0),
-        before=before,
-        now=before + found.value,
-        samples=len(pairs),
+        before=adjusted.old,
+        now=adjusted.old + found.value,
+        samples=len(adjusted.pairs),
         clusters=found.clusters,
-        missing=missing,
+        missing=sum(not both.is_complete for both in planned),
         left_out=sum(count for why, count in left_out.items() if why.startswith("only in")),
         why_not=say("one cluster of samples shows no spread, so there are no bounds") if found.clusters < 2 else None,
         holds_anytime=looked_at,
         expected=None if looked_at else expect_difference(found),
     )
+
+
+class _ChangePairs(NamedTuple):
+    """The pairs of both runs, what their adjusting adds to the variance, and the mean of the baseline."""
+
+    pairs: list[PairedSample]
+    added: float
+    old: float
+
+
+def _adjusted_pairs(
+    matched: Sequence[MatchedSample],
+    planned: Sequence[MatchedSample],
+    slice_: str,
+    run: Run,
+    against: Run,
+    scorer: str | None,
+) -> _ChangePairs:
+    """Return the pairs of a slice, adjusted by what earlier runs earned of a scorer, if one is named."""
+    if scorer is None:
+        pairs = list(weighted_pairs(planned))
+        old = math.fsum(pair.weight * pair.second for pair in pairs) / len(pairs)
+        return _ChangePairs(pairs, 0.0, old)
+    given = [(earlier.record, earlier.store) for earlier in run.earlier]
+    strata = strata_in_common(against.record, run.record)
+    earlier = read_earlier((run.record, run.store), given, scorer, (against.record, against.store))
+    by = strata.by if strata else ""
+    adjusted = earlier.adjust_pairs(matched, "", by)
+    if slice_:
+        adjusted = earlier.adjust_pairs(planned, slice_, by, adjusted.slope)
+    return _ChangePairs(list(adjusted.pairs), adjusted.added, adjusted.old)
+
+
+def _with_missing(planned: Sequence[MatchedSample], value: float, *, is_shifted: bool) -> tuple[float, float]:
+    """Return how low and how high a difference could be, whatever the missing trials would have earned."""
+    if all(both.is_complete for both in planned):
+        return value, value
+    in_all = math.fsum(both.stands_for for both in planned)
+    shift = value - moved(list(weighted_pairs(planned))).value if is_shifted else 0.0  # what earlier runs adjusted
+    floor = shift + math.fsum(both.stands_for * both.floor for both in planned) / in_all
+    ceiling = shift + math.fsum(both.stands_for * both.ceiling for both in planned) / in_all
+    return floor, ceiling
 
 
 def _scorer_of(metric: str, run: Run, against: Run) -> str:

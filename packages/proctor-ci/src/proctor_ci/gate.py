@@ -150,36 +150,20 @@ def gate(
     policy = default_policy() if policy is None else policy if isinstance(policy, GatePolicy) else find_policy(policy)
     against = (policy.against or None) if against is None else against
     against = find_against(run.store, against) if isinstance(against, str) else against
-    for one in (run, *([against] if against else [])):
-        if one.record.state in ("running", "copying"):
-            raise BadInput(
-                "The run {run} is not finished: a gate that looks before the end errs more often.", run=one.id
-            )
-        if not one.record.scorers or not one.record.planned:
-            raise BadInput("The run {run} has nothing to decide by: no scorer, or no sample.", run=one.id)
+    runs = [run] if against is None else [run, against]
+    for measured_run in runs:
+        _check_measured(measured_run)
     if against is not None:
         _check_same_task(run, against)
     changes = () if against is None else blocking_changes(run, against)
     evidence = [each for rule in policy.rules for each in gather(rule, run, against, policy)]
-    is_blocked = bool(changes) and not accept_changes
-    runs = [run] if against is None else [run, against]
     look, left = max(map(_looks, runs)), _samples_left(run)
     if look >= policy.looks:
         evidence = [replace(one, why_not=_NO_LOOK_LEFT) for one in evidence]
     is_last = look + 1 >= policy.looks or not left
-    rulings = [
-        _rule(one, policy.error_of(one.rule, look=look, is_last=is_last), is_blocked=is_blocked) for one in evidence
-    ]
-    rulings = _corrected(rulings, evidence)
+    errors = [policy.error_of(one.rule, look=look, is_last=is_last) for one in evidence]
     second = () if is_last else tuple(policy.error_of(one.rule, look=look + 1) for one in evidence)
-    rulings = [
-        replace(
-            ruling, wanted=_wanted(one, ruling, runs, None if is_last else policy.error_of(one.rule, look=look + 1))
-        )
-        if ruling.decision == "inconclusive" and not ruling.why
-        else ruling
-        for ruling, one in zip(rulings, evidence, strict=True)
-    ]
+    rulings = _rulings(evidence, errors, second, runs, is_blocked=bool(changes) and not accept_changes)
     decisions = {ruling.decision for ruling in rulings}
     return Gate(
         decision="no_go" if "no_go" in decisions else "go" if decisions == {"go"} else "inconclusive",
@@ -214,6 +198,33 @@ def _samples_left(run: Run) -> int:
         return 0
     drawn = record.strata.drawn or record.planned // max(record.spec.attempts, 1)
     return max(record.strata.total - drawn, 0)
+
+
+def _rulings(
+    evidence: Sequence[RuleEvidence],
+    errors: Sequence[float],
+    second: Sequence[float | None],
+    runs: Sequence[Run],
+    *,
+    is_blocked: bool,
+) -> list[Ruling]:
+    """Return what each rule says, corrected together; with how many samples would decide where one does not."""
+    alone = [_rule(one, error, is_blocked=is_blocked) for one, error in zip(evidence, errors, strict=True)]
+    return [
+        replace(ruling, wanted=_wanted(one, ruling, runs, kept))
+        if ruling.decision == "inconclusive" and not ruling.why
+        else ruling
+        for ruling, one, kept in zip(
+            _corrected(alone, evidence), evidence, list(second) or [None] * len(evidence), strict=True
+        )
+    ]
+
+
+def _check_measured(run: Run) -> None:
+    if run.record.state in ("running", "copying"):
+        raise BadInput("The run {run} is not finished: a gate that looks before the end errs more often.", run=run.id)
+    if not run.record.scorers or not run.record.planned:
+        raise BadInput("The run {run} has nothing to decide by: no scorer, or no sample.", run=run.id)
 
 
 def _check_same_task(run: Run, against: Run) -> None:

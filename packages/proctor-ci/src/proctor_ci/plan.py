@@ -4,8 +4,7 @@ Variances come from stored runs of the task: between samples and between attempt
 differences of two runs for a difference. What is not stored is assumed, and said.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,14 +14,14 @@ from proctor.api.baselines import find_against
 from proctor.api.prepare import at
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
-from proctor.core.run import Selection
+from proctor.core.run import RunRecord, Selection
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.engine.selection import choose
 from proctor.reports.same_task import check_baseline
 from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
 from proctor_ci.spending import Spending, spending
-from proctor_ci.spreads import is_whole, spread_of_one, spread_of_two
+from proctor_ci.spreads import KnownSpread, is_whole, spread_of_one, spread_of_two
 
 if TYPE_CHECKING:
     from proctor.reports.figures import Figure
@@ -130,78 +129,133 @@ def plan(
     _check(detect, threshold, against, power, error)
     made, named = resolve.task(task, options or {})
     chosen = choose(made, Selection(), 0)
-    total = chosen.strata.total
-    opened = at(store)
-    runs = _runs(opened, named.name, options or {})
-    baseline = None if against is None else find_against(opened, against)
+    runs = _runs(opened := at(store), named.name, options or {})
+    baseline = None if against is None else _baseline(opened, against, made.name)
     if baseline is not None:
-        check_baseline(baseline.record, made.name)
         runs = [baseline, *(run for run in runs if run.id != baseline.id)]
-    value = 0.0
-    if threshold is not None:
-        value = _true_value(runs, threshold, detect)
-        detect, known = value - threshold, spread_of_one(sorted(runs, key=lambda run: not is_whole(run)), value)
-    else:
-        assert detect is not None
-        known = spread_of_two(sorted(runs, key=lambda run: not is_whole(run)), baseline)
-    cost = spending(made, chosen.read(), runs, agent)
-
-    def power_of(count: int, times: int, spread: Spread, distance: float) -> float:
-        if threshold is not None:
-            return power_to_pass(count, times, spread, threshold, threshold + distance, error=error)
-        return power_to_compare(count, times, spread, distance, alpha=error)
-
-    counted = baseline.record if baseline is not None else None
-    owned = 0 if counted is None else counted.planned // max(counted.spec.attempts, 1)
-
-    def choice(count: int, times: int, *, bounds: bool = False) -> PlannedSize:
-        trials = count * times * (2 if threshold is None and counted is None else 1)
-        if counted is not None and threshold is None:
-            trials += max(count - owned, 0) * counted.spec.attempts
-        ends: list[int | None] = [None, None]
-        if bounds:
-            scaled = (known.spread.scaled(factor) for factor in (known.low, known.high))
-            ends = [least_samples(partial(power_of, times=times, spread=one, distance=detect), power) for one in scaled]
-        return PlannedSize(
-            samples=count,
-            attempts=times,
-            power=power_of(count, times, known.spread, detect),
-            trials=trials,
-            low=ends[0],
-            high=ends[1],
-            **cost.of(trials),
-        )
-
-    tried = (attempts,) if attempts is not None else ATTEMPTS if known.attempts_known else (1,)
-    choices = []
-    for times in tried:
-        count = least_samples(partial(power_of, times=times, spread=known.spread, distance=detect), power)
-        if count is not None:
-            choices.append(choice(count, times, bounds=True))
-    fitting = [one for one in choices if one.samples <= total]
-    best = min(fitting, key=lambda one: (one.trials, one.attempts), default=None)
-    times = best.attempts if best is not None else tried[-1]
-    counts = sorted(
-        {max(round(total * share), 2) for share in SHARES} | ({best.samples} if best is not None else set())
-    )
-    return SamplePlan(
+    difference, known = _spread(runs, baseline, threshold, detect)
+    question = _Question(
         task=named.name,
-        difference=detect,
+        difference=difference,
         threshold=threshold,
         power=power,
         error=error,
-        against=None if baseline is None else baseline.id,
-        total=total,
-        choices=tuple(choices),
-        best=best,
-        curve=tuple(choice(count, times) for count in counts if count <= total),
-        smallest=_smallest(lambda distance: power_of(total, tried[-1], known.spread, distance), power, threshold),
-        spread=known.spread,
-        spending=cost,
-        measured=(*known.measured, *cost.measured),
-        assumed=(*known.assumed, *cost.assumed),
-        pilot=known.pilot,
+        known=known,
+        cost=spending(made, chosen.read(), runs, agent),
+        baseline=None if baseline is None else baseline.record,
+        total=chosen.strata.total,
     )
+    return question.plan((attempts,) if attempts is not None else ATTEMPTS if known.attempts_known else (1,))
+
+
+class _Question(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be decided, with what is known of the variances and of the cost of a trial.
+
+    Attributes:
+        baseline: the run that is compared with, and is not made again.
+        total: the samples of the task.
+    """
+
+    task: str
+    difference: float
+    threshold: float | None
+    power: float
+    error: float
+    known: KnownSpread
+    cost: Spending
+    baseline: RunRecord | None
+    total: int
+
+    def plan(self, tried: Sequence[int]) -> SamplePlan:
+        """Return the plan, for these numbers of attempts."""
+        choices = tuple(self.choices(tried))
+        best = min(
+            (size for size in choices if size.samples <= self.total),
+            key=lambda size: (size.trials, size.attempts),
+            default=None,
+        )
+        return SamplePlan(
+            task=self.task,
+            difference=self.difference,
+            threshold=self.threshold,
+            power=self.power,
+            error=self.error,
+            against=None if self.baseline is None else self.baseline.id,
+            total=self.total,
+            choices=choices,
+            best=best,
+            curve=tuple(self.curve(best, tried[-1])),
+            smallest=self.smallest(tried[-1]),
+            spread=self.known.spread,
+            spending=self.cost,
+            measured=(*self.known.measured, *self.cost.measured),
+            assumed=(*self.known.assumed, *self.cost.assumed),
+            pilot=self.known.pilot,
+        )
+
+    def choices(self, tried: Sequence[int]) -> Iterator[PlannedSize]:
+        """Yield for each number of attempts the fewest samples with the power."""
+        for attempts in tried:
+            count = self._least(attempts, self.known.spread)
+            if count is not None:
+                ends = [
+                    self._least(attempts, self.known.spread.scaled(end)) for end in (self.known.low, self.known.high)
+                ]
+                yield msgspec.structs.replace(self._size(count, attempts), low=ends[0], high=ends[1])
+
+    def curve(self, best: PlannedSize | None, attempts: int) -> Iterator[PlannedSize]:
+        """Yield what shares of the task would decide, with the attempts of the best choice."""
+        counts = {max(round(self.total * share), 2) for share in SHARES}
+        if best is not None:
+            counts, attempts = counts | {best.samples}, best.attempts
+        yield from (self._size(count, attempts) for count in sorted(counts) if count <= self.total)
+
+    def smallest(self, attempts: int) -> float | None:
+        """Return the smallest distance that all samples of the task would find, None where there is none."""
+
+        def power_of(distance: float) -> float:
+            return self._power(self.total, attempts, self.known.spread, distance)
+
+        return _smallest(power_of, self.power, self.threshold)
+
+    def _least(self, attempts: int, spread: Spread) -> int | None:
+        def power_of(count: int) -> float:
+            return self._power(count, attempts, spread, self.difference)
+
+        return least_samples(power_of, self.power)
+
+    def _power(self, count: int, attempts: int, spread: Spread, distance: float) -> float:
+        if self.threshold is not None:
+            return power_to_pass(count, attempts, spread, self.threshold, self.threshold + distance, error=self.error)
+        return power_to_compare(count, attempts, spread, distance, alpha=self.error)
+
+    def _size(self, count: int, attempts: int) -> PlannedSize:
+        trials = count * attempts * (2 if self.threshold is None and self.baseline is None else 1)
+        if self.baseline is not None and self.threshold is None:
+            owned = self.baseline.planned // max(self.baseline.spec.attempts, 1)
+            trials += max(count - owned, 0) * self.baseline.spec.attempts
+        power = self._power(count, attempts, self.known.spread, self.difference)
+        return PlannedSize(
+            samples=count, attempts=attempts, power=power, trials=trials, low=None, high=None, **self.cost.of(trials)
+        )
+
+
+def _spread(
+    runs: Sequence[Run], baseline: Run | None, threshold: float | None, detect: float | None
+) -> tuple[float, KnownSpread]:
+    """Return the difference that is to be found, and how far numbers spread as far as stored runs tell."""
+    whole_first = sorted(runs, key=lambda run: not is_whole(run))
+    if threshold is not None:
+        value = _true_value(runs, threshold, detect)
+        return value - threshold, spread_of_one(whole_first, value)
+    assert detect is not None
+    return detect, spread_of_two(whole_first, baseline)
+
+
+def _baseline(store: Store, against: str, task: str) -> Run:
+    baseline = find_against(store, against)
+    check_baseline(baseline.record, task)
+    return baseline
 
 
 def _runs(store: Store, task: str, options: Mapping[str, Any]) -> list[Run]:

@@ -149,13 +149,7 @@ def run_tier(
     tier = find_tier(tier) if isinstance(tier, str) else tier
     opened = at(store if store is not None else options.store if options is not None else None)
     usual = replace(options or RunOptions.usual(settings()), store=opened, progress=progress)
-    if agent is not None:
-        usual = replace(usual, agent=agent)
-    if usual.agent is None:
-        raise BadInput(
-            "Name the agent to evaluate: {example}, or agent in proctor.toml.",
-            example=f"proctor ci tier {tier.name} --agent openai:MODEL",
-        )
+    usual = _with_agent(usual, agent, tier)
     hours = 0.0 if fresh else tier.reuse_hours
     policies = [_policy(task, opened) for task in tier.tasks]
     with gc_paused():
@@ -177,6 +171,18 @@ def run_tier(
     return TierResult(
         tier=tier, runs=tuple(runs), gates=gates, left_out=left_out, decision=_decision(gates, policies[len(runs) :])
     )
+
+
+def _with_agent(usual: RunOptions, agent: AgentLike, tier: Tier) -> RunOptions:
+    """Return the options with the agent that is named; that of the settings else."""
+    if agent is not None:
+        return replace(usual, agent=agent)
+    if usual.agent is None:
+        raise BadInput(
+            "Name the agent to evaluate: {example}, or agent in proctor.toml.",
+            example=f"proctor ci tier {tier.name} --agent openai:MODEL",
+        )
+    return usual
 
 
 def _check_gate(policy: GatePolicy, prepared: Prepared, progress: Progress) -> None:

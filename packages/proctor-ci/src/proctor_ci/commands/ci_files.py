@@ -146,6 +146,16 @@ repos:
 """
 
 
+FILES = (
+    "proctor.toml",
+    "gate.toml",
+    "requirements.txt",
+    ".github/workflows/proctor.yml",
+    ".gitlab/proctor.yml",
+    ".pre-commit-config.yaml",
+)
+
+
 def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) -> None:
     """Write the files that are not there yet, and print the lines to add to those that are.
 
@@ -157,7 +167,25 @@ def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) ->
 
     count = _count_samples(folder)
     gate = gate_text(by_value=count is not None and count < least_samples(at_least, ERROR))
-    texts: Mapping[str, str] = {
+    texts = {**_texts(), "gate.toml": gate}
+    for name in FILES:
+        text, path = texts[name], folder / name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            output.line(visible(str(path)))
+        elif not (name == "gate.toml" or _has_it(path)):
+            output.message(t("{path} is there already. Add these lines:", path=path))
+            output.message(text)
+    is_bare = not (folder / "task.py").exists() and not (folder / "agent.py").exists()  # which the tiers name
+    steps = [f"cd {shlex.quote(str(folder))}"] if folder != Path() else []
+    steps += ["proctor init function", "proctor ci tier smoke"] if is_bare else ["proctor ci tier smoke"]
+    output.message(t("Next: {run}", run=" && ".join(steps)))
+
+
+def _texts() -> Mapping[str, str]:
+    """Return the text of each file but the policy."""
+    return {
         "proctor.toml": TIERS.format(
             agent=t("the system under test, unless --agent names another"),
             tiers=t("The stages of testing: proctor ci tier NAME"),
@@ -168,7 +196,6 @@ def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) ->
             standard=t("Every night; what quick ran on the same commit is taken over."),
             full=t("Before a release: all samples."),
         ),
-        "gate.toml": gate,
         "requirements.txt": REQUIREMENTS.format(
             reach=t("what the jobs install; they have to reach this address"), requirement=_requirements()
         ),
@@ -191,19 +218,6 @@ def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) ->
         ),
         ".pre-commit-config.yaml": HOOK.format(what=t("A few samples before each commit: pre-commit install")),
     }
-    for name, text in texts.items():
-        path = folder / name
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-            output.line(visible(str(path)))
-        elif not (name == "gate.toml" or _has_it(path)):
-            output.message(t("{path} is there already. Add these lines:", path=path))
-            output.message(text)
-    is_bare = not (folder / "task.py").exists() and not (folder / "agent.py").exists()  # which the tiers name
-    steps = [f"cd {shlex.quote(str(folder))}"] if folder != Path() else []
-    steps += ["proctor init function", "proctor ci tier smoke"] if is_bare else ["proctor ci tier smoke"]
-    output.message(t("Next: {run}", run=" && ".join(steps)))
 
 
 def _count_samples(folder: Path) -> int | None:
