@@ -97,7 +97,7 @@ def read_answers(run: Run, scorer: str) -> dict[str, Answers]:
 
 
 class Rescoring(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether answers may be scored again, also by a judge, and what that may cost."""
+    """How answers may be scored again: at all, also by a judge, and at what cost."""
 
     allowed: bool = True
     ask_judge: bool = False

@@ -162,15 +162,10 @@ def of(
         )
         if name in custom:
             threshold = _threshold(criterion.get("threshold"), f"{where}: {name}")
-            own[name] = _custom(name, custom[name], threshold, where, allow_code=allow_code)
-            if isinstance(value, Mapping):
-                own[name] = msgspec.structs.replace(own[name], criterion=value)
+            metric = _custom(name, custom[name], threshold, where, allow_code=allow_code)
+            own[name] = msgspec.structs.replace(metric, criterion=value) if isinstance(value, Mapping) else metric
             continue
-        _check_name(name, where)
-        known = CRITERION_KEYS[name]
-        for key in criterion:
-            if key not in known:
-                raise _unknown(f"{where}: {name}", key, sorted(known))
+        _check_keys(name, criterion, where)
         threshold = _threshold(criterion.get("threshold"), f"{where}: {name}")
         intermediate = _flag(criterion.get(IN_FINAL, False), f"{where}: {name}", IN_FINAL)
         if intermediate and name not in READS_INTERMEDIATE:
@@ -188,6 +183,14 @@ def of(
             if key in criterion:
                 flags[key] = _flag(criterion[key], f"{where}: {name}", key)
     return EvalCriteria(thresholds=thresholds, match_type=how, judged=judged, custom=own, notes=tuple(notes), **flags)
+
+
+def _check_keys(name: str, criterion: Mapping[str, object], where: str) -> None:
+    _check_name(name, where)
+    known = CRITERION_KEYS[name]
+    for key in criterion:
+        if key not in known:
+            raise _unknown(f"{where}: {name}", key, sorted(known))
 
 
 def _custom(name: str, given: object, threshold: float, where: str, *, allow_code: bool) -> CustomMetric:

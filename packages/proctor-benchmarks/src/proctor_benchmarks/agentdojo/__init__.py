@@ -73,16 +73,18 @@ def task(
         spread_by="part",
         planned=len(samples),
         notes=_notes(attack, model),
-        provenance={
-            "package": official.PACKAGE.name,
-            "version": official.PACKAGE.version if data is None else "unknown",
-            "sha256": official.PACKAGE.sha256 if data is None else None,
-            "licence": official.LICENCE,
-            "benchmark_version": version,
-            "attack": attack,
-            "addressed_as": model,
-        },
+        provenance=_provenance(data, version) | {"attack": attack, "addressed_as": model},
     )
+
+
+def _provenance(data: str | None, version: str) -> dict[str, object]:
+    return {
+        "package": official.PACKAGE.name,
+        "version": official.PACKAGE.version if data is None else "unknown",
+        "sha256": official.PACKAGE.sha256 if data is None else None,
+        "licence": official.LICENCE,
+        "benchmark_version": version,
+    }
 
 
 def _check_model(model: str, listing: official.OfficialListing) -> None:

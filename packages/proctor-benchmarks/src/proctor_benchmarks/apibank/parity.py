@@ -121,11 +121,7 @@ async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
             }
             return {"verdict": await copy.calls.workers.run("check", **given)}
         case "level3":
-            found = await copy.calls.judge(line["pred"], dataset.PLANNED, line["api"], line["groundtruth"])
-            is_right = found.status == scorer.CORRECT
-            is_search = found.status == scorer.MISMATCH and line["api"] == dataset.SEARCHER
-            counts = {"correct": int(is_right), "errored": [0] * (not is_right), "tool_search_errors": int(is_search)}
-            return {"result": {"raises": found.raised} if found.status == "RAISES" else counts}
+            return await _level3(line, copy)
         case "response":
             _, one = copy.asked(line)
             if one.kind != "response":  # nobody is asked for it
@@ -141,6 +137,14 @@ async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
             empty = "Reference" if line["hypothesis"].strip(".") else "Hypothesis"
             return {"score": f"ValueError: {empty} is empty." if value is None else [value, round(value, 4)]}
     raise KeyError(line["kind"])
+
+
+async def _level3(line: Line, copy: _Copy) -> dict[str, Any]:
+    found = await copy.calls.judge(line["pred"], dataset.PLANNED, line["api"], line["groundtruth"])
+    is_right = found.status == scorer.CORRECT
+    is_search = found.status == scorer.MISMATCH and line["api"] == dataset.SEARCHER
+    counts = {"correct": int(is_right), "errored": [0] * (not is_right), "tool_search_errors": int(is_search)}
+    return {"result": {"raises": found.raised} if found.status == "RAISES" else counts}
 
 
 def _or_raised(value: float | None, official: Any) -> Any:

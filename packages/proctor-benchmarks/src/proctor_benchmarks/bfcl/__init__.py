@@ -4,9 +4,10 @@
 others or some of them. Prompts, tools, verdicts and the aggregate are the official ones (`README.md`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from msgspec.structs import replace
 
@@ -38,6 +39,9 @@ from proctor_benchmarks.bfcl.summary import summarise
 
 PACKAGE = dataset.PACKAGE
 
+EDGE_CASES_NOTE = say(
+    "These are boundary cases of Proctor's own in the layout of BFCL; their numbers are not official ones."
+)
 Mode = Literal["auto", "prompt", "native"]
 Names = Literal["dotted", "underscored"]
 
@@ -73,66 +77,78 @@ def task(
     wanted = dataset.names_of(category)
     categories = _of_mode(dataset.expand(wanted), wanted, mode)
     folder = dataset.locate(data)
-    samples: list[Sample] = []
-    notes: list[str] = []
-    digests: dict[str, str] = {}
+    read = _read(folder, categories, names)
+    notes = [str(EDGE_CASES_NOTE)] if data == dataset.EDGE_CASES else read.notes
+    return Task(
+        name="bfcl" if wanted == ["single_turn"] else f"bfcl/{','.join(wanted)}",
+        version=digest(read.digests)[:12] if notes else PACKAGE.version,
+        samples=read.samples,
+        present=partial(_present_any, folder=folder, mode=mode),
+        oracle=partial(_oracle, folder=folder, mode=mode, names=names),
+        summarise=summarise,
+        provenance=_provenance(read.digests, notes),
+        spread_by="category",
+        planned=len(read.samples),
+        **_acting(folder, read.samples, search, cassette, counts_calls=calls),
+    )
+
+
+class _CategoriesRead(NamedTuple):
+    """What the files of all categories hold."""
+
+    samples: list[Sample]
+    notes: list[str]
+    digests: dict[str, str]
+
+
+def _read(folder: Path, categories: Iterable[str], names: Names) -> _CategoriesRead:
+    content = _CategoriesRead([], [], {})
     for name in categories:
         read: dataset.CategoryData | dataset_turns.TurnsData | dataset_agentic.AgenticData
         if name in dataset.MULTI_TURN:
             read = dataset_turns.read(folder, name)
-            samples += [turns.sample_of(entry, name) for entry in read.entries]
+            content.samples.extend(turns.sample_of(entry, name) for entry in read.entries)
         elif name in dataset.AGENTIC:
             read = dataset_agentic.read(folder, name)
-            samples += [agentic.sample_of(entry, name) for entry in read.entries]
+            content.samples.extend(agentic.sample_of(entry, name) for entry in read.entries)
         else:
             read = dataset.read(folder, name)
-            samples += _samples(name, read.entries, names)
-        notes += map(str, read.notes)
-        digests |= read.digests
-    if data == dataset.EDGE_CASES:
-        notes = [
-            str(
-                say(
-                    "These are boundary cases of Proctor's own in the layout of BFCL; their numbers are not official ones."
-                )
-            )
-        ]
+            content.samples.extend(_samples(name, read.entries, names))
+        content.notes.extend(map(str, read.notes))
+        content.digests.update(read.digests)
+    return content
+
+
+def _present_any(sample: Sample, *, folder: Path, mode: Mode) -> Sample:
+    if is_agentic(sample):
+        return agentic.present(sample, folder, mode)
+    return turns.present(sample, folder, mode) if "classes" in sample.meta else _present(sample, folder, mode)
+
+
+def _oracle(sample: Sample, *, folder: Path, mode: Mode, names: Names) -> Trajectory:
+    from proctor_benchmarks.bfcl import oracle
+
+    if is_agentic(sample):
+        return agentic.oracle(sample)
+    if "classes" in sample.meta:
+        return turns.oracle(sample, folder, native=mode == "native")
+    if mode == "native":
+        return oracle.native(sample, dotted=names == "dotted")
+    return oracle.text(sample)
+
+
+def _acting(
+    folder: Path, samples: Sequence[Sample], search: str | None, cassette: str | None, *, counts_calls: bool
+) -> dict[str, Any]:
+    """Return the scorers of a task, and the other parts where its samples act on official classes."""
     classes = frozenset(name for sample in samples for name in sample.meta.get("classes", ()))
-    acting: dict[str, Any] = _acting(folder, classes, search, cassette) if classes else {"scorers": (bfcl,)}
-    if calls:
+    acting = _acting_on(folder, classes, search, cassette) if classes else {"scorers": (bfcl,)}
+    if counts_calls:
         acting["scorers"] += call_order.scorers(lambda sample: turns.oracle(sample, folder, native=True))
-
-    def present(sample: Sample) -> Sample:
-        if is_agentic(sample):
-            return agentic.present(sample, folder, mode)
-        return turns.present(sample, folder, mode) if "classes" in sample.meta else _present(sample, folder, mode)
-
-    def oracle(sample: Sample) -> Trajectory:
-        from proctor_benchmarks.bfcl import oracle
-
-        if is_agentic(sample):
-            return agentic.oracle(sample)
-        if "classes" in sample.meta:
-            return turns.oracle(sample, folder, native=mode == "native")
-        if mode == "native":
-            return oracle.native(sample, dotted=names == "dotted")
-        return oracle.text(sample)
-
-    return Task(
-        name="bfcl" if wanted == ["single_turn"] else f"bfcl/{','.join(wanted)}",
-        version=digest(digests)[:12] if notes else PACKAGE.version,
-        samples=samples,
-        present=present,
-        oracle=oracle,
-        summarise=summarise,
-        provenance=_provenance(digests, notes),
-        spread_by="category",
-        planned=len(samples),
-        **acting,
-    )
+    return acting
 
 
-def _acting(folder: Path, classes: frozenset[str], search: str | None, cassette: str | None) -> dict[str, Any]:
+def _acting_on(folder: Path, classes: frozenset[str], search: str | None, cassette: str | None) -> dict[str, Any]:
     """Return the parts of a task whose samples act on official classes; they share the workers."""
     from proctor_benchmarks.bfcl.environment import Environments, workers_for
     from proctor_benchmarks.bfcl.turn_scorer import ScorerOfAll

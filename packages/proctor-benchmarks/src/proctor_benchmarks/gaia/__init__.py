@@ -3,7 +3,7 @@
 Source: Mialon et al. 2023, arXiv 2311.12983; data set gaia-benchmark/GAIA (gated, may not be re-shared).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -51,12 +51,7 @@ def task(
     if split not in ("validation", "test"):
         raise BadInput("GAIA has the splits validation and test, not '{split}'.", split=split)
     root, source = _root(data, revision)
-    levels = _levels(level)
-    found = [item for item in items(root, split) if not levels or item.level in levels]
-    if not found:
-        raise BadInput(
-            "No question of level {levels} is in {root}.", levels=", ".join(map(str, sorted(levels))), root=root
-        )
+    found = _chosen(root, split, _levels(level))
     scorers: list[Scorer] = [gaia, partial] if partial_match else [gaia]
     return Task(
         name="gaia",
@@ -76,6 +71,15 @@ def task(
             **source,
         },
     )
+
+
+def _chosen(root: Path, split: Split, levels: Collection[int]) -> list[GaiaItem]:
+    chosen = [item for item in items(root, split) if not levels or item.level in levels]
+    if not chosen:
+        raise BadInput(
+            "No question of level {levels} is in {root}.", levels=", ".join(map(str, sorted(levels))), root=root
+        )
+    return chosen
 
 
 def _root(data: str | None, revision: str | None) -> tuple[Path, dict[str, str]]:

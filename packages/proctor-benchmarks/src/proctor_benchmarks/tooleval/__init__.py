@@ -95,15 +95,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         version=dataset.EXAMPLE if is_example else dataset.COMMIT[:12],
         samples=samples,
         scorers=[ToolEvalScorer(measure, clone, rules) for measure in measures],
-        environment=ToolServer(
-            cache=clone.root / "tool_response_cache"
-            if is_example and how.cache is None
-            else _folder(how.cache, is_made=how.record),
-            prompt=clone.simulator_prompt() if how.simulator is not None else "",
-            simulator=_simulator(how.simulator),
-            record=how.record,
-            most_nodes=how.most_nodes,
-        ),
+        environment=_server(how, clone, is_example=is_example),
         oracle=_solution if is_example else None,
         summarise=summarise,
         spread_by="set",
@@ -116,6 +108,17 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
             ),
             "files": {name: digest_bytes(clone.query_file(name).read_bytes()) for name in names},
         },
+    )
+
+
+def _server(how: ToolEvalOptions, clone: dataset.Clone, *, is_example: bool) -> ToolServer:
+    own = clone.root / "tool_response_cache" if is_example and how.cache is None else None
+    return ToolServer(
+        cache=own or _folder(how.cache, is_made=how.record),
+        prompt=clone.simulator_prompt() if how.simulator is not None else "",
+        simulator=_simulator(how.simulator),
+        record=how.record,
+        most_nodes=how.most_nodes,
     )
 
 

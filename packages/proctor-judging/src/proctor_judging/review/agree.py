@@ -69,6 +69,17 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
     raters_apart: tuple[Apart, ...] = ()
     items_apart: tuple[Apart, ...] = ()
 
+    def check(self) -> None:
+        """Refuse an agreement of nobody.
+
+        Raises:
+            BadInput: no item was rated by two.
+        """
+        if not (self.between_people or self.between_scorers or any(scorer.rows for scorer in self.held)):
+            raise BadInput(
+                "No item was rated by two of them, so there is nothing to compare. Are the labels of other data?"
+            )
+
 
 def agree(
     sources: Sequence[str | Path | Run],
@@ -105,22 +116,16 @@ def agree(
     clusters = {sample.id: sample.cluster for run in runs for sample in run.store.planned(run.id) if sample.cluster}
     least = settings().least_agreement if least is None else least
     people, together = ([calibrate.with_average(one, weights) for one in rated] for rated in (people, together))
-    said, joint = [], []
-    in_files = {(person.rater, person.item) for person in people}
-    for one in judged:
-        labelled = [rated for rated in one.labelled if (rated.rater, rated.item) not in in_files]
-        said.append([*people, *labelled])
-        joint.append(calibrate.together([*together, *labelled]) if labelled else together)
+    said, joint = _with_labels(people, together, judged)
     people = max(said, key=len, default=people)  # labels of different scorers are answers to different questions
+    of_scorers = [rated for each in judged for rated in each.rated]
     agreement = Agreement(
         people=tuple(dict.fromkeys(person.rater for person in people)),
-        scorers=tuple(one.name for one in judged),
-        items=len({person.item for person in [*people, *(one for each in judged for one in each.rated)]}),
+        scorers=tuple(scorer.name for scorer in judged),
+        items=len({rated.item for rated in [*people, *of_scorers]}),
         scale=scale,
         between_people=tuple(calibrate.agree(people, scale, clusters=clusters, level=level)),
-        between_scorers=tuple(
-            calibrate.agree([one for each in judged for one in each.rated], scale, clusters=clusters, level=level)
-        ),
+        between_scorers=tuple(calibrate.agree(of_scorers, scale, clusters=clusters, level=level)),
         held=tuple(
             _held(one, of_people, of_all, scale, clusters, level, least)
             for one, of_people, of_all in zip(judged, said, joint, strict=True)
@@ -128,20 +133,27 @@ def agree(
         if people
         else (),
         raters_apart=tuple(calibrate.raters_apart(people, scale)),
-        items_apart=tuple(one for one in calibrate.items_apart(people, scale) if one.distance)[:SHOWN_APART],
+        items_apart=tuple(item for item in calibrate.items_apart(people, scale) if item.distance)[:SHOWN_APART],
     )
-    if not (
-        agreement.between_people
-        or agreement.between_scorers
-        or any(agreed_scorer.rows for agreed_scorer in agreement.held)
-    ):
-        raise BadInput(
-            "No item was rated by two of them, so there is nothing to compare. Are the labels of other data?"
-        )
+    agreement.check()
     if keep:
         for one, held in zip(judged, agreement.held, strict=False):
             _keep(one, held)
     return agreement
+
+
+def _with_labels(
+    people: Sequence[Rated], together: Sequence[Rated], judged: "Sequence[_JudgedItem]"
+) -> tuple[list[list[Rated]], list[Sequence[Rated]]]:
+    """Return for each scorer what people said of it, apart and together: in files, and in the web app where no file has it."""
+    said: list[list[Rated]] = []
+    joint: list[Sequence[Rated]] = []
+    in_files = {(person.rater, person.item) for person in people}
+    for one in judged:
+        labelled = [rated for rated in one.labelled if (rated.rater, rated.item) not in in_files]
+        said.append([*people, *labelled])
+        joint.append(calibrate.together([*together, *labelled]) if labelled else together)
+    return said, joint
 
 
 class _JudgedItem(msgspec.Struct, frozen=True, kw_only=True):

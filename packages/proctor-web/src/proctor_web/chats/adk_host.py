@@ -143,6 +143,40 @@ def _session_service() -> "BaseSessionService":
     return Sessions()
 
 
+class RunningSpans:
+    """What is under way in the sessions of a host; each span is reported when it ends."""
+
+    def __init__(self) -> None:
+        self._began: dict[tuple[str, ...], tuple[float, float]] = {}
+        self._first: dict[tuple[str, ...], float] = {}
+
+    def begin(self, *key: str) -> None:
+        self._began[key] = (time.time(), time.perf_counter())
+        self._first.pop(key, None)
+
+    def note_token(self, *key: str) -> None:
+        """Note when the first token came."""
+        if key not in self._first and key in self._began:
+            self._first[key] = time.perf_counter() - self._began[key][1]
+
+    def end(self, kind: SpanKind, name: str, *key: str, failed: bool = False) -> None:
+        """Report a span to whoever listens to the chat."""
+        started, clock = self._began.pop(key, (0.0, 0.0))
+        heard = _heard.get()
+        if started and heard is not None:
+            chat, tell = heard
+            span = Span(
+                chat=chat,
+                kind=kind,
+                name=name,
+                started=started,
+                seconds=time.perf_counter() - clock,
+                first_token_seconds=self._first.pop(key, None),
+                failed=failed,
+            )
+            tell(span)
+
+
 def _stopwatch() -> "BasePlugin":
     """Return a plugin that measures models, tools and the agents inside."""
     from google.adk.plugins.base_plugin import BasePlugin
@@ -150,59 +184,37 @@ def _stopwatch() -> "BasePlugin":
     class Stopwatch(BasePlugin):
         def __init__(self) -> None:
             super().__init__(name="proctor_stopwatch")
-            self._began: dict[tuple[str, ...], tuple[float, float]] = {}
-            self._first: dict[tuple[str, ...], float] = {}
-
-        def _begin(self, *key: str) -> None:
-            self._began[key] = (time.time(), time.perf_counter())
-            self._first.pop(key, None)
-
-        def _end(self, kind: SpanKind, name: str, *key: str, failed: bool = False) -> None:
-            started, clock = self._began.pop(key, (0.0, 0.0))
-            heard = _heard.get()
-            if started and heard is not None:
-                chat, tell = heard
-                span = Span(
-                    chat=chat,
-                    kind=kind,
-                    name=name,
-                    started=started,
-                    seconds=time.perf_counter() - clock,
-                    first_token_seconds=self._first.pop(key, None),
-                    failed=failed,
-                )
-                tell(span)
+            self._spans = RunningSpans()
 
         async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
-            self._begin(callback_context.invocation_id, agent.name)
+            self._spans.begin(callback_context.invocation_id, agent.name)
 
         async def after_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
-            self._end("agent", agent.name, callback_context.invocation_id, agent.name)
+            self._spans.end("agent", agent.name, callback_context.invocation_id, agent.name)
 
         async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-            self._begin("model", callback_context.invocation_id, callback_context.agent_name)
+            self._spans.begin("model", callback_context.invocation_id, callback_context.agent_name)
 
         async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
             key = ("model", callback_context.invocation_id, callback_context.agent_name)
-            if key not in self._first and key in self._began:
-                self._first[key] = time.perf_counter() - self._began[key][1]
+            self._spans.note_token(*key)
             if not llm_response.partial:
-                self._end("model", callback_context.agent_name, *key, failed=bool(llm_response.error_code))
+                self._spans.end("model", callback_context.agent_name, *key, failed=bool(llm_response.error_code))
 
         async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> None:
             key = ("model", callback_context.invocation_id, callback_context.agent_name)
-            self._end("model", callback_context.agent_name, *key, failed=True)
+            self._spans.end("model", callback_context.agent_name, *key, failed=True)
 
         async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
-            self._begin("tool", tool_context.function_call_id or tool.name)
+            self._spans.begin("tool", tool_context.function_call_id or tool.name)
 
         async def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> None:
             failed = isinstance(result, Mapping) and bool(result.get("error"))
-            self._end("tool", tool.name, "tool", tool_context.function_call_id or tool.name, failed=failed)
+            self._spans.end("tool", tool.name, "tool", tool_context.function_call_id or tool.name, failed=failed)
 
         async def on_tool_error_callback(
             self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception
         ) -> None:
-            self._end("tool", tool.name, "tool", tool_context.function_call_id or tool.name, failed=True)
+            self._spans.end("tool", tool.name, "tool", tool_context.function_call_id or tool.name, failed=True)
 
     return Stopwatch()

@@ -125,9 +125,7 @@ class _ComparisonPages:
             request,
             "comparing/compare.html.jinja",
             task=runs[0].record.task,
-            headline=versus.headline(compared.comparisons[0], words)
-            if is_pair
-            else words.t("{count} runs compared with {run}", count=len(runs) - 1, run=runs[0].record.id),
+            headline=_headline(runs, compared, words),
             runs=runs,
             letters=letters,
             letters_of_others=[(letter, letter) for letter in letters[1:]],
@@ -145,10 +143,7 @@ class _ComparisonPages:
             sentences=versus.sentences(compared.comparisons[0], words)
             if is_pair
             else versus.sentences_of_several(compared.comparisons, rows, words),
-            decisions=[
-                (_decision(decision, letter, given.margin or 0.0, words), decision)
-                for letter, decision in zip(letters[1:], compared.decisions, strict=False)
-            ],
+            decisions=_decisions(compared, letters, given.margin or 0.0, words),
             shown_at=of - 1 if of else 0,
             matrix=_matrix(compared.overlaps, len(runs)),
             differences=_differences(compared.pairwise, len(runs)),
@@ -335,6 +330,21 @@ def _linker(request: Request) -> Linker:
 
 def _fields(request: Request, *, without: Sequence[str]) -> list[tuple[str, str]]:
     return [(key, value) for key, value in request.query_params.multi_items() if key not in {*without, *OF_THE_MOMENT}]
+
+
+def _headline(runs: Sequence[Found], compared: comparison.Compared, words: ReportWords) -> str:
+    if len(runs) == 2:
+        return versus.headline(compared.comparisons[0], words)
+    return words.t("{count} runs compared with {run}", count=len(runs) - 1, run=runs[0].record.id)
+
+
+def _decisions(
+    compared: comparison.Compared, letters: Sequence[str], margin: float, words: ReportWords
+) -> list[tuple[str, Decision]]:
+    return [
+        (_decision(decision, letter, margin, words), decision)
+        for letter, decision in zip(letters[1:], compared.decisions, strict=False)
+    ]
 
 
 def _decision(decision: Decision, letter: str, margin: float, words: ReportWords) -> str:

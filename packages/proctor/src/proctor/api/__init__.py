@@ -12,7 +12,7 @@ from proctor.api import numbers, resolve
 from proctor.api.bars import check_bars
 from proctor.api.loop import run_in_loop
 from proctor.api.options import RescoreOptions, RunOptions, budget_of, judge_of, keywords
-from proctor.api.prepare import Prepared, at, check_money, no_judge, open_existing, prepare, resumable, with_judges
+from proctor.api.prepare import Prepared, at, check_money, judges_asked, open_existing, prepare, resumable, with_judges
 from proctor.api.resolve import TaskLike
 from proctor.api.resuming import with_code
 from proctor.api.run import Run
@@ -182,9 +182,7 @@ def _rescore_job(run: Run, options: RescoreOptions) -> RescoreJob:
     """Find the scorers and their judge, and the record that the run has with them."""
     model, model_options = judge_of(options.judge, options.judge_options, run.record)
     bound = resolve.scorers(options.scorers, JudgeChoice(model=model, options=model_options))
-    judges = resolve.judges_of(bound)
-    if options.judge is not None and not judges:
-        raise no_judge()
+    judges = judges_asked(bound, options.judge)
     limit = budget_of(options.budget)
     check_money(limit, judges)
     names = [*run.record.scorers, *(scorer.name for scorer in bound if scorer.name not in run.record.scorers)]

@@ -157,36 +157,21 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     made_task, named_environment = resolve.environment(
         made_task, options.environments, options.environment_options or {}, acted_in=options.replies is None
     )
-    if options.perturb and options.replies is None and made_task.environment is None:
-        raise BadInput(
-            "--perturb puts faults between an agent and the tools of an environment; the task {task} has none, and an agent's own tools are out of reach. Name one: --environment python:./tools.py:Tools",
-            task=made_task.name,
-        )
-    approve = approve_of(options.approve)
-    if approve == "ask" and options.replies is None and made_task.user is None:
-        raise BadInput(
-            "--approve ask needs a simulated user, such as --user scripted:FILE or --user model:openai:MODEL."
-        )
+    _check_acting(made_task, options)
     store = store_of_shard(at(options.store), shard_of(options.shard))
     stored = _stored(store, options.run_id)
-    if stored is not None and stored.spec.approve is None and made_task.user is None:
-        # nobody could decide so far, so no number rests on it
-        stored = replace(stored, spec=replace(stored.spec, approve=approve))
-    if stored is not None and stored.spec.on_agent_error is None:  # likewise: what is undecided is in no mean
-        stored = replace(stored, spec=replace(stored.spec, on_agent_error=blamed_of(options.on_agent_error)))
-    if stored is not None and stored.spec.task != named_task.name:
-        check_conditions(stored, replace(stored, spec=replace(stored.spec, task=named_task.name)))
+    if stored is not None:
+        stored = _settled(stored, made_task, options)
+        if stored.spec.task != named_task.name:
+            check_conditions(stored, replace(stored, spec=replace(stored.spec, task=named_task.name)))
     kept = stored.spec if stored is not None else None
     model, model_options = judge_of(options.judge, options.judge_options, stored)
     names = options.scorers or (made_task.scorers if kept is None else kept.scorers)
     bound = resolve.scorers_of(made_task, names, JudgeChoice(model=model, options=model_options))
-    judges = resolve.judges_of(bound)
-    if options.judge is not None and not judges:
-        raise no_judge()
-    is_kept = kept is not None and not options.scorers
+    judges = judges_asked(bound, options.judge)
     spec = replace(
         options.spec(named_task.name, named_agent.name, stored=kept),
-        scorers=kept.scorers if kept is not None and is_kept else tuple(one.reference for one in bound),
+        scorers=kept.scorers if kept is not None and not options.scorers else tuple(one.reference for one in bound),
         judge=model if judges else None,
         judge_options=model_options if judges else {},
         user=named_user.name if named_user is not None and options.user is not None else None,
@@ -205,6 +190,29 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
         stored=stored,
         spec=spec,
     )
+
+
+def _check_acting(task: Task, options: RunOptions) -> None:
+    """Refuse faults and approvals where nothing could meet or give them."""
+    if options.perturb and options.replies is None and task.environment is None:
+        raise BadInput(
+            "--perturb puts faults between an agent and the tools of an environment; the task {task} has none, and an agent's own tools are out of reach. Name one: --environment python:./tools.py:Tools",
+            task=task.name,
+        )
+    if approve_of(options.approve) == "ask" and options.replies is None and task.user is None:
+        raise BadInput(
+            "--approve ask needs a simulated user, such as --user scripted:FILE or --user model:openai:MODEL."
+        )
+
+
+def _settled(stored: RunRecord, task: Task, options: RunOptions) -> RunRecord:
+    """Return the stored run with what nobody could decide so far: no number rests on it yet."""
+    spec = stored.spec
+    if spec.approve is None and task.user is None:
+        spec = replace(spec, approve=approve_of(options.approve))
+    if spec.on_agent_error is None:  # what is undecided is in no mean
+        spec = replace(spec, on_agent_error=blamed_of(options.on_agent_error))
+    return replace(stored, spec=spec)
 
 
 def _until(options: RunOptions, stored: RunRecord | None, store: Store) -> Until | None:
@@ -325,6 +333,18 @@ def _stored_texts(spec: RunSpec) -> dict[str, object]:
 def no_judge() -> BadInput:
     """Return the error for a judge that nothing would ask."""
     return BadInput("No scorer asks a judge. Add one, for example --scorer rubric:answer-quality.")
+
+
+def judges_asked(scorers: Sequence[BoundScorer], judge: str | None) -> Mapping[str, JudgeInfo]:
+    """Return the judges that scorers ask.
+
+    Raises:
+        BadInput: a judge is named, and none of them asks one.
+    """
+    judges = resolve.judges_of(scorers)
+    if judge is not None and not judges:
+        raise no_judge()
+    return judges
 
 
 def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, JudgeInfo]) -> dict[str, Any]:

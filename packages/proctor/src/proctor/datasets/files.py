@@ -219,21 +219,7 @@ def _shape(
     )
     file_columns = _structured(file_columns, survey)
     asked_for = fields_of(template or "")
-    for name in asked_for:
-        if name not in survey.names and name not in survey.nested:
-            raise BadInput(
-                "The template asks for the column '{column}'. {path} has: {known}.",
-                column=name,
-                path=path.name,
-                known=", ".join([*survey.names, *survey.nested]),
-            )
-    for name in file_columns.unused:
-        if template is None and is_companion(name) and name in survey.filled:
-            raise BadInput(
-                "{path} has a column '{column}', which the question may need. Show it above the question: --map {column}=context; or leave it out: --map {column}=ignore",
-                path=path.name,
-                column=name,
-            )
+    _check_shown(path, file_columns, survey, template)
     file_columns = replace(file_columns, unused=tuple(name for name in file_columns.unused if name not in asked_for))
     if file_columns.target is not None and form is None:
         fitting = survey.forms.get(file_columns.target, frozenset())
@@ -257,6 +243,25 @@ def _shape(
     ):
         shape = replace(shape, style=style_of(_answered_rows(path, reading, shape), file_columns.target))
     return shape
+
+
+def _check_shown(path: Path, columns: FileColumns, survey: _Survey, template: str | None) -> None:
+    """Refuse a template with columns that are not there, and a file whose questions may need a column that is not shown."""
+    for name in fields_of(template or ""):
+        if name not in survey.names and name not in survey.nested:
+            raise BadInput(
+                "The template asks for the column '{column}'. {path} has: {known}.",
+                column=name,
+                path=path.name,
+                known=", ".join([*survey.names, *survey.nested]),
+            )
+    for name in columns.unused:
+        if template is None and is_companion(name) and name in survey.filled:
+            raise BadInput(
+                "{path} has a column '{column}', which the question may need. Show it above the question: --map {column}=context; or leave it out: --map {column}=ignore",
+                path=path.name,
+                column=name,
+            )
 
 
 def _structured(columns: FileColumns, survey: _Survey) -> FileColumns:

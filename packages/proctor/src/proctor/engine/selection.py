@@ -80,9 +80,7 @@ def choose(
     if not total and not asked:
         raise BadInput("The task '{task}' has no samples to run.", task=task.name)
     if planned is not None:
-        ids = frozenset(planned)
-        known = {index for index, sample in enumerate(samples()) if sample.id in ids}
-        places = {stratum: array("Q", filter(known.__contains__, found)) for stratum, found in places.items()}
+        places = _planned(samples, places, planned)
     places = {stratum: visiting.shuffle(found, stratum, seed) for stratum, found in places.items() if found}
     if planned is None and limit is not None and limit < total:
         places = visiting.draw(places, limit, seed)
@@ -98,16 +96,9 @@ def choose(
         in_order = _by_stage(samples, in_order, stages)
     visited = array("Q", (*first, *visiting.visits(places, seed))) if is_random else in_order
     if is_looked_at:
-        clusters = {}
-        for place, sample in zip(in_order, _samples_at(samples, in_order), strict=True):
-            if not is_random or (place in first and PREPARATION not in sample.tags):
-                raise BadInput(
-                    "A run that may end early visits its samples at random, so that any part of it is a fair one. Those of '{task}' have an order of their own.",
-                    task=task.name,
-                )
-            if sample.cluster:
-                clusters[place] = sample.cluster
-        visited = visiting.together(visited, clusters)
+        if in_order and not is_random:
+            raise _in_own_order(task)
+        visited = visiting.together(visited, _clusters(task, samples, in_order, first))
     whole = in_order
     if shard is not None:
         mine = _share(samples, whole, shard, are_chained=bool(first))
@@ -118,6 +109,35 @@ def choose(
         whole=lambda: _visit(samples, whole) if stages else _samples_at(samples, whole),
         visits=lambda: _visit(samples, visited) if is_random or stages else _samples_at(samples, in_order),
         strata=Strata(by="" if list(sizes) == [""] else by, sizes=sizes, order="random" if is_random else "official"),
+    )
+
+
+def _planned(samples: Read, places: "Mapping[str, array[int]]", planned: Collection[str]) -> "dict[str, array[int]]":
+    """Return the positions of the samples that a stored run was planned with."""
+    ids = frozenset(planned)
+    known = {index for index, sample in enumerate(samples()) if sample.id in ids}
+    return {stratum: array("Q", filter(known.__contains__, there)) for stratum, there in places.items()}
+
+
+def _clusters(task: Task, samples: Read, in_order: "array[int]", first: Collection[int]) -> dict[int, str]:
+    """Return the cluster of each position that has one.
+
+    Raises:
+        BadInput: some samples have to be visited before others.
+    """
+    clusters = {}
+    for index, sample in zip(in_order, _samples_at(samples, in_order), strict=True):
+        if index in first and PREPARATION not in sample.tags:
+            raise _in_own_order(task)
+        if sample.cluster:
+            clusters[index] = sample.cluster
+    return clusters
+
+
+def _in_own_order(task: Task) -> BadInput:
+    return BadInput(
+        "A run that may end early visits its samples at random, so that any part of it is a fair one. Those of '{task}' have an order of their own.",
+        task=task.name,
     )
 
 

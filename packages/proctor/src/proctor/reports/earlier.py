@@ -114,7 +114,6 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
             note = say("given {runs}: not adjusted: {why}", runs=runs, why=why)
             return Adjusted(pairs=pairs, added=0.0, note=note, old=old)
         adjusted = {name: iter(values) for name, values in fit.values.items()}
-        share, correlation = f"{fit.narrower:.0%}", f"{fit.correlation:.2f}"
         shifted = [
             replace(pair, shift=pair.difference - next(adjusted[both.stratum]))
             for both, pair in zip(scored, pairs, strict=True)
@@ -132,8 +131,8 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
             note=say(
                 "given {runs}: interval {share} narrower, correlation {correlation}",
                 runs=runs,
-                share=share,
-                correlation=correlation,
+                share=f"{fit.narrower:.0%}",
+                correlation=f"{fit.correlation:.2f}",
             ),
         )
 
