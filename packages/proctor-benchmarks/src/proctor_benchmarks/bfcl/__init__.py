@@ -142,7 +142,7 @@ def _acting(
 ) -> dict[str, Any]:
     """Return the scorers of a task, and the other parts where its samples act on official classes."""
     classes = frozenset(name for sample in samples for name in sample.meta.get("classes", ()))
-    acting = _acting_on(folder, classes, search, cassette) if classes else {"scorers": (bfcl,)}
+    acting: dict[str, Any] = _acting_on(folder, classes, search, cassette) if classes else {"scorers": (bfcl,)}
     if counts_calls:
         acting["scorers"] += call_order.scorers(lambda sample: turns.oracle(sample, folder, native=True))
     return acting
