@@ -136,24 +136,20 @@ def explain_delta(
     Args:
         scorer: whose mean it is; the first that both runs have by default.
         by: the tag that names slices; by default the one by which the task is drawn.
-        rescore: score answers again where the version of the scorer differs and the store does not have that; nothing is
-            written.
+        rescore: score answers again where the version of the scorer differs and is not in the store; nothing is written.
         ask_judge: also where that asks a model, within the `budget`.
 
     Raises:
         BadInput: runs of other tasks, no scorer or no scored sample in common, an unknown scorer or tag.
     """
-    runs = (first, second)
     how = Rescoring(allowed=rescore, ask_judge=ask_judge, budget=budget or Budget(), progress=progress or Progress())
-    read = _read_runs(runs, scorer, by)
-    second_scores = _score_by_other(runs, read, how)
+    read = _read_runs((first, second), scorer, by)
+    second_scores = _score_by_other(read, how)
     both = [*shared_samples(read.common, second_scores.others, read.by)]
-    looked_at = any(run.record.spec.until is not None for run in runs)
-    split = _split(read.members, looked_at=looked_at)
-    same = _compare_the_same(both, looked_at=looked_at)
-    parts = [*_of_the_same(both, same), *_of_others(split, read.members, both)]
-    parts.sort(key=lambda part: (CAUSES.index(part.cause), part.name == OTHERS, -abs(part.value)))
-    low, high = _interval(split, same, looked_at=looked_at)
+    split = _split(read.members, looked_at=read.looked_at)
+    same = _compare_the_same(both, looked_at=read.looked_at)
+    parts = _parts(both, same, split, read.members)
+    low, high = _interval(split, same, looked_at=read.looked_at)
     return Delta(
         first=first.record,
         second=second.record,
@@ -165,26 +161,31 @@ def explain_delta(
         low=low,
         high=high,
         causes=tuple(_causes(parts, both, same, split)),
-        parts=tuple(parts),
+        parts=parts,
         slices=tuple(_by_slice(both, same)) if read.by else (),
         by=read.by,
         tags=read.tags,
         versions=second_scores.versions,
         common=len(both),
         changes=changes_between(first.record, second.record),
-        notes=(*second_scores.notes, *_notes(runs, read.common)),
+        notes=(*second_scores.notes, *_notes(read.runs, read.common)),
     )
 
 
 class _ReadRuns(msgspec.Struct, frozen=True, kw_only=True):
     """What both runs answered, by sample, with the scorer and the tag of slices that the question means."""
 
+    runs: tuple[Run, Run]
     scorer: str
     answers: tuple[Mapping[str, Answers], Mapping[str, Answers]]
     tags: tuple[str, ...]
     by: str
     members: Sequence[tuple[str, Member]]
     common: Sequence[CommonSample]
+
+    @property
+    def looked_at(self) -> bool:
+        return any(run.record.spec.until is not None for run in self.runs)
 
     @property
     def metric(self) -> str:
@@ -207,7 +208,7 @@ def _read_runs(runs: tuple[Run, Run], scorer: str, by: str | None) -> _ReadRuns:
     members, common = gather_members(runs, scorer, answers, by, changed)
     if not common:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    return _ReadRuns(scorer=scorer, answers=answers, tags=tuple(tags), by=by, members=members, common=common)
+    return _ReadRuns(runs=runs, scorer=scorer, answers=answers, tags=tuple(tags), by=by, members=members, common=common)
 
 
 class _ByOther(NamedTuple):
@@ -218,12 +219,12 @@ class _ByOther(NamedTuple):
     notes: Sequence[Sentence]
 
 
-def _score_by_other(runs: tuple[Run, Run], read: _ReadRuns, how: Rescoring) -> _ByOther:
+def _score_by_other(read: _ReadRuns, how: Rescoring) -> _ByOther:
     differing = [sample.id for sample in read.common if len(sample.old.versions | sample.new.versions) > 1]
     if not differing:
         return _ByOther({}, None, ())
     versions = (_main_version(read.answers[0]), _main_version(read.answers[1]))
-    others, notes = score_by_other(runs, read.scorer, read.answers, differing, versions, how)
+    others, notes = score_by_other(read.runs, read.scorer, read.answers, differing, versions, how)
     return _ByOther(others, versions, notes)
 
 
@@ -249,6 +250,15 @@ def _compare_the_same(both: Sequence[Shared], *, looked_at: bool) -> Difference:
     """Return the difference over the samples that both runs scored, with the interval that `compare` has for it."""
     pairs = [PairedSample(cluster=one.cluster, first=one.second, second=one.first, weight=one.weight) for one in both]
     return compare(pairs, single=all(one.single for one in both), looked_at=looked_at)
+
+
+def _parts(
+    both: Sequence[Shared], same: Difference, split: Split, members: Sequence[tuple[str, Member]]
+) -> tuple[DeltaPart, ...]:
+    """Return all parts, by cause and size."""
+    parts = [*_of_the_same(both, same), *_of_others(split, members, both)]
+    parts.sort(key=lambda part: (CAUSES.index(part.cause), part.name == OTHERS, -abs(part.value)))
+    return tuple(parts)
 
 
 def _of_the_same(both: Sequence[Shared], same: Difference) -> Iterator[DeltaPart]:
