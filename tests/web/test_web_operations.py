@@ -15,7 +15,7 @@ from proctor.core.errors import BadInput
 from proctor_web import site
 from proctor_web.app import app
 from proctor_web.auth import Access
-from proctor_web.client import ServerClient, Unanswered
+from proctor_web.client import Client, Unanswered
 from proctor_web.openapi import describe
 from proctor_web.operations import Operation, api_routes
 from proctor_web.serving import listen, make_server
@@ -195,20 +195,20 @@ def test_the_description_follows_the_types() -> None:
 
 
 @pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[ServerClient]:
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     monkeypatch.setattr(site, "operations", lambda: OPERATIONS)
     on = listen(17_860)
     server = make_server(cupboard())
     thread = threading.Thread(target=server.run, kwargs={"sockets": [on]})
     thread.start()
-    with ServerClient(f"http://127.0.0.1:{on.getsockname()[1]}", TOKEN, seconds=10) as found:
+    with Client(f"http://127.0.0.1:{on.getsockname()[1]}", TOKEN, seconds=10) as found:
         yield found
     server.should_exit = True
     thread.join()
     on.close()
 
 
-def test_the_client_calls_a_function_and_returns_what_it_returns(client: ServerClient) -> None:
+def test_the_client_calls_a_function_and_returns_what_it_returns(client: Client) -> None:
     [cup] = client.call(list_cups, Wish(holds="水 & milk", size=3, is_warm=False, with_=("milk", "sugar")))
     assert cup == Cup(id="False milk,sugar", holds="水 & milk", size=3)
     assert client.call(show_cup, CupId(id="a/b ?#é")).id == "a/b ?#é"
@@ -216,14 +216,14 @@ def test_the_client_calls_a_function_and_returns_what_it_returns(client: ServerC
     client.call(break_cup, CupId(id="x"))
 
 
-def test_the_client_yields_events_as_they_come_and_can_be_used_again(client: ServerClient) -> None:
+def test_the_client_yields_events_as_they_come_and_can_be_used_again(client: Client) -> None:
     events = client.events(watch_cup, CupId(id="x"))
     assert [*events] == [("steam", "x"), ("message", "one\ntwo")]
     next(client.events(watch_cup, CupId(id="x")))
     assert client.call(show_cup, CupId(id="x")).id == "x"
 
 
-def test_the_client_raises_what_the_server_says(client: ServerClient) -> None:
+def test_the_client_raises_what_the_server_says(client: Client) -> None:
     with pytest.raises(Unanswered, match="There is no cup none") as refused:
         client.call(show_cup, CupId(id="none"))
     assert (refused.value.status, refused.value.kind) == (404, "not_found")
@@ -231,11 +231,11 @@ def test_the_client_raises_what_the_server_says(client: ServerClient) -> None:
     with pytest.raises(BadInput, match="lock_cups is not one of the functions"):
         client.call(lock_cups)
     with pytest.raises(BadInput, match=r"http://127\.0\.0\.1:7860"):
-        ServerClient("127.0.0.1:7860", "x")
+        Client("127.0.0.1:7860", "x")
 
 
 def test_the_client_says_that_nobody_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "operations", lambda: OPERATIONS)
     with pytest.raises(Unanswered) as refused:
-        ServerClient("http://127.0.0.1:9", "x").call(show_cup, CupId(id="x"))
+        Client("http://127.0.0.1:9", "x").call(show_cup, CupId(id="x"))
     assert refused.value.kind == "no_answer"

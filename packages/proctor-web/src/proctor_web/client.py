@@ -50,7 +50,7 @@ class Event(NamedTuple):
     data: str
 
 
-class ServerClient:
+class Client:
     """A connection with a server; one thread uses it at a time."""
 
     def __init__(self, address: str, token: str, *, seconds: float = 60.0) -> None:
