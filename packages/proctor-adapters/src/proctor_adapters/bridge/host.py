@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 import msgspec
 from msgspec.structs import replace
 
+from proctor.core.around import around
 from proctor.core.declared import AgentInfo, declared
 from proctor.core.errors import AgentFailed, EnvironmentFailed, PartFailed
 from proctor.core.sample import Sample, Turn
@@ -16,7 +17,6 @@ from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import NOTHING, Step, Stop
 from proctor.models import cache, ledger
 from proctor.models.named import OpenedModels
-from proctor.transport import retry
 from proctor.transport.redact import redact
 from proctor_adapters.bridge.asked import GuestAsk, output_of
 from proctor_adapters.bridge.worker import Guest
@@ -93,7 +93,7 @@ class GuestSession:
             raw = await self._guest.play(self._sample.id, cache.attempt(), self._answer)
         except BaseException as error:
             self.received = [*self._said.values()]
-            limit = retry.clock.get()
+            limit = around.get().deadline
             if isinstance(error, asyncio.CancelledError) and limit is not None and limit.expired():
                 raise self._clock.out_of_time(limit.seconds) from error
             raise
