@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from proctor.cli import options, output
-from proctor.cli.derived import derived
+from proctor.cli.derived import derived, gathered
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 from proctor.core.run_fields import Bounds, Flag
@@ -43,6 +43,13 @@ class ForkFields(msgspec.Struct, frozen=True, kw_only=True):
     new_id: Annotated[str | None, Flag(say("Name of the new run."), "name", "ID")] = None
 
 
+class ForkFlags(ForkFields, frozen=True, kw_only=True):
+    """All options of a fork, with those that it shares with a run."""
+
+    agent_options: Mapping[str, object] | None
+    attempts: int | None
+
+
 @click.command()
 @click.argument("run_id", metavar="RUN")
 @click.argument("sample_id", metavar="SAMPLE")
@@ -50,18 +57,12 @@ class ForkFields(msgspec.Struct, frozen=True, kw_only=True):
 @options.of_run("agent_options attempts store")
 @options.showing
 @click.pass_context
+@gathered("flags", ForkFlags)
 def command(
     ctx: click.Context,
     run_id: str,
     sample_id: str,
-    step: int | None,
-    attempt: int,
-    agent: str | None,
-    agent_options: Mapping[str, object] | None,
-    prompt: str | None,
-    reply: str | None,
-    attempts: int | None,
-    new_id: str | None,
+    flags: ForkFlags,
     store: str | None,
     as_json: bool,
     quiet: bool,
@@ -72,12 +73,25 @@ def command(
     from proctor.engine.progress import Progress
     from proctor.reports.fork import compare_fork, print_fork
 
-    if step is None:
+    if flags.step is None:
         raise BadInput("Name the step to fork at with --at STEP; proctor runs explain {run} {sample} lists them.", run=run_id, sample=sample_id)  # fmt: skip
     parent = open_run(run_id, store=store)
-    fork = RunFork(run=parent.id, sample=sample_id, attempt=attempt - 1, step=step, prompt=prompt, reply=reply)
+    fork = RunFork(
+        run=parent.id,
+        sample=sample_id,
+        attempt=flags.attempt - 1,
+        step=flags.step,
+        prompt=flags.prompt,
+        reply=flags.reply,
+    )
     progress = Progress(tell=output.tell)
-    how = RunOptions(agent=agent, agent_options=agent_options, attempts=attempts, run_id=new_id, progress=progress)
+    how = RunOptions(
+        agent=flags.agent,
+        agent_options=flags.agent_options,
+        attempts=flags.attempts,
+        run_id=flags.new_id,
+        progress=progress,
+    )
     with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # tools may print; results stay alone
         run = fork_trial(parent, fork, how)
     comparison = compare_fork(run.record, run.store, parent.record, parent.store)
