@@ -127,6 +127,7 @@ class TestInABox:
         assert [call.name for call in trial.trajectory.calls()] == ["Bash"]
         assert trial.trajectory.answer.startswith("Done.")
         assert KEY not in trial.trajectory.answer
+        assert "other_models" not in notes
 
     def test_a_program_that_overcame_a_failure_is_judged(self) -> None:
         overcome = PROGRAM.replace(
@@ -137,6 +138,14 @@ class TestInABox:
         self.provider.status = 529
         (trial,) = self.play().trials()
         assert trial.outcome == "scored", trial.failure
+
+    def test_other_models_than_that_of_the_run_are_named(self) -> None:
+        stronger = PROGRAM.replace(
+            '{"model": os.environ["ANTHROPIC_MODEL"], ', '{"model": ["some-model", "stronger"][n], '
+        )
+        (self.programs / "claude").write_text(stronger, "utf-8")
+        (trial,) = self.play().trials()
+        assert (trial.trajectory.state or {})["cli"]["other_models"] == {"stronger": 1}
 
     @pytest.mark.skipif(not has_users(), reason="only root can give a box several users")
     def test_a_program_is_the_user_whom_its_task_names(self) -> None:
@@ -182,6 +191,7 @@ def test_the_proxy_takes_the_protocols_of_models_and_nothing_else(tmp_path: Path
         assert ask(tmp_path, b"/v1/messages", b"no JSON") == 400
     assert proxy.count.refused >= 6
     assert proxy.count.last_status == 200
+    assert proxy.count.models["n"] == 1
     assert provider.seen[0] == ("/v1/messages?beta=true", KEY, {"model": "n"})
 
 
@@ -211,7 +221,7 @@ SERVED: list[tuple[str, Any]] = [
 
 def test_what_a_provider_would_do_for_an_agent_is_refused_and_tools_of_its_own_are_not() -> None:
     for path, value in PLAIN:
-        assert json.loads(check_body(path, json.dumps(value).encode())) == value
+        assert json.loads(check_body(path, json.dumps(value).encode()).body) == value
     for path, value in SERVED:
         with pytest.raises(RequestRefused) as refused:
             check_body(path, json.dumps(value).encode())

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
+from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Sample, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
@@ -228,7 +229,10 @@ async def test_what_an_agent_leaves_never_keeps_its_zero_from_it(name: str) -> N
 
 async def test_files_of_the_task_that_are_too_large_are_not_the_agents() -> None:
     large = replace(TASK, files=FileSet(texts={"setup.sh": "head -c 70M /dev/zero > /app/large"}))
-    verdict, _ = await act(large, "true", "guarded")
+    with pytest.raises(EnvironmentFailed) as failed:  # before the agent begins
+        await act(large, "true", "guarded")
+    assert failed.value.kind == "image_too_large"
+    verdict = await VerifierScorer(OPTIONS)(sample_of("task", large), Trajectory(state={"too_much": True}))
     assert isinstance(verdict, Unscored)
     assert verdict.details["kind"] == "image_too_large"
     left, _ = await act(TASK, "head -c 70M /dev/zero > /app/large", "guarded")

@@ -193,7 +193,10 @@ class CliSession:
         command, variables, files = self._agent.words(task)
         result, stream = await self._run(command, variables, files)
         report, counted = self._agent.read(stream), self._proxy.count
-        self._environment.notes["cli"] = _notes(result, report, counted)
+        others = {
+            name: count for name, count in counted.models.items() if self._agent.model and name != self._agent.model
+        }
+        self._environment.notes["cli"] = {**_notes(result, report, counted), **({"other_models": others} if others else {})}  # fmt: skip
         if result.code == 127 and not counted.requests:
             raise EnvironmentFailed("The program {program} is not in the box: {error}", kind="agent_install", program=command[0], error=result.output[-400:] or "-")  # fmt: skip
         has_given_up = result.code != 0 or result.was_late or bool(report.error)

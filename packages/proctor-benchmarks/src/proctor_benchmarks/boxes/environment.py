@@ -19,7 +19,7 @@ from proctor_benchmarks.boxes.blobs import keep_blob
 from proctor_benchmarks.boxes.box_task import BoxTask
 from proctor_benchmarks.boxes.contract import Box, CommandResult, TooMuch
 from proctor_benchmarks.boxes.opening import BoxOptions, open_box
-from proctor_benchmarks.boxes.verifying import VerifierMode, collect, verify_in_place
+from proctor_benchmarks.boxes.verifying import VerifierMode, collect, refuse_large_image, verify_in_place
 
 SHARE_OF_TIME = 0.9  # of the time limit of a sample, so that what is there by then can still be judged
 DOOR = "/run/door"
@@ -102,6 +102,8 @@ class BoxEnvironment:
         try:
             opened = open_box(self.task, self._options, mounted=mounted)
             self._box = await self._stack.enter_async_context(opened)
+            if self._mode != "shared":
+                await refuse_large_image(self._box, self.task)
         except BaseException:
             await self._stack.aclose()
             raise

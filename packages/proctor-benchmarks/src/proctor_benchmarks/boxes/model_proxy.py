@@ -25,6 +25,7 @@ SOCKET, FORWARDER, PORT = "model.sock", "forward.py", 8700
 ADDRESS = f"http://127.0.0.1:{PORT}"
 UPSTREAM_SECONDS = 600.0
 MOST_REQUEST_BYTES = 64 << 20
+MOST_MODELS = 20  # whose requests are counted apart
 _MOST_DIGITS = 12  # of a length
 KEPT_REPLY_BYTES = 8 << 20  # of which usage is read
 _OWN_HEADERS = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding", "content-encoding", "content-type", "authorization", "x-api-key", "x-goog-api-key"}  # fmt: skip
@@ -51,12 +52,13 @@ while True:
 
 
 class ModelCount(msgspec.Struct, kw_only=True):
-    """What passed the proxy: requests, their usage, refused ones, and the status of the last reply (0: no reply)."""
+    """What passed the proxy: requests, their usage, refused ones, the status of the last reply (0: no reply), and requests by model."""
 
     requests: int = 0
     usage: Usage = Usage()
     refused: int = 0
     last_status: int | None = None
+    models: dict[str, int] = {}
 
 
 class ModelProxy:
@@ -100,7 +102,7 @@ class ModelProxy:
         """Send a request to the provider and its reply back, as it comes."""
         try:
             path, query = check_target(asked.path, dict(asked.headers.items()))
-            body = check_body(path, _read_body(asked))
+            request = check_body(path, _read_body(asked))
         except RequestRefused as refused:
             with self._lock:
                 self.count.refused += 1
@@ -114,7 +116,7 @@ class ModelProxy:
         target = where.path.rstrip("/") + path + (f"?{query}" if query else "")
         status, reply = 0, b""
         try:
-            connection.request("POST", target, body, headers)
+            connection.request("POST", target, request.body, headers)
             response = connection.getresponse()
             status = response.status
             reply = _answer(asked, response)
@@ -125,6 +127,8 @@ class ModelProxy:
             connection.close()
             with self._lock:
                 self.count.requests += 1
+                if request.model in self.count.models or len(self.count.models) < MOST_MODELS:
+                    self.count.models[request.model] = self.count.models.get(request.model, 0) + 1
                 self.count.last_status = status
                 self.count.usage = self.count.usage + usage_of(reply)
         if status:

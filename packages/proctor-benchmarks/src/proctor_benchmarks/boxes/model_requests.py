@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl, urlencode
 
+import msgspec
+
 PATHS = re.compile(r"(?:/v1)?(?:/messages(?:/count_tokens)?|/chat/completions|/responses)|/v1(?:beta)?/models/[\w.:-]+:(?:stream)?[gG]enerateContent", re.ASCII)  # fmt: skip
 _TARGET = re.compile(r"[!-~]+")
 _HEADER = re.compile(r"[\t -~]*")
@@ -13,6 +15,8 @@ _LOCAL_TOOL = re.compile(r"function|custom|local_shell|apply_patch|computer_use_
 _GEMINI_TOOLS = {"functionDeclarations", "function_declarations"}
 _SERVER_FIELDS = ("mcp_servers", "web_search_options", "search_parameters", "plugins")
 _SEARCHING_MODEL = re.compile(r"search-(?:preview|api)|deep-research|:online")
+_MODEL_IN_PATH = re.compile(r"/models/([\w.:-]+):", re.ASCII)
+MOST_CHARACTERS = 200  # of the name of a model
 _KEYS = {"key", "access_token"}  # in a query; that of the provider is added by the proxy
 
 
@@ -41,8 +45,15 @@ def check_target(target: str, headers: Mapping[str, str]) -> tuple[str, str]:
     return path, urlencode(values)
 
 
-def check_body(path: str, body: bytes) -> bytes:
-    """Return the body of a request as it was read here, so that its provider can read nothing else.
+class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that is passed on: its body as it was read here, so that its provider can read nothing else, and its model."""
+
+    body: bytes
+    model: str
+
+
+def check_body(path: str, body: bytes) -> ModelRequest:
+    """Return what is passed on of a request.
 
     Raises:
         RequestRefused: it is not JSON, or the provider is to do more than answer.
@@ -65,7 +76,8 @@ def check_body(path: str, body: bytes) -> bytes:
         raise RequestRefused(403, "a tool that the provider runs")
     if any(_is_fetched(part) for part in _parts(value)):
         raise RequestRefused(403, "a file that the provider fetches")
-    return text
+    in_path = _MODEL_IN_PATH.search(path)
+    return ModelRequest(body=text, model=in_path[1] if in_path else str(value.get("model", ""))[:MOST_CHARACTERS])
 
 
 def _refuse_constant(text: str) -> NoReturn:

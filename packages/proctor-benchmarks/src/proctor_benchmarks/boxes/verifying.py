@@ -84,6 +84,20 @@ async def _verify_once(task: BoxTask, artefacts: bytes, options: BoxOptions, mod
     return _conclude(task, result, files, withheld)
 
 
+async def refuse_large_image(box: Box, task: BoxTask) -> None:
+    """Find out before an agent begins that no work could be taken to the verifier.
+
+    Raises:
+        EnvironmentFailed: what a fresh box has at the paths of the artefacts is already more than may be taken.
+    """
+    measured = await box.run(["du", "-scb", *task.artefacts], task.command_seconds)
+    words = measured.output.split("\n")[-2].split() if measured.output.count("\n") else []
+    if (
+        words and words[0].isdigit() and int(words[0]) > ARTEFACT_BYTES
+    ):  # folders count too, so that this is only a guess
+        await take_pristine(box, task)
+
+
 async def take_pristine(box: Box, task: BoxTask) -> bytes:
     """Return what a fresh box has at the paths of the artefacts.
 
