@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from proctor_web.client import ServerClient, Unanswered
+from proctor_web.client import Client, Unanswered
 from proctor_web.runs.listing import list_runs
 from proctor_web.runs.ordering import RunFilter
 from proctor_web.samples.listing import SampleFilter, list_samples
@@ -152,7 +152,7 @@ def test_a_user_whom_a_login_proxy_names_needs_no_link_and_can_only_look(web: St
 
 def test_the_client_of_python_asks_a_running_server(web: Start) -> None:
     server = web("--demo")
-    with ServerClient(server.address, server.token) as client:
+    with Client(server.address, server.token) as client:
         page = client.call(list_runs, RunFilter(text="shop"))
         assert page.rows
         [first, *_] = client.call(list_samples, SampleFilter(run=page.rows[0].run)).rows
