@@ -120,7 +120,7 @@ def widened(one: Estimate, cells: Sequence[SummaryCell]) -> Estimate:
 def two_way_error(cells: Sequence[SummaryCell]) -> tuple[float, int]:
     """Return the standard error of the mean clustered both ways, and the smaller number of clusters.
 
-    >>> grid = [Cell(user=u, injection=i, value=float(i == "easy")) for u in "abcd" for i in ("easy", "hard", "odd")]
+    >>> grid = [SummaryCell(user=u, injection=i, value=float(i == "easy")) for u in "abcd" for i in ("easy", "hard", "odd")]
     >>> error, clusters = two_way_error(grid)
     >>> round(error, 3), clusters
     (0.333, 3)
