@@ -159,8 +159,8 @@ def test_a_comparison_of_draws_is_of_the_task_as_its_runs_are() -> None:
 
 
 def test_pairs_of_two_whole_runs_or_of_equal_parts_count_once() -> None:
-    store = open_store(":memory:")
     for limit, name in ((None, "whole"), (100, "part")):
+        store = open_store(":memory:")  # of its own: whole runs would adjust a comparison of parts
         runs = (
             evaluate(TASK, agent=one, limit=limit, store=store, run_id=f"{name}{n}")
             for n, one in enumerate((agent, lambda question: "yes"))

@@ -46,6 +46,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same run in a store that knows nothing else, so that nothing adjusts it."""
+    path = str(tmp_path_factory.mktemp("alone") / "runs.db")
+    evaluate(TASK, agent=new, store=path, run_id="new", limit=100)
+    return path
+
+
 def opened(name: str, store: str, *given: str) -> Run:
     return open_run(name, store=store, given=given)
 
@@ -68,7 +76,7 @@ def test_slices_are_adjusted_by_their_own_samples(store: str) -> None:
     assert easy.method == ADJUSTED
 
 
-def test_numbers_that_are_shown_together_subtract_and_mix(store: str) -> None:
+def test_numbers_that_are_shown_together_subtract_and_mix(store: str, alone: str) -> None:
     """Each slice is adjusted by the slope of the whole, and both sides of a comparison are."""
     given = opened("new", store, "old")
     shares = {"level=easy": 0.75, "level=hard": 0.25}
@@ -81,7 +89,7 @@ def test_numbers_that_are_shown_together_subtract_and_mix(store: str) -> None:
     assert rows[""].difference.value == pytest.approx(
         sum(share * rows[name].difference.value for name, share in shares.items())
     )
-    plain = compare(earlier, opened("new", store)).rows[0]
+    plain = compare(earlier, opened("new", alone)).rows[0]
     whole = earlier.estimate("accuracy").value
     assert whole is not None
     assert abs(rows[""].first - whole) <= abs(plain.first - whole)
@@ -142,9 +150,9 @@ def test_what_was_visited_in_the_order_of_the_task_is_no_draw() -> None:
     assert "no random draw" in str(cut_off.given(whole).estimate("accuracy").note)
 
 
-def test_a_comparison_is_adjusted_by_what_only_the_first_run_has(store: str) -> None:
+def test_a_comparison_is_adjusted_by_what_only_the_first_run_has(store: str, alone: str) -> None:
     first = opened("old", store)
-    plain = compare(first, opened("new", store)).rows[0].difference
+    plain = compare(first, opened("new", alone)).rows[0].difference
     given = compare(first, opened("new", store, "old"))
     found = given.rows[0].difference
     assert None not in (plain.low, plain.high, found.low, found.high)
@@ -155,8 +163,8 @@ def test_a_comparison_is_adjusted_by_what_only_the_first_run_has(store: str) -> 
     assert found.low < truth < found.high  # type: ignore[operator]
 
 
-def test_a_gate_decides_by_the_adjusted_numbers_and_says_so(store: str) -> None:
-    plain = gate(opened("new", store), against="old").rulings[0]
+def test_a_gate_decides_by_the_adjusted_numbers_and_says_so(store: str, alone: str) -> None:
+    plain = gate(opened("new", alone), against=opened("old", store)).rulings[0]
     found = gate(opened("new", store, "old"), against="old")
     ruling = found.rulings[0]
     assert None not in (plain.low, plain.high, ruling.low, ruling.high)

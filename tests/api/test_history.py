@@ -8,12 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from proctor import Sample, Task, evaluate
+from proctor.api import compare
 from proctor.api.run import Run
 from proctor.reports.history import read_history
 from proctor.stats.spread import SPREAD
 from proctor_adapters.exports.inspect import write
 from proctor_adapters.importing import import_log
 from proctor_adapters.imports import LogReading
+from proctor_ci.gate import gate
 
 SAMPLES = [Sample.ask(f"q{number}", str(number), target="yes") for number in range(200)]
 
@@ -32,6 +34,11 @@ def new(question: str) -> str:
 
 def shuffled(question: str) -> str:
     return "yes" if random.Random(question).random() < 0.55 else "no"
+
+
+def far(question: str) -> str:
+    """It fails a third of what the old agent knows, and knows a tenth of the rest."""
+    return "yes" if random.Random(f"far {question}").random() < (0.67 if int(question) < 110 else 0.1) else "no"
 
 
 def drawn(run: Run) -> set[str]:
@@ -156,3 +163,36 @@ def test_a_run_that_finds_other_samples_hard_than_all_before_is_told(store: str)
     like, unlike = (evaluate(task(), agent=agent, store=store, limit=40) for agent in (new, shuffled))
     assert "no longer fits" not in str(like.estimate("accuracy").note)
     assert "no longer fits" in str(unlike.estimate("accuracy").note)
+
+
+def test_a_comparison_is_adjusted_by_complete_runs_and_shows_the_plain_difference_too(store: str) -> None:
+    first = evaluate(task(), agent=old, store=store)
+    second = evaluate(task(), agent=far, store=store, limit=60)
+    found = compare(first, second)
+    plain = compare(first, evaluate(task(), agent=far, store=":memory:", limit=60, tags={}))
+    note = next(str(one) for one in found.notes if "knows these samples" in str(one))
+    assert note.startswith("A stored run knows these samples: the difference is as good as that of ")
+    row = found.rows[0]
+    assert row.second - row.first == pytest.approx(row.difference.value)
+    ruling = gate(second, against=first).rulings[0]
+    assert ruling.value == pytest.approx(row.difference.value)
+    assert plain.rows[0].difference.value != row.difference.value
+
+
+def test_a_comparison_of_complete_runs_stays_plain(store: str) -> None:
+    first, second = (evaluate(task(), agent=agent, store=store) for agent in (old, far))
+    evaluate(task(), agent=new, store=store)
+    assert not any("know" in str(one) for one in compare(first, second).notes)
+    assert not any("adjusted" in str(one) for one in gate(second, against=first).notes)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_wrong_history_does_not_adjust_a_comparison(store: str, seed: int) -> None:
+    first = evaluate(task(), agent=old, store=":memory:")
+    evaluate(task(), agent=shuffled, store=store)
+    second = evaluate(task(), agent=far, store=store, limit=60, seed=seed)
+    truth = sum((far(str(number)) == "yes") - (old(str(number)) == "yes") for number in range(200)) / 200
+    difference = compare(first, second).rows[0].difference
+    assert difference.low is not None
+    assert difference.high is not None
+    assert difference.low <= truth <= difference.high

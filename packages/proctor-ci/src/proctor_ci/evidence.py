@@ -23,6 +23,7 @@ from proctor.core.tally import Case, tally
 from proctor.reports.compare import without_common_scorer
 from proctor.reports.drawn import strata_in_common
 from proctor.reports.earlier import read_earlier
+from proctor.reports.history import find_adjusting
 from proctor.reports.matching import (
     NOT_MISSING,
     MatchedSample,
@@ -241,7 +242,7 @@ def _changed_share(rule: PolicyRule, slice_: str, run: Run, against: Run) -> Rul
     planned = [both for both in matched.values() if is_in(both.new.tags, slice_)]
     if not any(True for _ in weighted_pairs(planned)):
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    is_adjusted = bool(run.earlier) and rule.metric != FAILED
+    is_adjusted = bool(run.earlier or find_adjusting(run.record, run.store)) and rule.metric != FAILED
     adjusted = _adjusted_pairs([*matched.values()], planned, slice_, run, against, scorer if is_adjusted else None)
     found = moved(
         adjusted.pairs,
@@ -255,7 +256,7 @@ def _changed_share(rule: PolicyRule, slice_: str, run: Run, against: Run) -> Rul
         return decided_by(*sides, scorer, slice_, error) or anytime_bounds(adjusted.pairs, error)
 
     margin = rule.bound if rule.kind == "better_by" else -rule.bound
-    floor, ceiling = _with_missing(planned, found.value, is_shifted=bool(run.earlier))
+    floor, ceiling = _with_missing(planned, found.value, is_shifted=is_adjusted)
     return RuleEvidence(
         rule=rule,
         slice=slice_,
@@ -299,7 +300,7 @@ def _adjusted_pairs(
         pairs = list(weighted_pairs(planned))
         old = math.fsum(pair.weight * pair.second for pair in pairs) / len(pairs)
         return _ChangePairs(pairs, 0.0, old)
-    given = [(earlier.record, earlier.store) for earlier in run.earlier]
+    given = [(earlier.record, earlier.store) for earlier in run.earlier] or find_adjusting(run.record, run.store)
     strata = strata_in_common(against.record, run.record)
     earlier = read_earlier((run.record, run.store), given, scorer, (against.record, against.store))
     by = strata.by if strata else ""

@@ -8,6 +8,7 @@ import msgspec
 
 from proctor.core.run import RunRecord, Selection, Strata
 from proctor.core.task import Store
+from proctor.reports.earlier import Side
 from proctor.reports.matching import earned_by_sample
 
 MOST_RUNS = 30  # that are read, the newest ones
@@ -45,6 +46,13 @@ def find_known(record: RunRecord, store: Store) -> Iterator[RunRecord]:
             count += 1
             if count >= MOST_RUNS:
                 return
+
+
+def find_adjusting(record: RunRecord, store: Store) -> list[Side]:
+    """Return the runs by which differences of a run of some samples are adjusted without being named; none where it was looked at as it ran."""
+    if record.spec.selection.limit is None or record.spec.until is not None:
+        return []
+    return [(other, store) for other in find_known(record, store)]
 
 
 def read_history(record: RunRecord, store: Store) -> SampleHistory:
