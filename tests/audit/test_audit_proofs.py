@@ -199,3 +199,46 @@ def test_a_check_that_raises_leaves_its_faults_to_no_other() -> None:
     body = "if answer == 'die': os._exit(3)\nreturn answer == sample.target"
     report = of_scorer(body, words=("--check", "./checks.py:breaking", "--check", "gold-fails"))
     assert unchecked(report) == {"breaking"}
+
+
+def test_samples_that_offer_other_functions_or_another_session_ask_something_else() -> None:
+    for key, values in (("functions", ([{"name": "f"}], [{"name": "g"}])), ("session", ({"state": 1}, {"state": 2}))):
+        metas = ", ".join(f'Sample.ask("{id}", "Which?", target="{id}", meta={{"{key}": {value!r}}})' for id, value in zip("ab", values, strict=True))  # fmt: skip
+        report = of_scorer("return answer == sample.target", f'Task(name="t", samples=[{metas}], scorers=["exact"])', ("--check", "A8"))  # fmt: skip
+        assert names(report) == set()
+
+
+def test_what_code_of_the_task_reads_is_part_of_what_a_sample_asks() -> None:
+    samples = ", ".join(f'Sample.ask("{id}", "Which?", target="x", meta={{"seen": "{id}"}})' for id in "ab")
+    shown = f'Task(name="t", samples=[{samples}], scorers=["exact"], present=lambda sample: sample)'
+    assert names(of_scorer("return 1", shown, ("--check", "duplicate"))) == set()
+    plain = f'Task(name="t", samples=[{samples}], scorers=["exact"])'
+    assert names(of_scorer("return 1", plain, ("--check", "duplicate"))) == {"duplicate"}
+
+
+def test_a_target_that_is_the_text_of_an_option_is_not_read_as_letters() -> None:
+    options = ["kiwi", "kiwi", "Banana"]
+    samples = f'Sample.ask("a", "Which fruit?", target="Banana", meta={{"options": {options!r}}})'
+    report = of_scorer("return 1", f'Task(name="t", samples=[{samples}], scorers=["exact"])', ("--check", "duplicate-options"))  # fmt: skip
+    assert names(report) == set()
+    twice = samples.replace("'kiwi', 'kiwi'", "'kiwi', 'Banana'")
+    report = of_scorer("return 1", f'Task(name="t", samples=[{twice}], scorers=["exact"])', ("--check", "duplicate-options"))  # fmt: skip
+    assert names(report) == {"duplicate-options"}
+
+
+def test_calls_of_which_some_come_first_are_not_unordered() -> None:
+    turn = "Turn(messages=(Message(role='user', parts=(Text(text='Book.'),)),), tools=(Tool(name='find', parameters={'type': 'object'}), Tool(name='book', parameters={'type': 'object'})), reference={'calls': [{'name': 'find'}, {'name': 'book'}], 'order': 'any_order', RULE})"
+    for rule in ("'before': [['find', 'book']]", "'needs': {'book': 'find'}"):
+        path = Path(f"ordered{len(rule)}.py")
+        sample = f'Sample(id="a", turns=({turn.replace("RULE", rule)},))'
+        path.write_text(
+            f'from proctor import Sample, Task\nfrom proctor.core.sample import Message, Text, Tool, Turn\n\ndef task():\n    return Task(name="t", samples=[{sample}], scorers=["trajectory"])\n'
+        )
+        assert names(audit(f"{path}:task", "--check", "order-of-calls")) == set()
+
+
+def test_an_index_that_a_scorer_of_the_user_reads_is_only_likely_no_option() -> None:
+    task = 'Task(name="t", samples=[Sample.ask("a", "Which?", target="1", meta={"options": ["x", "y"]})], scorers=[SCORER])'  # fmt: skip
+    for scorer, cls in (("graded", "likely"), ('"choice"', "proved")):
+        report = of_scorer("return 1", task.replace("SCORER", scorer), ("--check", "target-not-option"))
+        assert [finding["class"] for finding in report["findings"]] == [cls]

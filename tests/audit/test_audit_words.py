@@ -91,6 +91,16 @@ def test_a_finding_that_is_not_proved_says_that_its_precision_is_unknown() -> No
     assert "precision unknown" in Path("r.md").read_text(encoding="utf-8")
 
 
+def test_a_store_that_cannot_be_read_only_leaves_the_consensus_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_STORE", str(Path("bad.db").resolve()))
+    Path("bad.db").write_bytes(b"no database")
+    words = ("audit-task", "exam.jsonl", "--scorer", "exact")
+    result = call(*words, "--json")
+    assert result.exit_code == 0, result.output
+    assert "consensus" in {each["check"] for each in json.loads(result.stdout)["not_checked"]}
+    assert call(*words, "--store", "bad.db").exit_code == 2
+
+
 def test_a_draw_is_reported() -> None:
     write(2_100)
     words = ("audit-task", "exam.jsonl", "--check", "null-passes", "--scorer", "exact")

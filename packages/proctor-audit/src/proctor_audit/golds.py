@@ -81,6 +81,8 @@ def gold_texts(sample: Sample, kinds: set[str]) -> list[str]:
     targets = [text_of_target(target) for target in targets_of(sample)]
     if kinds == {"keywords"}:
         return [" ".join(targets)]
+    if "keywords" in kinds:
+        targets = [" ".join(targets), *targets]
     if "regex" in kinds:
         return [text for target in targets[:MOST_FORMS] for text in fitting_texts(target)]
     if isinstance(sample.target, list | tuple):

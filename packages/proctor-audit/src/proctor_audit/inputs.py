@@ -2,13 +2,15 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from proctor.core.digest import digest
 from proctor.core.sample import Message, Sample, Text
+from proctor.core.task import Task
+from proctor_audit.audit import Audit
 from proctor_audit.wording import fold, options_of, targets_of, text_of_target
 
 WORD = re.compile(
@@ -29,22 +31,41 @@ CONTRACTIONS = [
         (r"\bi'm\b", "i am"),
     )
 ]
-SHOWN_META = ("files", "state", "scenario", "after", "environment", "context")  # what else decides what a sample asks
+SHOWN_META = (
+    "files",
+    "functions",
+    "state",
+    "start",
+    "session",
+    "scenario",
+    "after",
+    "environment",
+    "context",
+)  # what else decides what a sample asks
 
 
-def equal_inputs(samples: Iterable[Sample], *, with_order: bool = True) -> list[Sequence[Sample]]:
+def equal_inputs(audit: Audit, *, with_order: bool = True) -> list[Sequence[Sample]]:
     """Return the groups of two samples and more that ask the same.
 
     Args:
         with_order: options in another order are another question.
     """
     groups: dict[str, list[Sample]] = {}
-    for sample in samples:
+    for sample in audit.samples:
         if sample.turns or any(
             key in sample.meta for key in SHOWN_META
         ):  # else a simulated user begins with what it knows
-            groups.setdefault(input_digest(sample, with_order=with_order), []).append(sample)
+            key = digest([input_digest(sample, with_order=with_order), _read_by_code(audit.task, sample)])
+            groups.setdefault(key, []).append(sample)
     return [group for group in groups.values() if len(group) > 1]
+
+
+def _read_by_code(task: Task, sample: Sample) -> Mapping[str, Any]:
+    """Return what code of the task may read to decide what the agent gets: anything in `meta` but the options."""
+    if task.present is None and task.environment is None and task.user is None:
+        return {}
+    read: Mapping[str, Any] = msgspec.to_builtins({**sample.meta, "options": None}, enc_hook=repr)
+    return read
 
 
 def input_digest(sample: Sample, *, with_order: bool = True) -> str:

@@ -65,7 +65,7 @@ def _in_call(call: GoldCall, tool: ToolSchema, *, rejects_unknown: bool) -> Iter
     properties = tool.parameters.get("properties")
     known: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
     required = tool.parameters.get("required")
-    for name in required if isinstance(required, Sequence) and call.is_complete else ():
+    for name in required if isinstance(required, list | tuple) and call.is_complete else ():
         if name not in call.arguments and name not in call.matched:
             yield say("{tool} lacks the required argument {name}", tool=call.name, name=repr(name))
     closed = rejects_unknown or tool.parameters.get("additionalProperties") is False

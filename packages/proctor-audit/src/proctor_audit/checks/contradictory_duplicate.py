@@ -19,7 +19,7 @@ from proctor_audit.wording import fold, is_empty_target, options_of, targets_of,
 @check(group="A8", cls="proved", title=say("Two samples ask the same, and neither's target is accepted for the other."))
 def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
     """Yield pairs of equal inputs whose targets the scorer accepts in neither direction."""
-    for group in equal_inputs(audit.samples, with_order=False):
+    for group in equal_inputs(audit, with_order=False):
         known: dict[str, Sample] = {}
         for sample in group:
             if is_empty_target(sample.target) and not any(turn.reference for turn in sample.turns):

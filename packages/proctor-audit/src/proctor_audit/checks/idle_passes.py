@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from proctor.core.sentence import clip, say
 from proctor_audit.answers import IDLE
-from proctor_audit.audit import Audit, attempt, scored_by_target
+from proctor_audit.audit import NO_TARGET, Audit, attempt, scored_by_target
 from proctor_audit.check import check
 from proctor_audit.expected import expected_calls
 from proctor_audit.findings import AuditFinding
@@ -25,7 +25,7 @@ def idle_passes(audit: Audit) -> Iterator[AuditFinding]:
     """
     for sample in audit.drawn:
         verdicts = audit.score(sample, IDLE)
-        if not verdicts.is_full or not scored_by_target(verdicts):
+        if not verdicts.without(NO_TARGET).is_full or not scored_by_target(verdicts):
             continue
         calls = expected_calls(audit, sample)
         witness = {"attempts": [attempt(sample, IDLE, verdicts)], "expected": list(calls or ())}

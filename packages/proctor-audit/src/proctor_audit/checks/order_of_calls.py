@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
 
+from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
+from proctor.trajectory_matching.expectation import expected_of
+from proctor.trajectory_matching.options import options_of
 from proctor_audit.answers import AuditAnswer
 from proctor_audit.audit import Audit
 from proctor_audit.check import check
@@ -27,12 +30,13 @@ DRAWN = 24
 )
 def order_of_calls(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples declared unordered whose own target fails in another order."""
-    by_scorer = any(scorer.name in ("trajectory:any_order", "adk:any_order") for scorer in audit.scorers)
+    is_any_order = any(scorer.name in ("trajectory:any_order", "adk:any_order") for scorer in audit.scorers)
     for sample in audit.drawn:
         calls = plain_calls(sample)
         listed = structured_target(sample)
         value = calls if calls is not None else listed if isinstance(listed, list) else None
-        if value is None or len(value) < 2 or not (_is_unordered(sample) or (by_scorer and calls is not None)):
+        by_scorer = is_any_order and calls is not None
+        if value is None or len(value) < 2 or not (_is_unordered(sample) or by_scorer) or _has_order(sample):
             continue
         gold = passing(audit, sample, _written(value, is_calls=calls is not None))
         for order in _orders(audit, sample.id, len(value)) if gold is not None else ():
@@ -55,6 +59,19 @@ def _is_unordered(sample: Sample) -> bool:
     declared = sample.meta.get("unordered") is True or sample.meta.get("order") == "any_order"
     return declared or any(
         isinstance(turn.reference, dict) and turn.reference.get("order") == "any_order" for turn in sample.turns
+    )
+
+
+def _has_order(sample: Sample) -> bool:
+    """True if the sample says that some calls come before others, whatever else it or the scorer declares."""
+    references = [turn.reference for turn in sample.turns if turn.reference is not None] or [sample.target]
+    try:
+        options = options_of(sample)
+        expected = [expected_of(reference) for reference in references]
+    except BadInput:  # another form, which has no such rules
+        return False
+    return bool(options.before or options.needs) or any(
+        each.before or each.needs or each.order not in (None, "any_order") for each in expected
     )
 
 

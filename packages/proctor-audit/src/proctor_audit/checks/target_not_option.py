@@ -11,7 +11,7 @@ from proctor_audit.wording import fold, is_empty_target, options_of, targets_of,
 
 @check(group="A4", cls="proved", title=say("The key is none of the options."))
 def target_not_option(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield samples with options of which the target is neither letters nor a text."""
+    """Yield samples with options of which the target is neither letters nor a text; likely where a scorer of the user may read it otherwise."""
     for sample in audit.samples:
         options = options_of(sample)
         if not options or is_empty_target(sample.target):
@@ -27,6 +27,7 @@ def target_not_option(audit: Audit) -> Iterator[AuditFinding]:
                         letters=", ".join(options),
                     ),
                     sample,
+                    cls=None if audit.request is None else "likely",
                     witness={"options": options, "target": sample.target},
                 )
                 break

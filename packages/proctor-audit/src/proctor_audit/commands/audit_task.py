@@ -97,14 +97,21 @@ def command(
 def _add_outcomes(audit: "Audit", runs: str | None, store: str | None) -> None:
     """Give the audit what stored runs answered; without a store there is nothing."""
     from proctor.config import settings, store_url
+    from proctor.core.errors import ProctorError
     from proctor.stores import default_path
     from proctor_audit.outcomes import read_outcomes
 
     url = store_url(store, settings()) or str(default_path())
     if audit.scorers and (runs or "://" in url or Path(url).exists()):
         names = [name.strip() for name in (runs or "").split(",") if name.strip()]
-        found = read_outcomes(audit.task, audit.scorers[0].name, names, store)
-        audit.outcomes, audit.why_no_outcomes = found
+        try:
+            found = read_outcomes(audit.task, audit.scorers[0].name, names, store)
+        except ProctorError as error:
+            if names or store:
+                raise
+            audit.why_no_outcomes = error.sentence  # nobody asked for what the usual store holds
+        else:
+            audit.outcomes, audit.why_no_outcomes = found
 
 
 def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any], paths: tuple[str, ...]) -> "TaskRequest":
