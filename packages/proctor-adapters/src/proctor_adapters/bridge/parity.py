@@ -21,7 +21,7 @@ from proctor.core.trial import Trial, Verdict
 from proctor_adapters.bridge.asked import GuestAsk
 from proctor_adapters.bridge.guests.canned import digest_of, reply_to, text_for
 from proctor_adapters.bridge.host import OWN_LIMITS
-from proctor_adapters.bridge.scoring import COST, SUFFIX, rows_of, scored
+from proctor_adapters.bridge.scoring import COST, SUFFIX, official_name, rows_of, scored
 
 FIRST = 10  # samples that are compared
 MESSAGES = 20  # in a conversation, as canned replies may never end one
@@ -83,9 +83,9 @@ def compare_inspect(name: str, run: Run, asked: Sequence[str], alone: Mapping[st
     ours = {id: _trial(trial, rows.get(id, {})) for id, trial in trials.items()}
     for id in {**theirs, **ours}:
         yield _same(id, ours.get(id, MISSING), theirs.get(id, MISSING), say("scores of a sample"))
-    figures = {one.name.removesuffix(SUFFIX): one.value for one in run.estimates if one.method == "Inspect"}
-    figures.pop(COST, None)
-    official = {f"{one['scorer']}/{one['metric']}": one["value"] for one in alone["totals"]}
+    figures = {one.name: one.value for one in run.estimates if one.method == "Inspect"}
+    figures.pop(f"{COST}{SUFFIX}", None)
+    official = {official_name(figure): figure["value"] for figure in alone["totals"]}
     yield from _figures(figures, official)
 
 

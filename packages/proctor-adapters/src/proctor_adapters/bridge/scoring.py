@@ -53,7 +53,9 @@ def _scorer(name: str, key: str, scales: Scales) -> Scorer:
 
 def _read(raw: Mapping[str, Any], name: str, key: str, shown: str, scales: Scales) -> Score | Unscored:
     value, answer = raw.get("value"), raw.get("answer")
-    details = {"inspect": {field: raw[field] for field in ("value", "metadata", "cpu") if raw.get(field) is not None}}
+    details = {
+        "inspect": {field: raw[field] for field in ("value", "nan", "metadata", "cpu") if raw.get(field) is not None}
+    }
     if key:
         if not isinstance(value, Mapping) or key not in value:
             missing = say("The value of the scorer {name} has no '{key}'.", name=name, key=key)
@@ -135,6 +137,11 @@ def cost(judged: Judged) -> Iterator[Estimate]:
         )
 
 
+def official_name(figure: Mapping[str, Any]) -> str:
+    reducer = figure.get("reducer") or ""
+    return f"{figure['scorer']}/{figure['metric']}{SUFFIX}" + (f" ({reducer})" if reducer not in ("", "mean") else "")
+
+
 def planned_of(estimates: Sequence[Estimate], scored: int) -> int:
     """Return how many trials were planned; at least those that were scored."""
     return max([scored, *(one.planned for one in estimates if not one.slice)])
@@ -155,10 +162,8 @@ def official(found: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any
     """Yield the official figures: `match/accuracy@inspect`, with the reducer where there is more than one attempt."""
     scored = len(rows)
     for one in found:
-        reducer = one.get("reducer") or ""
-        name = f"{one['scorer']}/{one['metric']}{SUFFIX}" + (f" ({reducer})" if reducer not in ("", "mean") else "")
         yield Estimate(
-            name=name,
+            name=official_name(one),
             value=one["value"],
             scored=scored,
             planned=planned,

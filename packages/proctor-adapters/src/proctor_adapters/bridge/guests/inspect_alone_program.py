@@ -91,7 +91,7 @@ def alone(about: dict[str, Any]) -> dict[str, Any]:
         "asked": asked,
         "samples": [_sample(sample) for sample in log.samples or ()],
         "totals": [
-            {"scorer": score.name, "metric": name, "value": _number(metric.value)}
+            {"scorer": score.name, "reducer": score.reducer, "metric": name, "value": _number(metric.value)}
             for score in (log.results.scores if log.results is not None else ())
             for name, metric in score.metrics.items()
         ],

@@ -16,6 +16,7 @@ import math
 import os
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,13 @@ link_caches()  # before anything is imported that reads where caches are
 
 from guest_models import CONNECTIONS, current, line, name_roles, register
 from guest_tasks import described, kind_of, load, plan, samples_of
-from inspect_ai import SampleSource, Task, enqueue_sample, eval_async, task_with
+from inspect_ai import Epochs, SampleSource, Task, enqueue_sample, eval_async, task_with
 from inspect_ai import model as models
 from inspect_ai.dataset import Sample
 from inspect_ai.hooks import Hooks, hooks
 from inspect_ai.log import EvalSample, recompute_metrics
-from inspect_ai.scorer import Score
+from inspect_ai.scorer import Score, metric
+from inspect_ai.util import registry_info
 
 REHEARSED_SECONDS = 20.0
 
@@ -90,15 +92,18 @@ def slim(sample: EvalSample) -> dict[str, Any]:
         set() if sample.messages else {"output"}
     )
     found: dict[str, Any] = sample.model_dump(mode="json", include=kept, fallback=str)
-    for score in (found.get("scores") or {}).values():
+    for name, score in (found.get("scores") or {}).items():
         score.pop("history", None)
+        value = (sample.scores or {})[name].value
+        parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        score["nan"] = [key for key, part in parts if isinstance(part, float) and math.isnan(part)]  # null in JSON
     return found
 
 
 async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sample]) -> Any:
     roles = {name: models.get_model(f"proctor-role/{name}", memoize=False) for name in about["roles"]}
     logs = await eval_async(
-        task_with(task, dataset=source, epochs=1),
+        task_with(task, dataset=source, epochs=Epochs(1, task.epochs_reducer) if task.epochs_reducer else 1),
         model=models.get_model("proctor-agent/agent", memoize=False),
         model_roles=roles,
         sandbox=about.get("sandbox"),
@@ -148,10 +153,42 @@ def metrics_of(log: Any) -> list[dict[str, Any]]:
     ]
 
 
+def score_of(kept: dict[str, Any]) -> Score:
+    """Return a score as its scorer gave it: what was NaN, or a part of the value that was, is NaN again."""
+    score = {"value": math.nan, **kept}
+    for key in score.pop("nan", ()):
+        score["value"][key] = math.nan
+    return Score.model_validate(score)
+
+
+def register_metrics(task: Task) -> None:
+    """Let names of metrics mean those of this task: packages have several of one name, and Inspect finds them by it again."""
+    by_name: dict[str, list[Any]] = {}
+    for scorer in task.scorer or ():
+        groups = registry_info(scorer).metadata.get("metrics") or []
+        for group in groups if isinstance(groups, list) else [groups]:
+            for each in [*chain.from_iterable(group.values())] if isinstance(group, dict) else [group]:
+                by_name.setdefault(registry_info(each).name, []).append(each)
+    for name, metrics in by_name.items():
+        package, _, own = name.rpartition("/")
+        if package not in ("", "inspect_ai") and len(metrics) == 1:
+            create = creating(metrics[0])
+            create.__module__ = package
+            metric(own, **registry_info(metrics[0]).metadata)(create)
+
+
+def creating(given: Any) -> Any:
+    def create(**_: Any) -> Any:
+        return given
+
+    return create
+
+
 async def totals(task: Task, about: dict[str, Any]) -> None:
     class Nothing(SampleSource):
         pass
 
+    register_metrics(task)
     log = await play(task, about, Nothing())
     log.samples = [
         EvalSample(
@@ -160,7 +197,7 @@ async def totals(task: Task, about: dict[str, Any]) -> None:
             input="",
             target="",
             metadata=row["metadata"],
-            scores={name: Score.model_validate({"value": math.nan} | score) for name, score in row["scores"].items()},
+            scores={name: score_of(score) for name, score in row["scores"].items()},
         )
         for row in about["rows"]
     ]

@@ -44,7 +44,7 @@ def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
         "metrics": [
             {"name": metric, "filter": name, "higher_is_better": better.get(metric), "is_mean": _is_mean(of)}
             for name in filters
-            for metric, of in aggregations.items()
+            for metric, of in {**dict.fromkeys(_unlisted(made)), **aggregations}.items()
         ],
         "version": str(getattr(made, "VERSION", 0)),
         "few_shots": made.get_config("num_fewshot") or 0,
@@ -54,8 +54,10 @@ def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 def score(task: str, arguments: dict[str, Any], id: str, replies: list[str]) -> dict[str, dict[str, Any]]:
     """Return what each filter makes of the replies to a document, and what `process_results` says of that."""
-    made = _task(task, json.dumps(arguments))
-    instance = _by_id(task, json.dumps(arguments))[id]
+    return _values(_task(task, json.dumps(arguments)), _by_id(task, json.dumps(arguments))[id], replies)
+
+
+def _values(made: Any, instance: Any, replies: list[str]) -> dict[str, dict[str, Any]]:
     everything, made._instances = made.instances, [instance]
     try:
         instance.resps, instance.filtered_resps = list(replies), {}
@@ -125,6 +127,16 @@ class _Canned(LM):
 
     def loglikelihood_rolling(self, requests: Any) -> Any:
         raise NotImplementedError("canned replies have texts, no likelihoods")
+
+
+def _unlisted(made: Any) -> list[str]:
+    """Return what `process_results` gives besides the metrics of the task: lm-eval takes the mean, and nobody says what is better."""
+    instance = made.instances[0]
+    try:
+        given = _values(made, instance, [""] * (instance.repeats or 1))
+    except Exception:  # noqa: BLE001 - of an empty reply; then only those are known that the task lists
+        return []
+    return [name for values in given.values() for name in values if name not in made.aggregation()]
 
 
 def _stops(settings: dict[str, Any]) -> list[str]:
