@@ -53,7 +53,7 @@ class Copies:
     def close(self) -> None:
         for process in self._by_program.values():
             process.kill()
-            process.wait()
+            process.communicate()
 
 
 class CopiedWorker:
