@@ -65,12 +65,14 @@ class AnswerVerdicts(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         fault: the kind of what kept them from it, such as `worker_hung`.
         ran: True if a scorer ran a call of `PROBE` that the answer held.
+        opened: the files below this folder that a scorer of the user opened.
         calls: those that the environment carried out.
     """
 
     verdicts: tuple[ScorerVerdict, ...] = ()
     fault: str = ""
     ran: bool = False
+    opened: tuple[str, ...] = ()
     calls: tuple[PlayedCall, ...] = ()
 
     @property

@@ -29,6 +29,15 @@ def expected_calls(audit: Audit, sample: Sample) -> Sequence[str] | None:
     return [call.name for call in gold_calls(sample)] or None
 
 
+def expected_arguments(audit: Audit, sample: Sample) -> Sequence[PlayedCall]:
+    """Return the calls that a sample expects as it says them, not played."""
+    said = [PlayedCall(name=call.name, arguments=call.first) for call in gold_calls(sample)]
+    if said or audit.task.oracle is None:
+        return said
+    calls = audit.task.oracle(sample).calls()
+    return [PlayedCall(name=call.name, arguments=call.arguments) for call in calls if isinstance(call.arguments, dict)]
+
+
 def all_played(audit: Audit) -> Sequence[PlayedCall]:
     """Return the calls of all right answers."""
     return [call for _, played in played_golds(audit) for call in played.calls]

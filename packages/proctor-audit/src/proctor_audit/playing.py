@@ -12,7 +12,7 @@ from proctor.core.sentence import clip
 from proctor.core.task import ActsAsExpected, Agent, Environment, Session, Task
 from proctor.engine.acting import Acting, ActingTogether
 
-MOST_RESULT = 2_000  # characters of a result that are kept
+MOST_RESULT = 20_000  # characters of a result that are kept
 
 
 def without_model(task: Task) -> Task:

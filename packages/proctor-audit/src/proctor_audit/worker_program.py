@@ -14,6 +14,7 @@ from proctor.core.sample import Sample
 from proctor_audit.answers import PROBE, AnswerVerdicts, AuditAnswer
 from proctor_audit.cage_faults import NOT_ALLOWED, NotAllowedError, watch_oracle, watch_scorer
 from proctor_audit.declarations import read_declared
+from proctor_audit.opened_files import noting_files
 from proctor_audit.opening import OpenedTask, open_task
 from proctor_audit.request import TaskRequest
 from proctor_audit.scoring import LocalScorer
@@ -37,9 +38,10 @@ def score(request: Mapping[str, Any], folder: str, sample: str, seconds: float, 
     def call() -> AnswerVerdicts:
         return task.scorer.score(task.samples[sample], msgspec.convert(answer, AuditAnswer))
 
-    said = _within(seconds, call)
+    with noting_files() as files:
+        said = _within(seconds, call)
     verdicts = AnswerVerdicts(fault=said) if isinstance(said, str) else said
-    return msgspec.to_builtins(replace(verdicts, ran=bool(_probed)), enc_hook=str)
+    return msgspec.to_builtins(replace(verdicts, ran=bool(_probed), opened=tuple(files)), enc_hook=str)
 
 
 def declare(request: Mapping[str, Any], folder: str, sample: str, seconds: float) -> Any:

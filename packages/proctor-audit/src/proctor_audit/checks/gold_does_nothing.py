@@ -7,9 +7,8 @@ import msgspec
 from proctor.core.sentence import clip, say
 from proctor_audit.answers import ORACLE
 from proctor_audit.audit import Audit, attempt
-from proctor_audit.calls import gold_calls
 from proctor_audit.check import check
-from proctor_audit.expected import all_played, played_golds
+from proctor_audit.expected import all_played, expected_arguments, played_golds
 from proctor_audit.findings import AuditFinding
 from proctor_audit.playing import counters, same_call, writing_tools
 
@@ -22,10 +21,10 @@ def gold_does_nothing(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples with an expected write that changes nothing: proved if played, likely if old and new argument are equal."""
     yield from _played(audit)
     for sample in audit.samples:
-        for call in gold_calls(sample):
-            for old, new in _pairs(list(call.first)):
-                value = call.first[old]
-                if value == call.first[new] and value not in ("", None, [], {}):
+        for call in expected_arguments(audit, sample):
+            for old, new in _pairs(list(call.arguments)):
+                value = call.arguments[old]
+                if value == call.arguments[new] and value not in ("", None, [], {}):
                     yield audit.found(
                         say(
                             "{tool}: {old} and {new} are both {value}",
@@ -36,7 +35,7 @@ def gold_does_nothing(audit: Audit) -> Iterator[AuditFinding]:
                         ),
                         sample,
                         cls="likely",
-                        witness={"call": {"name": call.name, "arguments": dict(call.first)}},
+                        witness={"call": {"name": call.name, "arguments": dict(call.arguments)}},
                     )
 
 
@@ -62,10 +61,16 @@ def _played(audit: Audit) -> Iterator[AuditFinding]:
 
 
 def _pairs(names: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the names of arguments that differ only in a word for old and one for new."""
+    """Yield the names of arguments that differ only in a word for old and one for new.
+
+    >>> [*_pairs(["from_account", "to_account"])], [*_pairs(["item_ids", "new_item_ids", "order_id"])]
+    ([('from_account', 'to_account')], [('item_ids', 'new_item_ids')])
+    """
     split = {name: name.lower().replace("-", "_").split("_") for name in names}
     for name, words in split.items():
         for other, others in split.items():
             changed = [(a, b) for a, b in zip(words, others, strict=False) if a != b]
-            if len(words) == len(others) and len(changed) == 1 and changed[0][0] in OLD and changed[0][1] in NEW:
+            if others == ["new", *words] or (
+                len(words) == len(others) and len(changed) == 1 and changed[0][0] in OLD and changed[0][1] in NEW
+            ):
                 yield name, other

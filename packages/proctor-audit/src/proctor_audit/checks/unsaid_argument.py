@@ -1,0 +1,55 @@
+"""Read what the user of a sample knows, and see which arguments of the expected writes nothing decides."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence, clip, say
+from proctor_audit.audit import Audit
+from proctor_audit.check import check
+from proctor_audit.expected import all_played, played_golds
+from proctor_audit.findings import AuditFinding
+from proctor_audit.playing import PlayedCall, writing_tools
+from proctor_audit.unsaid import Categories, categories, script_of, undecided_choice, unsaid_category, unsaid_number
+
+
+@check(
+    group="A4",
+    cls="look",
+    needs=("samples", "scorer", "environment"),
+    cost="scorer",
+    title=say("An expected write has an argument that neither the user nor an earlier result decides."),
+)
+def unsaid_argument(audit: Audit) -> Iterator[AuditFinding]:
+    """Yield samples whose right answer cannot be known from what is said: another choice would be judged wrong."""
+    writing = writing_tools(all_played(audit))
+    known = categories([played.calls for _, played in played_golds(audit)])
+    for sample, played in played_golds(audit):
+        for number, call in enumerate(played.calls):
+            sentence = _fault(sample, call, played.calls[:number], known) if call.name in writing else None
+            if sentence is not None:
+                yield audit.found(sentence, sample, witness={"call": msgspec.to_builtins(call)})
+                break
+
+
+def _fault(sample: Sample, call: PlayedCall, earlier: Sequence[PlayedCall], known: Categories) -> Sentence | None:
+    script = script_of(sample)
+    if not script.strip():
+        return None
+    results = " ".join(each.result for each in earlier)
+    for name, value in (*unsaid_number(call, script, results), *unsaid_category(call, script, results, known)):
+        return say(
+            "nobody says that {argument} of {tool} is {value}",
+            argument=name,
+            tool=call.name,
+            value=clip(repr(value), 60),
+        )
+    for name, value in undecided_choice(call, script, earlier):
+        return say(
+            "nothing decides that {argument} of {tool} is {value} and none of the others",
+            argument=name,
+            tool=call.name,
+            value=clip(repr(value), 60),
+        )
+    return None
