@@ -32,7 +32,7 @@ FORMER = {"project": "function"}
 
 @click.command(
     help=t(
-        "Write files to start from, and run them. KIND is what to evaluate: function, endpoint, framework, traces, data or benchmark; without it there is one question. Or it is a file to add: ci (tiers and jobs), gate, watch, environment (tools with a state), gaia-set (questions), or plugin (a package with a part of Proctor); the last three need a folder."
+        "Write files to start from, and run them. KIND is what to evaluate: function, endpoint, framework, traces, data or benchmark; without it there is one question. Or it is a file to add: ci (tiers and jobs), gate, watch, check (of tasks, for audits), environment (tools with a state), gaia-set (questions), or plugin (a package with a part of Proctor); the last three need a folder."
     )
 )
 @click.argument("kind", required=False)
@@ -121,4 +121,13 @@ def _write_ci(folder: Path) -> None:
     registry.offered("starters", "ci")(folder, templates.gate_text, at_least=templates.AT_LEAST)
 
 
-KINDS: "dict[str, Callable[[Path], None]]" = {"ci": _write_ci, "gate": _write_gate, "watch": _write_watch}
+def _write_check(folder: Path) -> None:
+    registry.offered("starters", "check")(folder)
+
+
+KINDS: "dict[str, Callable[[Path], None]]" = {
+    "check": _write_check,
+    "ci": _write_ci,
+    "gate": _write_gate,
+    "watch": _write_watch,
+}

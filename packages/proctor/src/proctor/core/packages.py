@@ -45,7 +45,11 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "proctor.agents": ("cli",),
         "proctor.task_files": ("harbor", "swebench"),
     },
-    "audit": {"proctor.commands": ("data.audit", "runs.inspect"), "proctor.parity": ("audit",)},
+    "audit": {
+        "proctor.commands": ("data.audit", "runs.inspect"),
+        "proctor.starters": ("check",),
+        "proctor.parity": ("audit",),
+    },
     "ci": {
         "proctor.names": ("explain_delta", "gate", "plan", "race", "run_tier", "trends"),
         "proctor.readers": ("run", "comparison"),
