@@ -47,7 +47,7 @@ def categories(plays: Sequence[Sequence[PlayedCall]]) -> Categories:
             (call.name, name, value)
             for call in calls
             for name, value in call.arguments.items()
-            if isinstance(value, str) and " " in value
+            if isinstance(value, str) and " " in value and not any(map(str.isdigit, value))  # an address is no kind
         }
     )
     return frozenset(key for key, count in counts.items() if count >= FEWEST)

@@ -9,9 +9,13 @@ from proctor.core.sentence import Sentence, clip, say
 from proctor_audit.audit import Audit
 from proctor_audit.check import check
 from proctor_audit.expected import all_played, played_golds
-from proctor_audit.findings import AuditFinding
+from proctor_audit.findings import AuditFinding, FindingPrecision
 from proctor_audit.playing import PlayedCall, writing_tools
 from proctor_audit.unsaid import Categories, categories, script_of, undecided_choice, unsaid_category, unsaid_number
+
+MEASURED = FindingPrecision(  # right: the verified edition changed the task
+    value=13 / 26, low=0.32, high=0.68, count=26, measured_on="airline and retail of tau2-bench 37199f3"
+)
 
 
 @check(
@@ -29,7 +33,8 @@ def unsaid_argument(audit: Audit) -> Iterator[AuditFinding]:
         for number, call in enumerate(played.calls):
             sentence = _fault(sample, call, played.calls[:number], known) if call.name in writing else None
             if sentence is not None:
-                yield audit.found(sentence, sample, witness={"call": msgspec.to_builtins(call)})
+                finding = audit.found(sentence, sample, witness={"call": msgspec.to_builtins(call)})
+                yield msgspec.structs.replace(finding, precision=MEASURED)
                 break
 
 
