@@ -92,7 +92,7 @@ def test_what_is_played_is_found_and_the_rest_is_not() -> None:
     assert [(finding["id"], finding["class"]) for finding in report["findings"]] == [
         ("gold-does-nothing:nothing", "proved"),
         ("idle-passes:only-look", "proved"),
-        ("gold-call-fails:gone", "likely"),
+        ("gold-call-fails:gone", "look"),
     ]
     [floor] = report["floor"]
     assert (floor["agent"], floor["count"], floor["value"]) == ("idle", 7, pytest.approx(2 / 7))

@@ -9,14 +9,18 @@ from proctor_audit.answers import ORACLE
 from proctor_audit.audit import Audit, attempt
 from proctor_audit.check import check
 from proctor_audit.expected import played_golds
-from proctor_audit.findings import AuditFinding
+from proctor_audit.findings import AuditFinding, FindingPrecision
 from proctor_audit.inspector.tool_failures import HEAD, OUTSIDE
 from proctor_audit.playing import same_call
+
+MEASURED = FindingPrecision(  # right: the verified edition changed the task; some refusals are meant to be met
+    value=9 / 18, low=0.29, high=0.71, count=18, measured_on="airline and retail of tau2-bench 37199f3"
+)
 
 
 @check(
     group="A4",
-    cls="likely",
+    cls="look",
     needs=("samples", "scorer", "environment"),
     cost="scorer",
     title=say("The environment refuses an expected call."),
@@ -28,9 +32,10 @@ def gold_call_fails(audit: Audit) -> Iterator[AuditFinding]:
         for call in played.calls:
             is_fault = OUTSIDE.search(call.result[:HEAD]) is not None
             if call.is_error and not is_fault and not any(same_call(call, other) for other in done):
-                yield audit.found(
+                finding = audit.found(
                     say("{tool} is refused: {result}", tool=call.name, result=clip(call.result, 80)),
                     sample,
                     witness={"call": msgspec.to_builtins(call), "attempts": [attempt(sample, ORACLE, played)]},
                 )
+                yield msgspec.structs.replace(finding, precision=MEASURED)
                 break

@@ -40,14 +40,14 @@ def gold_does_nothing(audit: Audit) -> Iterator[AuditFinding]:
 
 
 def _played(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield samples with a call that changes no state, by a tool that does so in other calls; a call repeated is a retry."""
+    """Yield samples with a call that changes no state, by a tool that does so in other calls; a call made twice is a retry."""
     if not audit.scorers:
         return
     everything = all_played(audit)
     writing, counting = writing_tools(everything), counters(everything)
     for sample, played in played_golds(audit):
         for number, call in enumerate(played.calls):
-            is_retry = any(same_call(call, earlier) for earlier in played.calls[:number])
+            is_retry = any(same_call(call, other) for other in (*played.calls[:number], *played.calls[number + 1 :]))
             if call.name in writing and not call.is_error and not is_retry and not set(call.changed) - counting:
                 yield audit.found(
                     say(

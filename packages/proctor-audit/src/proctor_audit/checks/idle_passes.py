@@ -19,7 +19,7 @@ from proctor_audit.wording import expects_abstention, is_empty_target
     title=say("An agent that makes no call earns full points, though the sample expects calls."),
 )
 def idle_passes(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield samples that an agent passes by a few words; likely where the sample does not say which calls are right.
+    """Yield samples that an agent passes by a few words; something to look at where the sample does not say which calls are right.
 
     A sample whose right answer makes no call is no finding: it counts in the floor.
     """
@@ -35,4 +35,4 @@ def idle_passes(audit: Audit) -> Iterator[AuditFinding]:
             yield audit.found(sentence, sample, witness=witness)
         elif calls is None and not is_empty_target(sample.target) and not expects_abstention(sample):
             sentence = say("nothing is done, and it earns full points")
-            yield audit.found(sentence, sample, cls="likely", witness=witness)
+            yield audit.found(sentence, sample, cls="look", witness=witness)
