@@ -63,7 +63,7 @@ bench: $(VENV)/.dev-stamp
 	$(PY) -m bench
 
 golden: $(VENV)/.dev-stamp
-	$(PY) -m pytest tests/golden tests/docs/test_api_reference.py tests/docs/test_commands_page.py --rewrite-golden
+	$(PY) -m pytest tests/golden tests/docs/test_api_reference.py tests/docs/test_commands_page.py tests/docs/test_findings_page.py --rewrite-golden
 
 # Needs uv (`pip install uv`) and the network; run it after changing the dependencies in pyproject.toml.
 lock:
