@@ -458,7 +458,7 @@ def _notes(runs: Sequence[Run]) -> list[Sentence]:
     if len(runs) > 1 and not given and (known := find_adjusting(runs[0].record, runs[0].store)):
         adjusted = [
             say(
-                "Differences are adjusted by what {count} stored runs earned on the samples, where that narrows them; proctor compare shows them by themselves too.",
+                "Differences are adjusted by what complete stored runs ({count}) earned on the samples, where that narrows them; proctor compare shows them by themselves too.",
                 count=len(known),
             )
         ]

@@ -20,7 +20,9 @@ def _width(difference: Difference) -> float | None:
 
 
 def _note(before: Difference, times: float, runs: int) -> Sentence:
-    value, low, high = (f"{100 * (one or 0.0):+.1f}" for one in (before.value, before.low, before.high))
+    value, low, high = (
+        f"{100 * (one or 0.0):+.1f}".replace("-", "−") for one in (before.value, before.low, before.high)
+    )
     if runs == 1:
         return say(
             "A stored run knows these samples: the difference is as good as that of {times} times as many; by themselves they differ by {value} [{low}, {high}].",
