@@ -86,7 +86,10 @@ def import_log(
     """
     path, opened = Path(path), at(store)
     resolve.scorers(scorers)  # a mistake is found before anything is written
-    runs = [replace(one, task=how.task or one.task, agent=how.agent or one.agent) for one in read(path, format, how)]
+    runs = [
+        replace(foreign_run, task=how.task or foreign_run.task, agent=how.agent or foreign_run.agent)
+        for foreign_run in read(path, format, how)
+    ]
     content = _digest(path)
     names = _names(runs, run_id, content)
     for name in names:
@@ -101,7 +104,11 @@ def import_log(
 def unused(found: Sequence[Imported], how: LogReading) -> list[Sentence]:
     """Return a sentence for each score and key that `how` names and the log does not have."""
     sentences = []
-    scores = list(dict.fromkeys(original_name(name, one.format) for one in found for name in one.of_log))
+    scores = list(
+        dict.fromkeys(
+            original_name(name, imported_run.format) for imported_run in found for name in imported_run.of_log
+        )
+    )
     for name in how.scales:
         if name not in scores:
             meant = did_you_mean(near(name, scores))
@@ -114,12 +121,15 @@ def unused(found: Sequence[Imported], how: LogReading) -> list[Sentence]:
                 )
             )
     slices = [
-        key for one in found for name in one.run.record.scorers for key in one.run.store.tallies(one.run.id, name)
+        key
+        for imported_run in found
+        for name in imported_run.run.record.scorers
+        for key in imported_run.run.store.tallies(imported_run.run.id, name)
     ]
     return sentences + [
         say("No sample of the log that was scored has '{key}' in its metadata (--tag).", key=key)
         for key in (how.tags if slices else ())
-        if not any(one.startswith(f"{key}=") for one in slices)
+        if not any(text.startswith(f"{key}=") for text in slices)
     ]
 
 

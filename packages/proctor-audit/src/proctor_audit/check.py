@@ -83,7 +83,10 @@ def find_checks(package: str, chosen: Sequence[str] = (), skipped: Sequence[str]
         BadInput: there is no such check.
     """
     by_path = {name: _declared(registry.load_object(name, "check"), name) for name in chosen if registry.is_path(name)}
-    known = {found.name: found for found in (*_in_package(package), *_installed(package), *by_path.values())}
+    known = {
+        audit_check.name: audit_check
+        for audit_check in (*_in_package(package), *_installed(package), *by_path.values())
+    }
     for name in (*chosen, *skipped):
         if name not in by_path and name not in known and name not in {each.group for each in known.values()}:
             raise registry.unknown("check", name, [*known, *sorted({each.group for each in known.values()})])
@@ -103,9 +106,9 @@ def _in_package(package: str) -> Iterator[AuditCheck]:
 
 def _declared_in(values: Iterable[object], module: str) -> Iterator[AuditCheck]:
     for value in values:
-        found = _CHECKS.get(value) if isinstance(value, FunctionType) else None
-        if found is not None and found.find.__module__ == module:
-            yield found
+        audit_check = _CHECKS.get(value) if isinstance(value, FunctionType) else None
+        if audit_check is not None and audit_check.find.__module__ == module:
+            yield audit_check
 
 
 def _installed(package: str) -> Iterator[AuditCheck]:
@@ -116,9 +119,9 @@ def _installed(package: str) -> Iterator[AuditCheck]:
 
 
 def _declared(value: object, name: str) -> AuditCheck:
-    found = _CHECKS.get(value) if isinstance(value, FunctionType) else None
-    if found is None:
+    audit_check = _CHECKS.get(value) if isinstance(value, FunctionType) else None
+    if audit_check is None:
         raise BadInput(
             "'{name}' is no check: expected a function with the decorator proctor_audit.check.check.", name=name
         )
-    return found
+    return audit_check

@@ -80,8 +80,8 @@ def family_of(system: str) -> str:
 def rank_by_consensus(items: Sequence[ItemVotes], families: Mapping[str, str]) -> list[ItemConsensus]:
     """Return the items by falling weight, then by how few give the key; only systems near the best accuracy vote."""
     able = able_systems(items)
-    found = [_consensus(item, able, families) for item in items]
-    return sorted(found, key=lambda each: (-each.weight, each.for_key, each.id))
+    consensuses = [_consensus(item, able, families) for item in items]
+    return sorted(consensuses, key=lambda each: (-each.weight, each.for_key, each.id))
 
 
 def able_systems(items: Sequence[ItemVotes]) -> frozenset[str]:

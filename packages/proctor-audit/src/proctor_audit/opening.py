@@ -117,12 +117,12 @@ def _locations(request: TaskRequest, task: Task) -> Mapping[str, FindingLocation
     }
     reading = msgspec.convert({**given}, FileReading, strict=False)
     columns = task.provenance.get("columns", {})
-    found: dict[str, FindingLocation] = {}
+    locations: dict[str, FindingLocation] = {}
     with_id = columns.get("id") if isinstance(columns, Mapping) else None
     for row in rows(Path(request.task).expanduser(), msgspec.structs.replace(reading, refuse=lambda _: None)):
         id = f"row-{row.number}" if with_id is None else str(row.cell(with_id)).strip()
-        found.setdefault(id, location_of(row.where))
-    return found
+        locations.setdefault(id, location_of(row.where))
+    return locations
 
 
 def location_of(where: Sentence) -> FindingLocation:
@@ -139,5 +139,5 @@ def _unreadable(error: BadInput, known: Mapping[str, FindingLocation]) -> Unread
     where = error.sentence.values.get("where")
     location = location_of(where if isinstance(where, Sentence) else error.sentence)
     line = "" if location.line is None else f"-{location.line}"
-    id = next((id for id, place in known.items() if place == location and line), f"row{line}")
+    id = next((id for id, finding_location in known.items() if finding_location == location and line), f"row{line}")
     return Unreadable(id=id, reason=error.sentence, where=location)

@@ -31,7 +31,7 @@ def rank_golds(lines: Lines) -> list[ItemConsensus]:
             id=line["id"],
             answers={
                 **dict.fromkeys(line["passed"], "gold"),
-                **{model: found[0] for model, found in line["failed"].items()},
+                **{model: value[0] for model, value in line["failed"].items()},
             },
             right=frozenset(line["passed"]),
         )
@@ -60,13 +60,17 @@ def check_keys(lines: Lines) -> Iterator[Checked]:
     for line in lines:
         if line["error_type"] == "wrong_groundtruth":
             yield Checked(id=line["id"], agrees=line["id"] in first, group="wrong keys among the first 100")
-    for found in bins_of(ranked, {id: line["flawed"] for id, line in by_id.items()})[:-1]:
-        stated = precision_of(found.low, "choice")
-        share = found.flawed / max(1, found.count)
-        holds = stated is not None and (not found.count or stated.low <= share <= stated.high)
+    for precision_bin in bins_of(ranked, {id: line["flawed"] for id, line in by_id.items()})[:-1]:
+        stated = precision_of(precision_bin.low, "choice")
+        share = precision_bin.flawed / max(1, precision_bin.count)
+        holds = stated is not None and (not precision_bin.count or stated.low <= share <= stated.high)
         shown = "-" if stated is None else f"{stated.low:.2f}–{stated.high:.2f}"
         yield Checked(
-            id=f"from {found.low}", agrees=holds, official=f"{share:.2f}", ours=shown, group="stated precision holds"
+            id=f"from {precision_bin.low}",
+            agrees=holds,
+            official=f"{share:.2f}",
+            ours=shown,
+            group="stated precision holds",
         )
 
 
@@ -75,10 +79,10 @@ def check_golds(lines: Lines) -> Iterator[Checked]:
     for year in ("gold_2024", "gold_2026"):
         for line in lines:
             if line[year] is not None:
-                found = next(contradictions(sample_of_line(line, line[year]), rejects_unknown=True), None)
-                if found is not None:
+                contradiction = next(contradictions(sample_of_line(line, line[year]), rejects_unknown=True), None)
+                if contradiction is not None:
                     group = f"{year}: proved against its schema"
-                    yield Checked(id=line["id"], agrees=True, ours=str(found.sentence), group=group)
+                    yield Checked(id=line["id"], agrees=True, ours=str(contradiction.sentence), group=group)
     known = [line for line in lines if line["gold_changed"] is not None]
     first = {each.id for each in rank_golds(known)[:40]}
     for line in known:

@@ -87,8 +87,8 @@ def _finish(scoring: Any) -> Sequence[Verdict]:
     try:
         scoring.send(None)
     except StopIteration as stop:
-        found: Sequence[Verdict] = stop.value
-        return found
+        verdicts: Sequence[Verdict] = stop.value
+        return verdicts
     scoring.close()
     raise RuntimeError("a scorer that is not async waited for something")
 

@@ -26,8 +26,8 @@ def unearned(audit: Audit, texts: Callable[[Sample], Sequence[str]]) -> Iterator
         if (forms := [*texts(sample)])
     ]
     passing: set[int] = set()
-    for place, (sample, forms) in enumerate(asked):
-        tried = range(len(forms)) if place < ALL_FORMS else [place % len(forms)]
+    for index, (sample, forms) in enumerate(asked):
+        tried = range(len(forms)) if index < ALL_FORMS else [index % len(forms)]
         passing.update(
             form for form in tried if form not in passing and _passes(audit, sample, forms[form]) is not None
         )
@@ -74,8 +74,8 @@ def always(text: str) -> Callable[[Sample], str]:
 def share_passed(audit: Audit, samples: Sequence[Sample], answer: Callable[[Sample], str]) -> list[dict[str, Any]]:
     """Return the attempts that passed, one answer to each sample; none for an answer that passes few of the first ones."""
     passed: list[dict[str, Any]] = []
-    for place, sample in enumerate(samples):
-        if place == PROBED and len(passed) < LEAST_SHARE * PROBED:
+    for index, sample in enumerate(samples):
+        if index == PROBED and len(passed) < LEAST_SHARE * PROBED:
             return []
         said = AuditAnswer(text=answer(sample))
         verdicts = audit.score(sample, said)

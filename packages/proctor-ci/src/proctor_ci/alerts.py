@@ -178,11 +178,11 @@ def _changes(
 def _like(run: Run) -> list[RunRecord]:
     """Return the newest runs that measure the same as this one, the oldest first; what only repeats others is none."""
     same = [
-        one
-        for one in run.store.runs()
-        if (one.task, one.agent, one.tier) == (run.record.task, run.record.agent, run.record.tier)
-        and one.state not in ("running", "copying", "stopped")
-        and not one.taken_over
+        record
+        for record in run.store.runs()
+        if (record.task, record.agent, record.tier) == (run.record.task, run.record.agent, run.record.tier)
+        and record.state not in ("running", "copying", "stopped")
+        and not record.taken_over
     ]
     return sorted(same, key=lambda one: one.created)[-NEWEST:]
 

@@ -58,7 +58,7 @@ def bound_ratio(
     heaviest = max(step.under for step in sizes)
     bottom = None if most_before is None else AmountStep(0.0, heaviest * most_before)
     top = None if most_now is None else AmountStep(heaviest * most_now, 0.0)
-    mosts = [one for one in (most_before, most_now) if one is not None]
+    mosts = [value for value in (most_before, most_now) if value is not None]
     return _bounded(steps, bottom, top, len(pairs), max(mosts) if len(mosts) == 2 else None, limit)
 
 
@@ -111,9 +111,9 @@ def bound_quantiles(pairs: Sequence[tuple[Values, Values]], share: float) -> Cal
     """Bound the ratio of two quantiles over pairs (before, now); missing trials lie where they speak against the bound."""
     clusters: dict[str, _Cluster] = {}
     for before, now in pairs:
-        one = clusters.setdefault(now.cluster, _Cluster())
-        one.before += [*before.values, *[None] * (before.planned - len(before.values))]
-        one.now += [*now.values, *[None] * (now.planned - len(now.values))]
+        cluster = clusters.setdefault(now.cluster, _Cluster())
+        cluster.before += [*before.values, *[None] * (before.planned - len(before.values))]
+        cluster.now += [*now.values, *[None] * (now.planned - len(now.values))]
     sides = [_effective([pair[at] for pair in pairs], share) for at in (0, 1)]
 
     @cache
@@ -162,19 +162,19 @@ def _draw_ratios(clusters: Sequence[_Cluster], share: float, missing_before: flo
     )
     source = random.Random(0)  # noqa: S311 - a bound must be the same again
     count = len(clusters)
-    found = []
+    values = []
     for _ in range(max(min(_DRAWS, _DRAWN // count), _FEWEST_DRAWS)):
         times = [0] * count
         for at in source.choices(range(count), k=count):
             times[at] += 1
         over = _drawn_quantile(now, times, now_sizes, share)
         under = _drawn_quantile(before, times, before_sizes, share)
-        found.append(over / under if 0 < under < math.inf else 0.0 if under else math.inf)
-    return sorted(found)
+        values.append(over / under if 0 < under < math.inf else 0.0 if under else math.inf)
+    return sorted(values)
 
 
 def _descending(values: Iterable[Sequence[float | None]], missing: float) -> list[tuple[float, int]]:
-    known = ((missing if one is None else one, at) for at, each in enumerate(values) for one in each)
+    known = ((missing if value is None else value, at) for at, each in enumerate(values) for value in each)
     return sorted(known, reverse=True)
 
 
@@ -183,13 +183,13 @@ def _drawn_quantile(
 ) -> float:
     """Return the quantile at (count + 1) · share, interpolated: that of fewer than 100 trials is too low at count · share."""
     total = sum(map(mul, times, sizes))
-    place = min(max(share * (total + 1), 1), total)
-    rank = math.floor(place)
+    entry = min(max(share * (total + 1), 1), total)
+    rank = math.floor(entry)
     above, upper = 0, math.nan
     for value, cluster in descending:
         above += times[cluster]
         if math.isnan(upper) and above > total - min(rank + 1, total):
             upper = value
         if above > total - rank:
-            return value if place == rank or upper == value else value + (place - rank) * (upper - value)
+            return value if entry == rank or upper == value else value + (entry - rank) * (upper - value)
     return descending[-1][0]

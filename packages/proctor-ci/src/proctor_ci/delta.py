@@ -189,7 +189,7 @@ class _ReadRuns(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def metric(self) -> str:
-        return "accuracy" if all(one.is_whole for each in self.answers for one in each.values()) else "score"
+        return "accuracy" if all(answers.is_whole for each in self.answers for answers in each.values()) else "score"
 
 
 def _read_runs(runs: tuple[Run, Run], scorer: str, by: str | None) -> _ReadRuns:
@@ -248,8 +248,13 @@ def _split(members: Sequence[tuple[str, Member]], *, looked_at: bool) -> Split:
 
 def _compare_the_same(both: Sequence[Shared], *, looked_at: bool) -> Difference:
     """Return the difference over the samples that both runs scored, with the interval that `compare` has for it."""
-    pairs = [PairedSample(cluster=one.cluster, first=one.second, second=one.first, weight=one.weight) for one in both]
-    return compare(pairs, single=all(one.single for one in both), looked_at=looked_at)
+    pairs = [
+        PairedSample(
+            cluster=shared_part.cluster, first=shared_part.second, second=shared_part.first, weight=shared_part.weight
+        )
+        for shared_part in both
+    ]
+    return compare(pairs, single=all(shared_part.single for shared_part in both), looked_at=looked_at)
 
 
 def _parts(
@@ -272,9 +277,9 @@ def _of_the_same(both: Sequence[Shared], same: Difference) -> Iterator[DeltaPart
         yield _moved("agent", name, both, same, partial(_of_class, names=frozenset([name])))
     if rest := frozenset(cost) - {*chosen}:
         yield _moved("agent", OTHERS, both, same, partial(_of_class, names=rest))
-    if any(one.by_scorer for one in both):
+    if any(shared_part.by_scorer for shared_part in both):
         yield _moved("scorer", "", both, same, lambda one: one.by_scorer or _NOTHING)
-    if any(one.costs is None for one in both):
+    if any(shared_part.costs is None for shared_part in both):
         yield _moved("unknown", "", both, same, lambda one: _NOTHING if one.costs else (1 - one.first, 1 - one.second))
 
 
@@ -290,21 +295,23 @@ def _of_agent(one: Shared) -> tuple[float, float]:
 
 def _moved(cause: Cause, name: str, both: Sequence[Shared], same: Difference, losses: Losses) -> DeltaPart:
     """Return the part of the samples of both runs in which `losses` changed; one that is all of `same` has its interval."""
-    each = [losses(one) for one in both]
+    each = [losses(shared_part) for shared_part in both]
     pairs = [
-        PairedSample(cluster=one.cluster, first=1 - after, second=1 - before, weight=one.weight)
-        for one, (before, after) in zip(both, each, strict=True)
+        PairedSample(cluster=shared_part.cluster, first=1 - after, second=1 - before, weight=shared_part.weight)
+        for shared_part, (before, after) in zip(both, each, strict=True)
     ]
-    found = moved(pairs, single=all(one.single for one in both))
+    found = moved(pairs, single=all(shared_part.single for shared_part in both))
     is_all = all(
-        abs(pair.difference - (one.second - one.first)) <= _LEAST for pair, one in zip(pairs, both, strict=True)
+        abs(pair.difference - (shared_part.second - shared_part.first)) <= _LEAST
+        for pair, shared_part in zip(pairs, both, strict=True)
     )
     bounds: Interval | Difference | None = same if is_all else None if same.method == ANYTIME else found.bounds(0.025)
     changes = [
-        (one, one.weight * (before - after) / len(both)) for one, (before, after) in zip(both, each, strict=True)
+        (shared_part, shared_part.weight * (before - after) / len(both))
+        for shared_part, (before, after) in zip(both, each, strict=True)
     ]
-    changes = [(one, change) for one, change in changes if abs(change) > _LEAST / len(both)]
-    same_way = [(one, change) for one, change in changes if change * found.value > 0 or not found.value]
+    changes = [(shared_part, change) for shared_part, change in changes if abs(change) > _LEAST / len(both)]
+    same_way = [(shared_part, change) for shared_part, change in changes if change * found.value > 0 or not found.value]
     return DeltaPart(
         cause=cause,
         name=name,
@@ -312,11 +319,11 @@ def _moved(cause: Cause, name: str, both: Sequence[Shared], same: Difference, lo
         low=None if bounds is None else bounds.low,
         high=None if bounds is None else bounds.high,
         samples=len(changes),
-        before=sum(one.weight * cost for one, (cost, _) in zip(both, each, strict=True)) / len(both),
-        after=sum(one.weight * cost for one, (_, cost) in zip(both, each, strict=True)) / len(both),
+        before=sum(shared_part.weight * cost for shared_part, (cost, _) in zip(both, each, strict=True)) / len(both),
+        after=sum(shared_part.weight * cost for shared_part, (_, cost) in zip(both, each, strict=True)) / len(both),
         examples=tuple(
-            DeltaExample(sample=one.id, first=one.first, second=one.second)
-            for one, _ in sorted(same_way, key=lambda pair: -abs(pair[1]))[:EXAMPLES]
+            DeltaExample(sample=shared_part.id, first=shared_part.first, second=shared_part.second)
+            for shared_part, _ in sorted(same_way, key=lambda pair: -abs(pair[1]))[:EXAMPLES]
         ),
     )
 
@@ -333,12 +340,12 @@ def _cause_of(key: Key) -> Cause:
 
 def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequence[Shared]) -> Iterator[DeltaPart]:
     """Yield the parts of samples that only one run scored, and of the shares of slices."""
-    in_both = Counter(one.slice for one in both)
+    in_both = Counter(shared_part.slice for shared_part in both)
     for piece in split.parts:
         key = piece.key
         if key.kind == "same":
             continue
-        of_piece = [(id, one) for id, one in members if one.cell[0] == key.side and one.why == key.name]
+        of_piece = [(id, member) for id, member in members if member.cell[0] == key.side and member.why == key.name]
         shown = of_piece[:EXAMPLES] if key.kind != "shares" else []
         low, high = _ends(piece)
         yield DeltaPart(
@@ -352,10 +359,10 @@ def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequen
             examples=tuple(
                 DeltaExample(
                     sample=id,
-                    first=one.first if one.first_weight else None,
-                    second=one.second if one.second_weight else None,
+                    first=member.first if member.first_weight else None,
+                    second=member.second if member.second_weight else None,
                 )
-                for id, one in shown
+                for id, member in shown
             ),
         )
 
@@ -388,7 +395,7 @@ def _causes(parts: Sequence[DeltaPart], both: Sequence[Shared], same: Difference
 
 def _by_slice(both: Sequence[Shared], same: Difference) -> Iterator[DeltaPart]:
     """Yield what the agent did in each slice, in points of the whole."""
-    for name in dict.fromkeys(one.slice for one in both):
+    for name in dict.fromkeys(shared_part.slice for shared_part in both):
         yield _moved("agent", name, both, same, partial(_of_slice, name=name))
 
 

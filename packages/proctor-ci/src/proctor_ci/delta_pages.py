@@ -75,12 +75,18 @@ def sections(delta: Delta, words: ReportWords, runs: tuple[Run, Run] | None = No
         yield SectionBlock(t("The agent, by class of error"), [_classes(agent, points, words)])
     if len(delta.slices) > 1:
         by_size = sorted(delta.slices, key=lambda one: -abs(one.value))[:MOST_SLICES]
-        rows = [[one_line(one.name) or "–", _points(one), words.count(one.samples)] for one in by_size]
+        rows = [
+            [one_line(delta_part.name) or "–", _points(delta_part), words.count(delta_part.samples)]
+            for delta_part in by_size
+        ]
         columns = [delta.by, points, t("Samples that moved")]
         yield SectionBlock(t("The agent, by {tag}", tag=delta.by), [TableBlock(columns, rows, right=(1, 2))])
     others = [part for part in delta.parts if part.cause not in ("agent", "scorer", "unknown")]
     if others:
-        rows = [[_other(one, delta, words), _points(one), words.count(one.samples), _ids(one)] for one in others]
+        rows = [
+            [_other(delta_part, delta, words), _points(delta_part), words.count(delta_part.samples), _ids(delta_part)]
+            for delta_part in others
+        ]
         columns = [t("Part"), points, t("Samples"), t("For example")]
         yield SectionBlock(t("Samples and their shares"), [TableBlock(columns, rows, right=(1, 2))])
     if runs is not None and (shown := [*_examples(delta, runs, words)]):
@@ -176,12 +182,16 @@ def _examples(delta: Delta, runs: tuple[Run, Run], words: ReportWords) -> Iterat
     parts = [part for part in delta.parts if part.cause in ("agent", "scorer", "unknown") and part.value]
     listed = [(part, at) for at in range(max((len(part.examples) for part in parts), default=0)) for part in parts]
     seen: set[str] = set()
-    for one, at in listed:
-        if len(seen) >= SHOWN or at >= len(one.examples) or one.examples[at].sample in seen:
+    for delta_part, at in listed:
+        if len(seen) >= SHOWN or at >= len(delta_part.examples) or delta_part.examples[at].sample in seen:
             continue
-        example = one.examples[at]
+        example = delta_part.examples[at]
         seen.add(example.sample)
-        name = words.error(one.name) if one.cause == "agent" and one.name != OTHERS else words.t(NAMES[one.cause])
+        name = (
+            words.error(delta_part.name)
+            if delta_part.cause == "agent" and delta_part.name != OTHERS
+            else words.t(NAMES[delta_part.cause])
+        )
         values = (example.first, example.second)
         answers = [_answer(run, example.sample, value, words) for run, value in zip(runs, values, strict=True)]
         yield [one_line(example.sample), name, *answers]

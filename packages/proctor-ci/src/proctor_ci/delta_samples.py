@@ -137,6 +137,7 @@ def _average(each: Sequence[Costs]) -> Costs:
 def mean_of(members: Sequence[tuple[str, Member]], side: Side) -> float:
     """Return the number of one run, as the weights of its samples make it."""
     weighed = [
-        (one.first_weight, one.first) if side == "first" else (one.second_weight, one.second) for _, one in members
+        (member.first_weight, member.first) if side == "first" else (member.second_weight, member.second)
+        for _, member in members
     ]
     return sum(weight * value for weight, value in weighed) / sum(weight for weight, _ in weighed)

@@ -87,10 +87,10 @@ class RuleEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
     def bounds(self, error: float) -> Interval | None:
         """Return both bounds, moved by what is missing."""
-        found = self.sampled(error)
-        if found is None:
+        interval = self.sampled(error)
+        if interval is None:
             return None
-        return Interval(low=found.low - self.below, high=found.high + self.above)
+        return Interval(low=interval.low - self.below, high=interval.high + self.above)
 
 
 def gather(rule: PolicyRule, run: Run, against: Run | None, policy: GatePolicy) -> Iterator[RuleEvidence]:
@@ -111,12 +111,12 @@ def gather(rule: PolicyRule, run: Run, against: Run | None, policy: GatePolicy) 
 
 
 def _slices(rule: PolicyRule, run: Run) -> Sequence[str]:
-    known = sorted({one.slice for one in run.estimates if one.slice})
+    known = sorted({figure.slice for figure in run.estimates if figure.slice})
     if rule.each:
-        found = [name for name in known if name.startswith(f"{rule.each}=")]
-        if not found:
+        texts = [name for name in known if name.startswith(f"{rule.each}=")]
+        if not texts:
             raise registry.unknown("tag", rule.each, sorted({name.partition("=")[0] for name in known}), paths=False)
-        return found
+        return texts
     if rule.slice and rule.slice not in known:
         raise registry.unknown("slice", rule.slice, known, paths=False)
     return [rule.slice]
@@ -124,16 +124,20 @@ def _slices(rule: PolicyRule, run: Run) -> Sequence[str]:
 
 def _one(rule: PolicyRule, slice_: str, run: Run, against: Run | None) -> RuleEvidence:
     """Return the evidence in one slice; of a run that was looked at while it went on, only means of scorers have bounds that allow for it."""
-    found = _measure(rule, slice_, run, against)
-    if (value := found.value) is not None and rule.by == "value" and run.record.spec.until is None:
+    evidence = _measure(rule, slice_, run, against)
+    if (value := evidence.value) is not None and rule.by == "value" and run.record.spec.until is None:
         return msgspec.structs.replace(
-            found, sampled=lambda _: Interval(low=value, high=value), split=None, why_not=None
+            evidence, sampled=lambda _: Interval(low=value, high=value), split=None, why_not=None
         )
     runs = [run, against] if rule.compares and against is not None else [run]
-    if found.why_not is None and not found.holds_anytime and any(one.record.spec.until is not None for one in runs):
+    if (
+        evidence.why_not is None
+        and not evidence.holds_anytime
+        and any(stored_run.record.spec.until is not None for stored_run in runs)
+    ):
         why_not = say("the run was looked at while it went on, and no bound of this number allows for that")
-        return msgspec.structs.replace(found, why_not=why_not)
-    return found
+        return msgspec.structs.replace(evidence, why_not=why_not)
+    return evidence
 
 
 def _measure(rule: PolicyRule, slice_: str, run: Run, against: Run | None) -> RuleEvidence:
@@ -153,37 +157,37 @@ def _measure(rule: PolicyRule, slice_: str, run: Run, against: Run | None) -> Ru
         return _changed_share(rule, slice_, run, against)
     if rule.metric == FAILED:
         cases = [
-            Case(cluster=one.cluster, values=tuple(one.values), planned=one.planned)
-            for one in measured(run, FAILED, slice_).values()
+            Case(cluster=values.cluster, values=tuple(values.values), planned=values.planned)
+            for values in measured(run, FAILED, slice_).values()
         ]
         return _threshold(rule, slice_, estimate(FAILED, tally(cases)), rule.bound, run)
     return _of_metric(rule, slice_, run)
 
 
 def _of_metric(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
-    names = [*dict.fromkeys([*run.record.scorers, *(one.name for one in run.estimates), FAILED, *AMOUNTS])]
+    names = [*dict.fromkeys([*run.record.scorers, *(figure.name for figure in run.estimates), FAILED, *AMOUNTS])]
     if rule.metric not in names and scorer_meant(rule.metric, run.record) is None:
         raise registry.unknown("metric", rule.metric, names, paths=False)
-    one = find_estimate(run, f"{rule.metric}[{slice_}]" if slice_ else rule.metric)
-    held_to(rule.metric, one, rule.bound, is_least=rule.kind == "at_least")
-    if one.method == ANYTIME:
-        scorer = one.name.rpartition(".")[0] or run.record.scorers[0]
+    figure = find_estimate(run, f"{rule.metric}[{slice_}]" if slice_ else rule.metric)
+    held_to(rule.metric, figure, rule.bound, is_least=rule.kind == "at_least")
+    if figure.method == ANYTIME:
+        scorer = figure.name.rpartition(".")[0] or run.record.scorers[0]
         seen = SeenSteps(run.record, run.store, scorer)
         return RuleEvidence(
             rule=rule,
             slice=slice_,
-            value=one.value,
+            value=figure.value,
             limit=rule.bound,
             higher=rule.kind != "at_most",
             sampled=lambda error: (
                 decided_by((run.record, run.store), None, scorer, slice_, error) or seen.bounds(slice_, error)
             ),
-            unit=one.unit,
-            samples=round(one.scored / run.record.spec.attempts),
-            clusters=one.clusters,
+            unit=figure.unit,
+            samples=round(figure.scored / run.record.spec.attempts),
+            clusters=figure.clusters,
             holds_anytime=True,
         )
-    return _threshold(rule, slice_, one, rule.bound, run, left_out=_not_applicable(run, one))
+    return _threshold(rule, slice_, figure, rule.bound, run, left_out=_not_applicable(run, figure))
 
 
 def _threshold(
@@ -337,15 +341,19 @@ def _scorer_of(metric: str, run: Run, against: Run) -> str:
 def _mean_amount(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
     samples = [*measured(run, rule.metric, slice_).values()]
     known = [sample for sample in samples if sample.values]
-    found = estimate_mean(
-        rule.metric, [one.mean for one in known], [one.cluster for one in known], planned=len(samples), least=0.0
+    figure = estimate_mean(
+        rule.metric,
+        [values.mean for values in known],
+        [values.cluster for values in known],
+        planned=len(samples),
+        least=0.0,
     )
     planned = sum(sample.planned for sample in samples)
     missing = planned - sum(len(sample.values) for sample in samples)
-    value, most = found.value or 0.0, most_of(run, rule.metric, known)
+    value, most = figure.value or 0.0, most_of(run, rule.metric, known)
     bounded = bound_mean(known, most, rule.bound)
     return msgspec.structs.replace(
-        _threshold(rule, slice_, found, rule.bound, run),
+        _threshold(rule, slice_, figure, rule.bound, run),
         sampled=bounded.bounds,
         unseen=bounded.unseen,
         samples=len(known),
@@ -358,37 +366,43 @@ def _mean_amount(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
 def _amount_under_quantile(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
     """Test the share of trials within the threshold, which has to be that of the quantile."""
     cases = [
-        Case(cluster=one.cluster, values=tuple(float(value <= rule.bound) for value in one.values), planned=one.planned)
-        for one in measured(run, rule.metric, slice_).values()
+        Case(
+            cluster=values.cluster,
+            values=tuple(float(value <= rule.bound) for value in values.values),
+            planned=values.planned,
+        )
+        for values in measured(run, rule.metric, slice_).values()
     ]
-    found = _threshold(rule, slice_, estimate(rule.metric, tally(cases)), rule.quantile or 0.0, run)
-    return msgspec.structs.replace(found, higher=True, unit="share")
+    evidence = _threshold(rule, slice_, estimate(rule.metric, tally(cases)), rule.quantile or 0.0, run)
+    return msgspec.structs.replace(evidence, higher=True, unit="share")
 
 
 def _changed_mean(rule: PolicyRule, slice_: str, run: Run, against: Run) -> RuleEvidence:
     """Compare means as a ratio, over the samples that both measured."""
-    old, new = (measured(one, rule.metric, slice_) for one in (against, run))
+    old, new = (measured(stored_run, rule.metric, slice_) for stored_run in (against, run))
     pairs = [(old[id], new[id]) for id in new if id in old and new[id].values and old[id].values]
     if not pairs:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
     before, after = (math.fsum(pair[at].mean for pair in pairs) / len(pairs) for at in (0, 1))
-    most_before, most_now = (most_of(one, rule.metric, all_.values()) for one, all_ in ((against, old), (run, new)))
+    most_before, most_now = (
+        most_of(stored_run, rule.metric, all_.values()) for stored_run, all_ in ((against, old), (run, new))
+    )
     limit = 1 + (rule.bound if rule.kind == "not_worse_by" else -rule.bound)
     bounded = bound_ratio(pairs, most_before, most_now, limit)
-    missing = sum(one.planned - len(one.values) for run_ in (old, new) for one in run_.values())
+    missing = sum(values.planned - len(values.values) for run_ in (old, new) for values in run_.values())
     changed = _change(rule, slice_, before, after, bounded.bounds, pairs, missing, beyond=math.inf if missing else 0.0)
     return msgspec.structs.replace(changed, unseen=bounded.unseen)
 
 
 def _changed_quantile(rule: PolicyRule, slice_: str, run: Run, against: Run) -> RuleEvidence:
     """Compare quantiles as a ratio, over the samples of both runs; missing trials may be at either end."""
-    old, new = (measured(one, rule.metric, slice_) for one in (against, run))
+    old, new = (measured(stored_run, rule.metric, slice_) for stored_run in (against, run))
     pairs = [(old[id], new[id]) for id in new if id in old]
     share = rule.quantile or 0.0
-    if not any(one.values for one, _ in pairs) or not any(one.values for _, one in pairs):
+    if not any(values.values for values, _ in pairs) or not any(values.values for _, values in pairs):
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
     before, after = (quantile_of([pair[at] for pair in pairs], share) for at in (0, 1))
-    missing = sum(one.planned - len(one.values) for pair in pairs for one in pair)
+    missing = sum(values.planned - len(values.values) for pair in pairs for values in pair)
     return _change(rule, slice_, before, after, bound_quantiles(pairs, share), pairs, missing)
 
 
@@ -404,7 +418,7 @@ def _change(
     beyond: float = 0.0,
 ) -> RuleEvidence:
     def bounds(error: float) -> Interval | None:
-        return None if (found := ratios(error)) is None else Interval(low=found.low - 1, high=found.high - 1)
+        return None if (interval := ratios(error)) is None else Interval(low=interval.low - 1, high=interval.high - 1)
 
     why_not = None
     if before <= 0:

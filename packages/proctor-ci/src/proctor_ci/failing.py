@@ -81,7 +81,7 @@ def _errors(one: Answers) -> Mapping[int, str]:
 
 
 def _share(name: str, answers: Mapping[str, Answers], words: ReportWords) -> str:
-    found = estimate(
+    figure = estimate(
         name,
         tally(
             Case(
@@ -96,7 +96,7 @@ def _share(name: str, answers: Mapping[str, Answers], words: ReportWords) -> str
             if answer.values
         ),
     )
-    return f"{words.value(found)} [{words.interval(found)}]"
+    return f"{words.value(figure)} [{words.interval(figure)}]"
 
 
 def _of_samples(

@@ -160,10 +160,10 @@ def gate(
     evidence = [each for rule in policy.rules for each in gather(rule, run, against, policy)]
     look, left = max(map(_looks, runs)), _samples_left(run)
     if look >= policy.looks:
-        evidence = [replace(one, why_not=_NO_LOOK_LEFT) for one in evidence]
+        evidence = [replace(rule_evidence, why_not=_NO_LOOK_LEFT) for rule_evidence in evidence]
     is_last = look + 1 >= policy.looks or not left
-    errors = [policy.error_of(one.rule, look=look, is_last=is_last) for one in evidence]
-    second = () if is_last else tuple(policy.error_of(one.rule, look=look + 1) for one in evidence)
+    errors = [policy.error_of(rule_evidence.rule, look=look, is_last=is_last) for rule_evidence in evidence]
+    second = () if is_last else tuple(policy.error_of(rule_evidence.rule, look=look + 1) for rule_evidence in evidence)
     rulings = _rulings(evidence, errors, second, runs, is_blocked=bool(changes) and not accept_changes)
     decisions = {ruling.decision for ruling in rulings}
     return Gate(
@@ -210,12 +210,15 @@ def _rulings(
     is_blocked: bool,
 ) -> list[Ruling]:
     """Return what each rule says, corrected together; with how many samples would decide where one does not."""
-    alone = [_rule(one, error, is_blocked=is_blocked) for one, error in zip(evidence, errors, strict=True)]
+    alone = [
+        _rule(rule_evidence, error, is_blocked=is_blocked)
+        for rule_evidence, error in zip(evidence, errors, strict=True)
+    ]
     return [
-        replace(ruling, wanted=_wanted(one, ruling, runs, kept))
+        replace(ruling, wanted=_wanted(rule_evidence, ruling, runs, kept))
         if ruling.decision == "inconclusive" and not ruling.why
         else ruling
-        for ruling, one, kept in zip(
+        for ruling, rule_evidence, kept in zip(
             _corrected(alone, evidence), evidence, list(second) or [None] * len(evidence), strict=True
         )
     ]
@@ -304,8 +307,8 @@ def _rule(one: RuleEvidence, error: float, *, is_blocked: bool) -> Ruling:
 
 
 def _decision(one: RuleEvidence, error: float) -> Decision:
-    found = one.bounds(error)
-    return "inconclusive" if found is None else _side(one, found.low, found.high)
+    interval = one.bounds(error)
+    return "inconclusive" if interval is None else _side(one, interval.low, interval.high)
 
 
 def _side(one: RuleEvidence, low: float, high: float) -> Decision:
@@ -388,15 +391,15 @@ class _Needed:
 
     def __call__(self, truth: float, expected: ExpectedFigures | None = None) -> int | None:
         """Return how many samples in all decide, if this is the true value; None if no reasonable number does."""
-        one, most = self._one, MOST_TIMES * self._one.samples
-        expected = expected or one.expected
+        evidence, most = self._one, MOST_TIMES * self._one.samples
+        expected = expected or evidence.expected
         if expected is None:
             times = self._times(truth)
-            return None if times > MOST_TIMES else math.ceil(times * one.samples)
+            return None if times > MOST_TIMES else math.ceil(times * evidence.samples)
         return expected.needed(
             truth,
-            one.limit,
-            lambda found: _side(one, found.low, found.high) != "inconclusive",
+            evidence.limit,
+            lambda found: _side(evidence, found.low, found.high) != "inconclusive",
             self._error,
             power=POWER,
             kept=self._kept,
@@ -405,25 +408,27 @@ class _Needed:
 
     def ends(self, samples: int, assumed: Literal["equal", "observed"]) -> tuple[int | None, int | None]:
         """Return the least and the most samples that may be needed, as far as the observed value can tell."""
-        one = self._one
-        if assumed == "equal" and one.expected is not None:
-            ranged = one.expected.narrowest, one.expected.widest
+        evidence = self._one
+        if assumed == "equal" and evidence.expected is not None:
+            ranged = evidence.expected.narrowest, evidence.expected.widest
             low, high = (samples if each is None else self(0.0, each) for each in ranged)
             return low, high
-        near = one.sampled(LIKELY)
-        if near is None or one.value is None:
+        near = evidence.sampled(LIKELY)
+        if near is None or evidence.value is None:
             return samples, None
-        far, close = (near.high, near.low) if one.value > one.limit else (near.low, near.high)
-        is_open = (close - one.limit) * (one.value - one.limit) <= 0
+        far, close = (near.high, near.low) if evidence.value > evidence.limit else (near.low, near.high)
+        is_open = (close - evidence.limit) * (evidence.value - evidence.limit) <= 0
         return self(far), None if is_open else self(close)
 
     def _times(self, truth: float) -> float:
         """Return how many times the samples would decide: bounds that are not known for more samples come nearer with the root of their number."""
-        one = self._one
-        assert one.value is not None
-        towards_good = (truth >= one.limit) == one.higher
-        half = one.value - self._bounds.low if towards_good == one.higher else self._bounds.high - one.value
-        distance = abs(truth - one.limit)
+        evidence = self._one
+        assert evidence.value is not None
+        towards_good = (truth >= evidence.limit) == evidence.higher
+        half = (
+            evidence.value - self._bounds.low if towards_good == evidence.higher else self._bounds.high - evidence.value
+        )
+        distance = abs(truth - evidence.limit)
         far = (normal_quantile(1 - self._error) + normal_quantile(POWER)) / normal_quantile(1 - self._now)
         return (far * half / distance) ** 2 if distance else math.inf
 
@@ -451,7 +456,7 @@ def _forecast(runs: Sequence[Run], samples: int) -> dict[str, float | None]:
 
 
 def _notes(runs: Sequence[Run]) -> list[Sentence]:
-    given = ", ".join(one.id for one in runs[0].earlier)
+    given = ", ".join(stored_run.id for stored_run in runs[0].earlier)
     adjusted = (
         [say("Scores are adjusted by what earlier runs earned on the samples: {runs}.", runs=given)] if given else []
     )

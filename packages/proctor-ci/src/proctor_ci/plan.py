@@ -92,7 +92,7 @@ class SamplePlan(msgspec.Struct, frozen=True, kw_only=True):
 
         beyond = self.choices[:1] if self.best is None else ()  # more samples than the task has
         shown, enough = (*self.curve, *beyond), next(iter(beyond), self.best)
-        points = [(one.samples, one.power) for one in shown]
+        points = [(size.samples, size.power) for size in shown]
         return draw_power(points, self.power, None if enough is None else enough.samples, self.task, lang)
 
 
@@ -127,10 +127,10 @@ def plan(
         BadInput: numbers that cannot be, or a baseline of another task.
     """
     _check(detect, threshold, against, power, error)
-    made, named = resolve.task(task, options or {})
-    chosen = choose(made, Selection(), 0)
+    loaded_task, named = resolve.task(task, options or {})
+    chosen = choose(loaded_task, Selection(), 0)
     runs = _runs(opened := at(store), named.name, options or {})
-    baseline = None if against is None else _baseline(opened, against, made.name)
+    baseline = None if against is None else _baseline(opened, against, loaded_task.name)
     if baseline is not None:
         runs = [baseline, *(run for run in runs if run.id != baseline.id)]
     difference, known = _spread(runs, baseline, threshold, detect)
@@ -141,7 +141,7 @@ def plan(
         power=power,
         error=error,
         known=known,
-        cost=spending(made, chosen.read(), runs, agent),
+        cost=spending(loaded_task, chosen.read(), runs, agent),
         baseline=None if baseline is None else baseline.record,
         total=chosen.strata.total,
     )

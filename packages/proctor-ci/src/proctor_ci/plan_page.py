@@ -32,8 +32,8 @@ def _sections(plan: SamplePlan, words: ReportWords) -> list[SectionBlock]:
     if any(size.power >= LEAST_POWER for size in plan.curve):
         blocks.append(SectionBlock(t("Power and cost"), [_curve(plan, words)]))
     bases = [
-        *(t("Measured: {what}", what=one) for one in plan.measured),
-        *(t("Assumed: {what}", what=one) for one in plan.assumed),
+        *(t("Measured: {what}", what=sentence) for sentence in plan.measured),
+        *(t("Assumed: {what}", what=sentence) for sentence in plan.assumed),
     ]
     blocks.append(SectionBlock(t("What this rests on"), [Bullets(bases)]))
     return blocks

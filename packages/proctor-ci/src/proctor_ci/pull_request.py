@@ -146,11 +146,11 @@ async def _post(request: PullRequest, body: str, marker: str) -> Sentence:
 
         async def find() -> _Comment | None:
             for page in range(1, MOST_PAGES + 1):
-                found = await send("GET", f"{request.comments}?per_page={PAGE}&page={page}", list[_Comment])
-                for one in found:
-                    if (one.body or "").startswith(marker) and one.is_of(user):
-                        return one
-                if len(found) < PAGE:
+                comments = await send("GET", f"{request.comments}?per_page={PAGE}&page={page}", list[_Comment])
+                for comment in comments:
+                    if (comment.body or "").startswith(marker) and comment.is_of(user):
+                        return comment
+                if len(comments) < PAGE:
                     break
             return None
 

@@ -185,12 +185,12 @@ def _stored(store: Store, name: str | None) -> RunRecord | None:
         return None
     check_run_id(f"{name}-a")
     known = {record.id: record for record in store.runs()}
-    found = known.get(name) or next(
+    run_record = known.get(name) or next(
         (known[id] for letter in ascii_lowercase if (id := f"{name}-{letter}") in known), None
     )
-    if found is not None and not _among(found):
-        raise BadInput("The run '{run}' is not one of a race.", run=found.id)
-    return found
+    if run_record is not None and not _among(run_record):
+        raise BadInput("The run '{run}' is not one of a race.", run=run_record.id)
+    return run_record
 
 
 def _among(record: RunRecord) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ async def _run(
         running = [group.create_task(run(number, one)) for number, one in enumerate(prepared)]
         await asyncio.wait(running)
         watching.cancel()
-    records = [await _settled(one.result(), field.looked(number), store) for number, one in enumerate(running)]
+    records = [await _settled(task.result(), field.looked(number), store) for number, task in enumerate(running)]
     if errors:
         raise errors[0]
     if stop.is_set() and not field.is_over:
@@ -358,7 +358,7 @@ class Field:
 
     def _take(self, pair: tuple[int, int], number: int) -> None:
         """Take a step that both agents of a pair have completed."""
-        first, second = (self._steps[one] for one in pair)
+        first, second = (self._steps[amount] for amount in pair)
         assert first is not None
         assert second is not None
         decider = self._deciders[pair]
@@ -424,8 +424,12 @@ class Field:
         return self._deciders[pair].looked(len(steps), self._saved[pair[0]] + self._saved[pair[1]])
 
     def _slowest(self, number: int) -> float:
-        others = (one for one in range(self._count) if one != number and one not in self._left and not self.is_out(one))
-        return min((self._begun[one] for one in others), default=math.inf)
+        others = (
+            amount
+            for amount in range(self._count)
+            if amount != number and amount not in self._left and not self.is_out(amount)
+        )
+        return min((self._begun[amount] for amount in others), default=math.inf)
 
     def _reach(self, number: int, position: int) -> None:
         if position > self._begun[number]:

@@ -130,9 +130,9 @@ def decision_of(race: Race) -> Decision:
 
 
 def _heading(race: Race, words: ReportWords) -> str:
-    found = decision_of(race)
-    if found == "inconclusive" or (len(race.runs) == 2 and race.rule.bound):
-        return words.t(DECISIONS[found])
+    text = decision_of(race)
+    if text == "inconclusive" or (len(race.runs) == 2 and race.rule.bound):
+        return words.t(DECISIONS[text])
     return words.t("Decided")
 
 

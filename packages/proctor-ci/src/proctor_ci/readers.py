@@ -64,13 +64,13 @@ def run_page(run: Run, reader: Reader, lang: str, gate: Gate | None = None) -> R
     words = ReportWords(lang)
     match reader:
         case "developer":
-            found = [_number(run, words, _estimate), *failing.sections(run, words)]
+            blocks = [_number(run, words, _estimate), *failing.sections(run, words)]
         case "product":
-            found = [*_decision(gate, words), *_for_product(run, None, words)]
+            blocks = [*_decision(gate, words), *_for_product(run, None, words)]
         case "user":
-            found = [*_card(run, words, gate)]
+            blocks = [*_card(run, words, gate)]
     title = words.t("{task}: {agent}", task=run.record.task, agent=run.record.agent)
-    return _page(title, [run], found, words, [words.t("Run")])
+    return _page(title, [run], blocks, words, [words.t("Run")])
 
 
 def page_of_run(run: Run, reader: Reader, lang: str, tell: Tell) -> ReportPage:
@@ -94,29 +94,29 @@ def comparison_page(comparison: RunComparison, runs: tuple[Run, Run], reader: Re
     match reader:
         case "developer":
             causes = delta_pages.sections(explain_delta(*runs, rescore=False), words, runs)
-            found = [verdict, *failing.broken(comparison, runs, words), *causes]
+            blocks = [verdict, *failing.broken(comparison, runs, words), *causes]
         case "product":
-            found = [verdict, _moved(comparison, words), *_spent(runs[1], runs[0], words), *_earlier(runs[1], words)]
+            blocks = [verdict, _moved(comparison, words), *_spent(runs[1], runs[0], words), *_earlier(runs[1], words)]
         case "user":
-            found = [verdict, *_card(runs[1], words, None)]
+            blocks = [verdict, *_card(runs[1], words, None)]
     first, second = (run.record for run in runs)
     names = (first.id, second.id) if first.agent == second.agent else (first.agent, second.agent)
     title = words.t("{task}: {second} after {first}", task=first.task, first=names[0], second=names[1])
-    return _page(title, runs, found, words)
+    return _page(title, runs, blocks, words)
 
 
 def gate_page(gate: Gate, run: Run, against: Run | None, reader: Reader, lang: str) -> ReportPage:
     words = ReportWords(lang)
     match reader:
         case "developer":
-            found = [*gate_pages.sections(gate, words), *failing.sections(run, words)]
+            blocks = [*gate_pages.sections(gate, words), *failing.sections(run, words)]
         case "product":
-            found = [*_decision(gate, words), *_for_product(run, against, words)]
+            blocks = [*_decision(gate, words), *_for_product(run, against, words)]
         case "user":
-            found = [SectionBlock(words.t("May it be used?"), [_light(gate, words)]), *_card(run, words, gate)]
+            blocks = [SectionBlock(words.t("May it be used?"), [_light(gate, words)]), *_card(run, words, gate)]
     title = words.t("{decision}: {run}", decision=words.t(gate_pages.DECISIONS[gate.decision]), run=run.id)
     return _page(
-        title, [run, *([] if against is None else [against])], found, words, [words.t("Run"), words.t("Baseline")]
+        title, [run, *([] if against is None else [against])], blocks, words, [words.t("Run"), words.t("Baseline")]
     )
 
 
@@ -202,7 +202,11 @@ def _for_product(run: Run, against: Run | None, words: ReportWords) -> Iterator[
 def _risks(run: Run, words: ReportWords) -> Iterator[str]:
     """Say what may go wrong: where it is weak, how often it fails, what was not measured."""
     t = words.t
-    weak = [one for one in _slices(run, None) if one.value is not None and one.tone != "good"]
+    weak = [
+        slice_figure
+        for slice_figure in _slices(run, None)
+        if slice_figure.value is not None and slice_figure.tone != "good"
+    ]
     for one in sorted(weak, key=lambda one: one.value or 0.0)[:SHOWN]:
         yield t("{slice}: {right}, from {count} samples", slice=one.name, right=one.text(words), count=one.samples)
     failed = _evidence(run, PolicyRule(metric="failed", at_most=0.0))
@@ -235,11 +239,11 @@ def _spent(run: Run, against: Run | None, words: ReportWords) -> Iterator[Sectio
     t = words.t
     rows = []
     for metric in AMOUNTS:
-        found = _evidence(run, PolicyRule(metric=metric, at_most=0.0))
-        if found is None or not found.value:
+        evidence = _evidence(run, PolicyRule(metric=metric, at_most=0.0))
+        if evidence is None or not evidence.value:
             continue
         show = words.seconds if metric == "latency" else words.amount
-        row = [t(AMOUNT_NAMES[metric]), _with_bounds(found, show), show(1000 * found.value)]
+        row = [t(AMOUNT_NAMES[metric]), _with_bounds(evidence, show), show(1000 * evidence.value)]
         if against is not None:
             row.append(_with_bounds(_evidence(run, PolicyRule(metric=metric, not_worse_by=0.1), against), _change))
         rows.append(row)
@@ -337,10 +341,10 @@ def _slices(run: Run, gate: Gate | None) -> list[_Slice]:
         by = next((key for key in sorted(counts) if 2 <= counts[key] <= MOST_SLICES), "")
     rule = PolicyRule(metric=run.record.main_scorer, at_least=0.0, each=by)
     try:
-        found = [*gather(rule, run, None, GatePolicy(rules=(rule,)))] if by else []
+        rule_evidences = [*gather(rule, run, None, GatePolicy(rules=(rule,)))] if by else []
     except BadInput:  # a scorer without a mean
         return []
-    return [_lit(one, len(found), _good(run, gate)) for one in found]
+    return [_lit(evidence, len(rule_evidences), _good(run, gate)) for evidence in rule_evidences]
 
 
 def _good(run: Run, gate: Gate | None) -> float:
@@ -376,8 +380,8 @@ def _card(run: Run, words: ReportWords, gate: Gate | None) -> Iterator[SectionBl
     """Yield a card: a light for the whole, what it can and cannot do, and how that is known."""
     t = words.t
     good, main = _good(run, gate), run.headline
-    found = _evidence(run, PolicyRule(metric=run.record.main_scorer, at_least=0.0))
-    whole = None if found is None else _lit(found, 1, good)
+    evidence = _evidence(run, PolicyRule(metric=run.record.main_scorer, at_least=0.0))
+    whole = None if evidence is None else _lit(evidence, 1, good)
     tone: Tone = "" if whole is None else whole.tone
     blocks: list[Block] = [Paragraph(t(RELIABLE[tone][0]), strong=True, tone=tone or "open")]
     if main is not None and whole is not None:  # with the bounds that missing trials have moved
@@ -386,9 +390,14 @@ def _card(run: Run, words: ReportWords, gate: Gate | None) -> Iterator[SectionBl
     slices = sorted(_slices(run, gate), key=lambda one: -(one.value or 0.0))[:MOST_SLICES]
     kinds: list[Block] = []
     for tone, (_, text) in RELIABLE.items():
-        if of_tone := [one for one in slices if one.tone == tone]:
+        if of_tone := [slice_figure for slice_figure in slices if slice_figure.tone == tone]:
             values = [
-                {"slice": one.name, "right": one.text(words), "count": words.count(one.samples)} for one in of_tone
+                {
+                    "slice": slice_figure.name,
+                    "right": slice_figure.text(words),
+                    "count": words.count(slice_figure.samples),
+                }
+                for slice_figure in of_tone
             ]
             kinds += [
                 Paragraph(t(text), strong=True),
@@ -397,12 +406,12 @@ def _card(run: Run, words: ReportWords, gate: Gate | None) -> Iterator[SectionBl
     if kinds:
         yield SectionBlock(t("What it can and cannot do"), kinds)
     known = []
-    if found is not None:
+    if evidence is not None:
         known.append(
-            t("It was tried on {count} requests, and each answer was checked.", count=words.count(found.samples))
+            t("It was tried on {count} requests, and each answer was checked.", count=words.count(evidence.samples))
         )
-        if found.missing:
-            count = words.count(found.missing)
+        if evidence.missing:
+            count = words.count(evidence.missing)
             known.append(
                 t(
                     "{count} tries gave no result, for reasons that are not its own; the ranges allow for them.",

@@ -59,12 +59,12 @@ class Answers(msgspec.Struct):
 
 
 def _costs(values: Mapping[int, float], errors: Mapping[int, str]) -> Costs:
-    found: dict[str, float] = {}
+    entries: dict[str, float] = {}
     for attempt, value in values.items():
         if value < 1:
             name = errors.get(attempt, "")
-            found[name] = found.get(name, 0.0) + (1 - value) / len(values)
-    return found
+            entries[name] = entries.get(name, 0.0) + (1 - value) / len(values)
+    return entries
 
 
 def read_answers(run: Run, scorer: str) -> dict[str, Answers]:

@@ -60,7 +60,9 @@ class _Single(msgspec.Struct, frozen=True, kw_only=True):
 def _single(run: Run) -> _Single | None:
     """Return the spread of the values of one run; None where it shows none."""
     samples, _ = read_attempts(run.record, run.store, run.record.main_scorer)
-    cases = (Case(cluster=one.cluster, values=tuple(one.values), planned=len(one.values)) for one in samples)
+    cases = (
+        Case(cluster=values.cluster, values=tuple(values.values), planned=len(values.values)) for values in samples
+    )
     main = estimate("", tally(cases))
     if main.value is None or not main.standard_error:
         return None
@@ -117,16 +119,16 @@ def spread_of_two(runs: Sequence[Run], baseline: Run | None) -> KnownSpread:
     if pair is None:
         known = _assumed_difference(runs, within)
     else:
-        old, new, found, moved, pairs_are_binary = pair
-        known = _measured_difference(old, new, found, moved, within, is_binary=pairs_are_binary)
-        known.pilot = found.pairs
+        old, new, difference, moved, pairs_are_binary = pair
+        known = _measured_difference(old, new, difference, moved, within, is_binary=pairs_are_binary)
+        known.pilot = difference.pairs
         known.measured.append(
             say(
                 "Samples differ as they do between the runs {first} and {second} ({count} samples in common, {moved} moved).",
                 first=old.id,
                 second=new.id,
-                count=found.pairs,
-                moved=found.wins + found.losses,
+                count=difference.pairs,
+                moved=difference.wins + difference.losses,
             )
         )
     if split_run is not None:
@@ -179,10 +181,16 @@ def _pairs(runs: Sequence[Run], baseline: Run | None) -> Iterator[_Measured]:
         if len(pairs) < LEAST_SHARED:
             continue
         single = all(run.record.spec.attempts == 1 for run in (old, new))
-        found = compare(pairs, single=single)
+        difference = compare(pairs, single=single)
         moved = math.fsum(pair.weight for pair in pairs if pair.observed) / len(pairs)
-        if found.standard_error is not None and found.clusters > 1:
-            yield old, new, found, moved, all(one.whole for each in earned for one in each.values())
+        if difference.standard_error is not None and difference.clusters > 1:
+            yield (
+                old,
+                new,
+                difference,
+                moved,
+                all(earned_points.whole for each in earned for earned_points in each.values()),
+            )
 
 
 def _measured_difference(

@@ -99,8 +99,8 @@ def read_tiers(path: str | Path | None = None) -> Mapping[str, Tier]:
     Raises:
         BadInput: there is something wrong with one of them; names the tier.
     """
-    found = project_table("") if path is None else (str(path), table_of(str(path)))
-    file, table = found or ("proctor.toml", {})
+    pair = project_table("") if path is None else (str(path), table_of(str(path)))
+    file, table = pair or ("proctor.toml", {})
     tiers = table.get("tiers", {})
     if not isinstance(tiers, Mapping):
         raise BadInput("{path}: a tier begins with [tiers.NAME].", path=file)
@@ -298,18 +298,18 @@ class _TierTable(_TaskTable, frozen=True, kw_only=True):
 
 
 def _tier(name: str, values: object, file: Path) -> Tier:
-    place = f"{file.name} [tiers.{name}]"
+    text = f"{file.name} [tiers.{name}]"
     if not isinstance(values, Mapping):
         raise BadInput("{path}: a tier begins with [tiers.NAME].", path=file)
-    table = converted(values, _TierTable, place)
+    table = converted(values, _TierTable, text)
     if not table.tasks:
-        raise BadInput("{place}: 'tasks' is empty.", place=place)
+        raise BadInput("{place}: 'tasks' is empty.", place=text)
     if not 0 <= table.reuse_hours < float("inf"):
-        raise BadInput("{place}: 'reuse_hours' is 0 or more.", place=place)
+        raise BadInput("{place}: 'reuse_hours' is 0 or more.", place=text)
     return Tier(
         name=name,
-        tasks=tuple(_task(task, table, file, place) for task in table.tasks),
-        budget=converted(table.budget, Budget, place),
+        tasks=tuple(_task(task, table, file, text) for task in table.tasks),
+        budget=converted(table.budget, Budget, text),
         reuse_hours=table.reuse_hours,
     )
 

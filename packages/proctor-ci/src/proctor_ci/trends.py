@@ -283,8 +283,8 @@ def main_estimate(run: Followed, scorer: str) -> Estimate | None:
     """Return the number of a scorer over the whole run; None where nothing was scored."""
     if scorer not in run.record.scorers:
         return None
-    found = numbers.headline(run.record, run.store, scorer)
-    return found if found is not None and not found.slice and found.value is not None else None
+    estimate = numbers.headline(run.record, run.store, scorer)
+    return estimate if estimate is not None and not estimate.slice and estimate.value is not None else None
 
 
 def find_shifts(runs: Sequence[R], runs_per_alarm: float) -> list[TrendShift]:
@@ -335,17 +335,17 @@ def _shifts(
         if not units:
             continue  # an outage is no change of the agent, and the trials of other runs are no new ones
         seen.append(at)
-        found = detector.add(units)
-        if found is not None:
-            since, last = seen[found.since], seen[found.since - 1]
+        shift = detector.add(units)
+        if shift is not None:
+            since, last = seen[shift.since], seen[shift.since - 1]
             yield TrendShift(
-                direction=found.direction,
+                direction=shift.direction,
                 since=runs[since].reference,
                 found=runs[at].reference,
-                runs=found.since - found.begin,
-                before=found.before,
-                after=found.after,
-                chance=found.chance,
+                runs=shift.since - shift.begin,
+                before=shift.before,
+                after=shift.after,
+                chance=shift.chance,
                 changes=changes_between(runs[last].record, runs[since].record),
             )
 

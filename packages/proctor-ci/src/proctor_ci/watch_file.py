@@ -123,7 +123,7 @@ def read_watch_file(path: str | Path) -> WatchFile:
     if not found.watch:
         raise BadInput("{path} has no [[watch]], so there is nothing to do.", path=path)
     zone = _zone(found.timezone, path)
-    watches = tuple(_watch(one, path) for one in found.watch)
+    watches = tuple(_watch(fields, path) for fields in found.watch)
     names = [watch.name for watch in watches]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadInput("{path}: two watches are called '{name}'.", path=path, name=twice)
@@ -138,32 +138,32 @@ def read_watch_file(path: str | Path) -> WatchFile:
 
 
 def _watch(table: Mapping[str, Any], path: Path) -> WatchRule:
-    place = f"{path.name} [[watch]] {table.get('name', '')}".strip()
-    one = converted(table, WatchRule, place)
-    if not one.name.strip() or not one.name.isprintable() or len(one.name) > 100:
-        raise BadInput("{place}: give it a name of 1 to 100 characters.", place=place)
-    if bool(one.tier) == bool(one.task):
-        raise BadInput("{place}: name either a tier or a task.", place=place)
-    if one.tier and (one.gate or one.limit is not None or one.attempts is not None):
-        raise BadInput("{place}: limit, attempts and gate of a tier are in proctor.toml.", place=place)
-    if not one.schedule and not one.signals:
-        raise BadInput('{place}: it would never run. Give it a schedule, such as "0 3 * * *", or signals.', place=place)
-    for name, value in (("drop", one.drop), ("failed", one.failed)):
+    text = f"{path.name} [[watch]] {table.get('name', '')}".strip()
+    rule = converted(table, WatchRule, text)
+    if not rule.name.strip() or not rule.name.isprintable() or len(rule.name) > 100:
+        raise BadInput("{place}: give it a name of 1 to 100 characters.", place=text)
+    if bool(rule.tier) == bool(rule.task):
+        raise BadInput("{place}: name either a tier or a task.", place=text)
+    if rule.tier and (rule.gate or rule.limit is not None or rule.attempts is not None):
+        raise BadInput("{place}: limit, attempts and gate of a tier are in proctor.toml.", place=text)
+    if not rule.schedule and not rule.signals:
+        raise BadInput('{place}: it would never run. Give it a schedule, such as "0 3 * * *", or signals.', place=text)
+    for name, value in (("drop", rule.drop), ("failed", rule.failed)):
         if not 0 < value < 1:
             raise BadInput(
-                "{place}: {name} is a share between 0 and 1, not {value}.", place=place, name=name, value=value
+                "{place}: {name} is a share between 0 and 1, not {value}.", place=text, name=name, value=value
             )
-    if not 0 < one.false_alarms_per_year < float("inf") or one.failures < 1:
-        raise BadInput("{place}: false_alarms_per_year lies above 0, and failures is at least 1.", place=place)
+    if not 0 < rule.false_alarms_per_year < float("inf") or rule.failures < 1:
+        raise BadInput("{place}: false_alarms_per_year lies above 0, and failures is at least 1.", place=text)
     for name in ("limit", "attempts"):
-        value = getattr(one, name)
+        value = getattr(rule, name)
         if value is not None and value < 1:
-            raise BadInput("{name} must be at least 1, not {value}.", name=f"{place}: {name}", value=value)
-    if one.controls and not Path(one.controls).is_file():
-        raise BadInput("{place}: there is no file {path}.", place=place, path=one.controls)
-    converted(one.per_month, Budget, f"{place}: per_month")
-    one.find_tier()
-    return one
+            raise BadInput("{name} must be at least 1, not {value}.", name=f"{text}: {name}", value=value)
+    if rule.controls and not Path(rule.controls).is_file():
+        raise BadInput("{place}: there is no file {path}.", place=text, path=rule.controls)
+    converted(rule.per_month, Budget, f"{text}: per_month")
+    rule.find_tier()
+    return rule
 
 
 def _channels(names: tuple[str, ...], path: Path) -> tuple[str, ...]:

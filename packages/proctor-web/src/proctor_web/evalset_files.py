@@ -132,7 +132,7 @@ class History:
             number=self._count, file=str(path), what=what, by=by, at=time.time(), before=before, after=after
         )
         self._steps = [*self._steps, step][-STEPS_KEPT:]
-        while sum(len(one.before) for one in self._steps) > BYTES_KEPT:
+        while sum(len(edit.before) for edit in self._steps) > BYTES_KEPT:
             self._steps = self._steps[1:]
 
     def last(self, opened: OpenedEvalset) -> EvalsetEdit | None:
@@ -142,7 +142,7 @@ class History:
 
     def remove(self, step: EvalsetEdit) -> None:
         """Forget a change that was taken back."""
-        self._steps = [one for one in self._steps if one.number != step.number]
+        self._steps = [edit for edit in self._steps if edit.number != step.number]
 
     def close(self) -> None:
         """Nothing is open."""
@@ -185,16 +185,16 @@ def inside(folder: Path, file: str) -> Path:
 def list_sets(folder: Path) -> list[SetFile]:
     """Return the eval-set files in a folder and below it, by name; hidden folders and what links lead out to are left out."""
     root = folder.resolve()
-    found = []
+    files = []
     for path in _files(root):
         file = path.relative_to(root).as_posix()
         try:
             if inside(root, file):
                 about = path.stat()
-                found.append(_summary(path, file, about.st_mtime_ns, about.st_size, about.st_ino))
+                files.append(_summary(path, file, about.st_mtime_ns, about.st_size, about.st_ino))
         except (BadInput, OSError):
             continue  # a link that leads out, or a file that is gone again
-    return found
+    return files
 
 
 def open_set(folder: Path, file: str) -> OpenedEvalset:
@@ -337,9 +337,9 @@ def change(
         opened = open_to_change(folder, file)
         if wanted.needed or wanted.whole:
             _check(opened, wanted.needed, expected_digest)
-        made = wanted.edit(opened.eval_set)
+        eval_set = wanted.edit(opened.eval_set)
         try:
-            copy = write.save(opened.path, made, opened.loaded)
+            copy = write.save(opened.path, eval_set, opened.loaded)
         except write.ChangedMeanwhile:
             if attempt == TRIES - 1:
                 raise
@@ -386,8 +386,8 @@ def move_case(
     def edit(eval_set: EvalSet) -> EvalSet:
         case = cases.find(eval_set, case_id)
         others = [eval_case for eval_case in eval_set.eval_cases if eval_case is not case]
-        place = min(max(to, 0), len(others))
-        return replace(eval_set, eval_cases=[*others[:place], case, *others[place:]])
+        number = min(max(to, 0), len(others))
+        return replace(eval_set, eval_cases=[*others[:number], case, *others[number:]])
 
     what = say("{case} moved", case=case_id)
     return change(
@@ -562,4 +562,6 @@ def _files(root: Path) -> Iterator[Path]:
                 if count > MOST_FILES:
                     return
                 yield entry
-        waiting += [one for one in entries if one.is_dir() and not one.is_symlink() and not one.name.startswith(".")]
+        waiting += [
+            path for path in entries if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
+        ]

@@ -234,12 +234,12 @@ def mathml(formula: Formula) -> str:
         for pattern, same in SAME:
             latex = pattern.sub(same, latex)
         try:
-            made = _latex().convert_with_local_state(latex, displaystyle=formula.display)
+            text = _latex().convert_with_local_state(latex, displaystyle=formula.display)
         except LatexError:
             pass
         else:
-            made = STYLE.sub(_as_classes, made)
-            return clean(made, tags=MATH_TAGS, attributes=MATH_ATTRIBUTES, allowed_classes=MATH_CLASSES)
+            text = STYLE.sub(_as_classes, text)
+            return clean(text, tags=MATH_TAGS, attributes=MATH_ATTRIBUTES, allowed_classes=MATH_CLASSES)
     return f'<code class="latex">{escape(formula.written)}</code>'
 
 

@@ -80,7 +80,11 @@ async def serve(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
 
 def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> "Server[Any]":
     """Return the server of a workspace; `read_only` leaves out the tools that change something."""
-    served = {one.name: one for one in _OPERATIONS if one.name in TOOLS and (one.method == "GET" or not read_only)}
+    served = {
+        operation.name: operation
+        for operation in _OPERATIONS
+        if operation.name in TOOLS and (operation.method == "GET" or not read_only)
+    }
     listed = [_tool(served[name]) for name in TOOLS if name in served]
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
@@ -102,12 +106,12 @@ def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    name=one.reference,
-                    uri=REPORT.format(run=one.reference),
-                    description=f"{one.record.task} · {one.record.agent}",
+                    name=workspace_run.reference,
+                    uri=REPORT.format(run=workspace_run.reference),
+                    description=f"{workspace_run.record.task} · {workspace_run.record.agent}",
                     mime_type="text/markdown",
                 )
-                for one in found[:RECENT]
+                for workspace_run in found[:RECENT]
             ]
         )
 
@@ -142,8 +146,8 @@ def answer(workspace: Workspace, operation: Operation, arguments: Mapping[str, A
         given["given"] = checked(values, operation.given)
     elif values:
         raise unknown("field", next(iter(values)), [], paths=False)
-    made = operation.call(workspace, **given)
-    return fitted(msgspec.to_builtins(made, enc_hook=str), max(LEAST_BYTES, min(most, MOST_BYTES)))
+    value = operation.call(workspace, **given)
+    return fitted(msgspec.to_builtins(value, enc_hook=str), max(LEAST_BYTES, min(most, MOST_BYTES)))
 
 
 def fitted(value: object, most: int) -> str:
@@ -167,11 +171,11 @@ def _cut(value: object, items: int, characters: int) -> object:
         case str():
             return _cut_text(value, characters)
         case dict():
-            kept = {name: _cut(one, items, characters) for name, one in list(value.items())[: 4 * items]}
+            kept = {name: _cut(entry, items, characters) for name, entry in list(value.items())[: 4 * items]}
             return kept | ({"…": f"({len(value) - 4 * items} more)"} if len(value) > 4 * items else {})
         case list() | tuple():
             rest = [f"({len(value) - items} more)"] if len(value) > items else []
-            return [*(_cut(one, items, characters) for one in value[:items]), *rest]
+            return [*(_cut(entry, items, characters) for entry in value[:items]), *rest]
         case _:
             return value
 
@@ -185,9 +189,9 @@ def report_text(workspace: Workspace, uri: str, lang: str) -> str:
     prefix, suffix = REPORT.split("{run}")
     if not (uri.startswith(prefix) and uri.endswith(suffix)):
         raise unknown("resource", uri, [REPORT], paths=False)
-    found = workspace.find_run(unquote(uri.removeprefix(prefix).removesuffix(suffix)))
+    workspace_run = workspace.find_run(unquote(uri.removeprefix(prefix).removesuffix(suffix)))
     with TemporaryDirectory() as folder:
-        path = Run(found.record, found.store).report(Path(folder, "report.md"), lang=lang)
+        path = Run(workspace_run.record, workspace_run.store).report(Path(folder, "report.md"), lang=lang)
         return _cut_text(path.read_text(encoding="utf-8"), MOST_BYTES)
 
 

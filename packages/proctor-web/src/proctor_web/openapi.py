@@ -62,7 +62,7 @@ def _operation(
 ) -> Mapping[str, Any]:
     summary, _, text = inspect.cleandoc(operation.call.__doc__ or operation.name).partition("\n")
     text = re.split(r"^(?:Args|Raises|Returns|Attributes):", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
-    made: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "operationId": operation.name,
         "tags": [operation.room],
         "summary": summary,
@@ -74,27 +74,27 @@ def _operation(
         },
     }
     if operation.given is None:
-        return made
+        return fields
     schema = _resolved(schema_by_type[operation.given], components)
     in_path = path_fields(operation.path)
     required = schema.get("required", ())
     parameters = [
-        _parameter(name, one, "path" if name in in_path else "query", is_required=name in in_path or name in required)
-        for name, one in schema["properties"].items()
+        _parameter(name, value, "path" if name in in_path else "query", is_required=name in in_path or name in required)
+        for name, value in schema["properties"].items()
         if name in in_path or operation.method in IN_QUERY
     ]
     if parameters:
-        made["parameters"] = parameters
+        fields["parameters"] = parameters
     if operation.method not in IN_QUERY:
-        properties = {name: one for name, one in schema["properties"].items() if name not in in_path}
+        properties = {name: value for name, value in schema["properties"].items() if name not in in_path}
         body = {
             "type": "object",
             "properties": properties,
             "required": [name for name in required if name not in in_path],
             "additionalProperties": False,
         }
-        made["requestBody"] = {"required": bool(body["required"]), "content": {"application/json": {"schema": body}}}
-    return made
+        fields["requestBody"] = {"required": bool(body["required"]), "content": {"application/json": {"schema": body}}}
+    return fields
 
 
 def _answers(operation: Operation, schema_by_type: Mapping[Any, Any]) -> Mapping[str, Any]:

@@ -53,8 +53,8 @@ class Operation(NamedTuple):
     @property
     def given(self) -> type[Any] | None:
         """Return the type of what it is given; None for nothing."""
-        found: type[Any] | None = _hints(self.call).get("given")
-        return found
+        kind: type[Any] | None = _hints(self.call).get("given")
+        return kind
 
     @property
     def returns(self) -> Any:
@@ -87,15 +87,15 @@ def _route(workspace: Workspace, operation: Operation) -> Route:
         if operation.takes_person:
             values["by"] = session_of(request).person.name
         if inspect.iscoroutinefunction(operation.call):
-            made = await operation.call(workspace, **values)
+            value = await operation.call(workspace, **values)
         else:
-            made = await run_in_threadpool(operation.call, workspace, **values)
-        if isinstance(made, Response):
-            return made
-        if made is None:
+            value = await run_in_threadpool(operation.call, workspace, **values)
+        if isinstance(value, Response):
+            return value
+        if value is None:
             return Response(status_code=204)
         # such as a path in a sentence
-        return Response(msgspec.json.encode(made, enc_hook=str), media_type="application/json")
+        return Response(msgspec.json.encode(value, enc_hook=str), media_type="application/json")
 
     return Route(f"{API}{operation.path}", answer, methods=[operation.method], name=operation.name)
 

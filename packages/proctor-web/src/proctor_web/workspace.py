@@ -134,8 +134,8 @@ class Workspace:
                 raise BadInput("The server is ending.")
             if make not in self._kept:
                 self._kept[make] = make(self)
-            one: T = self._kept[make]  # type: ignore[assignment]  # made by `make`
-            return one
+            value: T = self._kept[make]  # type: ignore[assignment]  # made by `make`
+            return value
 
     def close(self) -> None:
         """Close what is kept, the last made first, then the stores; runs that were started go on."""
@@ -200,6 +200,6 @@ def _names(urls: Sequence[str | None]) -> Iterator[str]:
         if separator and scheme != "sqlite":  # a user and a password may come before, and options after it
             rest = rest.partition("?")[0].rpartition("@")[2].rpartition("/")[2] or scheme
         stem = Path(rest if separator else url).stem.replace("@", "-") if url else "default"
-        name = next(one for one in (stem, *(f"{stem}-{number}" for number in range(2, 100))) if one not in seen)
+        name = next(text for text in (stem, *(f"{stem}-{number}" for number in range(2, 100))) if text not in seen)
         seen.add(name)
         yield name

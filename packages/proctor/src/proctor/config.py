@@ -62,8 +62,8 @@ def settings(folder: Path | None = None) -> ProjectSettings:
     Raises:
         BadInput: the file is no TOML, or has an unknown or wrong entry; names file and path.
     """
-    found = project_table(str(folder or ""))
-    return ProjectSettings() if found is None else _checked(*found)
+    pair = project_table(str(folder or ""))
+    return ProjectSettings() if pair is None else _checked(*pair)
 
 
 def store_url(asked: str | None, found: ProjectSettings) -> str | None:
@@ -96,7 +96,7 @@ def converted(values: Mapping[str, object], kind: type[T], what: str) -> T:
 def _check_choices(what: str, values: Mapping[str, object], kind: type[msgspec.Struct]) -> None:
     for field in msgspec.structs.fields(kind):
         kinds = get_args(field.type) if get_origin(field.type) in (Union, UnionType) else (field.type,)
-        choices = tuple(one for kind in kinds if get_origin(kind) is Literal for one in get_args(kind))
+        choices = tuple(entry for kind in kinds if get_origin(kind) is Literal for entry in get_args(kind))
         value = values.get(field.encode_name)
         if value is not None and all(kind is NoneType or get_origin(kind) is Literal for kind in kinds):
             check_choice(what, field.encode_name, value, choices)

@@ -42,10 +42,10 @@ def chosen_language(asked: str | None = None) -> str | None:
 def _project_language() -> str | None:
     """Return the language that the project's file sets; None without one, or where a command will report its fault."""
     try:
-        found = project_table("")
+        pair = project_table("")
     except (BadInput, OSError):
         return None
-    lang = None if found is None else found[1].get("lang")
+    lang = None if pair is None else pair[1].get("lang")
     return lang if lang in LANGUAGES else None
 
 

@@ -142,13 +142,13 @@ class Proctor:
         undecided = wanted.pop("inconclusive", None) or config.getoption(INI) or config.getini(INI)
         if undecided not in ON_INCONCLUSIVE:
             raise pytest.UsageError(f"inconclusive= is 'skip' or 'fail', not {undecided!r}")
-        found = check(run, **wanted)
-        _note(self._item, run, found)
-        if found.faults or (found.undecided and undecided == "fail"):
-            pytest.fail(_message(run, found), pytrace=False)
-        if found.undecided:
-            self._item.user_properties.append((UNDECIDED, _inconclusive(found)))
-            pytest.skip(_inconclusive(found))
+        threshold_check = check(run, **wanted)
+        _note(self._item, run, threshold_check)
+        if threshold_check.faults or (threshold_check.undecided and undecided == "fail"):
+            pytest.fail(_message(run, threshold_check), pytrace=False)
+        if threshold_check.undecided:
+            self._item.user_properties.append((UNDECIDED, _inconclusive(threshold_check)))
+            pytest.skip(_inconclusive(threshold_check))
         return run
 
 
@@ -218,12 +218,12 @@ def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[st
     known = node.config.stash.setdefault(_cases_of, {})
     key = (str(task) if isinstance(task, str) else str(id(task)), repr(which))
     if key not in known:
-        made, _ = resolve.task(task, which["options"] or {})
+        loaded_task, _ = resolve.task(task, which["options"] or {})
         selection = Selection(
             limit=which["limit"], first=which["first"], ids=tuple(which["ids"] or ()), tags=which["tags"] or {}
         )
-        samples = choose(made, selection, which["seed"] or 0).read()
-        known[key] = {sample.id: replace(made, samples=[sample], planned=1) for sample in samples}
+        samples = choose(loaded_task, selection, which["seed"] or 0).read()
+        known[key] = {sample.id: replace(loaded_task, samples=[sample], planned=1) for sample in samples}
     return known[key]
 
 
@@ -262,7 +262,7 @@ def _resolve_agent(agent: object, folder: Path) -> object:
 def _note(item: pytest.Item, run: "Run", found: "ThresholdCheck") -> None:
     """Numbers for JUnit and for `-rA`."""
     noted: dict[str, object] = {
-        f"proctor.{one.name}": one.value for one in (found.rate, *run.estimates) if not one.slice
+        f"proctor.{estimate.name}": estimate.value for estimate in (found.rate, *run.estimates) if not estimate.slice
     }
     if found.rate.low is not None:
         noted["proctor.pass_rate.interval"] = f"{found.rate.low:.4f} {found.rate.high:.4f}"

@@ -165,8 +165,8 @@ class Room(Generic[P]):
         return importlib.import_module(where)
 
     def _of_entry_point(self, point: EntryPoint) -> P:
-        found = point.load()
-        declared = vars(found).get("PART") if isinstance(found, ModuleType) else found
+        value = point.load()
+        declared = vars(value).get("PART") if isinstance(value, ModuleType) else value
         if isinstance(declared, self._kind):
             return declared
         if callable(declared):
@@ -325,7 +325,7 @@ def path_of(module: str) -> str | None:
 def _load_file(where: str) -> ModuleType:
     path = Path(where).expanduser().resolve()
     if not path.is_file():
-        there = {one.name: f"./{one.name}" for one in sorted(path.parent.glob("*.py"))}
+        there = {file.name: f"./{file.name}" for file in sorted(path.parent.glob("*.py"))}
         similar = [there[text] for text in near(path.name, there)]
         raise BadInput("There is no file {path}.{near}", path=path, near=did_you_mean(similar))
     name = f"{LOADED}{path.stem}_{digest_bytes(str(path).encode())[:8]}"

@@ -53,8 +53,8 @@ def plain(struct: object) -> dict[str, object]:
     """Return metadata as plain data."""
     from google.protobuf.json_format import MessageToDict
 
-    made: dict[str, object] = _whole_numbers(MessageToDict(struct))
-    return made
+    fields: dict[str, object] = _whole_numbers(MessageToDict(struct))
+    return fields
 
 
 def _part(part: "types.Part") -> Part:

@@ -111,7 +111,7 @@ def tool_giver() -> "BasePlugin":
             for own in llm_request.config.tools or ():
                 declared = getattr(own, "function_declarations", None)
                 if declared:
-                    own.function_declarations = [one for one in declared if not tools.has(one.name)]
+                    own.function_declarations = [value for value in declared if not tools.has(value.name)]
             llm_request.append_tools([Given(tool, tools) for tool in tools.now()])
 
     return Giver(name=GIVER)

@@ -84,13 +84,16 @@ def denied_results(decided: Sequence[Approval]) -> list[Any]:
 def _approvals(value: Any, call: ToolCall | None) -> tuple[Approval, ...]:
     if isinstance(value, Mapping) and (asked := _mappings(value.get("action_requests"))):
         return tuple(
-            _consent(one.get("name"), one.get("args", one.get("arguments")), one.get("description")) for one in asked
+            _consent(fields.get("name"), fields.get("args", fields.get("arguments")), fields.get("description"))
+            for fields in asked
         )
     asked = _mappings(value if isinstance(value, list | tuple) else [value])
-    if asked and all(isinstance(one.get("action_request"), Mapping) for one in asked):
+    if asked and all(isinstance(fields.get("action_request"), Mapping) for fields in asked):
         return tuple(
-            _consent(one["action_request"].get("action"), one["action_request"].get("args"), one.get("description"))
-            for one in asked
+            _consent(
+                fields["action_request"].get("action"), fields["action_request"].get("args"), fields.get("description")
+            )
+            for fields in asked
         )
     return (Approval(call=call or ToolCall(name=QUESTION), hint=as_text(value), awaits="turn"),)
 

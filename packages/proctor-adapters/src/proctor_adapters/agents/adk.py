@@ -165,7 +165,7 @@ class AdkAgent:
                 session = await service.create_session(app_name=app_name, user_id=user_id, state=state)
             yield session.id
             return
-        place: dict[str, Any] = {"app_name": app_name, "user_id": user_id, "session_id": begin.session_id}
+        fields: dict[str, Any] = {"app_name": app_name, "user_id": user_id, "session_id": begin.session_id}
         shared = self._runner is not None
         lock = (
             self._lock_by_session.setdefault((app_name, user_id, begin.session_id), asyncio.Lock())
@@ -174,15 +174,15 @@ class AdkAgent:
         )
         async with lock:
             with map_agent_errors():
-                is_prepared = await service.get_session(**place) is not None
+                is_prepared = await service.get_session(**fields) is not None
                 if not is_prepared:
-                    await service.create_session(**place, state=state)
+                    await service.create_session(**fields, state=state)
             try:
                 yield begin.session_id
             finally:
                 if not is_prepared:
                     with map_agent_errors():
-                        await service.delete_session(**place)
+                        await service.delete_session(**fields)
 
     def runner_for(self, app_name: str | None, sessions: "BaseSessionService | None" = None) -> "Runner":
         """Return a runner with a session service of its own, or these sessions; one that the user passed keeps its own."""
@@ -237,9 +237,9 @@ class AdkSession:
         self._offered.offer(turn)
         if self.waiting:
             words = text_of(turn.messages)
-            return await self.decide([replace(one, approved=True, words=words) for one in self.waiting])
+            return await self.decide([replace(approval, approved=True, words=words) for approval in self.waiting])
         steps = await self._run(content_of(turn), [])
-        questions = [one.hint for one in self.waiting if one.awaits == "turn"]
+        questions = [approval.hint for approval in self.waiting if approval.awaits == "turn"]
         return with_answer(steps, "\n".join(questions)) if questions and len(questions) == len(self.waiting) else steps
 
     async def decide(self, approvals: Sequence[Approval]) -> Sequence[Step]:
@@ -342,10 +342,10 @@ def _make_agent(target: Any, name: str, options: AdkAgentOptions, *, app_name: s
         app = App.model_construct(name=app_name or app.name, root_agent=app, plugins=[])
     if options.sub_agent is not None:
         root = app.root_agent
-        found = root.find_agent(options.sub_agent) if isinstance(root, BaseAgent) else None
-        if found is None:
+        agent = root.find_agent(options.sub_agent) if isinstance(root, BaseAgent) else None
+        if agent is None:
             raise BadInput("'{name}' has no sub-agent '{sub}'.", name=name, sub=options.sub_agent)
-        app = app.model_copy(update={"root_agent": found})
+        app = app.model_copy(update={"root_agent": agent})
     return AdkAgent(app, None, name=name, options=options)
 
 

@@ -107,7 +107,7 @@ def plain(value: Mapping[str, object]) -> dict[str, object]:
         text = json.dumps(value, default=str, skipkeys=True)
         data: dict[str, object] = json.loads(clean(text))
     except (ValueError, RecursionError):
-        return {str(key): str(one)[:1000] for key, one in value.items()}
+        return {str(key): str(entry)[:1000] for key, entry in value.items()}
     return data
 
 

@@ -147,7 +147,9 @@ class _Model:
     def _before(self, messages: object) -> float:
         """Note the results that only the messages to the model tell of, and that it is asked."""
         given = [message for message in messages if isinstance(message, Mapping)] if isinstance(messages, list) else []
-        content_by_call = {one["tool_call_id"]: one.get("content") for one in given if "tool_call_id" in one}
+        content_by_call = {
+            fields["tool_call_id"]: fields.get("content") for fields in given if "tool_call_id" in fields
+        }
         for id, name in self._tool_by_call.items():
             if id in content_by_call:
                 self._keep_result(name, id, content_by_call[id], time.time())
@@ -200,7 +202,7 @@ def _equip(agent: Any, name: str) -> None:
 
 
 def _build_schemas(original: Callable[[], list[Any]], tools: EnvironmentTools) -> list[Any]:
-    own = [one for one in original() if not tools.has(one["function"]["name"])]
+    own = [value for value in original() if not tools.has(value["function"]["name"])]
     return [*own, *to_tools(tools.now(), {})]
 
 
@@ -254,8 +256,10 @@ def _choice_step(reply: Any) -> Step:
     calls: list[ToolCall] = [
         call_of(call.function.name, call.function.arguments, call.id or "") for call in message.tool_calls or ()
     ]
-    made = reply_message(message.content or "", thoughts=[thought] if isinstance(thought, str) else [], calls=calls)
-    return Step(message=made, usage=_usage(reply.usage))
+    chat_message = reply_message(
+        message.content or "", thoughts=[thought] if isinstance(thought, str) else [], calls=calls
+    )
+    return Step(message=chat_message, usage=_usage(reply.usage))
 
 
 def _usage(used: Any) -> Usage:

@@ -142,11 +142,11 @@ class GraphSession(_Session):
         target = self._target
         if not self._is_kept or not (target.interrupt_before_nodes or target.interrupt_after_nodes):
             return ()
-        found = await self._ask_target("get_state")
-        if not found.next:
+        value = await self._ask_target("get_state")
+        if not value.next:
             return ()
-        self._next = found.next[0]
-        return calls_at_breakpoint(found.values.get("messages") or (), self._next)
+        self._next = value.next[0]
+        return calls_at_breakpoint(value.values.get("messages") or (), self._next)
 
     async def _ask_target(self, method: str, *given: object) -> Any:
         config = {"configurable": {"thread_id": self._thread}}
@@ -191,7 +191,9 @@ class GraphSession(_Session):
             from langgraph.types import Command
 
             words = text_of(turn.messages)
-            return Command(resume=resume_value(self._interrupts, [replace(one, words=words) for one in self.waiting]))
+            return Command(
+                resume=resume_value(self._interrupts, [replace(approval, words=words) for approval in self.waiting])
+            )
         new = convert_to_messages(to_messages(turn.messages, {}))
         is_known = self._is_kept and not self._took_over
         self._took_over = False
@@ -216,7 +218,9 @@ class RunnableSession(_Session):
         if isinstance(output, Mapping):
             output = next((output[key] for key in OUTPUT_KEYS if key in output), output)
         if isinstance(output, list) and output and isinstance(output[-1], BaseMessage):
-            record.add_messages([one for one in output if not any(one is other for other in (*self._history, *new))])
+            record.add_messages(
+                [value for value in output if not any(value is other for other in (*self._history, *new))]
+            )
             output = output[-1]
         if isinstance(output, BaseMessage):
             record.add_messages([output])
@@ -254,10 +258,10 @@ class MadeSession:
             with map_agent_errors():
                 target = await in_thread(partial(self._make, _structured_tools(self._tools)))  # it may load a model
             require_parts(target, self._name, "langchain_core", "ainvoke")
-            made = _session(target, self._name, self._options, self._tools)
+            session = _session(target, self._name, self._options, self._tools)
             if self._inner is not None:
-                made.go_on(self._inner)
-            self._inner = made
+                session.go_on(self._inner)
+            self._inner = session
         return self._tools.with_errors(await self._inner.run(turn))
 
     @property

@@ -126,13 +126,13 @@ def _task(loaded: LoadedTask, host: Host) -> Task:
     return Task(
         name=loaded.name,
         version=f"{plan.version}",
-        samples=[_sample(one) for one in plan.samples],
+        samples=[_sample(sample) for sample in plan.samples],
         scorers=scorers_of(plan.scorers, given.how.scales),
         host=host,
         summarise=partial(_summarise, loaded),
         provenance={
             "inspect_ai": plan.package,
-            "samples": digest([one.digest for one in plan.samples]),
+            "samples": digest([sample.digest for sample in plan.samples]),
             "limits": plan.limits,
             "roles": {**given.roles},
             "models": {**given.models},
@@ -231,7 +231,7 @@ def _check(models: AskedModels, loaded: LoadedTask, ready: Mapping[str, Any]) ->
         for asked in heard.get(kind, ()):
             models.model_name(kind, asked)
     digests = ready["digests"]
-    differ = sum(digests.get(one.id) != one.digest for one in plan.samples)
+    differ = sum(digests.get(sample.id) != sample.digest for sample in plan.samples)
     if differ:
         raise BadInput(
             "{task} gives other samples each time it is loaded ({n} of {m} differ), so that a run could not be resumed. An argument of the task may fix that, such as --set shuffle=false.",

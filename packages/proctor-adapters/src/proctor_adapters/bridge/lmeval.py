@@ -80,12 +80,12 @@ def task(called: str, **options: Any) -> Task:
     return Task(
         name=name,
         version=plan.version,
-        samples=[_sample(one) for one in plan.documents],
+        samples=[_sample(document) for document in plan.documents],
         scorers=[LmEvalScorer(metric, workers, about, stops_of(settings), given.how.scales) for metric in plan.metrics],
         host=partial(_with_settings, settings),
         summarise=partial(_summarise, partial(_run, program, "totals", about)),
         provenance={
-            "samples": digest([one.prompt for one in plan.documents]),
+            "samples": digest([document.prompt for document in plan.documents]),
             "few_shots": plan.few_shots,
             "settings": settings,
             "data": plan.data,
@@ -102,9 +102,9 @@ def check_parity(called: str) -> Iterator[Checked]:
         BadInput: it cannot be loaded, or is no generation task.
     """
     name = f"{PREFIX}{called}"
-    made = task(called)
+    loaded_task = task(called)
     program, about = _program(name, read_options({}))
-    yield from compare_lmeval(called, made, _called(name, program, "alone", about, first=FIRST))
+    yield from compare_lmeval(called, loaded_task, _called(name, program, "alone", about, first=FIRST))
 
 
 def _program(name: str, given: GuestOptions) -> tuple[WorkerProgram, dict[str, Any]]:
@@ -183,7 +183,7 @@ async def _run(program: WorkerProgram, function: str, about: Mapping[str, Any], 
 def stops_of(settings: Mapping[str, Any]) -> list[str]:
     """Return the texts at which a reply ends."""
     until = settings.get("until") or []
-    return [until] if isinstance(until, str) else [str(one) for one in until if one]
+    return [until] if isinstance(until, str) else [str(value) for value in until if value]
 
 
 def _with_settings(settings: Mapping[str, Any], agent: Agent, choice: AgentChoice) -> Agent:

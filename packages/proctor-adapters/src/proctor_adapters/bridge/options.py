@@ -99,12 +99,12 @@ def _range(name: str, text: str) -> tuple[float, float] | None:
 
 def _flat(prefix: str, values: Mapping[str, Any]) -> dict[str, str]:
     """Return the names of models by key; a key with dots was read as nested."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for key, value in values.items():
         if isinstance(value, Mapping):
-            found |= {f"{key}.{rest}": model for rest, model in _flat(prefix, value).items()}
+            texts |= {f"{key}.{rest}": model for rest, model in _flat(prefix, value).items()}
         elif isinstance(value, str):
-            found[key] = value
+            texts[key] = value
         else:
             raise BadInput("--set {prefix}.{key} takes a text, not {value}.", prefix=prefix, key=key, value=value)
-    return found
+    return texts

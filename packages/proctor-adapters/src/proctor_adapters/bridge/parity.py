@@ -83,7 +83,7 @@ def compare_inspect(name: str, run: Run, asked: Sequence[str], alone: Mapping[st
     ours = {id: _trial(trial, rows.get(id, {})) for id, trial in trials.items()}
     for id in {**theirs, **ours}:
         yield _same(id, ours.get(id, MISSING), theirs.get(id, MISSING), say("scores of a sample"))
-    figures = {one.name: one.value for one in run.estimates if one.method == "Inspect"}
+    figures = {estimate.name: estimate.value for estimate in run.estimates if estimate.method == "Inspect"}
     figures.pop(f"{COST}{SUFFIX}", None)
     official = {official_name(figure): figure["value"] for figure in alone["totals"]}
     yield from _figures(figures, official)
@@ -138,7 +138,11 @@ def compare_lmeval(name: str, task: Task, alone: Mapping[str, Any]) -> Iterator[
     theirs = alone["values"]
     for key in {**theirs, **ours}:
         yield _same(key, ours.get(key, MISSING), theirs.get(key, MISSING), say("scores of a sample"))
-    figures = {one.name.removesuffix(" (lm-eval)"): one.value for one in run.estimates if one.method == "lm-eval"}
+    figures = {
+        estimate.name.removesuffix(" (lm-eval)"): estimate.value
+        for estimate in run.estimates
+        if estimate.method == "lm-eval"
+    }
     yield from _figures(figures, alone["aggregates"])
 
 

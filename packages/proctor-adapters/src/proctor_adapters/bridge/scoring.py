@@ -37,15 +37,15 @@ def _scorer(name: str, key: str, scales: Scales) -> Scorer:
     shown = f"{name}.{key}" if key else name
 
     def read(sample: Sample, trajectory: Trajectory) -> Score | Unscored:  # noqa: ARG001 - Inspect has scored it
-        found = (trajectory.state or {}).get(STATE)
-        if not isinstance(found, Mapping):
+        value = (trajectory.state or {}).get(STATE)
+        if not isinstance(value, Mapping):
             return Unscored(
                 why="scorer_failed", reason=say("Only Inspect's own scorer can score this, while it plays the sample.")
             )
-        raw = found["scores"].get(name)
+        raw = value["scores"].get(name)
         if raw is None:
             return Unscored(why="scorer_failed", reason=say("The scorer {name} returned no score.", name=name))
-        return _read({"cpu": found.get("cpu"), **raw}, name, key, shown, scales)
+        return _read({"cpu": value.get("cpu"), **raw}, name, key, shown, scales)
 
     read.__qualname__ = read.__name__ = f"{shown}{SUFFIX}"
     return declared_scorer(name=f"{shown}{SUFFIX}", version="1")(read)
@@ -144,7 +144,7 @@ def official_name(figure: Mapping[str, Any]) -> str:
 
 def planned_of(estimates: Sequence[Estimate], scored: int) -> int:
     """Return how many trials were planned; at least those that were scored."""
-    return max([scored, *(one.planned for one in estimates if not one.slice)])
+    return max([scored, *(estimate.planned for estimate in estimates if not estimate.slice)])
 
 
 def of_planned(scored: int, planned: int) -> Sentence | str:
@@ -161,10 +161,10 @@ def of_planned(scored: int, planned: int) -> Sentence | str:
 def official(found: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], planned: int) -> Iterator[Estimate]:
     """Yield the official figures: `match/accuracy@inspect`, with the reducer where there is more than one attempt."""
     scored = len(rows)
-    for one in found:
+    for fields in found:
         yield Estimate(
-            name=official_name(one),
-            value=one["value"],
+            name=official_name(fields),
+            value=fields["value"],
             scored=scored,
             planned=planned,
             unit="number",

@@ -55,7 +55,7 @@ def _names(values: tuple[str, ...], option: str) -> Iterator[str]:
     except ImportError:  # an older google-adk, or none
         output.message(t("{option} is not used: this google-adk has no features to choose.", option=option))
         return
-    known = sorted(str(one.value) for one in FeatureName)
+    known = sorted(str(feature_name.value) for feature_name in FeatureName)
     for name in names:
         if name not in known:
             raise BadInput(

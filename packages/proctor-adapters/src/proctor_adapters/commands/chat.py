@@ -44,13 +44,13 @@ def command(
     from proctor.config import settings
     from proctor_adapters.evalsets.read import read, read_session
 
-    found = settings()
+    project_settings = settings()
     given = {
-        **found.agent_options,
+        **project_settings.agent_options,
         **(agent_options or {}),
         **({"base_url": base_url} if base_url else {}),
     }
-    name = agent or found.agent
+    name = agent or project_settings.agent
     if name is None:
         raise BadInput("Name the agent to talk with: proctor adk chat --agent ./agent.py:answer")
     if save is not None and save.exists():

@@ -109,19 +109,19 @@ def command(ctx: click.Context, /, places: tuple[str, ...], as_json: bool, quiet
     _set_keys(given)
     follow(given)
     gateway = _gateway(given)  # found out before the agent is called
-    found = [(run, list(outcomes(run.record, run.store))) for run in _runs(plan, given, quiet=quiet)]
-    cases = [case for _, of_run in found for case in of_run]
-    _show(cases, [run for run, _ in found], as_json=as_json, detailed=given["print_detailed_results"])
+    pairs = [(run, list(outcomes(run.record, run.store))) for run in _runs(plan, given, quiet=quiet)]
+    cases = [case for _, of_run in pairs for case in of_run]
+    _show(cases, [run for run, _ in pairs], as_json=as_json, detailed=given["print_detailed_results"])
     app = plan.folder.resolve().name if plan.agent.startswith("adk:") else ""
-    for run, of_run in found:
+    for run, of_run in pairs:
         for path in write(run.record, run.store, given["results"] or plan.folder / HISTORY, app, of_run):
             output.message(t("Wrote {path}.", path=path))
     _write_tables(cases, given)
     if gateway is not None:
-        _push(cases, found[0][0], gateway, given)
+        _push(cases, pairs[0][0], gateway, given)
     if any(case.status == "failed" for case in cases):
         ctx.exit(1)
-    if any(case.status != "passed" for case in cases) or any(run.record.state == "inconclusive" for run, _ in found):
+    if any(case.status != "passed" for case in cases) or any(run.record.state == "inconclusive" for run, _ in pairs):
         ctx.exit(3)
 
 
@@ -217,23 +217,23 @@ def _runs(plan: EvalPlan, given: Mapping[str, Any], *, quiet: bool) -> list["Run
 
 def _criteria(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the task."""
-    found = dict(given["options"] or {})
+    fields = dict(given["options"] or {})
     thresholds = {
         "tool_trajectory_avg_score": given["tool_score_threshold"],
         "response_match_score": given["response_match_score_threshold"],
     }
     if given["config_file_path"]:
-        found["config"] = str(given["config_file_path"])
+        fields["config"] = str(given["config_file_path"])
     if given["allow_code"]:
-        found["allow_code"] = True
+        fields["allow_code"] = True
     if all(threshold is None for threshold in thresholds.values()):
-        return found
-    if {"config", "criteria"} & found.keys():
+        return fields
+    if {"config", "criteria"} & fields.keys():
         raise BadInput("Give thresholds either as options or in a file of criteria, not both.")
     from proctor_adapters.evalsets.criteria import DEFAULT
 
     return {
-        **found,
+        **fields,
         "criteria": {name: DEFAULT[name] if threshold is None else threshold for name, threshold in thresholds.items()},
     }
 

@@ -75,10 +75,10 @@ def command(file: str, flags: LogFlags, store: str | None, as_json: bool) -> Non
     )
     found = import_log(file, format=flags.format, run_id=flags.run_id, store=store, how=how, scorers=flags.scorers)
     if as_json:
-        output.print_json({"runs": [_summary(one) for one in found]})
+        output.print_json({"runs": [_summary(imported_run) for imported_run in found]})
         return
-    for one in found:
-        _show(one)
+    for imported_run in found:
+        _show(imported_run)
     for sentence in unused(found, how):
         output.message(t(sentence))
 
@@ -86,12 +86,12 @@ def command(file: str, flags: LogFlags, store: str | None, as_json: bool) -> Non
 def _range(text: str) -> tuple[float, float]:
     low, colon, high = text.partition(":")
     try:
-        found = float(low), float(high)
+        pair = float(low), float(high)
     except ValueError:
-        found = (0.0, 0.0)
-    if not colon or not -1e308 < found[0] < found[1] < 1e308:
+        pair = (0.0, 0.0)
+    if not colon or not -1e308 < pair[0] < pair[1] < 1e308:
         raise BadInput("--scale takes SCORER=LOW:HIGH with two numbers, not '{text}'.", text=text)
-    return found
+    return pair
 
 
 def _show(one: "Imported") -> None:

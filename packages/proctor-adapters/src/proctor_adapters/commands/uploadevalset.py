@@ -104,7 +104,10 @@ def command(
         raise
     done = len(items) - len(rejected)
     if as_json:
-        lines = [{"case": one.item.case, "turn": one.item.turn, "reason": t(one.reason)} for one in rejected]
+        lines = [
+            {"case": rejected_item.item.case, "turn": rejected_item.item.turn, "reason": t(rejected_item.reason)}
+            for rejected_item in rejected
+        ]
         output.print_json({"items": len(items), "uploaded": done - before, "before": before, "rejected": lines})
     else:
         _show_rejected(rejected)
@@ -115,8 +118,8 @@ def command(
 
 
 def _show_rejected(rejected: "Sequence[RejectedItem]") -> None:
-    for one in rejected:
-        text = t("{case}, turn {turn}: {reason}", case=one.item.case, turn=one.item.turn, reason=one.reason)
+    for item in rejected:
+        text = t("{case}, turn {turn}: {reason}", case=item.item.case, turn=item.item.turn, reason=item.reason)
         output.line(visible(text))
 
 

@@ -78,11 +78,11 @@ class EvalCriteria(msgspec.Struct, frozen=True, kw_only=True):
 def as_first(criteria: EvalCriteria) -> bytes:
     """Return the criteria as the JSON that a task's version is computed from; newer fields appear only where they are set, so that old versions stay valid."""
     usual, usual_judged = msgspec.to_builtins(EvalCriteria()), msgspec.to_builtins(Criterion(threshold=0.0))
-    found = msgspec.to_builtins(msgspec.structs.replace(criteria, notes=()), order="deterministic")
-    kept = {key: value for key, value in found.items() if key in FIRST_KEYS or value != usual[key]}
+    entry = msgspec.to_builtins(msgspec.structs.replace(criteria, notes=()), order="deterministic")
+    kept = {key: value for key, value in entry.items() if key in FIRST_KEYS or value != usual[key]}
     kept["judged"] = {
-        name: {key: value for key, value in one.items() if key in FIRST_JUDGED_KEYS or value != usual_judged[key]}
-        for name, one in found["judged"].items()
+        name: {key: value for key, value in entry.items() if key in FIRST_JUDGED_KEYS or value != usual_judged[key]}
+        for name, entry in entry["judged"].items()
     }
     return msgspec.json.encode(kept)
 
@@ -93,8 +93,8 @@ def criteria_next_to(path: Path, *, allow_code: bool = False) -> EvalCriteria:
     Raises:
         BadInput: as `read`.
     """
-    found = path.parent / FILE
-    return read(found, allow_code=allow_code) if found.is_file() else EvalCriteria()
+    file = path.parent / FILE
+    return read(file, allow_code=allow_code) if file.is_file() else EvalCriteria()
 
 
 def read(path: Path, *, allow_code: bool = False) -> EvalCriteria:
@@ -126,11 +126,11 @@ def of_config(given: Mapping[str, object], where: str = "eval_config", *, allow_
     """
     config = _options(given, CONFIG_KEYS, where)
     custom = config.get("custom_metrics")
-    found = of(config.get("criteria"), where, custom={} if custom is None else custom, allow_code=allow_code)
+    criteria = of(config.get("criteria"), where, custom={} if custom is None else custom, allow_code=allow_code)
     max_turns, notes = _simulated_user(config.get("user_simulator_config"), f"{where}: user_simulator_config")
     if config.get("live_model_config") is not None:
         notes = (*notes, _without_effect(f"{where}: live_model_config", say("agents are not run live here")))
-    return msgspec.structs.replace(found, max_turns=max_turns, notes=(*found.notes, *notes))
+    return msgspec.structs.replace(criteria, max_turns=max_turns, notes=(*criteria.notes, *notes))
 
 
 def of(
@@ -158,7 +158,7 @@ def of(
     notes: list[Sentence] = []
     for name, value in given.items():
         criterion = (
-            {_snake(key): one for key, one in value.items()} if isinstance(value, Mapping) else {"threshold": value}
+            {_snake(key): entry for key, entry in value.items()} if isinstance(value, Mapping) else {"threshold": value}
         )
         if name in custom:
             threshold = _threshold(criterion.get("threshold"), f"{where}: {name}")
@@ -310,11 +310,11 @@ def _options(given: object, known: set[str], where: str) -> dict[str, Any]:
         return {}
     if not isinstance(given, Mapping):
         raise BadInput("{where} is an object, not {value}.", where=where, value=json.dumps(given))
-    found = {_snake(key): value for key, value in given.items()}
-    for key in found:
+    fields = {_snake(key): value for key, value in given.items()}
+    for key in fields:
         if key not in known:
             raise _unknown(where, key, sorted(known))
-    return found
+    return fields
 
 
 def _without_effect(what: str, reason: Sentence) -> Sentence:

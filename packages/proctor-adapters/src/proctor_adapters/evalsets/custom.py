@@ -74,10 +74,10 @@ def scorer_of(name: str, path: str, folder: Path) -> CustomScorer:
     with needs("adk", "custom_metrics"):
         import google.adk.evaluation.eval_metrics  # noqa: F401
     module, _, attribute = path.rpartition(".")
-    for place in (folder.resolve(), folder.resolve().parent):
-        top = place / module.partition(".")[0]
-        if (top.is_dir() or top.with_suffix(".py").is_file()) and str(place) not in sys.path:
-            sys.path.append(str(place))
+    for file in (folder.resolve(), folder.resolve().parent):
+        top = file / module.partition(".")[0]
+        if (top.is_dir() or top.with_suffix(".py").is_file()) and str(file) not in sys.path:
+            sys.path.append(str(file))
     function = load_object(f"{module}:{attribute}", attribute)
     if not callable(function):
         raise BadInput("'{path}' is no function.", path=path)
@@ -102,14 +102,14 @@ def _arguments(name: str, metric: CustomMetric, sample: Sample, trajectory: Traj
         (turn, [step for step in steps.get(index, ()) if step.message.role != "user"])
         for index, turn in enumerate(turns_of(sample, trajectory))
     ]
-    made = [as_json(one) for one in case_of(sample.id, played).conversation or ()]
-    for known, one in zip(case or (), made, strict=False):
-        one |= {key: known[key] for key in ("invocation_id", "user_content") if key in known}
+    values = [as_json(invocation) for invocation in case_of(sample.id, played).conversation or ()]
+    for known, value in zip(case or (), values, strict=False):
+        value |= {key: known[key] for key in ("invocation_id", "user_content") if key in known}
     criterion = BaseCriterion.model_validate({**metric.criterion, "threshold": metric.threshold})
     return (
         EvalMetric(metric_name=name, criterion=criterion, custom_function_path=metric.function),
-        [Invocation.model_validate(one) for one in made],
-        None if case is None else [Invocation.model_validate(one) for one in case],
+        [Invocation.model_validate(value) for value in values],
+        None if case is None else [Invocation.model_validate(value) for value in case],
         _scenario(sample.known.scenario),
     )
 

@@ -30,12 +30,12 @@ def cases(value: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     Raises:
         Invalid: something that the conversion needs is missing, or of the wrong type.
     """
-    made = []
+    entries = []
     for index, old in enumerate(value):
         at: Path = ("eval_cases", index)
         turns = _list(old, "data", (*at, "conversation"))
-        made.append(case(_text(old, "name", (*at, "eval_id")), turns, old.get("initial_session"), at))
-    return made
+        entries.append(case(_text(old, "name", (*at, "eval_id")), turns, old.get("initial_session"), at))
+    return entries
 
 
 def case(name: str, turns: Sequence[object], session: object = None, at: Path = ("eval_cases", 0)) -> dict[str, object]:
@@ -45,16 +45,16 @@ def case(name: str, turns: Sequence[object], session: object = None, at: Path = 
         Invalid: as above.
     """
     conversation = [_turn(turn, (*at, "conversation", index), f"{name} {index}") for index, turn in enumerate(turns)]
-    made: dict[str, object] = {"eval_id": name, "conversation": conversation}
+    fields: dict[str, object] = {"eval_id": name, "conversation": conversation}
     if session:
         if not isinstance(session, Mapping):
             raise Invalid((*at, "session_input"), mismatch("object", session))
-        made["session_input"] = {
+        fields["session_input"] = {
             "app_name": session.get("app_name", ""),
             "user_id": session.get("user_id", ""),
             "state": session.get("state", {}),
         }
-    return made
+    return fields
 
 
 def old_path(path: Path, *, flat: bool) -> Path:
@@ -113,7 +113,7 @@ def _text(old: object, key: str, at: Path) -> str:
 
 
 def _list(old: Mapping[str, object], key: str, at: Path, *, needed: bool = True) -> list[object]:
-    found = old.get(key, None if needed else [])
-    if not isinstance(found, list):
-        raise Invalid(at, mismatch("array", found))
-    return found
+    value = old.get(key, None if needed else [])
+    if not isinstance(value, list):
+        raise Invalid(at, mismatch("array", value))
+    return value

@@ -77,8 +77,8 @@ def normalize(value: object, kind: type[Noun], path: Path = ()) -> Normalized:
         Invalid: an unknown key where ADK refuses it.
     """
     walk = _Walk()
-    made = walk.noun(value, kind, path)
-    return Normalized(value=made, notes=tuple(walk.notes), renamed=walk.renamed)
+    entry = walk.noun(value, kind, path)
+    return Normalized(value=entry, notes=tuple(walk.notes), renamed=walk.renamed)
 
 
 def read_noun(value: object, kind: type[N]) -> N:
@@ -144,7 +144,7 @@ class _Walk:
         if not isinstance(value, dict):
             return value  # the conversion reports what was expected
         spellings, shapes = _spellings(kind), _shapes(kind)
-        made: dict[str, object] = {}
+        fields: dict[str, object] = {}
         extra: dict[str, object] = {}
         for key, inner in value.items():
             name = spellings.get(key)
@@ -156,7 +156,7 @@ class _Walk:
                 continue
             elif name != key or camel(name) not in value or camel(name) == name:
                 self.renamed |= name != key
-                made[name] = self._inner(_number(inner, name), shapes[name], (*path, name))
+                fields[name] = self._inner(_number(inner, name), shapes[name], (*path, name))
             else:
                 self.notes.append(
                     say(
@@ -166,9 +166,9 @@ class _Walk:
                         key=key,
                     )
                 )
-        for below, problem in kind.problems(made):
+        for below, problem in kind.problems(fields):
             raise Invalid((*path, *below), problem)
-        return {**made, "extra": extra} if extra else made
+        return {**fields, "extra": extra} if extra else fields
 
     def _check_unknown(self, key: str, kind: type[Noun], path: Path) -> None:
         likely = get_close_matches(key, sorted(set(_spellings(kind).values())), n=1)
@@ -193,7 +193,7 @@ class _Walk:
             case ("pair", inner) if isinstance(value, list) and len(value) == 2:
                 return [value[0], self._inner(value[1], inner, (*path, 1))]
             case ("map", inner) if isinstance(value, dict):
-                return {key: self._inner(one, inner, (*path, key)) for key, one in value.items()}
+                return {key: self._inner(entry, inner, (*path, key)) for key, entry in value.items()}
         return value
 
 
@@ -221,7 +221,7 @@ def _shapes(kind: type[Noun]) -> Mapping[str, object]:
 def _shape(hint: Any) -> Any:
     """Return which nouns are inside a type: ("noun", type), ("list", shape), ("pair", shape), ("map", shape), or None."""
     if get_origin(hint) in (Union, UnionType):
-        return next((shape for one in get_args(hint) if one is not NoneType and (shape := _shape(one))), None)
+        return next((shape for value in get_args(hint) if value is not NoneType and (shape := _shape(value))), None)
     if isinstance(hint, type) and issubclass(hint, Noun):
         return ("noun", hint)
     word = {list: "list", tuple: "pair", dict: "map"}.get(get_origin(hint))
@@ -242,16 +242,16 @@ def _respell(new: object, old: object, shape: Any) -> Any:
         case ("noun", kind), dict(), dict():
             return old if _plain(old, kind) == json.dumps(new) else _respell_members(new, old, kind)
         case ("list", inner), list(), list():
-            before = [json.loads(_plain(one, inner[1])) for one in old] if inner[0] == "noun" else old
+            before = [json.loads(_plain(value, inner[1])) for value in old] if inner[0] == "noun" else old
             places = templates(before, new)
             return [
-                one if place is None else _respell(one, old[place], inner)
-                for one, place in zip(new, places, strict=True)
+                value if number is None else _respell(value, old[number], inner)
+                for value, number in zip(new, places, strict=True)
             ]
         case ("pair", inner), list(), list() if len(new) == len(old) == 2:
             return [new[0], _respell(new[1], old[1], inner)]
         case ("map", inner), dict(), dict():
-            return {key: _respell(one, old.get(key), inner) for key, one in new.items()}
+            return {key: _respell(value, old.get(key), inner) for key, value in new.items()}
         case None, float(), int() | float() | str() if not isinstance(old, bool):
             return old if _number(str(old), "creation_timestamp") == new else new
     return new
@@ -259,20 +259,20 @@ def _respell(new: object, old: object, shape: Any) -> Any:
 
 def _respell_members(new: Mapping[str, Any], old: Mapping[str, Any], kind: type[Noun]) -> dict[str, Any]:
     spellings, shapes, defaults = _spellings(kind), _shapes(kind), _defaults(kind)
-    made: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in old.items():
         name = spellings.get(key)
         if name is None:
             if key in new or kind.ignores_unknown:
-                made[key] = new.get(key, value)
+                fields[key] = new.get(key, value)
         elif camel(name) in old and key != camel(name):
-            made[key] = value  # the other spelling counts
+            fields[key] = value  # the other spelling counts
         elif name in new:
-            made[key] = _respell(new[name], value, shapes[name])
+            fields[key] = _respell(new[name], value, shapes[name])
         elif value is None or value == defaults.get(name):
-            made[key] = value
-    known = {spellings.get(key, key) for key in made}
-    return {**made, **{name: value for name, value in new.items() if name not in known}}
+            fields[key] = value
+    known = {spellings.get(key, key) for key in fields}
+    return {**fields, **{name: value for name, value in new.items() if name not in known}}
 
 
 def _plain(value: object, kind: type[Noun]) -> str:
@@ -285,9 +285,9 @@ def _defaults(kind: type[Noun]) -> Mapping[str, object]:
     """Return the defaults by name, of the members that have one."""
     fields = ((field, field.default_factory) for field in msgspec.structs.fields(kind))
     return {
-        one.encode_name: make() if make is not msgspec.NODEFAULT else one.default
-        for one, make in fields
-        if make is not msgspec.NODEFAULT or one.default is not msgspec.NODEFAULT
+        field_info.encode_name: make() if make is not msgspec.NODEFAULT else field_info.default
+        for field_info, make in fields
+        if make is not msgspec.NODEFAULT or field_info.default is not msgspec.NODEFAULT
     }
 
 
@@ -296,8 +296,8 @@ def _merge_extra(value: object, shape: object) -> object:
     match shape:
         case ("noun", kind) if isinstance(value, dict):
             shapes = _shapes(kind)
-            made = {key: _merge_extra(inner, shapes[key]) for key, inner in value.items() if key != "extra"}
-            return {**made, **value.get("extra", {})} if "extra" in shapes else made
+            fields = {key: _merge_extra(inner, shapes[key]) for key, inner in value.items() if key != "extra"}
+            return {**fields, **value.get("extra", {})} if "extra" in shapes else fields
         case ("list", inner) if isinstance(value, list):
             return [_merge_extra(item, inner) for item in value]
     return value
@@ -307,11 +307,13 @@ def _in_camel(value: Any, shape: Any) -> Any:
     match shape:
         case ("noun", kind) if isinstance(value, dict):
             shapes = _shapes(kind)
-            return {camel(key) if key in shapes else key: _in_camel(one, shapes.get(key)) for key, one in value.items()}
+            return {
+                camel(key) if key in shapes else key: _in_camel(entry, shapes.get(key)) for key, entry in value.items()
+            }
         case ("list", inner) if isinstance(value, list):
             return [_in_camel(item, inner) for item in value]
         case ("pair", inner) if isinstance(value, list) and len(value) == 2:
             return [value[0], _in_camel(value[1], inner)]
         case ("map", inner) if isinstance(value, dict):
-            return {key: _in_camel(one, inner) for key, one in value.items()}
+            return {key: _in_camel(entry, inner) for key, entry in value.items()}
     return value

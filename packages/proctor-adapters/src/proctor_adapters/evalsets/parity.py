@@ -57,12 +57,12 @@ def _trajectory(line: Mapping[str, object]) -> tuple[dict[str, object] | str, Se
     rule = say("calls compared as {match_type}", match_type=line.get("match_type", "EXACT"))
     try:
         how = match_type(line.get("match_type", "EXACT"))
-        made, expected = (msgspec.convert(line[side], Invocations) for side in ("actual", "expected"))
+        calls, expected = (msgspec.convert(line[side], Invocations) for side in ("actual", "expected"))
     except (BadInput, msgspec.ValidationError):
         return "ValidationError", rule
-    if len(made) != len(expected):
+    if len(calls) != len(expected):
         return "ValueError", rule
-    pairs = zip(made, expected, strict=True)
+    pairs = zip(calls, expected, strict=True)
     names_only = line.get("ignore_args") is True
     scores = [float(calls_match(ours or [], theirs or [], how, names_only=names_only)) for ours, theirs in pairs]
     overall = mean(scores) if scores else None

@@ -107,8 +107,8 @@ def read_session(path: FilePath | str) -> SessionInput:
     path = FilePath(path).expanduser()
     text, value, _ = _json(file_bytes(path), path)
     try:
-        made = normalize(value, SessionInput).value
-        return convert({"app_name": "", "user_id": "", **made} if isinstance(made, dict) else made, SessionInput)
+        entry = normalize(value, SessionInput).value
+        return convert({"app_name": "", "user_id": "", **entry} if isinstance(entry, dict) else entry, SessionInput)
     except Invalid as error:
         raise _bad(path, text, error, original=value) from None
 
@@ -262,10 +262,10 @@ def _json(data: bytes, path: FilePath) -> tuple[str, object, set[str]]:
     doubled: set[str] = set()
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
             doubled.update(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        return made
+        return fields
 
     try:
         text = data.decode("utf-8-sig")

@@ -57,8 +57,8 @@ def redact_case(case: EvalCase, found: Sequence[Pattern]) -> tuple[EvalCase, int
     if not found:
         return case, 0
     walk = _Walk(found)
-    made = walk.value(as_json(case), free=False)
-    return (convert(made, EvalCase), walk.count) if walk.count else (case, 0)
+    value = walk.value(as_json(case), free=False)
+    return (convert(value, EvalCase), walk.count) if walk.count else (case, 0)
 
 
 class _Walk:
@@ -93,13 +93,13 @@ class _Walk:
 
     def _object(self, value: dict[str, object], *, free: bool) -> dict[str, object]:
         """Texts before ids, so that the first value of a case is the first that is said."""
-        made: dict[str, object] = {}
+        fields: dict[str, object] = {}
         for key in sorted(value, key=lambda key: key.endswith("id") and not free):
             name = self.text(key) if free else key
-            if name in made:  # two names that were different only in what was taken out
-                name = next(other for count in range(2, len(value) + 2) if (other := f"{name} {count}") not in made)
-            made[name] = self.value(value[key], free=free or key in FREE)
-        return made
+            if name in fields:  # two names that were different only in what was taken out
+                name = next(other for count in range(2, len(value) + 2) if (other := f"{name} {count}") not in fields)
+            fields[name] = self.value(value[key], free=free or key in FREE)
+        return fields
 
     def _named(self, name: str, found: re.Match[str]) -> str:
         text = found[0]

@@ -83,9 +83,9 @@ def read(path: Path) -> dict[str, Any]:
 def case_result(sample: Sample, trial: Trial, case: CaseOutcome) -> dict[str, object]:
     """Return an `EvalCaseResult` as JSON data: the results of each metric for one attempt, and for each of its turns."""
     results = _metrics(sample, trial, case)
-    overall = [one.overall for one in results]
+    overall = [metric.overall for metric in results]
     played = enumerate(turns_of(sample, trial.trajectory))
-    turns = [_per_turn(sample, turn, trial, place, results) for place, turn in played]
+    turns = [_per_turn(sample, turn, trial, number, results) for number, turn in played]
     return {
         "eval_set_file": sample.known.eval_set_id,
         "eval_set_id": sample.known.eval_set_id,
@@ -160,12 +160,12 @@ def _informational(trial: Trial, turns: Sequence[TurnOutcome]) -> Iterator[_AdkM
     Their status is NOT_EVALUATED: the one of 2.13, INFORMATIONAL, would keep earlier releases from reading the file.
     """
     steps = [[step for step in trial.trajectory.steps if step.turn == turn.place] for turn in turns]
-    used = [[step.usage for step in one if step.usage is not None] for one in steps]
+    used = [[step.usage for step in story_steps if step.usage is not None] for story_steps in steps]
     values: dict[str, list[float | None]] = {
         "tool_call_count_v1": [float(len(trial.trajectory.calls(turn.place))) for turn in turns],
-        "inference_call_count_v1": [float(sum(one.requests for one in all_)) if all_ else None for all_ in used],
+        "inference_call_count_v1": [float(sum(usage.requests for usage in all_)) if all_ else None for all_ in used],
         "token_usage_v1": [
-            float(sum(one.input_tokens + one.output_tokens for one in all_)) if all_ else None for all_ in used
+            float(sum(usage.input_tokens + usage.output_tokens for usage in all_)) if all_ else None for all_ in used
         ],
         "invocation_duration_v1": [turn.seconds for turn in turns],
     }
@@ -235,7 +235,7 @@ def _actual(steps: Sequence[Step]) -> dict[str, object]:
     spoken = [step for step in steps if step.message.role == "assistant" and step.message.text]
     calls = [call for step in steps if step.message.role == "assistant" for call in step.message.calls]
     results = [part for step in steps for part in step.message.parts if isinstance(part, ToolResult)]
-    made: dict[str, object] = {
+    fields: dict[str, object] = {
         "intermediate_data": {
             "tool_uses": list(map(_call, calls)),
             "tool_responses": [
@@ -249,16 +249,16 @@ def _actual(steps: Sequence[Step]) -> dict[str, object]:
         "creation_timestamp": steps[0].started if steps else 0.0,
     }
     if spoken:
-        made["final_response"] = _content(_texts(spoken[-1].message))
-    return made
+        fields["final_response"] = _content(_texts(spoken[-1].message))
+    return fields
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
     seen = adk.made_call(call)
-    made: dict[str, Any] = {"name": call.name}
+    fields: dict[str, Any] = {"name": call.name}
     if seen.args is not None:
-        made["args"] = dict(seen.args)
-    return made | ({"id": call.id} if call.id else {})
+        fields["args"] = dict(seen.args)
+    return fields | ({"id": call.id} if call.id else {})
 
 
 def _content(found: Sequence[str]) -> dict[str, object]:

@@ -128,8 +128,8 @@ class IntermediateData(Noun, frozen=True, kw_only=True):
         for call in self.calls():
             matches = (
                 index
-                for index, one in enumerate(left)
-                if (one.id == call.id if one.id and call.id else one.name == call.name)
+                for index, response in enumerate(left)
+                if (response.id == call.id if response.id and call.id else response.name == call.name)
             )
             if (index := next(matches, None)) is not None:
                 pairs.append((call, left.pop(index)))

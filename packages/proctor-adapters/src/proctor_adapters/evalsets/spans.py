@@ -31,8 +31,8 @@ def read(value: Sequence[Mapping[str, object]], file: str) -> tuple[EvalSet, tup
         Invalid, BadInput: something is no span, or no conversation among them is whole.
     """
     if not all(span.get("span_id") for span in value):
-        made, notes = convert(value)
-        return msgspec.convert(made, EvalSet), notes
+        fields, notes = convert(value)
+        return msgspec.convert(fields, EvalSet), notes
     from proctor_adapters.evalsets import trace_cases as cases
     from proctor_adapters.traces import conversations, span_files
 

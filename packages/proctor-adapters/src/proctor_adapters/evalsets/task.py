@@ -154,7 +154,7 @@ def _select(name: str) -> tuple[Path, tuple[str, ...]]:
     path, mark, ids = name.partition(".json:")
     if not mark:
         return Path(name).expanduser(), ()
-    return Path(f"{path}.json").expanduser(), tuple(one.strip() for one in ids.split(",") if one.strip())
+    return Path(f"{path}.json").expanduser(), tuple(text.strip() for text in ids.split(",") if text.strip())
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -253,7 +253,7 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: EvalCriteria) -> dict[str, o
     ):
         if name in thresholds:
             adk[key] = thresholds[name]
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "eval_set_id": eval_set_id,
         "eval_id": case.eval_id,
         "adk": adk,
@@ -263,27 +263,27 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: EvalCriteria) -> dict[str, o
         ],
     }
     if chosen.judged:
-        found[adk_judged.KEY] = msgspec.to_builtins(chosen.judged)
+        fields[adk_judged.KEY] = msgspec.to_builtins(chosen.judged)
     if chosen.custom:
-        found[CUSTOM] = {"metrics": msgspec.to_builtins(chosen.custom)}
+        fields[CUSTOM] = {"metrics": msgspec.to_builtins(chosen.custom)}
         if case.conversation is not None:
-            found[CUSTOM]["conversation"] = [as_json(turn) for turn in case.conversation]
+            fields[CUSTOM]["conversation"] = [as_json(turn) for turn in case.conversation]
     if case.conversation_scenario is not None:
-        found["scenario"] = as_json(case.conversation_scenario)
+        fields["scenario"] = as_json(case.conversation_scenario)
     if case.session_input is not None:
-        found["session"] = as_json(case.session_input)
+        fields["session"] = as_json(case.session_input)
     if case.rubrics:
-        found["rubrics"] = [as_json(rubric) for rubric in case.rubrics]
+        fields["rubrics"] = [as_json(rubric) for rubric in case.rubrics]
     if case.final_session_state:
-        found["final_session_state"] = case.final_session_state
+        fields["final_session_state"] = case.final_session_state
     data = [turn.intermediate_data for turn in case.conversation or () if turn.intermediate_data is not None]
     if results := [pair for item in data for pair in item.results()]:
-        found["tool_results"] = [
+        fields["tool_results"] = [
             {"name": call.name, "args": call.args, "response": result.response} for call, result in results
         ]
     if isinstance(case.extra.get("trajectory"), Mapping):
-        found["trajectory"] = case.extra["trajectory"]
-    return found
+        fields["trajectory"] = case.extra["trajectory"]
+    return fields
 
 
 def _turn(turn: Invocation, where: str, *, thoughts: bool) -> Turn:

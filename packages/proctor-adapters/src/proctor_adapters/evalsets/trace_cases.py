@@ -54,21 +54,23 @@ def record_cases(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) 
     cases: dict[str, EvalCase] = {}
     ids: set[str] = set()
     count = 0
-    for one in traces.whole:
-        case, places = redact_case(_case(one), patterns)
+    for conversation in traces.whole:
+        case, places = redact_case(_case(conversation), patterns)
         same = digest([[as_json(turn.user_content), _calls(turn)] for turn in case.conversation or ()])
         if same in cases:
             continue
         count += places
         cases[same] = msgspec.structs.replace(case, eval_id=_free(case.eval_id, ids))
-    broken = tuple(say("{id}: {problem}.", id=_id(one.id), problem=problem) for one, problem in traces.broken)
+    broken = tuple(
+        say("{id}: {problem}.", id=_id(conversation.id), problem=problem) for conversation, problem in traces.broken
+    )
     if not cases:
         raise BadInput(
             "None of the {count} conversations can be a case: {reasons}",
             count=len(broken),
             reasons=" ".join(map(str, broken[:3])),
         )
-    began = min((one.started for one in traces.whole if one.started), default=0.0)
+    began = min((conversation.started for conversation in traces.whole if conversation.started), default=0.0)
     eval_set = EvalSet(eval_set_id=set_id, name=set_id, eval_cases=[*cases.values()], creation_timestamp=began)
     return RecordedSet(eval_set=eval_set, twice=len(traces.whole) - len(cases), broken=broken, redacted=count)
 

@@ -138,18 +138,18 @@ class SpanMaker:
 
     def _of_verdict(self, verdict: Verdict) -> dict[str, Any]:
         result = verdict.result
-        found: dict[str, object] = {"gen_ai.evaluation.name": verdict.scorer}
+        fields: dict[str, object] = {"gen_ai.evaluation.name": verdict.scorer}
         if isinstance(result, Score):
-            found["gen_ai.evaluation.score.value"] = float(result.value)
+            fields["gen_ai.evaluation.score.value"] = float(result.value)
             if isinstance(result.details.get("passed"), bool) or result.value in (0, 1):
-                found["gen_ai.evaluation.score.label"] = "pass" if result.passed else "fail"
+                fields["gen_ai.evaluation.score.label"] = "pass" if result.passed else "fail"
         elif result.why == "not_applicable":
-            found["gen_ai.evaluation.score.label"] = result.why
+            fields["gen_ai.evaluation.score.label"] = result.why
         else:
-            found["error.type"] = result.why
+            fields["error.type"] = result.why
         if self._content and result.reason:
-            found["gen_ai.evaluation.explanation"] = str(short_reason(result.reason))
-        return {name: _value(value) for name, value in found.items()}
+            fields["gen_ai.evaluation.explanation"] = str(short_reason(result.reason))
+        return {name: _value(value) for name, value in fields.items()}
 
     def _turns(self, trial: Trial, sample: Sample | None) -> Iterator[list[_Made]]:
         """Yield the span of each turn that was played with the spans of its steps."""
@@ -240,10 +240,10 @@ class SpanMaker:
         if not self._content or not messages:
             return ""
         more = {"finish_reason": finish} if finish else {}
-        found = [
+        entries = [
             {"role": message.role, "parts": [_part(part) for part in message.parts], **more} for message in messages
         ]
-        return json.dumps(found, ensure_ascii=False, default=str)
+        return json.dumps(entries, ensure_ascii=False, default=str)
 
 
 def _is_plain(step: Step, steps: Sequence[Step]) -> bool:

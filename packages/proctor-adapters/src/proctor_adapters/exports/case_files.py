@@ -92,5 +92,5 @@ def _result(case: CaseOutcome, lang: str) -> TestResult:
     message = "; ".join([*reasons, *([speak(case.failure, lang)] if case.failure else [])]) or case.status
     if case.status == "not_evaluated":
         return TestResult(status="skipped", message=message)
-    made = "\n\n".join(f"{turn.response}\n{_calls(turn.calls)}".strip() for turn in case.turns)
-    return TestResult(status="failure", message=message, type=wrong[0].name if wrong else "agent_failed", text=made)
+    text = "\n\n".join(f"{turn.response}\n{_calls(turn.calls)}".strip() for turn in case.turns)
+    return TestResult(status="failure", message=message, type=wrong[0].name if wrong else "agent_failed", text=text)

@@ -141,7 +141,9 @@ async def upload(items: Sequence[CozeLoopItem], to: Destination, uploaded: "Uplo
                 break
             reasons = _reasons(reply, len(batch), target.where)
             uploaded.add(item.key for index, item in enumerate(batch) if index not in reasons)
-            rejected.extend(RejectedItem(item=batch[place], reason=reason) for place, reason in sorted(reasons.items()))
+            rejected.extend(
+                RejectedItem(item=batch[number], reason=reason) for number, reason in sorted(reasons.items())
+            )
     return rejected
 
 
@@ -210,15 +212,15 @@ def _reasons(reply: object, count: int, where: str) -> dict[int, str | Sentence]
     data = said.get("data")
     data = data if isinstance(data, Mapping) else {}
     errors = _objects(data.get("errors"))
-    reasons: dict[int, str | Sentence] = {place: text for place, text in _errors(errors) if 0 <= place < count}
+    reasons: dict[int, str | Sentence] = {number: text for number, text in _errors(errors) if 0 <= number < count}
     taken = _taken_indices(data)
     unnamed = sum(_number(group.get("error_count")) or 0 for group in errors)
-    for place in range(count):
-        if taken is not None and place not in taken:
-            reasons.setdefault(place, say("The server did not take it, and gave no reason."))
+    for number in range(count):
+        if taken is not None and number not in taken:
+            reasons.setdefault(number, say("The server did not take it, and gave no reason."))
         elif taken is None and unnamed > len(reasons):  # it names a few of each kind only
             reasons.setdefault(
-                place, say("The server refused {count} items of the batch, perhaps this one.", count=unnamed)
+                number, say("The server refused {count} items of the batch, perhaps this one.", count=unnamed)
             )
     return reasons
 
@@ -239,20 +241,20 @@ def _errors(groups: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
             index = _number(detail.get("index"))
             first, last = _number(detail.get("start_index")), _number(detail.get("end_index"))
             if first is not None and last is not None and last > first:
-                yield from ((place, text) for place in range(first, min(last, first + BATCH) + 1))
-            elif (place := index if index is not None else first) is not None:
-                yield place, text
+                yield from ((number, text) for number in range(first, min(last, first + BATCH) + 1))
+            elif (number := index if index is not None else first) is not None:
+                yield number, text
 
 
 def _taken_indices(data: Mapping[str, object]) -> set[int] | None:
     """Return the indices of the items that were taken; None if the reply does not say."""
     outputs = data.get("itemOutputs", data.get("item_outputs"))
     if isinstance(outputs, list):
-        places = (_number(one.get("item_index", one.get("itemIndex", 0))) for one in _objects(outputs))
-        return {place for place in places if place is not None}
+        places = (_number(fields.get("item_index", fields.get("itemIndex", 0))) for fields in _objects(outputs))
+        return {number for number in places if number is not None}
     added = data.get("added_items", data.get("addedItems"))
     if isinstance(added, Mapping):
-        return {place for key in added if (place := _number(key)) is not None}
+        return {number for key in added if (number := _number(key)) is not None}
     return None
 
 

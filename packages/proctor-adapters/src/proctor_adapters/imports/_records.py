@@ -32,16 +32,18 @@ def question(value: Any) -> tuple[Message, ...]:
     >>> question({"question": "2+2?"})[0].text, question({"a": 1, "b": 2})[0].text
     ('2+2?', '{"a": 1, "b": 2}')
     """
-    if (found := _messages(value)) is not None:
-        return found
+    if (row := _messages(value)) is not None:
+        return row
     return (Message.of("user", text_of(only_value(value))),)
 
 
 def trajectory(value: Any) -> Trajectory:
     """Return what was answered: messages, or the text of an output."""
-    found = _messages(value)
-    if found is not None:
-        return Trajectory(steps=steps(found), tools="native" if any(one.calls for one in found) else "text")
+    row = _messages(value)
+    if row is not None:
+        return Trajectory(
+            steps=steps(row), tools="native" if any(chat_message.calls for chat_message in row) else "text"
+        )
     if isinstance(value, Mapping) and str(value.get("role", "")) in ("assistant", "ai"):
         return Trajectory(steps=steps([message(value)]))
     named = next((value[key] for key in ANSWERS if key in value), value) if isinstance(value, Mapping) else value
@@ -80,9 +82,9 @@ def failure_of(error: object, kind: str = "error") -> TrialFailure:
 
 def _messages(value: Any) -> tuple[Message, ...] | None:
     listed = value.get("messages") if isinstance(value, Mapping) else value
-    if not isinstance(listed, list) or not listed or not all(_is_message(one) for one in listed):
+    if not isinstance(listed, list) or not listed or not all(_is_message(entry) for entry in listed):
         return None
-    return tuple(message(one) for one in listed)
+    return tuple(message(entry) for entry in listed)
 
 
 def _is_message(value: object) -> bool:

@@ -45,10 +45,10 @@ def scores(
     else:
         yield name, _score(name, value, scales, words, answer, reason, passed)
         return
-    for key, one in entries:
-        if not isinstance(one, Mapping | list):
+    for key, entry in entries:
+        if not isinstance(entry, Mapping | list):
             inner = f"{name}.{key}"[:MOST_NAME_CHARACTERS]
-            yield inner, _score(inner, one, scales, words, answer, reason, passed)
+            yield inner, _score(inner, entry, scales, words, answer, reason, passed)
 
 
 def by_name(found: Iterable[tuple[str, Score | Unscored]]) -> dict[str, Score | Unscored]:
@@ -79,19 +79,19 @@ def _score(
     passed: bool | None,
 ) -> Score | Unscored:
     known = {**WORDS, **words}
-    found = number(known.get(value, known.get(value.lower(), value)) if isinstance(value, str) else value)
+    figure = number(known.get(value, known.get(value.lower(), value)) if isinstance(value, str) else value)
     details: dict[str, object] = {} if passed is None else {"passed": passed}
-    if found is None:
+    if figure is None:
         if value is None or isinstance(value, int | float):
             why = short_reason(reason[:MOST_TEXT_CHARACTERS]) or say("The log holds no value.")
             return Unscored(why="scorer_failed", reason=why)
         shown = str(value)[:MOST_NAME_CHARACTERS]
         return Unscored(why="not_applicable", reason=say("Its value '{value}' is no number.", value=shown))
     low, high = scales.get(name, (0.0, 1.0))
-    if not low <= found <= high:
+    if not low <= figure <= high:
         outside = say(
             "Its value {value} is not between {low} and {high}. Name its range when you import the log: --scale {scorer}=LOW:HIGH",
-            value=f"{found:g}",
+            value=f"{figure:g}",
             low=f"{low:g}",
             high=f"{high:g}",
             scorer=name,
@@ -99,10 +99,10 @@ def _score(
         return Unscored(
             why="not_applicable",
             reason=outside,
-            details={"value": found, "kind": "outside" if name in scales else NO_SCALE},
+            details={"value": figure, "kind": "outside" if name in scales else NO_SCALE},
         )
     return Score(
-        points=min(found - low, high - low),
+        points=min(figure - low, high - low),
         out_of=high - low,
         answer=None if answer is None else answer[:MOST_TEXT_CHARACTERS],
         reason=short_reason(reason),
@@ -119,16 +119,16 @@ def number(value: object) -> float | None:
     if not isinstance(value, bool | int | float | str) or (isinstance(value, str) and len(value) > 40):
         return None
     try:
-        found = float(value)
+        figure = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return figure if math.isfinite(figure) else None
 
 
 def count(value: object) -> int:
     """Return a number of tokens; 0 where it is none."""
-    found = number(value)
-    return 0 if found is None or found < 0 else int(min(found, MOST_TOKENS))
+    figure = number(value)
+    return 0 if figure is None or figure < 0 else int(min(figure, MOST_TOKENS))
 
 
 def usage(
@@ -147,8 +147,8 @@ def usage(
 
 def seconds(value: object) -> float:
     """Return a length of time; 0 where it is none."""
-    found = number(value)
-    return found if found is not None and 0 <= found <= MOST_SECONDS else 0.0
+    figure = number(value)
+    return figure if figure is not None and 0 <= figure <= MOST_SECONDS else 0.0
 
 
 def moment(value: object) -> float:

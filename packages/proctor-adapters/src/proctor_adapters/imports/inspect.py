@@ -223,8 +223,8 @@ def _reported(results: Mapping[str, Any] | None, scales: Mapping[str, tuple[floa
 
 def _trial(raw: InspectSample, how: LogReading, model: str) -> ForeignTrial:
     attached = raw.attachments or {}
-    messages = [message(_attach(one, attached)) for one in raw.messages or ()]
-    asked = [message(_attach(one, attached)) for one in raw.input] if isinstance(raw.input, list) else []
+    messages = [message(_attach(fields, attached)) for fields in raw.messages or ()]
+    asked = [message(_attach(fields, attached)) for fields in raw.input] if isinstance(raw.input, list) else []
     first = first_reply(raw, len(asked))
     prompt = messages[:first] or asked or [Message.of("user", _attach(raw.input, attached))]
     metadata = raw.metadata or {}
@@ -244,7 +244,7 @@ def _trial(raw: InspectSample, how: LogReading, model: str) -> ForeignTrial:
         trajectory=Trajectory(
             steps=steps(messages[first:]) or completion_of(raw),
             stop="done" if raw.limit is None else STOPS.get(raw.limit.type, "step_limit"),
-            tools="native" if any(one.calls for one in messages) else "text",
+            tools="native" if any(chat_message.calls for chat_message in messages) else "text",
         ),
         started=moment(raw.started_at),
         seconds=seconds(raw.total_time),
@@ -257,10 +257,12 @@ def _trial(raw: InspectSample, how: LogReading, model: str) -> ForeignTrial:
 def first_reply(raw: InspectSample, asked: int) -> int:
     """Return where the agent's own messages begin: those of a few-shot prompt are of the assistant too."""
     messages = raw.messages or []
-    made = [number for number, one in enumerate(messages) if one.get("source") == "generate" or one.get("model")]
-    if made:
-        return made[0]
-    replies = (n for n, one in enumerate(messages) if n >= asked and one.get("role") == "assistant")
+    numbers = [
+        number for number, fields in enumerate(messages) if fields.get("source") == "generate" or fields.get("model")
+    ]
+    if numbers:
+        return numbers[0]
+    replies = (n for n, fields in enumerate(messages) if n >= asked and fields.get("role") == "assistant")
     return next(replies, len(messages))
 
 
@@ -286,19 +288,23 @@ def _outcome(raw: InspectSample) -> tuple[Outcome, TrialFailure | None]:
 
 
 def _scores(raw: InspectSample, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
-    for name, one in (raw.scores or ({"score": raw.score} if raw.score is not None else {})).items():
-        answer = None if one.answer is None else text_of(one.answer)
-        yield from scores(name, one.value, how.scales, words=GRADES, answer=answer, reason=one.explanation or "")
+    for name, score in (raw.scores or ({"score": raw.score} if raw.score is not None else {})).items():
+        answer = None if score.answer is None else text_of(score.answer)
+        yield from scores(name, score.value, how.scales, words=GRADES, answer=answer, reason=score.explanation or "")
 
 
 def _used(raw: InspectSample, model: str) -> Usage:
-    return sum((_usage(one) for name, one in (raw.model_usage or {}).items() if _is_of(name, model, raw)), NOTHING)
+    return sum(
+        (_usage(fields) for name, fields in (raw.model_usage or {}).items() if _is_of(name, model, raw)), NOTHING
+    )
 
 
 def _of_others(raw: InspectSample, model: str) -> dict[str, Any]:
     """Return what models of scorers and tools used: the log does not say which of them."""
     return {
-        n: msgspec.to_builtins(_usage(one)) for n, one in (raw.model_usage or {}).items() if not _is_of(n, model, raw)
+        n: msgspec.to_builtins(_usage(fields))
+        for n, fields in (raw.model_usage or {}).items()
+        if not _is_of(n, model, raw)
     }
 
 
@@ -328,7 +334,7 @@ def _attach(value: Any, attached: Mapping[str, str]) -> Any:
         return attached.get(value.removeprefix(ATTACHED), value) if value.startswith(ATTACHED) else value
     if isinstance(value, list):
         return [_attach(item, attached) for item in value]
-    return {key: _attach(one, attached) for key, one in value.items()} if isinstance(value, dict) else value
+    return {key: _attach(entry, attached) for key, entry in value.items()} if isinstance(value, dict) else value
 
 
 PART = ImportPart(read=read, knows=knows)

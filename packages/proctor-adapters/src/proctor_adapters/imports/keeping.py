@@ -153,9 +153,9 @@ async def _add(found: ForeignRun, store: Store, run_id: str, plan: _Plan) -> Non
 
     rest = iter(found.trials())
     while chunk := list(islice(rest, CHUNK)):
-        first = [one for one in chunk if not one.again]
-        await run_together(*(store.add(_trial(one, run_id), verdicts(one), one.sample) for one in first))
-        await store.judge([verdict for one in chunk if one.again for verdict in verdicts(one)])
+        first = [trial for trial in chunk if not trial.again]
+        await run_together(*(store.add(_trial(trial, run_id), verdicts(trial), trial.sample) for trial in first))
+        await store.judge([verdict for trial in chunk if trial.again for verdict in verdicts(trial)])
 
 
 def _trial(one: ForeignTrial, run_id: str) -> Trial:

@@ -60,8 +60,8 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
 
 def _traces(source: ImportSource) -> Iterator[_Trace]:
     if not source.is_lines and "trace" in source.head:
-        found = source.document(_Download)
-        yield msgspec.structs.replace(found.trace, observations=found.observations)
+        download = source.document(_Download)
+        yield msgspec.structs.replace(download.trace, observations=download.observations)
     elif not source.is_lines and _is_trace(source.head) and not source.is_list:
         yield source.document(_Trace)
     else:
@@ -71,8 +71,8 @@ def _traces(source: ImportSource) -> Iterator[_Trace]:
 def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     for trace in _traces(source):
         metadata = trace.metadata if isinstance(trace.metadata, dict) else {}
-        made = mappings(trace.observations)
-        outcome, failure = outcome_of(_error(made) if trace.output is None else None)
+        entries = mappings(trace.observations)
+        outcome, failure = outcome_of(_error(entries) if trace.output is None else None)
         yield ForeignTrial(
             sample=sample(trace.id, trace.input, metadata.get("expected_output"), tags(metadata, how.tags), metadata),
             outcome=outcome,
@@ -80,7 +80,7 @@ def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
             trajectory=trajectory(trace.output),
             started=moment(trace.timestamp),
             seconds=seconds(trace.latency),
-            usage=usage(input=_tokens(made, "input"), output=_tokens(made, "output"), cost=trace.total_cost),
+            usage=usage(input=_tokens(entries, "input"), output=_tokens(entries, "output"), cost=trace.total_cost),
             scores=by_name(_scores(trace.scores, how)),
         )
 

@@ -84,11 +84,11 @@ def _reported(results: Mapping[str, Any], task: str, scales: Mapping[str, tuple[
     of_task = figures.get(task) if isinstance(figures, Mapping) else None
     for key, value in of_task.items() if isinstance(of_task, Mapping) else ():
         metric, comma, filter = key.partition(",")
-        found = number(value)
-        if comma and found is not None and not metric.endswith("_stderr"):
+        figure = number(value)
+        if comma and figure is not None and not metric.endswith("_stderr"):
             name = _scorer(metric, filter)
             low, high = scales.get(name, (0.0, 1.0))
-            yield Reported(scorer=name, metric=metric, value=(found - low) / (high - low))
+            yield Reported(scorer=name, metric=metric, value=(figure - low) / (high - low))
 
 
 def _scorer(metric: str, filter: object) -> str:
@@ -103,13 +103,13 @@ def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     """
     bit_by_filter: dict[str, int] = {}
     filters_by_id: dict[str, int] = {}  # each a bit
-    for place, line in source.numbered_lines(dict[str, Any]):
+    for amount, line in source.numbered_lines(dict[str, Any]):
         id, filter = str(line.get("doc_id", "")), str(line.get("filter", UNFILTERED))
         bit, known = bit_by_filter.setdefault(filter, 1 << len(bit_by_filter)), filters_by_id.get(id, 0)
         if len(bit_by_filter) > MOST_FILTERS:
             raise BadInput("{path} has more than {count} different filters.", path=source.path, count=MOST_FILTERS)
         first = next(iter(bit_by_filter))
-        about = {"path": source.path, "line": place, "filter": filter, "id": id[:MOST_SHOWN], "first": first}
+        about = {"path": source.path, "line": amount, "filter": filter, "id": id[:MOST_SHOWN], "first": first}
         if known & bit:
             raise BadInput(
                 "{path}, line {line}: the filter '{filter}' has the sample '{id}' a second time. Lines of several logs may be in this file: import each log by itself.",

@@ -158,12 +158,12 @@ class PostgresStore(TableStore):
     async def plan(self, run_id: str, samples: Iterable[Sample]) -> int:
         run = self._own(run_id).number
         is_there = await self._write(lambda db: _start_plan(db, run, self._client.epochs))
-        place, rest = 0, iter(samples)
+        number, rest = 0, iter(samples)
         while chunk := list(islice(rest, PLAN_CHUNK)):
-            await self._write(partial(plan.extend, run=run, place=place, samples=chunk, is_there=is_there))
-            place += len(chunk)
-        await self._write(lambda db: plan.finish(db, run, place))
-        return place
+            await self._write(partial(plan.extend, run=run, place=number, samples=chunk, is_there=is_there))
+            number += len(chunk)
+        await self._write(lambda db: plan.finish(db, run, number))
+        return number
 
     def add(
         self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None
@@ -210,7 +210,7 @@ class PostgresStore(TableStore):
 
     def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
         numbers = {run: self._find(run)[0] for run in {annotation.run_id for annotation in (*added, *removed)}}
-        rows = [[(numbers[one.run_id], one) for one in chosen] for chosen in (added, removed)]
+        rows = [[(numbers[note.run_id], note) for note in chosen] for chosen in (added, removed)]
         self._writer.call(lambda db: _annotations.annotate(partial(execute, db), *rows)).result()
 
     def writer(self, run_id: str) -> int | None:
@@ -313,8 +313,8 @@ def _begin(db: "Connection[Any]", record: RunRecord, hold: Callable[[int, int], 
     query = f"UPDATE runs SET record = %s, epoch = epoch + 1, {_CHANGED} WHERE id = %s RETURNING epoch"  # noqa: S608 - constants
     ((epoch,),) = db.execute(query, (data, time.time_ns(), number)).fetchall()
     hold(number, epoch)
-    found: int = number
-    return found
+    amount: int = number
+    return amount
 
 
 def _share(db: "Connection[Any]", number: int, client: WritingConnection) -> int:

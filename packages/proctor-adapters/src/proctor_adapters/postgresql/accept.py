@@ -165,7 +165,7 @@ def accept_new(
     if verdicts:
         values |= _arrays(("trial", "number", *_SCORE), verdicts, "verdict_")
     found = db.execute(_ACCEPT_JUDGED if verdicts else _ACCEPT_ALONE, values, binary=True)
-    return {place - 1 for (place,) in found}
+    return {value - 1 for (value,) in found}
 
 
 def accept_again(
@@ -203,23 +203,23 @@ def judge(db: "Connection[Any]", judged: Sequence[JudgedRow], epochs: Epochs) ->
     Raises:
         BadInput: one is of a trial that is not stored.
     """
-    found = {trial.place - 1: trial for trial in stored_trials(db, judged, epochs)}
+    trials = {trial.place - 1: trial for trial in stored_trials(db, judged, epochs)}
     rows, used = [], dict[tuple[int, int], int]()
     for index, row in enumerate(judged):
-        if index not in found:
+        if index not in trials:
             check_epoch(db, row.run, epochs)
             raise BadInput(
                 "There is no trial of sample '{id}', attempt {attempt}, that a verdict could be of.",
                 id=row.name,
                 attempt=row.attempt,
             )
-        old, verdict = found[index], row.verdict
+        old, verdict = trials[index], row.verdict
         used[old.sample, old.attempt] = number = used.get((old.sample, old.attempt), old.number) + 1
         if old.outcome != "scored":
             verdict = verdict._replace(points=None, out_of=None, why=old.outcome)
         rows.append((old._replace(number=number), verdict))
     append(db, rows, number_scorers(db, {row.verdict.scorer for row in judged}))
-    spend(db, [(found[index], row.spent) for index, row in enumerate(judged)])
+    spend(db, [(trials[index], row.spent) for index, row in enumerate(judged)])
 
 
 def number_scorers(db: "Connection[Any]", names: Iterable[str]) -> dict[str, int]:

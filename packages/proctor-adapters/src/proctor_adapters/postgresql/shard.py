@@ -121,7 +121,7 @@ class ShardStore(PostgresStore):
 
     def run(self, run_id: str) -> RunRecord:
         super().run(run_id)
-        return next(one for one in self.runs() if one.id == run_id)
+        return next(record for record in self.runs() if record.id == run_id)
 
     def finished(
         self, run_id: str, *, failed_too: bool = False, samples: Iterable[str] | None = None
@@ -130,10 +130,10 @@ class ShardStore(PostgresStore):
         return super().finished(run_id, failed_too=failed_too, samples=samples)
 
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]:
-        found: dict[Outcome, int] = {}
+        values: dict[Outcome, int] = {}
         for outcome, count in self._of_own(run_id, _OUTCOMES):
-            found[outcome] = found.get(outcome, 0) + count
-        return found
+            values[outcome] = values.get(outcome, 0) + count
+        return values
 
     def usage(self, run_id: str) -> Usage:
         used = Usage()
@@ -181,8 +181,8 @@ class ShardStore(PostgresStore):
         self._keep(db, number, record)
         if not is_planned:
             self._plans.add(record.id)
-        found: int = number
-        return found
+        amount: int = number
+        return amount
 
     def _keep(self, db: "Connection[Any]", number: int, record: RunRecord) -> None:
         check_epoch(db, number, self._client.epochs)
@@ -194,7 +194,7 @@ class ShardStore(PostgresStore):
         unlock(db, number, self.shard.number)
         ((data,),) = db.execute("SELECT record FROM runs WHERE id = %s", (number,)).fetchall()
         there = decode(data, RunRecord)
-        shards = {shard: decode(found, RunRecord) for shard, _, found in db.execute(_RECORDS, (number,))}
+        shards = {shard: decode(value, RunRecord) for shard, _, value in db.execute(_RECORDS, (number,))}
         whole = merge_records(there, shards, self.shard.of, is_played=_is_played(db, number, there.planned))
         db.execute("UPDATE runs SET record = %s, changed = greatest(changed + 1, %s) WHERE id = %s", (encode(whole), time.time_ns(), number))  # fmt: skip
 

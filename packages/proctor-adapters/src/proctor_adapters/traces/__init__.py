@@ -75,7 +75,10 @@ def conversations(spans: Iterable[TraceSpan], source: str) -> Traces:
         else:
             by_trace.setdefault(span.trace, []).append(span)
     count = sum(map(len, by_trace.values()))
-    groups = sorted((place_spans([_with_logs(span, logged) for span in one]) for one in by_trace.values()), key=_start)
+    groups = sorted(
+        (place_spans([_with_logs(span, logged) for span in trace_spans]) for trace_spans in by_trace.values()),
+        key=_start,
+    )
     if not any(node.kind for group in groups for node in group):
         raise BadInput(
             "{path}: none of its {count} spans tells of a model, a tool or an agent. Looked for: {names}.",
@@ -85,8 +88,8 @@ def conversations(spans: Iterable[TraceSpan], source: str) -> Traces:
         )
     every = [(_conversation(name, dialogue, first), _problem(dialogue)) for name, dialogue, first in _dialogues(groups)]
     return Traces(
-        whole=tuple(one for one, problem in every if problem is None),
-        broken=tuple((one, problem) for one, problem in every if problem is not None),
+        whole=tuple(conversation for conversation, problem in every if problem is None),
+        broken=tuple((conversation, problem) for conversation, problem in every if problem is not None),
         spans=count,
         traces=len(by_trace),
     )

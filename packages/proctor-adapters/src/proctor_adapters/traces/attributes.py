@@ -35,9 +35,9 @@ def plain_value(value: object, depth: int = 0) -> object:
         case "intValue":
             return int(inner) if isinstance(inner, str) and _WHOLE.fullmatch(inner) else inner
         case "arrayValue":
-            return [plain_value(one, depth + 1) for one in _values(inner)]
+            return [plain_value(fields, depth + 1) for fields in _values(inner)]
         case "kvlistValue":
-            return {str(one.get("key")): plain_value(one.get("value"), depth + 1) for one in _values(inner)}
+            return {str(fields.get("key")): plain_value(fields.get("value"), depth + 1) for fields in _values(inner)}
     return value
 
 
@@ -64,12 +64,12 @@ def tree(attributes: Mapping[str, Any]) -> dict[str, object]:
     >>> tree({"a.0.b": 1, "a.0.c": 2, "a": 3})
     {'a': {'0': {'b': 1, 'c': 2}, '': 3}}
     """
-    made: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for name, value in attributes.items():
         *path, last = name.split(".")
         if len(path) > DEEPEST:
             raise TooDeep
-        node = made
+        node = fields
         for step in path:
             branch = node.get(step)
             if not isinstance(branch, dict):
@@ -80,7 +80,7 @@ def tree(attributes: Mapping[str, Any]) -> dict[str, object]:
             present.update(value if isinstance(value, dict) else {"": value})
         else:
             node[last] = dict(value) if isinstance(value, dict) else value
-    return made
+    return fields
 
 
 def at(branch: object, path: str) -> Any:
@@ -134,8 +134,8 @@ def items(value: object) -> list[Any]:
     if isinstance(value, dict):
         if "" in value and len(value) == 1:
             return items(value[""])
-        numbered = [(int(name), one) for name, one in value.items() if name.isdecimal() and len(name) < 10]
-        return [one for _, one in sorted(numbered, key=lambda pair: pair[0])]
+        numbered = [(int(name), entry) for name, entry in value.items() if name.isdecimal() and len(name) < 10]
+        return [entry for _, entry in sorted(numbered, key=lambda pair: pair[0])]
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else []
 
 

@@ -114,7 +114,9 @@ def covers_run(span: TraceSpan) -> bool:
 
 def prompt_of(span: TraceSpan) -> list[object]:
     """Return what a model was sent, from the first message on, in a form that `message` can read."""
-    return next((prompt for prompt in _prompts(span) if any(message(one) is not None for one in reversed(prompt))), [])
+    return next(
+        (prompt for prompt in _prompts(span) if any(message(value) is not None for value in reversed(prompt))), []
+    )
 
 
 def reply_of(span: TraceSpan) -> list[Message]:
@@ -152,7 +154,9 @@ def question_of(span: TraceSpan) -> str:
         return words
     for attributes in _message_holders(span):
         users = [
-            one.text for one in messages(at(attributes, "gen_ai.input.messages")) if one.role == "user" and one.text
+            chat_message.text
+            for chat_message in messages(at(attributes, "gen_ai.input.messages"))
+            if chat_message.role == "user" and chat_message.text
         ]
         if users:
             return users[-1].strip()
@@ -164,7 +168,7 @@ def answer_of(span: TraceSpan) -> str:
     if words := _words(leaf(span.attributes, "output.value"), ANSWER_KEYS, "assistant").strip():
         return words
     reply = next((found for found in _genai_replies(span) if found), [])
-    return next((one.text.strip() for one in reversed(reply) if one.text), "")
+    return next((chat_message.text.strip() for chat_message in reversed(reply) if chat_message.text), "")
 
 
 def _prompts(span: TraceSpan) -> Iterator[list[object]]:
@@ -177,7 +181,7 @@ def _prompts(span: TraceSpan) -> Iterator[list[object]]:
     for attributes in _message_holders(span):
         yield message_list(at(attributes, "gen_ai.input.messages"))
     noted = ({"role": EVENTS[event.name], **event.attributes} for event in span.events if event.name in EVENTS)
-    yield [one for one in noted if message(one) is not None]
+    yield [fields for fields in noted if message(fields) is not None]
     yield message_list(_old_messages(span, "gen_ai.prompt", "gen_ai.content.prompt"))
     yield message_list(_member(span, "gcp.vertex.agent.llm_request", "contents"))
 
@@ -190,8 +194,8 @@ def _openinference_replies(span: TraceSpan) -> Iterator[list[Message]]:
         choice = next(iter(items(value.get("choices"))), None)
         value = (choice if choice is not None else value.get("message")) or value.get("output") or value
         value = value.get("content", value) if covers_run(span) else value
-    one = message(value, "assistant")
-    yield [one] if one is not None else []
+    chat_message = message(value, "assistant")
+    yield [chat_message] if chat_message is not None else []
 
 
 def _genai_replies(span: TraceSpan) -> Iterator[list[Message]]:
@@ -203,8 +207,8 @@ def _genai_replies(span: TraceSpan) -> Iterator[list[Message]]:
 
 
 def _adk_reply(span: TraceSpan) -> list[Message]:
-    one = message(_member(span, "gcp.vertex.agent.llm_response", "content"), "assistant")
-    return [one] if one is not None else []
+    chat_message = message(_member(span, "gcp.vertex.agent.llm_response", "content"), "assistant")
+    return [chat_message] if chat_message is not None else []
 
 
 def _message_holders(span: TraceSpan) -> list[Mapping[str, object]]:
@@ -214,20 +218,20 @@ def _message_holders(span: TraceSpan) -> list[Mapping[str, object]]:
 
 def _old_messages(span: TraceSpan, path: str, event_name: str) -> object:
     """Return an old attribute, a branch with numbers or JSON text, of the span or of an event."""
-    found = at(span.attributes, path)
-    if found is None:
-        found = next((at(event.attributes, path) for event in span.events if event.name == event_name), None)
-    if isinstance(found, dict) and not any(name.isdecimal() for name in found):
-        return found.get("", found)
-    return found
+    value = at(span.attributes, path)
+    if value is None:
+        value = next((at(event.attributes, path) for event in span.events if event.name == event_name), None)
+    if isinstance(value, dict) and not any(name.isdecimal() for name in value):
+        return value.get("", value)
+    return value
 
 
 def _first_choice(choices: list[object]) -> list[Message]:
     """Return the first of several answers; a message without a finish reason belongs to the one that follows."""
     made = []
     for choice in choices:
-        if (one := message(choice, "assistant")) is not None:
-            made.append(one)
+        if (chat_message := message(choice, "assistant")) is not None:
+            made.append(chat_message)
         if isinstance(choice, dict) and "finish_reason" in (
             tree(choice) if any("." in key for key in choice) else choice
         ):
@@ -301,5 +305,5 @@ def _words(value: object, keys: tuple[str, ...], role: str) -> str:
             inner = next((value[key] for key in keys if value.get(key)), None)
             return _words(inner, keys, role) if isinstance(inner, str | dict) and inner is not value else ""
         value = inner
-    texts = [one.text for one in messages(value) if one.role == role and one.text]
+    texts = [chat_message.text for chat_message in messages(value) if chat_message.role == role and chat_message.text]
     return texts[-1] if texts else ""

@@ -24,18 +24,18 @@ ROLES: Mapping[str, Role] = {
 
 def message_list(value: object, role: Role = "user") -> list[object]:
     """Return a list of messages unchanged, and a single text as a message of that role."""
-    found = decode_json(value)
-    if isinstance(found, dict) and any(key in found for key in ("role", "content", "parts", "message")):
-        return [found]
-    if isinstance(found, str):
-        return [Message.of(role, clean(found))] if found.strip() else []
-    return items(found)
+    entry = decode_json(value)
+    if isinstance(entry, dict) and any(key in entry for key in ("role", "content", "parts", "message")):
+        return [entry]
+    if isinstance(entry, str):
+        return [Message.of(role, clean(entry))] if entry.strip() else []
+    return items(entry)
 
 
 def messages(value: object, role: Role = "user") -> list[Message]:
     """Return the messages of a list in any of the shapes, or of one text, which is of that role."""
-    made = (message(one, role) for one in message_list(value, role))
-    return [one for one in made if one is not None]
+    made = (message(entry, role) for entry in message_list(value, role))
+    return [chat_message for chat_message in made if chat_message is not None]
 
 
 def message(value: object, role: Role = "user") -> Message | None:
@@ -50,7 +50,7 @@ def message(value: object, role: Role = "user") -> Message | None:
     if not isinstance(value, dict):
         return None
     if any("." in key for key in value if isinstance(key, str)):
-        value = tree({str(key): one for key, one in value.items()})
+        value = tree({str(key): entry for key, entry in value.items()})
     for key in ("message", "data", "kwargs"):  # the last two as LangChain writes messages
         inner = decode_json(value.get(key))
         if isinstance(inner, dict) and "content" not in value:
@@ -67,11 +67,11 @@ def message(value: object, role: Role = "user") -> Message | None:
 def join_replies(found: Iterable[Message]) -> list[Message]:
     """Join messages of the assistant that follow each other; some recorders write every part as a message."""
     made: list[Message] = []
-    for one in found:
-        if made and one.role == made[-1].role == "assistant":
-            made[-1] = Message(role="assistant", parts=(*made[-1].parts, *one.parts))
+    for chat_message in found:
+        if made and chat_message.role == made[-1].role == "assistant":
+            made[-1] = Message(role="assistant", parts=(*made[-1].parts, *chat_message.parts))
         else:
-            made.append(one)
+            made.append(chat_message)
     return made
 
 
@@ -79,9 +79,9 @@ def split_at_known(sent: Sequence[object], is_known: Callable[[Message], bool]) 
     """Return the last known assistant message, and all messages after it; searched from the end, as histories can be long."""
     newest: list[Message] = []  # in reverse
     parts: tuple[Part, ...] = ()  # of messages of the assistant that follow each other
-    for one in (*reversed(sent), None):
-        read = message(one)
-        if (read is not None and read.role == "system") or (read is None and one is not None):
+    for value in (*reversed(sent), None):
+        read = message(value)
+        if (read is not None and read.role == "system") or (read is None and value is not None):
             continue
         if read is not None and read.role == "assistant":
             if not parts and is_known(read):
@@ -114,8 +114,8 @@ def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
         return
     for key in ("parts", "content", "contents"):
         yield from _content(value.get(key))
-    for one in items(value.get("tool_calls")):
-        call = at(one, "tool_call") or one
+    for entry in items(value.get("tool_calls")):
+        call = at(entry, "tool_call") or entry
         name = text(call, "function.name", "name")
         if name:
             yield _call(call, name)
@@ -125,18 +125,18 @@ def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
 
 def _content(value: object) -> Iterator[Part]:
     """Yield the parts of a content: text, or a list of parts, perhaps as JSON text."""
-    found = decode_json(value)
-    if isinstance(found, dict) and "" in found and len(found) > 1:
-        found = {key: one for key, one in found.items() if key}
-    message_list = items(found)
-    if isinstance(found, str) or (message_list and not all(isinstance(one, dict | str) for one in message_list)):
+    entry = decode_json(value)
+    if isinstance(entry, dict) and "" in entry and len(entry) > 1:
+        entry = {key: entry for key, entry in entry.items() if key}
+    message_list = items(entry)
+    if isinstance(entry, str) or (message_list and not all(isinstance(entry, dict | str) for entry in message_list)):
         if isinstance(value, str) and value:
             yield Text(text=clean(value))
         return
-    known = [part for one in message_list for part in [_part(one)] if part is not None]
+    known = [part for entry in message_list for part in [_part(entry)] if part is not None]
     if not known and isinstance(value, str) and value:
         yield Text(text=clean(value))  # JSON that is an answer, not parts
-    elif not known and isinstance(found, dict) and (part := _part(found)) is not None:
+    elif not known and isinstance(entry, dict) and (part := _part(entry)) is not None:
         yield part
     yield from known
 
@@ -187,7 +187,7 @@ def as_text(value: object) -> str:
     if isinstance(value, str):
         return clean(value)
     message_list = items(value)
-    texts = [text(one, "text", "content") for one in message_list]
+    texts = [text(entry, "text", "content") for entry in message_list]
     if message_list and all(texts):
         return clean("\n".join(texts))
     return clean(json.dumps(value, ensure_ascii=False, default=str))

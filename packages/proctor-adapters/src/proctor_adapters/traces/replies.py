@@ -32,15 +32,19 @@ def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> Matc
         by_words.setdefault(_words([_last(turn.messages) for turn in sample.turns]), []).append(sample)
     trajectories: dict[str, list[Trajectory]] = {}
     strangers = 0
-    for one in traces.whole:
-        fitting = _fitting(one, by_id, by_words)
+    for conversation in traces.whole:
+        fitting = _fitting(conversation, by_id, by_words)
         if fitting is None:
             strangers += 1
             continue
-        trajectories.setdefault(fitting.id, []).append(one.trajectory)
+        trajectories.setdefault(fitting.id, []).append(conversation.trajectory)
     earlier = sum(max(0, len(had) - attempts) for had in trajectories.values())
     notes = tuple(
-        _notes(strangers, earlier, [say("{id}: {problem}.", id=one.id, problem=why) for one, why in traces.broken])
+        _notes(
+            strangers,
+            earlier,
+            [say("{id}: {problem}.", id=conversation.id, problem=why) for conversation, why in traces.broken],
+        )
     )
     if not trajectories:
         raise BadInput(
@@ -49,7 +53,7 @@ def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> Matc
             path=path,
             notes=" ".join(map(str, notes)),
         )
-    last = tuple((sample_id, one) for sample_id, had in trajectories.items() for one in had[-attempts:])
+    last = tuple((sample_id, trajectory) for sample_id, had in trajectories.items() for trajectory in had[-attempts:])
     return MatchedReplies(found=last, notes=notes)
 
 

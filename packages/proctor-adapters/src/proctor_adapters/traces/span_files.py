@@ -68,7 +68,7 @@ def files(path: Path) -> list[Path]:
     """Return the file, or the files of a folder, in the order of their names."""
     if not path.is_dir():
         return [path]
-    return sorted(one for one in path.iterdir() if one.name.endswith(SUFFIXES) and one.is_file())
+    return sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES) and file.is_file())
 
 
 def is_trace(path: Path) -> bool:
@@ -266,8 +266,8 @@ def _unpack(
             inner = value[key] if value[key] is not None else []
             if not isinstance(inner, list):
                 raise _bad(path, line, (*here, key), mismatch("array", inner))
-            for index, one in enumerate(inner):
-                yield from _unpack(path, line, one, (*here, key, index), levels[depth + 1 :])
+            for index, entry in enumerate(inner):
+                yield from _unpack(path, line, entry, (*here, key, index), levels[depth + 1 :])
             return
 
 
@@ -317,9 +317,9 @@ def _trace_of(raw: Mapping[str, object]) -> str:
 def _text(raw: object, *names: str) -> str:
     """Return an id or a name; numbers are ids too, as VeADK writes them."""
     for name in names:
-        found = raw.get(name) if isinstance(raw, dict) else None
-        if found and isinstance(found, str | int):
-            return clean(str(found).strip())
+        value = raw.get(name) if isinstance(raw, dict) else None
+        if value and isinstance(value, str | int):
+            return clean(str(value).strip())
     return ""
 
 
@@ -344,15 +344,15 @@ def _events(raw: Mapping[str, object]) -> Iterator[SpanEvent]:
         return
     if not isinstance(given, list):
         raise _Wrong(("events",), mismatch("array", given))
-    for index, one in enumerate(given):
+    for index, value in enumerate(given):
         try:
-            body = one.get("body")
-            attributes = {**attributes_by_name(one.get("attributes")), **(body if isinstance(body, dict) else {})}
-            yield SpanEvent(name=str(one.get("name", "")), attributes=tree(attributes))
+            body = value.get("body")
+            attributes = {**attributes_by_name(value.get("attributes")), **(body if isinstance(body, dict) else {})}
+            yield SpanEvent(name=str(value.get("name", "")), attributes=tree(attributes))
         except TooDeep:
             raise
         except (ValueError, AttributeError):
-            raise _Wrong(("events", index), mismatch("object", one)) from None
+            raise _Wrong(("events", index), mismatch("object", value)) from None
 
 
 def _failed(raw: Mapping[str, object]) -> str | None:

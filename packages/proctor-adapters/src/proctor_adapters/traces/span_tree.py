@@ -49,12 +49,21 @@ class Node:
     @cached_property
     def prompt(self) -> list[Message]:
         """The messages sent to a model, without system messages."""
-        read = (message(one) for one in self.raw_prompt)
-        return join_replies(one for one in read if one is not None and one.role != "system")
+        read = (message(value) for value in self.raw_prompt)
+        return join_replies(
+            chat_message for chat_message in read if chat_message is not None and chat_message.role != "system"
+        )
 
     @cached_property
     def reply(self) -> Message | None:
-        return next((one for one in join_replies(dialects.reply_of(self.span)) if one.role == "assistant"), None)
+        return next(
+            (
+                chat_message
+                for chat_message in join_replies(dialects.reply_of(self.span))
+                if chat_message.role == "assistant"
+            ),
+            None,
+        )
 
     @cached_property
     def usage(self) -> Usage:

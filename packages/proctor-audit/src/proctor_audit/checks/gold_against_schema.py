@@ -14,10 +14,13 @@ def gold_against_schema(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose expected calls name unknown tools, lack arguments, or have values that their schemas refuse."""
     rejects_unknown = any(scorer.name.partition(":")[0] == "bfcl" for scorer in audit.scorers)
     for sample in audit.samples:
-        for found in contradictions(sample, rejects_unknown=rejects_unknown):
+        for contradiction in contradictions(sample, rejects_unknown=rejects_unknown):
             yield audit.found(
-                say("expected: {fault}", fault=found.sentence),
+                say("expected: {fault}", fault=contradiction.sentence),
                 sample,
-                witness={"path": found.path, "call": {"name": found.call.name, "arguments": found.call.arguments}},
+                witness={
+                    "path": contradiction.path,
+                    "call": {"name": contradiction.call.name, "arguments": contradiction.call.arguments},
+                },
             )
             break

@@ -25,16 +25,16 @@ SHARE = 0.2
 @check(group="A4", cls="likely", title=say("The target is a placeholder."))
 def placeholder_target(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose target looks unfilled, where that is true of few; not where the question asks for that very word."""
-    found = [
+    pairs = [
         (sample, str(target))
         for sample in audit.samples
         if not options_of(sample)
         for target in targets_of(sample)[:1]
         if isinstance(target, str) and PLACEHOLDER.fullmatch(target.strip())
     ]
-    if Counter(sample.id for sample, _ in found).total() > SHARE * len(audit.samples):
+    if Counter(sample.id for sample, _ in pairs).total() > SHARE * len(audit.samples):
         return
-    for sample, target in found:
+    for sample, target in pairs:
         if (
             not ABOUT_WORDS.search(question_of(sample))
             and target.strip().casefold() not in question_of(sample).casefold()

@@ -105,13 +105,13 @@ def _add_outcomes(audit: "Audit", runs: str | None, store: str | None) -> None:
     if audit.scorers and (runs or "://" in url or Path(url).exists()):
         names = [name.strip() for name in (runs or "").split(",") if name.strip()]
         try:
-            found = read_outcomes(audit.task, audit.scorers[0].name, names, store)
+            pair = read_outcomes(audit.task, audit.scorers[0].name, names, store)
         except ProctorError as error:
             if names or store:
                 raise
             audit.why_no_outcomes = error.sentence  # nobody asked for what the usual store holds
         else:
-            audit.outcomes, audit.why_no_outcomes = found
+            audit.outcomes, audit.why_no_outcomes = pair
 
 
 def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any], paths: tuple[str, ...]) -> "TaskRequest":

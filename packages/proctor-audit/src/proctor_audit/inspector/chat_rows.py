@@ -88,9 +88,9 @@ def read_trial(row: Mapping[str, Any], where: str, number: int) -> InspectedTria
                 index=index,
                 roles=", ".join(AUTHORS),
             )
-        made = _calls_of(message, index) if author == "agent" else []
-        calls += made
-        steps.append(_step_of(message, index, author, has_calls=bool(made)))
+        trial_calls = _calls_of(message, index) if author == "agent" else []
+        calls += trial_calls
+        steps.append(_step_of(message, index, author, has_calls=bool(trial_calls)))
         if author == "tool":
             results.append(
                 TrialResult(
@@ -136,9 +136,9 @@ def _step_of(message: Mapping[str, Any], index: int, author: TrialAuthor, *, has
 
 def _calls_of(message: Mapping[str, Any], index: int) -> list[TrialCall]:
     calls = message.get("tool_calls")
-    made = list(calls) if isinstance(calls, Sequence) and not isinstance(calls, str) else []
+    values = list(calls) if isinstance(calls, Sequence) and not isinstance(calls, str) else []
     if message.get("function_call"):
-        made.append({"function": message["function_call"]})
+        values.append({"function": message["function_call"]})
     return [
         make_call(
             index,
@@ -146,7 +146,7 @@ def _calls_of(message: Mapping[str, Any], index: int) -> list[TrialCall]:
             _arguments_text(function.get("arguments")),
             str(call.get("id") or ""),
         )
-        for call in made
+        for call in values
         if isinstance(call, dict) and isinstance(function := call.get("function", call), dict)
     ]
 

@@ -77,24 +77,24 @@ def _conversation(sample: Sample, trajectory: Trajectory) -> tuple[list[TrialSte
     for message in _messages(sample, trajectory):
         index = len(steps)
         author = AUTHORS[message.role]
-        made = [
+        trial_calls = [
             make_call(index, call.name, call.arguments_text(), call.id) for call in message.calls if author == "agent"
         ]
-        calls += made
-        found = [part for part in message.parts if isinstance(part, ToolResult)]
-        for number, part in enumerate(found):
+        calls += trial_calls
+        parts = [part for part in message.parts if isinstance(part, ToolResult)]
+        for number, part in enumerate(parts):
             results.append(
                 TrialResult(step=index + number, text=part.content, id=part.id, name=part.name, is_error=part.is_error)
             )
             steps.append(TrialStep(index=index + number, author="tool", text=part.content))
-        if not found:
+        if not parts:
             steps.append(
                 TrialStep(
                     index=index,
                     author=author,
                     text=message.text,
                     reasoning="".join(part.text for part in message.parts if isinstance(part, Reasoning)),
-                    has_calls=bool(made),
+                    has_calls=bool(trial_calls),
                     has_files=any(isinstance(part, File) for part in message.parts),
                 )
             )

@@ -158,8 +158,8 @@ class BleuLikeness:
         wanted = reference.split()
         precisions: list[float] = []
         halvings = 1
-        for order, found in zip(_ORDERS, self._grams, strict=True):
-            common: float = sum(min(count, found[gram]) for gram, count in _grams(wanted, order).items())
+        for order, counter in zip(_ORDERS, self._grams, strict=True):
+            common: float = sum(min(count, counter[gram]) for gram, count in _grams(wanted, order).items())
             if order == 1 and not common:
                 return 0.0
             if not common and self._length > 1:

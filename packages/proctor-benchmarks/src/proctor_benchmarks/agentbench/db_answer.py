@@ -52,16 +52,16 @@ def is_right(answer: Any, type: str, target: Any) -> bool:
     if type in CHANGING:
         return bool(answer == target)
     try:
-        found = _value(answer, as_list=True)
+        value = _value(answer, as_list=True)
     except Exception:  # noqa: BLE001 (whatever Python raises for the text, officially too)
-        found = [answer]
-    if len(found) == 1 and len(target) == 1:
+        value = [answer]
+    if len(value) == 1 and len(target) == 1:
         try:
-            return float(found[0]) == float(target[0])
+            return float(value[0]) == float(target[0])
         except (ValueError, TypeError):
-            return bool(found[0] == target[0])
+            return bool(value[0] == target[0])
     try:
-        return set(found) == set(target)
+        return set(value) == set(target)
     except TypeError:
         return False
 
@@ -80,7 +80,7 @@ def overall(rows: Sequence[tuple[Any, Any]]) -> dict[str, float]:
             if type == wanted or (wanted == "SELECT" and type not in ("INSERT", "UPDATE"))
         ]
         accuracies[f"{wanted}_accuracy"] = sum(counted) / len(counted) if counted else 0
-    return {**accuracies, "overall_cat_accuracy": sum(accuracies[f"{one}_accuracy"] for one in _MEAN_OF) / 3}
+    return {**accuracies, "overall_cat_accuracy": sum(accuracies[f"{text}_accuracy"] for text in _MEAN_OF) / 3}
 
 
 def is_right_with_functions(answer: Any, type: str, target: Any) -> bool:

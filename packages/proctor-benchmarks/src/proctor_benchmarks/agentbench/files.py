@@ -72,18 +72,18 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     parts = parts_of(task_options.get("category"), task_options.get("mind2web"))
     split = task_options.get("split", "std")
     files = [path] if path.is_file() else sorted({file for name in (RUNS, ERRORS) for file in path.rglob(name)})
-    found = [
+    pairs = [
         (file, part)
         for file in files
         if (part := _part(file, parts)) and not file.resolve().parent.name.endswith(_other(split))
     ]
-    if not found:
+    if not pairs:
         raise BadInput("{path} holds no {name} of {parts}.", path=path, name=RUNS, parts=", ".join(parts))
-    folders = sorted({str(file.resolve().parent.parent) for file, _ in found})
+    folders = sorted({str(file.resolve().parent.parent) for file, _ in pairs})
     if len(folders) > 1:
         raise BadInput("{path} holds results of several models: {models}. Give the folder of one.", path=path, models=", ".join(folders))  # fmt: skip
     replies: dict[str, Trajectory | TrialFailure] = {}
-    for file, part in sorted(found, key=lambda one: one[0].name == ERRORS):  # what was tried again has a result too
+    for file, part in sorted(pairs, key=lambda one: one[0].name == ERRORS):  # what was tried again has a result too
         for number, line in read_json_lines(file, RunsFileLine):
             replies.setdefault(f"{part}/{line.index}", _reply(file, number, part, line))
     yield from replies.items()

@@ -269,9 +269,9 @@ class KnowledgePart:
 
     def __init__(self, root: Path, ontology: Ontology, base: Base, rounds: int = ROUNDS) -> None:
         source = root / FOLDER / "task.py"
-        found = constants(source)
+        fields = constants(source)
         try:
-            texts = [found["INSTRUCTIONS"], READY, *found["ONE_SHOT"]]
+            texts = [fields["INSTRUCTIONS"], READY, *fields["ONE_SHOT"]]
         except KeyError as error:
             raise BadInput("{path} has another layout than at v0.2: '{name}' is not there as expected.", path=source, name=error.args[0]) from None  # fmt: skip
         self._opening = [

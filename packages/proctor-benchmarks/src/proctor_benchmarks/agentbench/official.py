@@ -177,12 +177,12 @@ def f1(predicted: Iterable[str], target: Iterable[str]) -> float:
 
 def _knowledge(rows: Rows) -> dict[str, Any]:
     pairs = [(set(result["predict"]), set(target)) for result, target in rows if isinstance(result, dict)]
-    score = sum(f1(found, wanted) for found, wanted in pairs) / len(rows)
+    score = sum(f1(values, wanted) for values, wanted in pairs) / len(rows)
     return {
         "main": score,
         "F1": score,
-        "EM": sum(found == wanted for found, wanted in pairs) / len(rows),
-        "executability": sum(bool(found) for found, _ in pairs) / len(rows),
+        "EM": sum(values == wanted for values, wanted in pairs) / len(rows),
+        "executability": sum(bool(values) for values, _ in pairs) / len(rows),
     }
 
 
@@ -217,8 +217,8 @@ def word_f1(predicted: str, target: str) -> float:
     >>> word_f1("TYPE new york", "TYPE york york new"), word_f1(" ", "CLICK")
     (1.0, 0.0)
     """
-    found, wanted = predicted.split(), target.split()
-    return 1.0 if not found and not wanted else f1(found, wanted)
+    texts, wanted = predicted.split(), target.split()
+    return 1.0 if not texts and not wanted else f1(texts, wanted)
 
 
 def _step(result: Result, target: Any) -> tuple[float, float]:

@@ -43,8 +43,8 @@ class ParityTables:
     async def _state(self, table: Mapping[str, Any], statements: Sequence[str]) -> tuple[list[str], str]:
         if self._databases is None:
             self._databases = await Databases("mariadb").__aenter__()
-        async with self._databases.open(table) as made:
-            return [await made.execute(sql) for sql in statements], await made.digest()
+        async with self._databases.open(table) as worker_table:
+            return [await worker_table.execute(sql) for sql in statements], await worker_table.digest()
 
 
 class _Scripted(Databases):
@@ -84,7 +84,9 @@ def _episode(line: Line, root: Path, _: ParityTables) -> Pair:
         replies[0] = ""  # officially the same for the first reply
     ended, history, asked = replay(db.DatabasePart(root, scripted, line["max_round"]), sample, replies)
     assert ended is not None
-    messages = [["agent" if one.role == "assistant" else one.role, one.text] for one in history[_OPENING:]]
+    messages = [
+        ["agent" if message.role == "assistant" else message.role, message.text] for message in history[_OPENING:]
+    ]
     if is_cancelled_at_once:
         messages[1][1] = "cancelled"
     ours = {"status": ended.status, "result": ended.result, "sql": scripted.asked, "new_history": messages, "asked": asked}  # fmt: skip
@@ -96,8 +98,8 @@ def _episode(line: Line, root: Path, _: ParityTables) -> Pair:
 async def _crashed(sample: Sample, databases: Databases) -> dict[str, str]:
     """Return the result where the official loop crashed over a reply that was cancelled."""
     async with databases.open(sample.meta["item"]["table"]) as table:
-        found = await db.result(sample.meta["item"], table, "")
-    return {**found, "error": "expected string or bytes-like object, got 'NoneType'"}
+        texts = await db.result(sample.meta["item"], table, "")
+    return {**texts, "error": "expected string or bytes-like object, got 'NoneType'"}
 
 
 def _init(line: Line, root: Path, _: ParityTables) -> Pair:

@@ -28,10 +28,10 @@ class SourceTexts:
         """
         root = self._found(self._module, ast.ClassDef, within) if within else self._module
         body = ast.walk(self._found(root, ast.FunctionDef, function))
-        found = [self._value(node.value, within, values) for node in body if isinstance(node, ast.Return)]
-        if not found:
+        entries = [self._value(node.value, within, values) for node in body if isinstance(node, ast.Return)]
+        if not entries:
             raise self._another_layout(function)
-        return found if len(found) > 1 else found[0]
+        return entries if len(entries) > 1 else entries[0]
 
     def beginning(self, text: str) -> str:
         """Return the literal that begins with a text."""

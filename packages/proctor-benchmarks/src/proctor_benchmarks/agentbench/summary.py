@@ -29,7 +29,7 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
     values: dict[str, float] = {}
     for sample, verdict in judged():
         if verdict.attempt == 0 and isinstance(verdict.result, Score) and "status" in verdict.result.details:
-            part = next(one for one in official.PARTS if one == sample.tags["part"])
+            part = next(text for text in official.PARTS if text == sample.tags["part"])
             rows[part].append((sample.id, verdict.result.details["result"], sample.target))
             values[sample.id] = verdict.result.value
     if not rows:
@@ -41,14 +41,14 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
 def _main(part: Part, rows: Sequence[Row], values: Mapping[str, float]) -> Estimate:
     custom = official.overall(part, [(result, target) for _, result, target in rows])
     if part == "db":
-        found = [
+        pairs = [
             (1 / 3, _mean(f"db_{kind}", [values[id] for id, *_ in rows_of]))
             for kind, rows_of in _by_type(rows).items()
             if rows_of
         ]
-        if len(found) < len(_by_type(rows)):
+        if len(pairs) < len(_by_type(rows)):
             return Estimate(name="db", value=None, method=PART_MISSING, scored=len(rows), planned=len(rows), note=say("officially {value:.1%}: a type that was not run counts as 0", value=official.main_metric(part, custom)))  # fmt: skip
-        return combine("db", "", found)
+        return combine("db", "", pairs)
     mean = _mean(part, [values[id] for id, *_ in rows])
     value = official.main_metric(part, custom)
     return replace(mean, value=min(1.0, max(0.0, value)))
@@ -73,7 +73,7 @@ def _overall(main: Mapping[Part, Estimate]) -> list[Estimate]:
     if len(main) < 2:
         return []
     if missing:
-        count = sum(one.scored for one in main.values())
+        count = sum(figure.scored for figure in main.values())
         return [Estimate(name=OVERALL, value=None, method=PART_MISSING, scored=count, planned=count, unit="number", note=say("not run: {categories}", categories=", ".join(missing)))]  # fmt: skip
     weights = {part: 100 / mean / len(main) for part, mean in official.MEAN_PERCENT.items()}
     total = sum(weights.values())

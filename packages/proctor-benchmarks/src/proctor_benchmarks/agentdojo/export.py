@@ -55,7 +55,7 @@ def _result(package: Path, sample: Sample, trial: Trial) -> dict[str, Any]:
         "injection_task_id": scene.get("injection_task"),
         "attack_type": scene.get("attack"),
         "injections": verdict["injections"],
-        "messages": [{"role": one.role, "content": _blocks(one.text)} for one in asked] + _messages(steps),
+        "messages": [{"role": message.role, "content": _blocks(message.text)} for message in asked] + _messages(steps),
         "error": None,
         "benchmark_version": scene["version"],
         "evaluation_timestamp": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(trial.started)),

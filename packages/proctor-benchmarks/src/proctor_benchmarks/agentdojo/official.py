@@ -96,10 +96,10 @@ def listing(folder: Path, version: str) -> OfficialListing:
     Raises:
         BadInput: there is no such version.
     """
-    found = msgspec.convert(ask(folder, "listing", version=version), OfficialListing)
-    if not found.suites:
+    official_listing = msgspec.convert(ask(folder, "listing", version=version), OfficialListing)
+    if not official_listing.suites:
         raise BadInput("AgentDojo {package} has no version '{version}'.", package=PACKAGE.version, version=version)
-    return found
+    return official_listing
 
 
 def ask(folder: Path, function: str, **arguments: object) -> Any:

@@ -114,22 +114,22 @@ async def _played(line: AgentDojoLine, listing: official.OfficialListing, worker
     async with entered(Worlds(workers, {line.suite: suite.tools}), sample) as environment:
         trajectory = await Episode(ChatAgent(model), PipelineAgain()).play(sample, environment)
     last = [step.message for step in trajectory.steps if step.turn == trajectory.steps[-1].turn and step.message.role in ("assistant", "tool")]  # fmt: skip
-    found: dict[str, Any] = {"runs": trajectory.steps[-1].turn + 1}
+    fields: dict[str, Any] = {"runs": trajectory.steps[-1].turn + 1}
     try:
         verdict = await workers.run("judge", runs=runs_of(trajectory), **scene)
-        found |= {"utility": verdict["utility"], "security": verdict["security"]}
+        fields |= {"utility": verdict["utility"], "security": verdict["security"]}
         if verdict["injections"]:
-            found["injections_sha256"] = digest(verdict["injections"])
+            fields["injections_sha256"] = digest(verdict["injections"])
     except WorkerRaised as error:
-        found["raises"] = error.type
-        found["injections_sha256"] = line.injections_sha256
-    found["queries"] = _compared([rendered(messages) for messages in model.asked], line.queries)
-    found["messages_sha256"] = _compared([rendered([*asked, *last])], [line.messages_sha256])[0]
-    results = [[one["content"], one.get("error")] for one in rendered(last) if one["role"] == "tool"]
-    found["tool_results"] = _compared(results, line.tool_results)
+        fields["raises"] = error.type
+        fields["injections_sha256"] = line.injections_sha256
+    fields["queries"] = _compared([rendered(messages) for messages in model.asked], line.queries)
+    fields["messages_sha256"] = _compared([rendered([*asked, *last])], [line.messages_sha256])[0]
+    results = [[fields["content"], fields.get("error")] for fields in rendered(last) if fields["role"] == "tool"]
+    fields["tool_results"] = _compared(results, line.tool_results)
     state = trajectory.state or {}
-    found["post_env"] = line.post_env if _has_time(state["changed"]) else state["digest"]
-    return found
+    fields["post_env"] = line.post_env if _has_time(state["changed"]) else state["digest"]
+    return fields
 
 
 async def _inputs(line: AgentDojoLine, listing: official.OfficialListing, workers: Workers) -> dict[str, Any]:
@@ -147,16 +147,16 @@ async def _inputs(line: AgentDojoLine, listing: official.OfficialListing, worker
             "user_tasks": len(suite.user_tasks),
             "injection_tasks": len(suite.injection_tasks),
         }
-    found = await workers.run("inputs", version=VERSION, suite=line.suite, task=task, model=MODEL)
-    solution = {"ground_truth_output": found["output"], "ground_truth_calls": len(found["steps"])}
+    value = await workers.run("inputs", version=VERSION, suite=line.suite, task=task, model=MODEL)
+    solution = {"ground_truth_output": value["output"], "ground_truth_calls": len(value["steps"])}
     if line.injection_task is not None:
         return {**solution, "goal_sha256": sha256(suite.injection_tasks[task])}
-    attacks = {attack: {goal: digest(texts) for goal, texts in by_goal.items()} for attack, by_goal in found["attacks"].items()}  # fmt: skip
+    attacks = {attack: {goal: digest(texts) for goal, texts in by_goal.items()} for attack, by_goal in value["attacks"].items()}  # fmt: skip
     return {
         **solution,
         "prompt_sha256": sha256(suite.user_tasks[task]),
-        "pre_env": found["environment"],
-        "candidates": found["candidates"],
+        "pre_env": value["environment"],
+        "candidates": value["candidates"],
         "attacks": attacks,
     }
 
@@ -183,17 +183,17 @@ class _Script:
 
 def rendered(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return messages in the form of the corpus: role, content, the calls made, and a tool's error."""
-    made: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for index, message in enumerate(messages):
         results = [part for part in message.parts if isinstance(part, ToolResult)]
         for result in results:
             content, error = ("", result.content) if result.is_error else (result.content, None)
-            made.append({"role": "tool", "content": content, "error": error})
+            entries.append({"role": "tool", "content": content, "error": error})
         if message.role != "tool":
             executed = index + 1 < len(messages) and messages[index + 1].role == "tool"
             calls = [{"function": call.name, "args": _lists(call.arguments) if executed else call.arguments} for call in message.calls]  # fmt: skip
-            made.append({"role": message.role, "content": content_of(message), **({"tool_calls": calls} if calls else {})})  # fmt: skip
-    return made
+            entries.append({"role": message.role, "content": content_of(message), **({"tool_calls": calls} if calls else {})})  # fmt: skip
+    return entries
 
 
 def _lists(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -211,7 +211,7 @@ def _list_in(text: str) -> Any:
 def _compared(ours: Sequence[Any], theirs: Sequence[str]) -> list[str]:
     """Return our digests, where one cannot be compared the recorded one."""
     known = [*theirs, *[""] * (len(ours) - len(theirs))]
-    return [other if _has_time(one) else digest(one) for one, other in zip(ours, known, strict=False)]
+    return [other if _has_time(value) else digest(value) for value, other in zip(ours, known, strict=False)]
 
 
 def _has_time(value: object) -> bool:

@@ -75,15 +75,15 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     attack, model = task_options.get("attack", "important_instructions"), task_options.get("model", "local")
     listing = official.listing(folder, version)
     suites = suites_of(task_options.get("category") or task_options.get("suite", "all"), listing)
-    wanted = {one.id: one for suite in suites for one in samples_of(listing, suite, version, attack, model)}
+    wanted = {row.id: row for suite in suites for row in samples_of(listing, suite, version, attack, model)}
     results = list(_results(Path(path), attack))
-    if len(names := sorted({one.pipeline_name for _, one in results})) > 1:
+    if len(names := sorted({result.pipeline_name for _, result in results})) > 1:
         raise BadInput("{path} holds results of several models: {models}. Give the folder of one.", path=path, models=", ".join(names))  # fmt: skip
-    found = [(file, one, wanted[_id(one)]) for file, one in results if _id(one) in wanted]
-    if not found:
+    rows = [(file, result, wanted[_id(result)]) for file, result in results if _id(result) in wanted]
+    if not rows:
         raise BadInput("{path} holds no results for {suites} with the attack {attack}.", path=path, suites=", ".join(suites), attack=attack)  # fmt: skip
-    _check_injections(folder, version, found)
-    return ((sample.id, _reply(one)) for _, one, sample in found)
+    _check_injections(folder, version, rows)
+    return ((sample.id, _reply(result)) for _, result, sample in rows)
 
 
 def _results(path: Path, attack: str) -> Iterator[tuple[Path, AgentDojoResult]]:

@@ -60,10 +60,10 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
     for suite in ("", *(suites if len(suites) > 1 else ())):
         for scorer, setting, name in _OFFICIAL:
             at = f"part={setting}/{suite}" if suite else f"setting={setting}"
-            one = by_name.get((f"{scorer}.accuracy", at)) or by_name.get(("accuracy", at))
-            if one is not None:
-                one = replace(one, name=name, slice=f"suite={suite}" if suite else "", note=note)
-                made.append(widened(one, _cells(values, scorer, suite)) if setting == ATTACKED else one)
+            figure = by_name.get((f"{scorer}.accuracy", at)) or by_name.get(("accuracy", at))
+            if figure is not None:
+                figure = replace(figure, name=name, slice=f"suite={suite}" if suite else "", note=note)
+                made.append(widened(figure, _cells(values, scorer, suite)) if setting == ATTACKED else figure)
         if lost := _lost(values, suite, note):
             made.append(lost)
     return made

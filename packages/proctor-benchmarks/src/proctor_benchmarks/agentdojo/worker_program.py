@@ -40,15 +40,15 @@ def injections(
     """Return the text that an attack puts into each vector."""
     scene = _official().suites(version)[suite]
     attacker = _attacker(version, suite, attack, model)
-    made: dict[str, str] = attacker.attack(scene.user_tasks[user_task], scene.injection_tasks[injection_task])
-    return made
+    texts: dict[str, str] = attacker.attack(scene.user_tasks[user_task], scene.injection_tasks[injection_task])
+    return texts
 
 
 def truth(tasks: Sequence[str], **scene: str) -> dict[str, Any]:
     """Return the official solutions of tasks, one after the other: calls with what the tools returned, and the last one's text."""
     world = World(**scene)
-    made = [step for name in tasks for step in world.solve(name)]
-    return {"steps": made, "output": world.task(tasks[-1]).GROUND_TRUTH_OUTPUT}
+    entries = [step for name in tasks for step in world.solve(name)]
+    return {"steps": entries, "output": world.task(tasks[-1]).GROUND_TRUTH_OUTPUT}
 
 
 def judge(runs: Sequence[Sequence[Mapping[str, Any]]], **scene: str) -> dict[str, Any]:
@@ -73,16 +73,16 @@ def inputs(version: str, suite: str, task: str, model: str) -> dict[str, Any]:
     official = _official()
     scene = official.suites(version)[suite]
     world = World(version, suite, task)
-    found = {"environment": world.state()["digest"], **truth([task], version=version, suite=suite, user_task=task)}
+    fields = {"environment": world.state()["digest"], **truth([task], version=version, suite=suite, user_task=task)}
     if task in scene.user_tasks:
         attacks = [name for name in official.attacks if name != "manual"]
         goals = scene.injection_tasks
-        found["candidates"] = _attacker(version, suite, "direct", model).get_injection_candidates(world.user_task)
-        found["attacks"] = {
+        fields["candidates"] = _attacker(version, suite, "direct", model).get_injection_candidates(world.user_task)
+        fields["attacks"] = {
             attack: {goal: injections(version, suite, task, goal, attack, model) for goal in goals}
             for attack in attacks
         }
-    return found
+    return fields
 
 
 class World:
@@ -163,9 +163,9 @@ class _Recorded:
 
 
 def _message(content: str | None, calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    made = [_official().call(function=call["name"], args=call["arguments"]) for call in calls]
+    values = [_official().call(function=call["name"], args=call["arguments"]) for call in calls]
     blocks = None if content is None else [{"type": "text", "content": content}]
-    return {"role": "assistant", "content": blocks, "tool_calls": made}
+    return {"role": "assistant", "content": blocks, "tool_calls": values}
 
 
 def _text(blocks: Sequence[Mapping[str, str]]) -> str:
@@ -273,9 +273,9 @@ class _StandIn(metaclass=_AnyAttribute):
     @classmethod
     def named(cls, name: str) -> "_StandIn":
         """Return a pipeline of that name."""
-        made = cls()
-        made.name = name
-        return made
+        stand_in = cls()
+        stand_in.name = name
+        return stand_in
 
     def __init__(self, *_: object, **__: object) -> None: ...
 

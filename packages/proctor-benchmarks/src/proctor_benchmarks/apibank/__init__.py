@@ -127,17 +127,17 @@ CEILINGS = {
 
 
 def _notes(levels: Sequence[str], how: ApiBankOptions, *, is_pinned: bool, is_official: bool) -> list[Sentence]:
-    made = []
+    sentences = []
     if not is_pinned:
-        made.append(say("The copy of API-Bank is not the pinned one ({commit}).", commit=dataset.COMMIT))
+        sentences.append(say("The copy of API-Bank is not the pinned one ({commit}).", commit=dataset.COMMIT))
     if is_official and how.ask != "response":
-        made += [
+        sentences += [
             say("The recorded calls of {level} are themselves right in {right} of the {count} samples that can be checked here.", level=level, right=right, count=count)
             for level in levels
             if (level, how.search) in CEILINGS
             for right, count in [CEILINGS[level, how.search]]
         ]  # fmt: skip
-    return made
+    return sentences
 
 
 PART = BenchmarkPart(

@@ -178,12 +178,12 @@ def read_official(root: Path) -> Official:
 
 def describe(folder: Path) -> dict[str, str]:
     """Return the official JSON document of each tool in a folder, by its name."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for path in sorted(folder.glob("*.py")):
         for node in parse(path).body:
             if isinstance(node, ast.ClassDef) and [ast.unparse(base) for base in node.bases] == ["API"]:
-                found[node.name] = json.dumps({"name": node.name, **_constants(path, node)})
-    return found
+                texts[node.name] = json.dumps({"name": node.name, **_constants(path, node)})
+    return texts
 
 
 def _constants(path: Path, node: ast.ClassDef) -> dict[str, Any]:
@@ -200,15 +200,15 @@ def samples(
     """Yield the samples of level 1 or 2, in the official order."""
     for file, lines in dialogues(source):
         used = sorted({line.api_name for line in lines if line.role == "API"})  # officially in the order of a set
-        for one in asked(lines):
-            if (kind := one.kind) is None or kind not in kinds:
+        for sample in asked(lines):
+            if (kind := sample.kind) is None or kind not in kinds:
                 continue
             shown = [SEARCHER] if level == "level-2" and kind == "call" else used
             if unknown := [name for name in used if name not in official.descriptions]:
                 raise BadInput("{path} has calls of tools that are not there: {names}.", path=source / file, names=", ".join(unknown))  # fmt: skip
             system = official.prompts[kind] + "\n".join(official.descriptions[name] for name in shown)
-            sent = (Message.of("system", system), *messages(lines[: one.history], api_role))
-            yield _sample(level, kind, file, one.number, sent, one.truth)
+            sent = (Message.of("system", system), *messages(lines[: sample.history], api_role))
+            yield _sample(level, kind, file, sample.number, sent, sample.truth)
 
 
 def _sample(level: str, kind: Kind, file: str, number: int, sent: Sequence[Message], truth: DialogueLine) -> Sample:
@@ -291,8 +291,10 @@ def planned_samples(folder: Path, kinds: Sequence[Kind]) -> Iterator[Sample]:
 
 def _planned(request: ApiBankRequest, number: int, truth: DialogueLine) -> Sample:
     sent = (Message.of("system", request.instruction), Message.of("user", request.input))
-    made = _sample(PLANNED, "call" if truth.role == "API" else "response", str(request.sample_id), number, sent, truth)
-    return made if truth.role == "API" else msgspec.structs.replace(made, id=f"{PLANNED}/response/{number}")
+    sample = _sample(
+        PLANNED, "call" if truth.role == "API" else "response", str(request.sample_id), number, sent, truth
+    )
+    return sample if truth.role == "API" else msgspec.structs.replace(sample, id=f"{PLANNED}/response/{number}")
 
 
 def _texts(result: Mapping[str, Any]) -> dict[str, str]:

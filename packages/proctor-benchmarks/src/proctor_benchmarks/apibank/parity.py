@@ -94,14 +94,14 @@ async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
     match line["kind"]:
         case "slice":
             lines = copy.dialogues[line["level"], line["file"]]
-            apis = sorted({one.api_name for one in lines if one.role == "API"})
-            return {"samples": [[one.truth.role, one.history] for one in dataset.asked(lines)], "apis": apis}
+            apis = sorted({dialogue_line.api_name for dialogue_line in lines if dialogue_line.role == "API"})
+            return {"samples": [[sample.truth.role, sample.history] for sample in dataset.asked(lines)], "apis": apis}
         case "input":
-            lines, one = copy.asked(line)
+            lines, sample = copy.asked(line)
             sent = [
-                {"role": message.role, "content": message.text} for message in dataset.messages(lines[: one.history])
+                {"role": message.role, "content": message.text} for message in dataset.messages(lines[: sample.history])
             ]
-            return {"role": one.truth.role, "messages": len(sent), "messages_sha256": _sha256(_compact(sent))}
+            return {"role": sample.truth.role, "messages": len(sent), "messages_sha256": _sha256(_compact(sent))}
         case "tool":
             return {"description_sha256": _sha256(copy.descriptions[line["tools"]][line["api"]])}
         case "parse":
@@ -123,11 +123,11 @@ async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
         case "level3":
             return await _level3(line, copy)
         case "response":
-            _, one = copy.asked(line)
-            if one.kind != "response":  # nobody is asked for it
+            _, sample = copy.asked(line)
+            if sample.kind != "response":  # nobody is asked for it
                 return {"reference": None, "score": None}
-            value = scorer.response_score(one.truth.text, line["pred"])
-            return {"reference": one.truth.text, "score": _or_raised(value, line["score"])}
+            value = scorer.response_score(sample.truth.text, line["pred"])
+            return {"reference": sample.truth.text, "score": _or_raised(value, line["score"])}
         case "level3_response":
             if line["reference"] is None:
                 return {"score": None}
@@ -140,11 +140,11 @@ async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
 
 
 async def _level3(line: Line, copy: _Copy) -> dict[str, Any]:
-    found = await copy.calls.judge(line["pred"], dataset.PLANNED, line["api"], line["groundtruth"])
-    is_right = found.status == scorer.CORRECT
-    is_search = found.status == scorer.MISMATCH and line["api"] == dataset.SEARCHER
+    result = await copy.calls.judge(line["pred"], dataset.PLANNED, line["api"], line["groundtruth"])
+    is_right = result.status == scorer.CORRECT
+    is_search = result.status == scorer.MISMATCH and line["api"] == dataset.SEARCHER
     counts = {"correct": int(is_right), "errored": [0] * (not is_right), "tool_search_errors": int(is_search)}
-    return {"result": {"raises": found.raised} if found.status == "RAISES" else counts}
+    return {"result": {"raises": result.raised} if result.status == "RAISES" else counts}
 
 
 def _or_raised(value: float | None, official: Any) -> Any:
@@ -153,15 +153,15 @@ def _or_raised(value: float | None, official: Any) -> Any:
 
 
 async def _call(line: Line, copy: _Copy) -> dict[str, Any]:
-    _, one = copy.asked(line)
-    found = await copy.calls.judge(line["pred"], f"level-{line['level']}", one.truth.api_name, one.truth.result)
+    _, sample = copy.asked(line)
+    result = await copy.calls.judge(line["pred"], f"level-{line['level']}", sample.truth.api_name, sample.truth.result)
     return {
-        "api": one.truth.api_name,
+        "api": sample.truth.api_name,
         "extracted": find_call(line["pred"]),
         "parsed": _parsed(line["pred"]),
-        "status": found.status,
-        "correct_live": found.status == scorer.CORRECT,
-        **({"raises": found.raised} if found.status == "RAISES" else {}),
+        "status": result.status,
+        "correct_live": result.status == scorer.CORRECT,
+        **({"raises": result.raised} if result.status == "RAISES" else {}),
     }
 
 

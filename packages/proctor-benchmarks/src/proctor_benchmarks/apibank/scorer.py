@@ -92,15 +92,15 @@ class CallScorer(OpenedModels):
         if "result" not in facts:
             return Unscored(why="not_applicable", reason=say("The sample asks for no call."))
         reply = trajectory.answer or ""
-        found = await self._calls.judge(reply, facts["level"], facts["api"], facts["result"])
-        if found.missing:
+        result = await self._calls.judge(reply, facts["level"], facts["api"], facts["result"])
+        if result.missing:
             return Unscored(
-                why="scorer_failed", reason=_MISSING[found.missing], details={"kind": f"no_{found.missing}"}
+                why="scorer_failed", reason=_MISSING[result.missing], details={"kind": f"no_{result.missing}"}
             )
-        if found.status == CORRECT:
+        if result.status == CORRECT:
             return Score(points=1, answer=reply, reason=say("The call is right, by the check of the tool."))
-        details = {"error_class": found.status or "OTHER", **({"raised": found.raised} if found.raised else {})}
-        return Score(points=0, answer=reply, reason=_reason(found), details=details)
+        details = {"error_class": result.status or "OTHER", **({"raised": result.raised} if result.raised else {})}
+        return Score(points=0, answer=reply, reason=_reason(result), details=details)
 
 
 _MISSING: Mapping[str, Sentence] = {

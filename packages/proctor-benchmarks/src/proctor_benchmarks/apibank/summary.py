@@ -39,12 +39,14 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
             names = (f"{scorer}.accuracy", f"{scorer}.score", "score" if scorer == "rouge_l" else "accuracy")
             slices = [f"part={level}/{part}" for part in parts]
             slice = slices[0] if len(parts) == 1 else f"level={level}"
-            found = [one for key in names if (one := by_name.get((key, slice)))]
+            figures = [figure for key in names if (figure := by_name.get((key, slice)))]
             planned = sum(
-                by_name[found[0].name, one].planned for one in slices if found and (found[0].name, one) in by_name
+                by_name[figures[0].name, text].planned
+                for text in slices
+                if figures and (figures[0].name, text) in by_name
             )
             if planned and (name != _OTHERS or f"part={level}/search" in {estimate.slice for estimate in estimates}):
-                made.append(replace(found[0], name=name, slice=f"level={level}", planned=planned))
+                made.append(replace(figures[0], name=name, slice=f"level={level}", planned=planned))
     asked, wrong = _planned(judged)
     if asked:
         value = (DIALOGUES - len(wrong)) / DIALOGUES

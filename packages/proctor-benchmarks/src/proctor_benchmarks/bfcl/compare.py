@@ -49,9 +49,9 @@ def type_match(value: Any, allowed: Sequence[object], expected: type, element: t
     allowed value is no list, such as the "" of an optional parameter.
     """
     kind, first = type(value), None
-    for one in allowed:
-        if one != "":
-            first = type(one)
+    for entry in allowed:
+        if entry != "":
+            first = type(entry)
             break
     if kind is not expected:
         if first is kind:
@@ -61,8 +61,8 @@ def type_match(value: Any, allowed: Sequence[object], expected: type, element: t
     match: Match = "exact" if first is None or first is expected else "variable"
     if element is None:
         return match
-    for one in allowed:
-        if type(one) is not list or _elements_match(value, one, element):
+    for entry in allowed:
+        if type(entry) is not list or _elements_match(value, entry, element):
             return match
     write(value)
     return "type_error:nested" if first is kind else "type_error:simple"
@@ -88,14 +88,14 @@ def _elements_match(values: Sequence[object], allowed: Sequence[object], element
 
 def _string_fault(value: str, allowed: Sequence[object]) -> BfclFault | None:
     given = standard(value)
-    for one in allowed:
-        if type(one) is str and standard(one) == given:
+    for entry in allowed:
+        if type(entry) is str and standard(entry) == given:
             return None
     return BfclFault(error_type="value_error:string")
 
 
 def _list_fault(value: Sequence[object], allowed: Sequence[object]) -> BfclFault | None:
-    wanted = [_standard_items(one) for one in allowed]  # all of them first: one that is no sequence breaks off
+    wanted = [_standard_items(entry) for entry in allowed]  # all of them first: one that is no sequence breaks off
     if _standard_items(value) in wanted:
         return None
     write(value)
@@ -105,10 +105,10 @@ def _list_fault(value: Sequence[object], allowed: Sequence[object]) -> BfclFault
 def _dict_fault(value: dict[Any, Any], allowed: Sequence[object]) -> BfclFault | None:
     """Return the fault against the last of the allowed dicts, or None when one matches."""
     fault: BfclFault | None = BfclFault(error_type="dict_checker:unclear")
-    for one in allowed:
-        if one == "":
+    for entry in allowed:
+        if entry == "":
             continue
-        fault = _keys_fault(value, one)
+        fault = _keys_fault(value, entry)
         if fault is None:
             return None
     return fault
@@ -147,5 +147,5 @@ def _dicts_fault(values: Sequence[Any], allowed: Sequence[Any]) -> BfclFault | N
 
 def _standard_items(values: Any) -> list[Any]:
     return [
-        standard(value) if type(value) is str else value for value in (values[place] for place in range(len(values)))
+        standard(value) if type(value) is str else value for value in (values[number] for number in range(len(values)))
     ]

@@ -102,9 +102,9 @@ def documents(folder: Path, classes: Sequence[str], missed: Mapping[str, Sequenc
     offered = [document for name in classes for document in _of_class(folder, name)]
     added: dict[int, tuple[tools.Document, ...]] = {}
     for turn, names in missed.items():
-        found = [next((one for one in offered if one["name"] == name), None) for name in names]
-        added[int(turn)] = tuple(one for one in found if one is not None)
-        offered = [one for one in offered if one not in added[int(turn)]]
+        entries = [next((fields for fields in offered if fields["name"] == name), None) for name in names]
+        added[int(turn)] = tuple(fields for fields in entries if fields is not None)
+        offered = [fields for fields in offered if fields not in added[int(turn)]]
     return Documents(tuple(tools.add_hints(offered, "multi_turn")), added)
 
 

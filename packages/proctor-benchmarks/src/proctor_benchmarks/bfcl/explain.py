@@ -139,7 +139,7 @@ def _allowed(values: Any) -> str:
 
 
 def _counts(allowed: Sequence[object]) -> str:
-    counts = {len(one) for one in allowed if isinstance(one, list)}
+    counts = {len(value) for value in allowed if isinstance(value, list)}
     return " / ".join(map(str, sorted(counts))) or "0"
 
 

@@ -12,18 +12,18 @@ def calls_of(value: object) -> list[dict[str, Any]] | None:
     """Return the calls in whatever form they are given; None where it cannot be read."""
     if isinstance(value, str):
         return calls_in(value).calls
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for item in value if isinstance(value, list | tuple) else [value]:
         if isinstance(item, Mapping) and isinstance(item.get("name"), str):
-            found.append({"name": item["name"], "arguments": dict(item.get("arguments") or {})})
+            entries.append({"name": item["name"], "arguments": dict(item.get("arguments") or {})})
         elif isinstance(item, Mapping):
-            found += [{"name": name, "arguments": dict(given)} for name, given in item.items()]
+            entries += [{"name": name, "arguments": dict(given)} for name, given in item.items()]
         else:
             calls = calls_in(str(item)).calls
             if calls is None:
                 return None
-            found += calls
-    return found
+            entries += calls
+    return entries
 
 
 def answers_of(value: object) -> list[dict[str, dict[str, list[Any]]]]:

@@ -53,21 +53,21 @@ def details(
     `parameter_accuracy` is the share of the expected parameters that were given as allowed, or left out where that is
     allowed. They are there where calls are expected.
     """
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     if result.fault is not None:
         fault = _innermost(result.fault)
-        found = {"error_type": result.error_type, "error_class": error_class(result.fault)}
+        fields = {"error_type": result.error_type, "error_class": error_class(result.fault)}
         if fault.function:
-            found["function"] = fault.function
+            fields["function"] = fault.function
         if fault.parameter is not None:
-            found["parameter"] = clipped(fault.parameter)
+            fields["parameter"] = clipped(fault.parameter)
     if "relevance" in category:
-        return found
+        return fields
     if result.valid:
-        return found | _RIGHT
+        return fields | _RIGHT
     if not result.calls:
-        return found | _NOTHING
-    return found | _figures(functions, result.calls, answers or (), rules)
+        return fields | _NOTHING
+    return fields | _figures(functions, result.calls, answers or (), rules)
 
 
 def error_class(fault: BfclFault) -> str:

@@ -58,8 +58,8 @@ def evaluate(folder: Path, model: str, categories: Sequence[str]) -> dict[str, f
 
 
 def _command() -> list[str]:
-    if found := shutil.which("bfcl"):
-        return [found]
+    if text := shutil.which("bfcl"):
+        return [text]
     if importlib.util.find_spec("bfcl_eval") is not None:
         return [sys.executable, "-m", "bfcl_eval"]
     raise BadInput(

@@ -167,7 +167,7 @@ def _java(value: Any, given: _Given) -> str:
             inside = ", ".join(_element(item, given, '"') for item in value)
             return f"new ArrayList<>(Arrays.asList({inside}))" if value else "new ArrayList<>()"
         case dict():
-            puts = " ".join(f'put("{key}", {json.dumps(one)});' for key, one in value.items())
+            puts = " ".join(f'put("{key}", {json.dumps(entry)});' for key, entry in value.items())
             return f"new HashMap<String, Object>() {{{{ {puts} }}}}" if value else "new HashMap<>()"
     return str(value)
 

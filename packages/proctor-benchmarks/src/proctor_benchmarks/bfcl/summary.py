@@ -90,27 +90,27 @@ def _by_tag(estimates: Sequence[Estimate], prefix: str) -> dict[str, Estimate]:
 
 def _parts(weights: Weights, by_category: Mapping[str, Estimate], by_group: Mapping[str, Estimate]) -> Parts:
     """Return the categories that were run with their weights; those of a group that share clusters as one part."""
-    found: list[tuple[float, Estimate]] = []
+    pairs: list[tuple[float, Estimate]] = []
     for members in (*_SHARING.values(), *((name,) for name in weights if name not in _SHARED)):
         parts = [(weights[name], by_category[name]) for name in members if name in weights and name in by_category]
         group = by_group.get(_SHARED[members[0]]) if members[0] in _SHARED else None
         if not parts or group is None:
-            found += parts
+            pairs += parts
         else:
-            found.append((sum(weight for weight, _ in parts), _of_group(parts, group)))
-    return found
+            pairs.append((sum(weight for weight, _ in parts), _of_group(parts, group)))
+    return pairs
 
 
 def _of_group(parts: Parts, group: Estimate) -> Estimate:
     """Return the mean of categories that share clusters, with the error of all their samples together."""
     mean = combine("", "", parts)
     errors = {name: getattr(group, name) for name in ("method", "clusters", "standard_error", "degrees")}
-    made = replace(mean, **errors)
+    estimate = replace(mean, **errors)
     if mean.value is None or group.value is None:
         return mean
     if abs(mean.value - group.value) < _SAME:
-        return replace(made, low=group.low, high=group.high)
-    return combine("", "", [(1.0, made)])
+        return replace(estimate, low=group.low, high=group.high)
+    return combine("", "", [(1.0, estimate)])
 
 
 def _whole(name: str, parts: Parts) -> Estimate:

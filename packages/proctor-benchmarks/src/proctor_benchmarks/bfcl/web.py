@@ -145,11 +145,11 @@ class Web:
 
     async def _ask(self, search: Callable[..., Any], keywords: str, region: str) -> list[_SearchResult] | None:
         if inspect.iscoroutinefunction(search):
-            found = await search(keywords, region)
+            value = await search(keywords, region)
         else:
-            found = await self._in_thread(search, keywords, region)
+            value = await self._in_thread(search, keywords, region)
         try:
-            return None if found is None else msgspec.convert(found, list[_SearchResult])[:_MOST_RESULTS]
+            return None if value is None else msgspec.convert(value, list[_SearchResult])[:_MOST_RESULTS]
         except msgspec.ValidationError as error:
             raise EnvironmentFailed(
                 "The search function returned no list of results with title, href and body: {error}.", error=error
@@ -177,7 +177,14 @@ def _official(keywords: str, region: str) -> Sequence[Mapping[str, str]] | None:
         raise BadInput("The search service refuses the key in {key} (status {status}).", key=KEY, status=reply.status)
     try:
         organic_results = json.loads(reply.text)["organic_results"]
-        return [{"title": one["title"], "href": one["link"], "body": one.get("snippet", "")} for one in organic_results]
+        return [
+            {
+                "title": organic_result["title"],
+                "href": organic_result["link"],
+                "body": organic_result.get("snippet", ""),
+            }
+            for organic_result in organic_results
+        ]
     except (ValueError, LookupError, TypeError, AttributeError):
         if reply.status >= 400:
             raise EnvironmentFailed("The search service answered with status {status}.", status=reply.status) from None

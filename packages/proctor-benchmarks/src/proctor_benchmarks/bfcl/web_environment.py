@@ -32,7 +32,7 @@ class WebSearchAPI:
         if match is None:
             return {"error": NO_RESULTS}
         keys = ("title", "href", "body") if self._shows_snippets else ("title", "href")
-        return [{key: one[key] for key in keys} for one in match[:max_results]]
+        return [{key: texts[key] for key in keys} for texts in match[:max_results]]
 
     async def fetch_url_content(self, url: str, mode: str = "raw") -> Any:
         """Return a page."""

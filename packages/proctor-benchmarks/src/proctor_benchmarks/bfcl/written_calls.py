@@ -52,8 +52,8 @@ def calls_in(reply: str, names: Sequence[str] = ()) -> ReadCalls:
     among = _among(text)
     if among:
         return ReadCalls(among, is_json=True)
-    lines = [found for line in text.splitlines() if (found := _of_python(line.strip(" `-*\t")))]
-    on_lines = [call for found in lines for call in found if call["name"] in names]
+    lines = [entries for line in text.splitlines() if (entries := _of_python(line.strip(" `-*\t")))]
+    on_lines = [call for entries in lines for call in entries if call["name"] in names]
     return ReadCalls(on_lines or _within(text, names) or None)
 
 
@@ -63,20 +63,20 @@ def trajectory_of(reply: str, functions: Sequence[Mapping[str, object]], languag
     Java and JavaScript are always text, in their own notation, as the official tool reads exports in no other way.
     """
     by_name = {str(function["name"]): function for function in functions}
-    found = calls_in(reply, list(by_name))
-    if found.calls and found.is_json and language != "python":
+    calls = calls_in(reply, list(by_name))
+    if calls.calls and calls.is_json and language != "python":
         texts = (
             call_text(by_name.get(call["name"], {"name": call["name"]}), call["arguments"], language)
-            for call in found.calls
+            for call in calls.calls
         )
         return Trajectory.of(f"[{', '.join(texts)}]")
-    if found.calls and found.is_json:
-        parts = tuple(ToolCall(name=call["name"], arguments=call["arguments"]) for call in found.calls)
+    if calls.calls and calls.is_json:
+        parts = tuple(ToolCall(name=call["name"], arguments=call["arguments"]) for call in calls.calls)
         return Trajectory(steps=(Step(message=Message(role="assistant", parts=parts)),), tools="native")
-    if found.calls == []:
+    if calls.calls == []:
         return Trajectory.of("[]")
-    if found.calls and language == "python":
-        return Trajectory.of(as_python(found.calls))
+    if calls.calls and language == "python":
+        return Trajectory.of(as_python(calls.calls))
     text = said_in(reply)
     return Trajectory.of((_read_fences(text) or [text])[-1])  # Java and JavaScript have decoders of their own
 
@@ -93,13 +93,13 @@ def expected(truth: Any) -> list[dict[str, dict[str, list[Any]]]]:
     ([{'f': {'x': [1]}}], [{'f': {'x': [1]}}])
     """
     answers = []
-    for one in truth if isinstance(truth, list) else [truth]:
-        if isinstance(one, str):
-            answers += [_allowed(*first(call)) for call in decode_python.decode(one)]
-        elif isinstance(one, Mapping) and isinstance(one.get("name"), str) and set(one) <= {"name", "arguments"}:
-            answers.append(_allowed(one["name"], one.get("arguments") or {}))
+    for value in truth if isinstance(truth, list) else [truth]:
+        if isinstance(value, str):
+            answers += [_allowed(*first(call)) for call in decode_python.decode(value)]
+        elif isinstance(value, Mapping) and isinstance(value.get("name"), str) and set(value) <= {"name", "arguments"}:
+            answers.append(_allowed(value["name"], value.get("arguments") or {}))
         else:
-            answers.append(dict(one))
+            answers.append(dict(value))
     return answers
 
 
@@ -123,7 +123,7 @@ def _allowed(name: str, arguments: Mapping[Any, Any]) -> dict[str, dict[str, lis
 def _inner(value: Any) -> Any:
     """Objects in an answer of version 4 hold lists of what each key may be."""
     if isinstance(value, Mapping):
-        return {key: [_inner(one)] for key, one in value.items()}
+        return {key: [_inner(entry)] for key, entry in value.items()}
     return [_inner(item) for item in value] if isinstance(value, list) else value
 
 
@@ -132,17 +132,17 @@ def _of_pieces(pieces: Sequence[str]) -> ReadCalls:
     calls: list[dict[str, Any]] | None = None
     is_json = False
     for piece in pieces:
-        found = _of_json(_json(piece))
-        is_json = is_json or found is not None
-        found = _of_python(piece) if found is None else found
-        if found is not None and found != calls:
-            calls = (calls or []) + found
+        entries = _of_json(_json(piece))
+        is_json = is_json or entries is not None
+        entries = _of_python(piece) if entries is None else entries
+        if entries is not None and entries != calls:
+            calls = (calls or []) + entries
     return ReadCalls(calls, is_json=is_json)
 
 
 def _within(text: str, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the calls within sentences: of known functions, with named arguments, as a bare `name()` is a mention."""
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     wanted = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     starts = re.finditer(rf"(?<![\w.])(?:{wanted})\(", text) if names else ()
     for start in islice(starts, MOST_STARTS):
@@ -150,9 +150,9 @@ def _within(text: str, names: Sequence[str]) -> list[dict[str, Any]]:
         for end in islice(ends, MOST_ENDS):
             calls = _of_python(text[start.start() : start.start() + end])
             if calls:
-                found += [call for call in calls if call["arguments"]]
+                entries += [call for call in calls if call["arguments"]]
                 break
-    return found
+    return entries
 
 
 def _json(text: str) -> Any:
@@ -168,9 +168,9 @@ def _read_fences(text: str) -> list[str]:
 
 def _among(text: str) -> list[dict[str, Any]]:
     """Return the calls in JSON among words: the last array of them, else all objects that are calls."""
-    values = [(value, found) for value in _find_json(text) if (found := _of_json(value))]
-    arrays = [found for value, found in values if isinstance(value, list)]
-    return arrays[-1] if arrays else [call for _, found in values for call in found]
+    values = [(value, entries) for value in _find_json(text) if (entries := _of_json(value))]
+    arrays = [entries for value, entries in values if isinstance(value, list)]
+    return arrays[-1] if arrays else [call for _, entries in values for call in entries]
 
 
 def _find_json(text: str) -> Iterator[Any]:
@@ -191,7 +191,7 @@ def _of_json(value: Any) -> list[dict[str, Any]] | None:
     values = value.get("tool_calls", [value]) if isinstance(value, Mapping) else value
     if not isinstance(values, list):
         return None
-    calls = [_call(one) for one in values]
+    calls = [_call(entry) for entry in values]
     return None if None in calls else [call for call in calls if call is not None]
 
 
@@ -216,10 +216,10 @@ def _of_python(text: str) -> list[dict[str, Any]] | None:
     if "(" not in text:
         return None
     try:
-        found: Sequence[Call] = decode_python.decode(text if text.startswith("[") else f"[{_join_lines(text)}]")
+        entries: Sequence[Call] = decode_python.decode(text if text.startswith("[") else f"[{_join_lines(text)}]")
     except Undecodable:
         return None
-    return [{"name": name, "arguments": dict(given)} for name, given in map(first, found)]
+    return [{"name": name, "arguments": dict(given)} for name, given in map(first, entries)]
 
 
 def _join_lines(text: str) -> str:

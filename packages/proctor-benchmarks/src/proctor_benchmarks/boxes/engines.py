@@ -106,9 +106,9 @@ class EngineBox:
         )
 
     async def put(self, archive: bytes, folder: str = "/") -> None:
-        made = await self._ask(ANSWER_SECONDS, "exec", "-u", "0", self._name, "mkdir", "-p", folder)
+        command_result = await self._ask(ANSWER_SECONDS, "exec", "-u", "0", self._name, "mkdir", "-p", folder)
         copied = await self._ask(ANSWER_SECONDS, "cp", "-", f"{self._name}:{folder}", given=archive)
-        for result in (made, copied):
+        for result in (command_result, copied):
             if result.code != 0:
                 raise self._died(_said(result))
 

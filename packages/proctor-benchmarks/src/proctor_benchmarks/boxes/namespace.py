@@ -130,9 +130,9 @@ class Namespace:
         command += ["--hostname", "ubuntu", "--perms", "0755", "--size", str(self._disk_bytes), "--tmpfs", "/"]
         for folder in ("/usr", "/etc", "/run", SYSTEM):
             command += ["--perms", "0755", "--dir", folder]
-        for found in sorted(Path("/usr").iterdir()):
-            if found.name not in OWN and found.is_dir():
-                command += ["--ro-bind", str(found), str(found)]
+        for file in sorted(Path("/usr").iterdir()):
+            if file.name not in OWN and file.is_dir():
+                command += ["--ro-bind", str(file), str(file)]
         for name in PROGRAMS:
             command += ["--ro-bind", f"/usr/{name}", f"{SYSTEM}/{name}"]
         for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):

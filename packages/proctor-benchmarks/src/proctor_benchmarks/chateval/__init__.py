@@ -61,8 +61,8 @@ def task(**options: object) -> Task:
     rules = converted({**msgspec.structs.asdict(referees.rules), **given, "summary": how.summary}, type(referees.rules), "chateval")  # fmt: skip
     if rules.summary and rules.order != "concurrent":
         raise BadInput("A summary is made of a round in which all speak: add --set order=concurrent.")
-    found = dataset.items(path)
-    samples = list(dataset.samples(found, replace(referees, rules=rules)))
+    pairs = dataset.items(path)
+    samples = list(dataset.samples(pairs, replace(referees, rules=rules)))
     return Task(
         name="chateval",
         version=dataset.COMMIT,

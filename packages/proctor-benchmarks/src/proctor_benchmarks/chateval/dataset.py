@@ -64,8 +64,8 @@ def items(path: Path) -> list[AnswerPair]:
     Raises:
         BadInput: no such file, an item without two answers of known names, or an unknown label; names the item.
     """
-    found = _read(path)
-    for number, item in enumerate(found):
+    pairs = _read(path)
+    for number, item in enumerate(pairs):
         if not any(set(names) <= set(item.response) for names in NAMES):
             raise BadInput(
                 "{path}: item {number} has no pair of answers called {names}.",
@@ -81,9 +81,9 @@ def items(path: Path) -> list[AnswerPair]:
                 label=item.human_results,
                 names=", ".join(item.names),
             )
-    if not found:
+    if not pairs:
         raise BadInput("{path} has no items.", path=path)
-    return found
+    return pairs
 
 
 def _read(path: Path) -> list[AnswerPair]:

@@ -85,11 +85,11 @@ def _both(line: ChatEvalLine) -> tuple[object, object]:
                 asyncio.run(_play(line)),
             )
         case _:
-            found = verdicts.predictions(line.method, line.results, line.reversed_results)
+            texts = verdicts.predictions(line.method, line.results, line.reversed_results)
             labels = line.human * 2 if line.method == "adversarial" else line.human
-            ours = {"accuracy": verdicts.accuracy(found, labels), "predictions": found}
+            ours = {"accuracy": verdicts.accuracy(texts, labels), "predictions": texts}
             if "kappa" in line.result:
-                ours["kappa"] = verdicts.kappa(found, labels)
+                ours["kappa"] = verdicts.kappa(texts, labels)
             return line.result, ours
 
 
@@ -128,7 +128,7 @@ async def _play(line: ChatEvalLine) -> dict[str, Any]:
     results = []
     for _ in range(line.items):
         played = await debate(players, rules, ask)
-        evaluation = [{"role": one.role, "evaluation": one.text} for one in played.evaluation]
+        evaluation = [{"role": speech.role, "evaluation": speech.text} for speech in played.evaluation]
         results.append({"evaluation": evaluation, "memory_sizes": [len(player.memory) for player in players]})
     return {"asked": asked, "sent": sent, "results": results}
 

@@ -108,15 +108,15 @@ def _results(path: Path) -> Sequence[ChatEvalResult]:
 def _trajectory(result: ChatEvalResult) -> Trajectory:
     return Trajectory(
         steps=tuple(
-            Step(message=Message.of("assistant", one.evaluation), author=one.role or "agent")
-            for one in result.evaluation
+            Step(message=Message.of("assistant", speech.evaluation), author=speech.role or "agent")
+            for speech in result.evaluation
         ),
-        state={"evaluation": [{"role": one.role, "evaluation": one.evaluation} for one in result.evaluation]},
+        state={"evaluation": [{"role": speech.role, "evaluation": speech.evaluation} for speech in result.evaluation]},
     )
 
 
 def _said(trajectory: Trajectory, roles: Sequence[str]) -> list[dict[str, str]]:
     texts, _ = scorer.speeches(trajectory)
     counted = (trajectory.state or {}).get("evaluation")
-    named = [str(one.get("role", "")) for one in counted] if counted else list(roles)
+    named = [str(value.get("role", "")) for value in counted] if counted else list(roles)
     return [{"role": role, "evaluation": text} for role, text in zip(named, texts, strict=False)]

@@ -37,12 +37,12 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
             labels[item] = sample.target
             texts[item][sample.meta["pair"]["order"]] = verdict.result.details["speeches"]
             numbers[item] = sample.meta["pair"]["number"]
-    items = sorted((one for one in texts if len(texts[one]) == 2), key=numbers.__getitem__)
+    items = sorted((text for text in texts if len(texts[text]) == 2), key=numbers.__getitem__)
     if not items:
         return []
     note = say("{count} items without both orders are left out", count=len(texts) - len(items)) if len(texts) > len(items) else ""  # fmt: skip
-    known = [labels[one] for one in items]
-    forward, backward = ([texts[one][order] for one in items] for order in (FORWARD, REVERSED))
+    known = [labels[text] for text in items]
+    forward, backward = ([texts[text][order] for text in items] for order in (FORWARD, REVERSED))
     made: list[Estimate] = []
     for method in _methods(known, forward):
         predicted = verdicts.predictions(method, forward, backward)

@@ -28,7 +28,7 @@ def total(texts: Texts) -> tuple[float, float] | None:
         read = [scores_of(text) for text in texts]
     except ValueError:
         return None
-    return sum(one for one, _ in read), sum(other for _, other in read)
+    return sum(value for value, _ in read), sum(other for _, other in read)
 
 
 def predictions(method: Method, results: Sequence[Texts], reversed_results: Sequence[Texts] = ()) -> list[str]:
@@ -57,10 +57,10 @@ def kappa(predicted: Sequence[str], labels: Sequence[str]) -> float | None:
         ValueError: another label, or none at all.
     """
     pairs = list(zip(predicted, labels, strict=False))
-    if not pairs or any(one not in _NAMED for pair in pairs for one in pair):
+    if not pairs or any(text not in _NAMED for pair in pairs for text in pair):
         raise ValueError("kappa needs labels gpt35, vicuna and tie")
-    said, known = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
-    agreed = sum(one == other for one, other in pairs) / len(pairs)
+    said, known = Counter(text for text, _ in pairs), Counter(other for _, other in pairs)
+    agreed = sum(text == other for text, other in pairs) / len(pairs)
     chance = sum(said[name] * known[name] for name in _NAMED) / (len(pairs) * len(pairs))
     return None if chance == 1 else (agreed - chance) / (1 - chance)
 
@@ -87,8 +87,8 @@ def _average(given: Texts, turned: Texts) -> Iterator[str]:
     count = min(len(given), len(turned))  # a referee without a partner is dropped
     first = second = 0.0
     try:
-        for one, other in zip(given[:count], turned[:count], strict=True):
-            ahead, turned_ahead = scores_of(one), scores_of(other)
+        for text, other in zip(given[:count], turned[:count], strict=True):
+            ahead, turned_ahead = scores_of(text), scores_of(other)
             first, second = first + ahead[0] + turned_ahead[1], second + ahead[1] + turned_ahead[0]
     except ValueError:
         yield "output_1"

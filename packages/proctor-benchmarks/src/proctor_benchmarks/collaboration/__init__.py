@@ -56,10 +56,10 @@ def task(data: str | None = None, language: Language = "all", *, steps: int = MO
     found = samples(path, language, steps)
     if not found:
         raise BadInput("{path} has no scenario in this language.", path=path)
-    made = python.wrap(Office)
+    function = python.wrap(Office)
 
     def environment(sample: Sample) -> Environment | None:
-        return made(sample) if "environment" in sample.meta else None
+        return function(sample) if "environment" in sample.meta else None
 
     return Task(
         name="collaboration",
@@ -91,11 +91,15 @@ def replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, 
         return
     ids = {sample.id for sample in known}
     by_question = {" ".join(sample.question.split()): sample.id for sample in known}
-    for one in transcripts.read(path):
-        fitting = next((id for id in one.ids if id in ids), None) or by_question.get(" ".join(one.question.split()))
+    for transcript in transcripts.read(path):
+        fitting = next((id for id in transcript.ids if id in ids), None) or by_question.get(
+            " ".join(transcript.question.split())
+        )
         if fitting is None:
-            raise BadInput("{path}: {reason}", path=one.path, reason=transcripts.problem(one.ids[-1], sorted(ids)))
-        yield fitting, one.trajectory
+            raise BadInput(
+                "{path}: {reason}", path=transcript.path, reason=transcripts.problem(transcript.ids[-1], sorted(ids))
+            )
+        yield fitting, transcript.trajectory
 
 
 def _oracle(sample: Sample) -> Trajectory:

@@ -62,8 +62,10 @@ def samples(path: Path, language: Language, steps: int) -> list[Sample]:
     """
     if path.suffix != ".toml":
         return list(_of_transcripts(path))
-    found = read_scenarios(path)
-    return [_sample(one, steps) for one in found if language == "all" or one.language in ("", language)]
+    scenarios = read_scenarios(path)
+    return [
+        _sample(scenario, steps) for scenario in scenarios if language == "all" or scenario.language in ("", language)
+    ]
 
 
 def read_scenarios(path: Path) -> Sequence[TeamScenario]:
@@ -73,14 +75,21 @@ def read_scenarios(path: Path) -> Sequence[TeamScenario]:
         BadInput: it cannot be read, or a scenario is wrong; names it.
     """
     scenario = read_toml(path, _File, most_bytes=MOST_BYTES).scenario
-    for one in scenario:
-        names = [goal.name for goal in one.goals]
+    for team_scenario in scenario:
+        names = [goal.name for goal in team_scenario.goals]
         if len(set(names)) < max(1, len(names)):
             raise BadInput(
-                "{path}: the scenario '{id}' needs goals, each with a name of its own.", path=path, id=one.id
+                "{path}: the scenario '{id}' needs goals, each with a name of its own.", path=path, id=team_scenario.id
             )
-        if strange := next((goal.by for goal in one.goals if goal.by and one.team and goal.by not in one.team), ""):
-            raise BadInput("{path}: a goal of the scenario '{id}' is by '{agent}', who is not in its team.", path=path, id=one.id, agent=strange)  # fmt: skip
+        if strange := next(
+            (
+                goal.by
+                for goal in team_scenario.goals
+                if goal.by and team_scenario.team and goal.by not in team_scenario.team
+            ),
+            "",
+        ):
+            raise BadInput("{path}: a goal of the scenario '{id}' is by '{agent}', who is not in its team.", path=path, id=team_scenario.id, agent=strange)  # fmt: skip
     return scenario
 
 
@@ -106,5 +115,5 @@ def _of_transcripts(path: Path) -> Iterator[Sample]:
         for conversation in read_traces([path]).whole:
             yield Sample(id=conversation.id, turns=tuple(Turn(messages=(said,)) for said in conversation.turns))
         return
-    for one in transcripts.read(path):
-        yield Sample(id=one.ids[0], turns=(Turn(messages=(Message.of("user", one.question),)),))
+    for transcript in transcripts.read(path):
+        yield Sample(id=transcript.ids[0], turns=(Turn(messages=(Message.of("user", transcript.question),)),))

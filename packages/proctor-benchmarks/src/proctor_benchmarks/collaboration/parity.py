@@ -53,7 +53,7 @@ def figures(line: CollaborationLine) -> dict[str, Any]:
     work = dict(whole.details[KEY])
     ours: dict[str, Any] = {
         "completion": _value(whole),
-        **{one.__name__: _value(one(sample, trajectory)) for one in (balance, novelty, recovery)},
+        **{function.__name__: _value(function(sample, trajectory)) for function in (balance, novelty, recovery)},
         "taken": _value(handoffs(sample, trajectory)),
         "turns": {name: share["turns"] for name, share in work["agents"].items()},
         "endings": [handoff["ending"] for handoff in work["handoffs"]],

@@ -82,7 +82,7 @@ def transcript(value: Any) -> tuple[str, Trajectory]:
         case {"trajectory": dict()} | {"steps": [*_]}:
             trajectory = value["trajectory"] if isinstance(value.get("trajectory"), dict) else value
             try:
-                found = msgspec.convert({key: one for key, one in trajectory.items() if key != "id"}, Trajectory)
+                found = msgspec.convert({key: entry for key, entry in trajectory.items() if key != "id"}, Trajectory)
             except msgspec.ValidationError as error:
                 raise BadInput("its trajectory is none: {error}.", error=in_words(error)) from None
             return _split([*found.steps], found)
@@ -112,12 +112,12 @@ def _values(path: Path) -> list[Any]:
 
 def _decode(path: Path, written: str, *, lines: bool) -> Any:
     numbered = enumerate(written.split("\n"), start=1) if lines else [(1, written)]
-    found, at_line = [], 1
+    values, at_line = [], 1
     try:
         for at_line, text_ in numbered:  # noqa: B007 - for the error
             if text_.strip():
-                found.append(json.loads(text_))
-        return found if lines else found[0] if found else None
+                values.append(json.loads(text_))
+        return values if lines else values[0] if values else None
     except (ValueError, RecursionError) as error:
         raise BadInput("{path}, line {line}: it is no JSON: {error}.", path=path, line=at_line, error=in_words(error)) from None  # fmt: skip
 
@@ -152,22 +152,22 @@ def _of_items(items: Sequence[object]) -> list[Step]:
 
 def _of_any(item: Mapping[str, Any]) -> Step | None:
     """Return a message of chat completions or LangChain, or an event of ADK."""
-    inner = next((one for key in ("data", "kwargs") if isinstance(one := item.get(key), dict)), item)
+    inner = next((value for key in ("data", "kwargs") if isinstance(value := item.get(key), dict)), item)
     content = item.get("content")
     is_event = isinstance(content, dict) and "parts" in content
-    made = message(content if is_event else {"type": _type(item), **inner} if inner is not item else dict(item))
+    chat_message = message(content if is_event else {"type": _type(item), **inner} if inner is not item else dict(item))
     author = clean(text(item, "author", "agent") or text(inner, "name"))
     usage = _usage(inner)
-    if made is None:
+    if chat_message is None:
         return Step(message=Message(role="assistant"), author=author or "agent", usage=usage) if usage else None
-    parts = tuple(_with_error(part, inner) if isinstance(part, ToolResult) else part for part in made.parts)
-    if made.role == "tool":
+    parts = tuple(_with_error(part, inner) if isinstance(part, ToolResult) else part for part in chat_message.parts)
+    if chat_message.role == "tool":
         return Step(message=Message(role="tool", parts=parts), author="tool")
-    if made.role == "user" and not (author and author.lower() not in _PEOPLE):
+    if chat_message.role == "user" and not (author and author.lower() not in _PEOPLE):
         return Step(message=Message(role="user", parts=parts), author="user")
     if author.lower() in _PEOPLE:
         return Step(message=Message(role="user", parts=parts), author="user")
-    if made.role == "system":
+    if chat_message.role == "system":
         return Step(message=Message(role="system", parts=parts), author="system")
     return Step(message=Message(role="assistant", parts=parts), author=author or "agent", usage=usage)
 
@@ -191,13 +191,13 @@ def _of_autogen(item: Mapping[str, Any], waiting: dict[str, str]) -> Step | None
     parts: tuple[Part, ...] = ()
     match item["type"], content:
         case "ToolCallRequestEvent", list():
-            calls = [call_of(text(one, "name"), at(one, "arguments"), text(one, "id")) for one in content if isinstance(one, dict)]  # fmt: skip
+            calls = [call_of(text(value, "name"), at(value, "arguments"), text(value, "id")) for value in content if isinstance(value, dict)]  # fmt: skip
             waiting[author] = next(
                 (call.id for call in calls if "transfer_to_" in call.name or "handoff" in call.name), ""
             )
             parts = tuple(calls)
         case "ToolCallExecutionEvent", list():
-            results = tuple(_result(one) for one in content if isinstance(one, dict))
+            results = tuple(_result(value) for value in content if isinstance(value, dict))
             return Step(message=Message(role="tool", parts=results), author="tool") if results else None
         case "HandoffMessage", _:
             if waiting.pop(author, ""):
@@ -210,7 +210,7 @@ def _of_autogen(item: Mapping[str, Any], waiting: dict[str, str]) -> Step | None
         case str() as kind, str() if kind.endswith(("Message", "Response")):
             parts = (Text(text=clean(content)),)
         case str() as kind, list() if kind.endswith("Message"):
-            parts = tuple(Text(text=clean(one)) for one in content if isinstance(one, str))
+            parts = tuple(Text(text=clean(value)) for value in content if isinstance(value, str))
         case str() as kind, dict() if kind.endswith("Message") or "Structured" in kind:
             parts = (Text(text=as_text(content)),)
     if not parts and _usage(item) is None:
@@ -233,9 +233,9 @@ def _of_crew(tasks: Sequence[object], crew: Any) -> list[Step]:
         author, raw = clean(text(task, "agent")).strip() or "agent", text(task, "raw")
         if not steps:
             steps.append(Step(message=Message.of("user", clean(text(task, "description"))), author="user"))
-        said = [one for one in task.get("messages") or () if isinstance(one, Mapping) and one.get("role") in ("assistant", "tool")]  # fmt: skip
-        for index, one in enumerate(said):
-            steps.extend(_of_react(one["content"], author, f"{len(steps)}-{index}") if "\nAction:" in f"\n{one.get('content')}" else [_by(author, one)])  # fmt: skip
+        said = [value for value in task.get("messages") or () if isinstance(value, Mapping) and value.get("role") in ("assistant", "tool")]  # fmt: skip
+        for index, fields in enumerate(said):
+            steps.extend(_of_react(fields["content"], author, f"{len(steps)}-{index}") if "\nAction:" in f"\n{fields.get('content')}" else [_by(author, fields)])  # fmt: skip
         if raw and steps[-1].message.text.strip() != raw.strip():
             steps.append(Step(message=Message.of("assistant", clean(raw)), author=author))
     used = at(crew, "token_usage")
@@ -274,9 +274,13 @@ def _usage(item: Mapping[str, Any]) -> Usage | None:
         used = item.get(key)
         if isinstance(used, Mapping):
             given = number(used, "prompt_tokens", "input_tokens", "prompt_token_count", "promptTokenCount")
-            made = number(used, "completion_tokens", "output_tokens", "candidates_token_count", "candidatesTokenCount")
-            if given or made:
-                return Usage(input_tokens=given, output_tokens=made, requests=number(used, "successful_requests") or 1)
+            amount = number(
+                used, "completion_tokens", "output_tokens", "candidates_token_count", "candidatesTokenCount"
+            )
+            if given or amount:
+                return Usage(
+                    input_tokens=given, output_tokens=amount, requests=number(used, "successful_requests") or 1
+                )
     return None
 
 

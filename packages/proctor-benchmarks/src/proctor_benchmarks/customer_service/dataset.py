@@ -57,14 +57,14 @@ def read_scenarios(path: Path) -> _File:
     Raises:
         BadInput: the file cannot be read, or a scenario is wrong or cannot be solved; names it.
     """
-    found = read_toml(path, _File, most_bytes=MOST_BYTES)
-    for scenario in found.scenario:
-        for language in found.rules:
+    file = read_toml(path, _File, most_bytes=MOST_BYTES)
+    for scenario in file.scenario:
+        for language in file.rules:
             _solve(scenario, language, path)
         for tool, _ in scenario.faults:
             if not any(tool == name for name, _ in (*scenario.reads, *scenario.writes)):
                 raise BadInput("{path}: the scenario '{id}' has a fault of '{tool}', which it does not need.", path=path, id=scenario.id, tool=tool)  # fmt: skip
-    return found
+    return file
 
 
 def samples_of(
@@ -75,7 +75,7 @@ def samples_of(
         for language in languages:
             if not scenario.words(language) or language not in found.rules:
                 continue
-            for fault in ((), *((one,) for one in scenario.faults if with_faults)):
+            for fault in ((), *((pair,) for pair in scenario.faults if with_faults)):
                 yield _sample(scenario, language, fault, found.rules[language], path, steps)
 
 

@@ -21,11 +21,11 @@ def intent(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Full points if the intent that was recorded last is the customer's."""
     if trajectory.state is None:
         return _no_state()
-    found, wanted = str(trajectory.state.get("intent", "")), sample.target["intent"]
-    if found == wanted:
-        return Score(points=1, answer=found)
-    reason = say("The intent is '{wanted}'.", wanted=wanted) if found else say("No intent was recorded.")
-    return Score(points=0, answer=found, reason=reason, details={"error_class": found or "no_intent"})
+    text, wanted = str(trajectory.state.get("intent", "")), sample.target["intent"]
+    if text == wanted:
+        return Score(points=1, answer=text)
+    reason = say("The intent is '{wanted}'.", wanted=wanted) if text else say("No intent was recorded.")
+    return Score(points=0, answer=text, reason=reason, details={"error_class": text or "no_intent"})
 
 
 @scorer(version=VERSION)
@@ -47,10 +47,10 @@ def robustness(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 def _score(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     if trajectory.state is None:
         return _no_state()
-    found = next(_findings(sample.target, trajectory.state, trajectory), None)
-    if found is None:
+    pair = next(_findings(sample.target, trajectory.state, trajectory), None)
+    if pair is None:
         return Score(points=1)
-    error_class, reason = found
+    error_class, reason = pair
     return Score(points=0, reason=reason, details={"error_class": error_class})
 
 
@@ -92,7 +92,7 @@ def _plain(value: Any) -> Any:
         case str():
             return re.sub(r"\s", "", unicodedata.normalize("NFKC", value)).casefold()
         case Mapping():
-            return {key: _plain(one) for key, one in value.items()}
+            return {key: _plain(entry) for key, entry in value.items()}
         case Sequence():
             return [_plain(item) for item in value]
     return value

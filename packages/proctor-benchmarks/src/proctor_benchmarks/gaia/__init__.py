@@ -51,18 +51,18 @@ def task(
     if split not in ("validation", "test"):
         raise BadInput("GAIA has the splits validation and test, not '{split}'.", split=split)
     root, source = _root(data, revision)
-    found = _chosen(root, split, _levels(level))
+    gaia_items = _chosen(root, split, _levels(level))
     scorers: list[Scorer] = [gaia, partial] if partial_match else [gaia]
     return Task(
         name="gaia",
         version="2023",
-        samples=_samples(found, fallback),
+        samples=_samples(gaia_items, fallback),
         scorers=scorers,
         present=present,
         oracle=_oracle,
         summarise=summarise,
         spread_by="level",
-        planned=len(found),
+        planned=len(gaia_items),
         provenance={
             "data": str(root),
             "split": split,

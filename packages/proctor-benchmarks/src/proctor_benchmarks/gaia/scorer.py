@@ -101,10 +101,10 @@ def _as_list(answer: str, truth: str) -> GaiaMatch:
     if len(made) != len(expected):
         reason = say("A list of {made} elements, expected {expected}.", made=len(made), expected=len(expected))
         return GaiaMatch(right=False, branch="list", reason=reason)
-    for number, (one, other) in enumerate(zip(made, expected, strict=True), start=1):
-        if not _same_element(one, other):
+    for number, (text, other) in enumerate(zip(made, expected, strict=True), start=1):
+        if not _same_element(text, other):
             reason = say(
-                "Element {place} is '{one}', expected '{other}'.", place=number, one=one.strip(), other=other.strip()
+                "Element {place} is '{one}', expected '{other}'.", place=number, one=text.strip(), other=other.strip()
             )
             return GaiaMatch(right=False, branch="list", reason=reason)
     return GaiaMatch(
@@ -137,7 +137,7 @@ def _plain(text: str) -> str:
 def _contains(words: list[str], some: list[str]) -> bool:
     """True if the words occur in this order, side by side, among others."""
     places = range(len(words) - len(some) + 1)
-    return bool(some) and any(words[place : place + len(some)] == some for place in places)
+    return bool(some) and any(words[number : number + len(some)] == some for number in places)
 
 
 def _words(text: str) -> list[str]:

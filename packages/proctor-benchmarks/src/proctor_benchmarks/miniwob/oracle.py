@@ -68,7 +68,8 @@ class _Solving:
                     result = await self._environment.call(call)
                 except EpisodeOver as over:
                     self.received += [
-                        Step(message=Message(role="tool", parts=(one,)), author="tool") for one in over.results
+                        Step(message=Message(role="tool", parts=(tool_result,)), author="tool")
+                        for tool_result in over.results
                     ]
                     raise
                 self.received.append(Step(message=Message(role="tool", parts=(result,)), author="tool"))

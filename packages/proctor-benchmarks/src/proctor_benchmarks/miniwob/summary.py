@@ -12,17 +12,17 @@ REWARDS = ("raw_reward", "reward")
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
     """Return the mean raw reward and the mean reward, each between -1 and 1."""
-    found: list[tuple[str, Score]] = []
+    pairs: list[tuple[str, Score]] = []
     for sample, verdict in judged():
         if verdict.attempt == 0 and isinstance(verdict.result, Score) and "raw_reward" in verdict.result.details:
-            found.append((sample.cluster or sample.id, verdict.result))
-    if not found:
+            pairs.append((sample.cluster or sample.id, verdict.result))
+    if not pairs:
         return []
-    clusters = [cluster for cluster, _ in found]
-    planned = max((estimate.planned for estimate in estimates if not estimate.slice), default=len(found))
+    clusters = [cluster for cluster, _ in pairs]
+    planned = max((estimate.planned for estimate in estimates if not estimate.slice), default=len(pairs))
     return [
         estimate_mean(
-            f"mean_{name}", [float(score.details[name]) for _, score in found], clusters, planned=planned, least=-1
+            f"mean_{name}", [float(score.details[name]) for _, score in pairs], clusters, planned=planned, least=-1
         )
         for name in REWARDS
     ]

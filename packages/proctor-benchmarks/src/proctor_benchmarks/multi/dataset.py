@@ -156,15 +156,15 @@ def captions(path: Path) -> Mapping[str, str]:
     Raises:
         BadInput: a line without a comma, or no text file.
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for number, line in enumerate(_text(path).split("\n"), 1):
         if not line.strip():
             continue
         image, comma, caption = line.partition(",")
         if not comma:
             raise BadInput("{path}, line {line}: expected an image path, a comma and a text.", path=path, line=number)
-        found[image_path(image.strip())] = caption.strip()
-    return found
+        texts[image_path(image.strip())] = caption.strip()
+    return texts
 
 
 def subset(path: Path) -> frozenset[str]:
@@ -177,11 +177,11 @@ def subset(path: Path) -> frozenset[str]:
 
 
 def _problems(path: Path) -> Iterator[tuple[str, _Problem]]:
-    found = _decode(path, dict[Key, _Problem] | list[_Problem])
-    if isinstance(found, dict):
-        yield from found.items()
+    value = _decode(path, dict[Key, _Problem] | list[_Problem])
+    if isinstance(value, dict):
+        yield from value.items()
         return
-    for number, problem in enumerate(found):
+    for number, problem in enumerate(value):
         if not problem.problem_id:
             raise BadInput("{path}: the problem at $[{number}] has no problem_id.", path=path, number=number)
         yield problem.problem_id, problem

@@ -32,11 +32,11 @@ def draw(rows: Sequence[Scored], folder: Path, name: str) -> list[Path]:
         name: for the titles; letters beyond ASCII become '?', as not every font has them.
     """
     title = name.encode("ascii", "replace").decode()[:80].replace("$", "?")
-    made = [
+    paths = [
         _save(folder / PICTURES[part], partial(_bars, by=by, title=f"{part}: {title}"))
         for part, by in by_slice(rows).items()
     ]
-    return [*made, _save(folder / HEATMAP, partial(_cells, rows=rows, title=f"Questions: {title}"))]
+    return [*paths, _save(folder / HEATMAP, partial(_cells, rows=rows, title=f"Questions: {title}"))]
 
 
 def _save(path: Path, paint: Callable[[object], None]) -> Path:
@@ -52,20 +52,22 @@ def _save(path: Path, paint: Callable[[object], None]) -> Path:
 
 
 def _bars(axes: Any, by: Mapping[str, QuestionSums], title: str) -> None:
-    shown = {key: one for key, one in by.items() if one.total}
+    shown = {key: question_sums for key, question_sums in by.items() if question_sums.total}
     keys = list(shown)
-    totals = [one.total for one in shown.values()]
+    totals = [question_sums.total for question_sums in shown.values()]
     axes.bar(keys, totals, color=_TOTAL, label="points to be had")
-    axes.bar(keys, [one.score for one in shown.values()], color=_SCORE, label="points earned")
+    axes.bar(keys, [question_sums.score for question_sums in shown.values()], color=_SCORE, label="points earned")
     axes.set_yscale("log")
     axes.set_ylim(0.5, max(totals, default=1) * 2)
     axes.set_ylabel("points")
     ratio = axes.twinx()
-    ratio.plot(keys, [one.percent for one in shown.values()], color=_RATIO, marker="o", label="ratio")
+    ratio.plot(
+        keys, [question_sums.percent for question_sums in shown.values()], color=_RATIO, marker="o", label="ratio"
+    )
     ratio.set_ylim(0, 105)
     ratio.set_ylabel("ratio, per cent")
     if keys:
-        handles = [both for one in (axes, ratio) for both in one.get_legend_handles_labels()[0]]
+        handles = [both for value in (axes, ratio) for both in value.get_legend_handles_labels()[0]]
         axes.legend(handles=handles, loc="lower left")
     axes.set_title(title)
 

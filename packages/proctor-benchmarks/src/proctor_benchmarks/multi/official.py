@@ -69,9 +69,9 @@ def blanks(prediction: str, label: str, position: Position = "start") -> Marks: 
     Marks(score=2, total=2)
     """
     text = re.sub(r"\n\n+", "\n", prediction).replace("$", "").replace(" ", "")
-    made = text.replace(";", "\n").replace("；", "\n").split("\n")
+    texts = text.replace(";", "\n").replace("；", "\n").split("\n")
     expected = label.replace("$", "").replace(" ", "").split("\n")
-    return Marks(sum(map(_fits, made, expected)), len(expected))
+    return Marks(sum(map(_fits, texts, expected)), len(expected))
 
 
 def discussion(prediction: str, label: str, position: Position = "start") -> Marks:  # noqa: ARG001 - one signature for all

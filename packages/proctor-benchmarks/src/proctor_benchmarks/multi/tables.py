@@ -119,16 +119,22 @@ def by_slice(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, QuestionSums]]
 def block(rows: Sequence[Scored]) -> dict[str, object]:
     """Return the figures of the leaderboard: per cent, one decimal; rows without points are left out."""
     whole = sums(rows)
-    tables = {name: {key: one for key, one in by.items() if one.total} for name, by in by_slice(rows).items()}
+    tables = {
+        name: {key: question_sums for key, question_sums in by.items() if question_sums.total}
+        for name, by in by_slice(rows).items()
+    }
     types: dict[str, float | None] = {}
-    for key, one in tables["Type"].items():
-        types[key] = one.percent
+    for key, question_sums in tables["Type"].items():
+        types[key] = question_sums.percent
         if key == "MA":
-            types["MAAcc"] = one.accuracy
+            types["MAAcc"] = question_sums.accuracy
     return {
         "Overall": whole.percent,
-        "Education": {"Driv" if key == "Driving" else key: one.percent for key, one in tables["Education"].items()},
-        "Image": {key: one.percent for key, one in tables["Image"].items()},
+        "Education": {
+            "Driv" if key == "Driving" else key: question_sums.percent
+            for key, question_sums in tables["Education"].items()
+        },
+        "Image": {key: question_sums.percent for key, question_sums in tables["Image"].items()},
         "Type": types,
     }
 
@@ -162,11 +168,11 @@ def rejections(rows: Sequence[Scored]) -> list[str]:
 
 def _table(name: str, by: Mapping[str, QuestionSums]) -> str:
     lines = [f"| {name} | Correct  | Score | Ratio |", "| ---- | ---------- | --------- | ------ |"]
-    for key, one in by.items():
-        if one.total:
-            more = f" (Acc. {one.accuracy:.1f})" if key == "MA" else ""
+    for key, question_sums in by.items():
+        if question_sums.total:
+            more = f" (Acc. {question_sums.accuracy:.1f})" if key == "MA" else ""
             lines.append(
-                f"| {key} | {one.correct}/{one.count} | {one.score:.3f}/{_number(one.total)} | {one.percent:.1f}{more} |"
+                f"| {key} | {question_sums.correct}/{question_sums.count} | {question_sums.score:.3f}/{_number(question_sums.total)} | {question_sums.percent:.1f}{more} |"
             )
     return "\n".join(lines) + "\n"
 
@@ -192,10 +198,10 @@ def _interval(name: str, rows: Sequence[Scored]) -> str:
         for row in rows
         if row.total
     ]
-    found = estimate("score", tally(cases))
-    mean = "-" if found.value is None else f"{found.value:.3f}"
-    between = "-" if found.low is None or found.high is None else f"{found.low:.3f}-{found.high:.3f}"
-    return f"| {name.replace('|', ' ')} | {mean} | {between} | {found.scored} |"
+    figure = estimate("score", tally(cases))
+    mean = "-" if figure.value is None else f"{figure.value:.3f}"
+    between = "-" if figure.low is None or figure.high is None else f"{figure.low:.3f}-{figure.high:.3f}"
+    return f"| {name.replace('|', ' ')} | {mean} | {between} | {figure.scored} |"
 
 
 def _kind(row: Scored) -> str:

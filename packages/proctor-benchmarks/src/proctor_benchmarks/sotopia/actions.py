@@ -146,7 +146,7 @@ def _repaired(text: str) -> Any:
 def _without_wrappers(value: Any) -> Any:
     """Return a value with {"value": x} replaced by x."""
     if isinstance(value, Mapping):
-        return value["value"] if "value" in value else {name: _without_wrappers(one) for name, one in value.items()}
+        return value["value"] if "value" in value else {name: _without_wrappers(entry) for name, entry in value.items()}
     return [_without_wrappers(item) for item in value] if isinstance(value, list) else value
 
 
@@ -198,11 +198,11 @@ def read_script(text: str, names: Sequence[str]) -> list[tuple[str, PlayerAction
     turns[-1] = "\n".join(turns[-1].split("\n")[:2])
     if any(len(turn.split("\n")) >= 3 for turn in turns):
         raise ValueError("Only one agent can act per turn.")
-    found: list[tuple[str, PlayerAction]] = []
+    pairs: list[tuple[str, PlayerAction]] = []
     for number, turn in enumerate(turns):
         line = read_script_line(turn)
         if line.action is None or line.argument is None:
             raise ValueError("no known action")
         name = line.name if line.name in names else names[number % 2]
-        found.append((name, PlayerAction(msgspec.convert(line.action, ActionType), line.argument)))
-    return found
+        pairs.append((name, PlayerAction(msgspec.convert(line.action, ActionType), line.argument)))
+    return pairs

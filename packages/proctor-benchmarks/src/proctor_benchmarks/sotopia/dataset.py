@@ -155,17 +155,17 @@ def _official(path: Path) -> tuple[list[Row], list[Row], list[Cast]]:
 
 
 def _by_id(path: Path, table: str, rows: Sequence[Row], kind: type[T]) -> dict[str, T]:
-    found: dict[str, T] = {}
+    fields: dict[str, T] = {}
     for number, row in enumerate(rows, 1):
         given = next((row[name] for name in ("id", "pk", "agent_id", "env_id") if row.get(name)), None)
         where = say("{path}, {table}, entry {number}", path=path, table=table, number=number)
-        if not isinstance(given, str) or given in found:
+        if not isinstance(given, str) or given in fields:
             raise BadInput("{where}: its id is missing, no text, or was given before.", where=where)
         try:
-            found[given] = msgspec.convert({**row, "pk": given, **_relationship(row)}, kind)
+            fields[given] = msgspec.convert({**row, "pk": given, **_relationship(row)}, kind)
         except msgspec.ValidationError as error:
             raise BadInput("{where}: {error}.", where=where, error=in_words(error)) from None
-    return found
+    return fields
 
 
 def _relationship(row: Row) -> Row:

@@ -168,10 +168,10 @@ def _script_line(line: SotopiaLine) -> tuple[object, object]:
 
 def _script(line: SotopiaLine) -> tuple[object, object]:
     try:
-        found = read_script(line.text, NAMES)
+        pairs = read_script(line.text, NAMES)
     except (ValueError, IndexError):
         return _outcome(line.actions), RAISES
-    return line.actions, [[name, action.action_type, action.argument] for name, action in found]
+    return line.actions, [[name, action.action_type, action.argument] for name, action in pairs]
 
 
 def _render(line: SotopiaLine) -> tuple[object, object]:
@@ -214,7 +214,8 @@ def _episode(line: SotopiaLine) -> tuple[object, object]:
 
 def _benchmark(line: SotopiaLine) -> tuple[object, object]:
     results = [
-        averages.EpisodeResult(name, models, tuple(one for _, one in both)) for name, models, both in line.episodes
+        averages.EpisodeResult(name, models, tuple(values for _, values in both))
+        for name, models, both in line.episodes
     ]
     try:
         means, margins = averages.averages(results, line.model)

@@ -88,7 +88,7 @@ def read_ratings(reply: str, edition: Edition) -> list[dict[str, tuple[str, int]
     given = value.get("evaluations")
     if not isinstance(given, dict) or (edition == "main" and len(value) > 1):
         raise UnreadAction("no evaluations, or something next to them")
-    return [_of_player(one, edition) for one in given.values()]
+    return [_of_player(entry, edition) for entry in given.values()]
 
 
 def responses_of(read: Sequence[Mapping[str, tuple[str, float]]]) -> list[Response]:
@@ -154,7 +154,7 @@ def aggregate(responses: Sequence[Response]) -> Rates:
         if response[0][0] == "terminated" and not isinstance(response[0][1], bool):
             raise ValueError("'terminated' is no truth value")
         by_player.setdefault(name, []).append(response)
-    reduced = {name: _reduced(found) for name, found in by_player.items()}
+    reduced = {name: _reduced(pairs) for name, pairs in by_player.items()}
     over, reasons = reduced.pop("environment", ({}, ""))
     comments = f"Environment comments: {reasons}\n" if reasons else ""
     for name, (_, said) in reduced.items():

@@ -40,7 +40,7 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
             results.append(EpisodeResult(cluster, ("", "" if seat else "agent"), (points, points)))
     if not ratings:
         return []
-    planned = next((one.planned for one in estimates if not one.slice), 0)
+    planned = next((figure.planned for figure in estimates if not figure.slice), 0)
     missing = max(0, planned - len(results))
     margins = averages(results, "agent")[1] if len(results) > 1 else {}
     return [_dimension(name, ratings, missing, margins.get(name)) for name in SCALES]
@@ -52,22 +52,22 @@ def _dimension(
     low, high = SCALES[name]
     width = high - low
     cases = [
-        Case(cluster=cluster, values=tuple((one[name] - low) / width for one in several), planned=len(several))
+        Case(cluster=cluster, values=tuple((values[name] - low) / width for values in several), planned=len(several))
         for (cluster, _), several in ratings.items()
     ]
-    found = estimate(name, tally([*cases, Case(cluster="", values=(), planned=missing)]))
+    figure = estimate(name, tally([*cases, Case(cluster="", values=(), planned=missing)]))
 
     def on_scale(value: float | None) -> float | None:
         return None if value is None else low + value * width
 
     return replace(
-        found,
-        value=on_scale(found.value),
-        low=on_scale(found.low),
-        high=on_scale(found.high),
-        floor=on_scale(found.floor),
-        ceiling=on_scale(found.ceiling),
-        standard_error=None if found.standard_error is None else found.standard_error * width,
+        figure,
+        value=on_scale(figure.value),
+        low=on_scale(figure.low),
+        high=on_scale(figure.high),
+        floor=on_scale(figure.floor),
+        ceiling=on_scale(figure.ceiling),
+        standard_error=None if figure.standard_error is None else figure.standard_error * width,
         unit="number",
         note=say("{low} to {high}; official margin {margin}", low=f"{low:.3g}", high=f"{high:.3g}", margin="-" if margin is None else f"{margin:.3g}"),
     )  # fmt: skip

@@ -128,8 +128,8 @@ def _read(
                 )
             )
         samples += fitting
-        found, changed = dataset.digests(root, domain)
-        digests |= found
+        texts, changed = dataset.digests(root, domain)
+        digests |= texts
         notes += changed
     return samples, notes, digests
 

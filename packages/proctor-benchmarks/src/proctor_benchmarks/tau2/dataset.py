@@ -233,7 +233,7 @@ def sample_of(domain: str, raw: Mapping[str, Any], rules: Mapping[str, Any]) -> 
 def digests(root: Path, domain: str) -> tuple[dict[str, str], list[Sentence]]:
     """Return the digests of a domain's files and of the official code, and a note for each file that is not the pinned one."""
     folder = data_folder(root, domain)
-    found = {
+    texts = {
         f"{folder.name}/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest()[:16]
         for path in sorted(folder.glob("*.*"))
         if path.suffix in (".json", ".toml", ".md") and "voice" not in path.name and "audio" not in path.name
@@ -252,9 +252,9 @@ def digests(root: Path, domain: str) -> tuple[dict[str, str], list[Sentence]]:
     notes = [
         say("{file} is not that of the pinned commit of tau2-bench.", file=file)
         for file, known in DIGESTS.items()
-        if file in found and found[file] != known
+        if file in texts and texts[file] != known
     ]
-    return {**found, "src/tau2": code.hexdigest()[:16]}, notes
+    return {**texts, "src/tau2": code.hexdigest()[:16]}, notes
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:

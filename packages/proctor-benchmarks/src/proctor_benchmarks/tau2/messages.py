@@ -38,23 +38,23 @@ def official(messages: Iterable[Message], *, ends_with: str = "") -> list[JSON]:
     >>> official([Message.of("user", "Hi")])
     [{'role': 'user', 'content': 'Hi'}]
     """
-    made: list[JSON] = []
+    entries: list[JSON] = []
     requestor = "assistant"
     for message in messages:
         if message.role == "tool":
-            made.extend(_result(part, requestor) for part in message.parts if isinstance(part, ToolResult))
+            entries.extend(_result(part, requestor) for part in message.parts if isinstance(part, ToolResult))
         elif message.role != "system":
-            one: JSON = {"role": message.role, "content": content_of(message)}
+            fields: JSON = {"role": message.role, "content": content_of(message)}
             if ends_with and any(call.name == ends_with for call in message.calls):
-                one["content"] = STOP
+                fields["content"] = STOP
             elif message.calls:
                 requestor = message.role
-                one["tool_calls"] = [
+                fields["tool_calls"] = [
                     {"id": call.id, "name": call.name, "arguments": arguments_of(call) or {}, "requestor": requestor}
                     for call in message.calls
                 ]
-            made.append(one)
-    return made
+            entries.append(fields)
+    return entries
 
 
 def _result(result: ToolResult, requestor: str) -> JSON:

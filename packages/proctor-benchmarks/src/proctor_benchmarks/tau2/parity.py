@@ -82,7 +82,7 @@ class Corpus(OpenedModels):
         kinds = {"agent_system_sha256": self._inputs, "script": self._transcript, "judge_reply": self._judged, "messages": self._verdict}  # fmt: skip
         if not {"id", "domain", "task_id"} <= line.keys():
             raise BadInput("{path}, line {line}: no line of a corpus of tau2.", path=path, line=number)
-        if (kind := next((one for one in kinds if one in line), None)) is None:
+        if (kind := next((text for text in kinds if text in line), None)) is None:
             return Checked.unknown(line)
         raw = self.task(line["domain"], line["task_id"])
         return _checked(line, await kinds[kind](line, raw))
@@ -130,8 +130,8 @@ class Corpus(OpenedModels):
         if "live_hashes" in line or any("content_sha256" in message for message in messages):
             filled = await self.upstream.complete(domain, raw, messages)
             messages, hashes = filled["messages"], filled["hashes"]
-        found = await self.upstream.replay(domain, raw, messages) if reason in ENDS else Replayed()
-        result = rewards(task, messages, reason, found, None)
+        replay = await self.upstream.replay(domain, raw, messages) if reason in ENDS else Replayed()
+        result = rewards(task, messages, reason, replay, None)
         values: dict[str, object] = {
             "all": result.reward,
             "env": result.env,
@@ -139,23 +139,23 @@ class Corpus(OpenedModels):
             "communicate": result.communicate,
             "all_ignore_basis": result.ignoring_basis,
         }
-        if found.raised is not None:
-            values |= dict.fromkeys(("all", "env", "all_ignore_basis"), f"raises {found.raised[0]}")
+        if replay.raised is not None:
+            values |= dict.fromkeys(("all", "env", "all_ignore_basis"), f"raises {replay.raised[0]}")
             again = await self.upstream.replay(domain, raw, messages, strict=False)
             lenient = rewards(task, messages, reason, again, None).reward
             values["all_lenient"] = lenient if again.raised is None else f"raises {again.raised[0]}"
-            found = again if again.raised is None else found
+            replay = again if again.raised is None else replay
         ours: dict[str, object] = {"rewards": values, "live_hashes": _short(hashes)}
         if "live_hashes" not in line:
             del ours["live_hashes"]
         if "gold_hashes" in line:
-            ours |= {"replay_hashes": _short(found.hashes), "gold_hashes": _short(found.gold)}
+            ours |= {"replay_hashes": _short(replay.hashes), "gold_hashes": _short(replay.gold)}
         if "breakdown" in line:
             types = (await self.upstream.describe(domain)).types
-            is_checked = found.hashes is not None
+            is_checked = replay.hashes is not None
             ours |= {
-                "db_match": found.db_match,
-                "env_assertions": list(found.assertions or ()) if is_checked else line["env_assertions"],
+                "db_match": replay.db_match,
+                "env_assertions": list(replay.assertions or ()) if is_checked else line["env_assertions"],
                 "actions": list(result.actions) if result.actions else None,
                 "communicate": list(result.communicated) if result.communicated else None,
                 "breakdown": {
@@ -170,11 +170,11 @@ class Corpus(OpenedModels):
         domain, task = line["domain"], dataset.parsed(raw)
         if line["id"] not in self._replays:
             self._replays[line["id"]] = asyncio.create_task(self._replay(domain, raw, self._said[line["id"]]))
-        messages, found = await self._replays[line["id"]]
+        messages, replay = await self._replays[line["id"]]
         criteria = task.evaluation_criteria or dataset.RewardCriteria()
         system, request = self.upstream.words.judge_messages(transcript(messages), criteria.nl_assertions or ())
         ours: dict[str, object] = {"judge_messages_sha256": sha256([["system", system], ["user", request]])}
-        without = rewards(task, messages, "user_stop", found, None)
+        without = rewards(task, messages, "user_stop", replay, None)
         try:
             met = judged(line["judge_reply"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -182,7 +182,7 @@ class Corpus(OpenedModels):
             values: dict[str, object] = dict.fromkeys(line["rewards"], raised)
             values["all"] = raised if task.judged_assertions else without.reward
         else:
-            result = rewards(task, messages, "user_stop", found, met)
+            result = rewards(task, messages, "user_stop", replay, met)
             nl = float(all(met))
             values = {
                 "nl_assertions": nl,

@@ -81,12 +81,12 @@ def read(path: Path, domains: Sequence[str]) -> Iterator[tuple[str, Trajectory |
     main = path / "results.json" if path.is_dir() else path
     results = _converted(main, read_json(main), _Results)
     parts = sorted((main.parent / "simulations").glob("*.json")) if not results.simulations else []
-    found = [_converted(main, one, _Simulation) for one in results.simulations]
-    found += [_converted(part, read_json(part), _Simulation) for part in parts]
+    values = [_converted(main, value, _Simulation) for value in results.simulations]
+    values += [_converted(part, read_json(part), _Simulation) for part in parts]
     domain = results.info.environment_info.domain_name
     if domain not in domains:
         raise BadInput("{path} holds results of {domain}: score them as tau2/{domain}.", path=main, domain=domain)
-    for simulation in sorted(found, key=lambda one: one.trial or 0):
+    for simulation in sorted(values, key=lambda one: one.trial or 0):
         yield f"{domain}/{simulation.task_id}", _reply(main, simulation)
 
 

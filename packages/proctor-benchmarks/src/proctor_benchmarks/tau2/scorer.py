@@ -63,15 +63,15 @@ class RewardScorer(AsksModel):
         if ended.reason not in ENDS:
             reason = say("The conversation ended early: {reason}.", reason=ended.reason)
             return Score(points=0, reason=reason, details=details)
-        found = await self._upstream.replay(
+        replay = await self._upstream.replay(
             sample.meta["domain"],
             raw,
             ended.messages,
             solo=rules.solo,
             strict=self._replay == "strict" and not trajectory.faults,
         )
-        if found.raised is not None:
-            return _raised(found, details)
+        if replay.raised is not None:
+            return _raised(replay, details)
         met: Sequence[bool] | None = recorded.get("met")
         assertions = task.judged_assertions
         if assertions and (self._model is not None or met is None):
@@ -79,9 +79,9 @@ class RewardScorer(AsksModel):
             if isinstance(answered, Unscored):
                 return answered
             met = answered
-        result = rewards(task, ended.messages, ended.reason, found, met)
-        details |= _details(result, found)
-        return Score(points=result.reward, reason=_reason(task, result, found, met), details=details)
+        result = rewards(task, ended.messages, ended.reason, replay, met)
+        details |= _details(result, replay)
+        return Score(points=result.reward, reason=_reason(task, result, replay, met), details=details)
 
     async def _judged(
         self, messages: Sequence[OfficialMessage], assertions: Sequence[str], details: dict[str, Any]

@@ -106,8 +106,8 @@ async def play(upstream: Upstream, line: Mapping[str, Any], raw: Mapping[str, An
     ended = ended_of(task, trajectory, rules, upstream.words.greeting)
     reward: object = 0.0
     if ended.reason in ENDS:
-        found = await upstream.replay(line["domain"], raw, ended.messages, solo=rules.solo)
-        reward = f"raises {found.raised[0]}" if found.raised else rewards(task, ended.messages, ended.reason, found, None).reward  # fmt: skip
+        replay = await upstream.replay(line["domain"], raw, ended.messages, solo=rules.solo)
+        reward = f"raises {replay.raised[0]}" if replay.raised else rewards(task, ended.messages, ended.reason, replay, None).reward  # fmt: skip
     result = {
         "termination_reason": ended.reason,
         "reward": reward,

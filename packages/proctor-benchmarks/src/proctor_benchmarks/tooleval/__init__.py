@@ -131,10 +131,10 @@ def _reference(how: ToolEvalOptions, names: Sequence[str]) -> Mapping[str, ToolE
     if how.reference is None:
         return {}
     path = Path(how.reference).expanduser()
-    found = {id: one for id, one in replies.answers(path, names, edition=how.edition) if isinstance(one, ToolEvalExample)}  # fmt: skip
-    if not found:
+    examples = {id: one for id, one in replies.answers(path, names, edition=how.edition) if isinstance(one, ToolEvalExample)}  # fmt: skip
+    if not examples:
         raise BadInput("{path} holds no answers to queries of {sets}.", path=path, sets=", ".join(names))
-    return found
+    return examples
 
 
 def _folder(given: str | None, *, is_made: bool = False) -> Path | None:

@@ -106,7 +106,7 @@ def names_are_offered(details: object, offered: Collection[str]) -> bool:
 
 def costs(answer: Answer, offered: Collection[str]) -> Costs:
     messages = [node["message"] for node in nodes(answer["answer_details"]) if node["role"] == "tool" and isinstance(node["message"], dict)]  # fmt: skip
-    calls = [one for one in messages if one.get("name") != FINISH]
+    calls = [message for message in messages if message.get("name") != FINISH]
     return Costs(
         steps=answer.get("total_steps", 0),
         calls=len(calls),
@@ -134,9 +134,9 @@ def is_tree(details: object) -> bool:
     waiting = [details]
     while waiting:
         some = waiting.pop()
-        if not isinstance(some, list) or not all(isinstance(one, dict) and {"role", "message", "next"} <= one.keys() for one in some):  # fmt: skip
+        if not isinstance(some, list) or not all(isinstance(value, dict) and {"role", "message", "next"} <= value.keys() for value in some):  # fmt: skip
             return False
-        waiting += [one["next"] for one in some]
+        waiting += [value["next"] for value in some]
     return details != []
 
 
@@ -160,7 +160,7 @@ def finish(arguments: str) -> Finished:
         given = {}
         if (at := arguments.find(_TYPE)) >= 0:
             rest = arguments[at + len(_TYPE) :]
-            given["return_type"] = next((one for one in (_ANSWER, _GAVE_UP) if f'{_TYPE}{one}"' in arguments), rest.split('",')[0])  # fmt: skip
+            given["return_type"] = next((text for text in (_ANSWER, _GAVE_UP) if f'{_TYPE}{text}"' in arguments), rest.split('",')[0])  # fmt: skip
         if '"final_answer": "' in arguments:
             given["final_answer"] = ""
     if not isinstance(given, dict) or "return_type" not in given:
@@ -198,20 +198,20 @@ def answer_of(trajectory: Trajectory) -> Answer:
         for part in step.message.parts:
             if isinstance(part, ToolResult):
                 results.setdefault(part.id, []).append(part.content)
-    made: list[tuple[str, Any]] = []
+    pairs: list[tuple[str, Any]] = []
     final = ""
     for step in trajectory.steps:
         if step.message.role != "assistant":
             continue
         if not step.message.calls:
-            made.append(("assistant", step.message.text))
+            pairs.append(("assistant", step.message.text))
         for call in step.message.calls:
             response = (results.get(call.id) or [""]).pop(0) if call.name != FINISH else ""
-            made.append(("tool", {"name": call.name, "arguments": call.arguments_text(), "response": response}))
+            pairs.append(("tool", {"name": call.name, "arguments": call.arguments_text(), "response": response}))
             if call.name == FINISH:
                 final = call.arguments_text() if finish(call.arguments_text()).is_answer else ""
                 break
-    return chain(made, final_answer=final)
+    return chain(pairs, final_answer=final)
 
 
 def trajectory_of(answer: Answer) -> Trajectory:

@@ -38,9 +38,9 @@ def convert(raw: Mapping[str, Any], method: str, edition: Edition, seed: object)
     Raises:
         Unconvertible: something is missing in it, or the method is unknown.
     """
-    found = alternatives(raw, method, edition)
+    pairs = alternatives(raw, method, edition)
     drawn = random.Random(str(seed)).random()  # noqa: S311 - no secret
-    for chance, example in found:  # noqa: B007 - the last one where rounding left something
+    for chance, example in pairs:  # noqa: B007 - the last one where rounding left something
         drawn -= chance
         if drawn < 0:
             break
@@ -60,23 +60,23 @@ def alternatives(
     try:
         given = raw["answer_generation"]
         fields = {"query": given["query"], "available_tools": given["function"]}
-        made: list[tuple[float, Made | Unconvertible]]
+        pairs: list[tuple[float, Made | Unconvertible]]
         if given["valid_data"]:
-            made = [(1.0, list(_conversation(given["train_messages"][-1], edition)))]
+            pairs = [(1.0, list(_conversation(given["train_messages"][-1], edition)))]
         elif "CoT" in method or "cot" in method:
-            made = [(1 / len(raw["trys"]), _tried(one)) for one in raw["trys"]]
+            pairs = [(1 / len(raw["trys"]), _tried(value)) for value in raw["trys"]]
         elif "DFS" in method or "dfs" in method:
-            made = [*_walks([_read_tree(child) for child in raw["tree"]["tree"]["children"]])]
+            pairs = [*_walks([_read_tree(child) for child in raw["tree"]["tree"]["children"]])]
         else:
             raise Unconvertible(f"the method {method} is neither a chain nor a tree")
-        if not made:
+        if not pairs:
             raise Unconvertible("there is no try")
         final = given["final_answer"]
     except _BROKEN as error:
         raise Unconvertible(f"{type(error).__name__}: {error}") from None
     return [
         (chance, one if isinstance(one, Unconvertible) else ToolEvalExample(**fields, answer=chain(one, method=method, final_answer=final)))
-        for chance, one in made
+        for chance, one in pairs
     ]  # fmt: skip
 
 
@@ -156,17 +156,17 @@ def _read_tree(raw: Mapping[str, Any]) -> _Path:
 
 
 def _joined(node: _Path) -> _Path:
-    given = next((one for one in node.following if one.role == "Action Input"), None)
+    given = next((path for path in node.following if path.role == "Action Input"), None)
     if node.role != "Action" or given is None:
         return node
     role, message = _tool(node.message["description"], given.message["description"], given.message["observation"])
-    return _Path(role, message, [one for one in node.following if one is not given] + given.following)
+    return _Path(role, message, [path for path in node.following if path is not given] + given.following)
 
 
 def _walks(nodes: Sequence[_Path], chance: float = 1.0) -> Iterator[tuple[float, Made]]:
     """Yield each way down to a leaf with its chance: at every node, what comes next is equally likely."""
     if not nodes:
         yield chance, []
-    for one in map(_joined, nodes):
-        for likely, rest in _walks(one.following, chance / len(nodes)):
-            yield likely, [(one.role, one.message), *rest]
+    for path in map(_joined, nodes):
+        for likely, rest in _walks(path.following, chance / len(nodes)):
+            yield likely, [(path.role, path.message), *rest]

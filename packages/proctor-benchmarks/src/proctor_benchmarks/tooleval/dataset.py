@@ -100,8 +100,8 @@ class Clone:
 
     def finish(self) -> Tool:
         """Return the tool that ends a task."""
-        one = self._literal("toolbench/inference/Downstream_tasks/rapidapi.py", "finish_func")
-        return Tool(**one.get("function", one))
+        value = self._literal("toolbench/inference/Downstream_tasks/rapidapi.py", "finish_func")
+        return Tool(**value.get("function", value))
 
     def queries(self, name: str) -> list[Query]:
         """Return the queries of a set that are in its list of ids.
@@ -115,11 +115,11 @@ class Clone:
         except msgspec.ValidationError as error:
             raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
         wanted = self.ids(name)
-        return [one for one in found if str(one.query_id) in wanted]
+        return [query for query in found if str(query.query_id) in wanted]
 
     def ids(self, name: str) -> list[str]:
-        found = read_json(self.query_file(name).parents[1] / "test_query_ids" / f"{name}.json")
-        return [str(one) for one in found]
+        value = read_json(self.query_file(name).parents[1] / "test_query_ids" / f"{name}.json")
+        return [str(value) for value in value]
 
     def query_file(self, name: str) -> Path:
         for below in _QUERIES:
@@ -129,10 +129,10 @@ class Clone:
         raise BadInput("{path} has no queries of the set {name}.", path=self.root, name=name)
 
     def _literal(self, file: str, name: str) -> Any:
-        found = _literals(self.root / file)
-        if name not in found:
+        fields = _literals(self.root / file)
+        if name not in fields:
             raise BadInput("{path} does not set {name}, which holds an official text.", path=self.root / file, name=name)  # fmt: skip
-        return found[name]
+        return fields[name]
 
 
 def locate(data: str | None) -> Clone:
@@ -159,14 +159,14 @@ _wording = lru_cache(maxsize=8)(JudgeWording)
 @lru_cache(maxsize=32)
 def _literals(path: Path) -> Mapping[str, Any]:
     """Return what a source file sets to a literal, the first of each name; nothing in it is run."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name | ast.Attribute):
             target = node.targets[0]
             name = target.id if isinstance(target, ast.Name) else target.attr
             with suppress(ValueError):
-                found.setdefault(name, literal(node.value))
-    return found
+                fields.setdefault(name, literal(node.value))
+    return fields
 
 
 def sets_of(category: str | Sequence[str] | None) -> list[str]:
@@ -176,9 +176,9 @@ def sets_of(category: str | Sequence[str] | None) -> list[str]:
         BadInput: there is no such set.
     """
     named = [*SETS] if category is None else category.split(",") if isinstance(category, str) else [*category]
-    if unknown := [one for one in named if one not in SETS]:
+    if unknown := [text for text in named if text not in SETS]:
         raise BadInput("ToolEval has no set '{name}'. Known: {known}.", name=unknown[0], known=", ".join(SETS))
-    return [one for one in SETS if one in named]
+    return [text for text in SETS if text in named]
 
 
 def samples(clone: Clone, names: Sequence[str], folder: Path | None = None) -> Iterator[Sample]:
@@ -190,11 +190,11 @@ def samples(clone: Clone, names: Sequence[str], folder: Path | None = None) -> I
     finish = clone.finish()
     for name in names:
         for query in clone.queries(name):
-            made = [(api, function_of(api)) for api in query.api_list]
-            first = {tool.name: tool for _, tool in reversed(made)}  # the server takes the first of a name
-            tools = [tool for _, tool in made if first[tool.name] is tool]
-            places = [_place(api, tool, folder) for api, tool in made]
-            system = clone.system({place["tool"]: place["tool_description"] for place in places})
+            pairs = [(api, function_of(api)) for api in query.api_list]
+            first = {tool.name: tool for _, tool in reversed(pairs)}  # the server takes the first of a name
+            tools = [tool for _, tool in pairs if first[tool.name] is tool]
+            places = [_place(api, tool, folder) for api, tool in pairs]
+            system = clone.system({texts["tool"]: texts["tool_description"] for texts in places})
             yield Sample(
                 id=f"{name}/{query.query_id}",
                 turns=(
@@ -225,10 +225,10 @@ def _place(api: Api, tool: Tool, folder: Path | None) -> dict[str, str]:
 
 @lru_cache(maxsize=4096)
 def _tool_description(path: Path) -> str:
-    found = read_json(path)
-    if not isinstance(found, dict):
+    value = read_json(path)
+    if not isinstance(value, dict):
         raise BadInput("{path} describes no tool.", path=path)
-    return str(found.get("tool_description") or "")
+    return str(value.get("tool_description") or "")
 
 
 def function_of(api: Api) -> Tool:

@@ -51,7 +51,7 @@ async def play(line: Mapping[str, Any], ask: JudgeAsk) -> Outcome:
         labels[id] = rates.label(vote[REFERENCE], vote[CANDIDATE])
     if not labels:
         return Outcome(votes=rounds.saved, labels=labels, printed=rounds.printed, raises=True)
-    win, tie = (list(labels.values()).count(one) / len(labels) for one in ("2", "3"))
+    win, tie = (list(labels.values()).count(text) / len(labels) for text in ("2", "3"))
     said = f"Test set: G1_instruction. Reference model: {REFERENCE}, Candidate model: {CANDIDATE}. Win rate: {win}, Tie rate: {tie}"
     return Outcome(votes=rounds.saved, labels=labels, printed=[*rounds.printed, said])
 
@@ -103,10 +103,10 @@ class _Rounds:
 
     async def _compare(self, id: str) -> int:
         line = self._line
-        pair = [msgspec.convert(one[id], ToolEvalExample) for one in (self.reference, self.candidate)]
+        pair = [msgspec.convert(value[id], ToolEvalExample) for value in (self.reference, self.candidate)]
         task, statuses = self._known(id)
         swap = [1, 0] if line["shown_swapped"] else [0, 1]
-        answers = [judging.shown(one.answer) for one in pair]
+        answers = [judging.shown(example.answer) for example in pair]
         given = ComparedAnswers(
             query=pair[0].query,
             tools=judging.shown_tools(pair[0].available_tools),
@@ -123,6 +123,6 @@ class _Rounds:
         try:
             known = [line["pass_rate"][side][id] for side in (REFERENCE, CANDIDATE)]
             task = _TASKS[known[0]["solvable"]] if line["edition"] == "toolbench" else None
-            return task, [_STATUSES[one["is_solved"]] for one in known]
+            return task, [_STATUSES[value["is_solved"]] for value in known]
         except KeyError:
             return None, [None, None]

@@ -46,7 +46,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
     Raises:
         BadInput: a line that cannot be read, or no clone.
     """
-    clones = [dataset.locate(one) for one in data.split(os.pathsep)] if data else [dataset.locate(None)]
+    clones = [dataset.locate(text) for text in data.split(os.pathsep)] if data else [dataset.locate(None)]
     for number, line in read_json_lines(path, dict[str, Any]):
         if "kind" in line and line["kind"] not in _CHECKS:
             yield Checked.unknown(line)
@@ -124,12 +124,12 @@ async def _judgement(line: Line, clones: Sequence[Clone]) -> Found:
     script = _Script(clones[0], lambda *_: _next(replies))
     try:
         if line["kind"] == "is_solved":
-            found: tuple[str, str] = await judging.judge_answer(
+            pair: tuple[str, str] = await judging.judge_answer(
                 script.ask, line["query"], line["answer"], reason=line["return_reason"]
             )
         else:
-            found = await judging.judge_task(script.ask, line["query"], line["available_tools"], is_solved=line["has_been_solved"], reason=True)  # fmt: skip
-        ours: object = [*found]
+            pair = await judging.judge_task(script.ask, line["query"], line["available_tools"], is_solved=line["has_been_solved"], reason=True)  # fmt: skip
+        ours: object = [*pair]
     except UnusableReply:
         ours = RAISES
     agrees, _, official = _same(ours, line["result"])
@@ -187,8 +187,8 @@ async def _rated(line: Line, clone: Clone) -> tuple[Any, list[str], bool]:
             replies = {name: [*some] for name, some in line["replies"].get(id, {}).items()}
             script = _Script(clone, partial(_reply, replies))
             is_known = rates.check_names(example) if edition == "toolbench" else True
-            made = [await _vote(script, example, edition, replies) for _ in range(times)]
-            votes[id] = _tossed(made, (line["result"].get(id) or {}).get("passed", 0))
+            pass_votes = [await _vote(script, example, edition, replies) for _ in range(times)]
+            votes[id] = _tossed(pass_votes, (line["result"].get(id) or {}).get("passed", 0))
             text, final = steps(example.answer["answer_details"])
             result[id] = {"answer_steps": text, "final_step": final} | _recorded(edition, votes[id], is_known=is_known)
         said = _printed(edition, list(votes.values()), times)
@@ -229,7 +229,7 @@ def _printed(edition: str, votes: Sequence[Sequence[rates.PassVote]], times: int
     head = "Test set: G1_instruction. Model: m."
     if edition == "toolbench":
         return [f"{head} Pass rate: {sum(map(rates.passes, votes)) / len(votes)}"]
-    rate = rates.solvable_pass_rate([[one.status for one in some] for some in votes], times)
+    rate = rates.solvable_pass_rate([[vote.status for vote in some] for some in votes], times)
     return [head, f"Solve rate: {rate.mean * 100:.1f}% Std: {rate.deviation * 100:.1f}%"]
 
 
@@ -249,7 +249,7 @@ async def _preference(line: Line, clones: Sequence[Clone]) -> Found:
 
 
 async def _convert(line: Line, _: Sequence[Clone]) -> Found:
-    recorded = [RAISES if isinstance(one, str) else _converted(one) for one in line["converted_one_of"]]
+    recorded = [RAISES if isinstance(value, str) else _converted(value) for value in line["converted_one_of"]]
     try:
         ours = _chances(line["raw"], line)
     except Unconvertible:
@@ -263,7 +263,7 @@ async def _convert_recorded(line: Line, clones: Sequence[Clone]) -> Found:
         return None, "", line["answer_sha256"]
     chances = _chances(read_json(path), line)
     seen = [json.loads(text) for text in chances if _digest(text) in line["answer_sha256"]]
-    found = [{one["answer"]["total_steps"] for one in seen}, {is_finished(steps(one["answer"]["answer_details"])[1]) for one in seen}]  # fmt: skip
+    found = [{value["answer"]["total_steps"] for value in seen}, {is_finished(steps(value["answer"]["answer_details"])[1]) for value in seen}]  # fmt: skip
     ours = {_digest(text): chance for text, chance in chances.items()}
     agrees = _is_one_of(ours, line["answer_sha256"]) and found == [{*line["total_steps"]}, {*line["finished"]}]
     return agrees, (ours, found), (line["answer_sha256"], line["total_steps"], line["finished"])
@@ -284,7 +284,7 @@ def _converted(value: Mapping[str, Any]) -> str:
 
 def _is_one_of(ours: Mapping[str, float], seen: Sequence[str]) -> bool:
     """True if all outcomes seen are possible here, and all that are likely here were seen."""
-    return set(seen) <= ours.keys() and {one for one, chance in ours.items() if chance >= LIKELY} <= set(seen)
+    return set(seen) <= ours.keys() and {text for text, chance in ours.items() if chance >= LIKELY} <= set(seen)
 
 
 async def _fac_reply(line: Line, _: Sequence[Clone]) -> Found:

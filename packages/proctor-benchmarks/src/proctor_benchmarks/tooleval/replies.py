@@ -32,12 +32,12 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     sets = dataset.sets_of(task_options.get("category"))
     clone = dataset.locate(task_options.get("data"))
     wanted = {f"{name}/{id}" for name in sets for id in clone.ids(name)}
-    found = 0
+    number = 0
     for id, example in answers(path, sets, task_options.get("method"), task_options.get("edition", "stable")):
         if id in wanted:
-            found += 1
+            number += 1
             yield id, example if isinstance(example, TrialFailure) else trajectory_of(example.answer)
-    if not found:
+    if not number:
         raise BadInput("{path} holds no answers to queries of {sets}.", path=path, sets=", ".join(sets))
 
 
@@ -59,20 +59,20 @@ def answers(path: Path, sets: Sequence[str], method: str | None = None, edition:
         if (path / name).is_dir():
             folder = path / name
         if file.is_file():
-            yield from ((f"{name}/{id}", one) for id, one in _converted(file))
+            yield from ((f"{name}/{id}", example) for id, example in _converted(file))
         elif folder.is_dir():
             yield from ((f"{name}/{id}", one) for id, one in _raw(folder, method, edition))
 
 
 def _converted(path: Path) -> Iterator[tuple[str, ToolEvalExample]]:
     try:
-        found = msgspec.convert(read_json(path), dict[str, ToolEvalExample])
+        examples = msgspec.convert(read_json(path), dict[str, ToolEvalExample])
     except msgspec.ValidationError as error:
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
-    for id, one in found.items():
-        if not _is_answer(one):
+    for id, example in examples.items():
+        if not _is_answer(example):
             raise BadInput("{path}: the answer to query {id} is no tree with a final answer.", path=path, id=id)
-        yield id, one
+        yield id, example
 
 
 def _is_answer(example: ToolEvalExample) -> bool:

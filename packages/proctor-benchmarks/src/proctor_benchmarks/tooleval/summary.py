@@ -32,12 +32,12 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
         if verdict.attempt == 0 and verdict.scorer in rows and isinstance(verdict.result, Score):
             rows[verdict.scorer].append((sample, verdict.result))
     sets = sorted({sample.tags["set"] for some in rows.values() for sample, _ in some})
-    planned = {one.slice: one.planned for one in estimates if one.name.endswith("accuracy")}
+    planned = {figure.slice: figure.planned for figure in estimates if figure.name.endswith("accuracy")}
     made: list[Estimate] = []
     for name in ("", *(sets if len(sets) > 1 else ())):
         of = {scorer: [row for row in some if name in ("", row[0].tags["set"])] for scorer, some in rows.items()}
         slice = f"set={name}" if name else ""
-        made += [replace(_over_all(one, planned.get(slice, one.planned)), slice=slice) for one in _rates(of)]
+        made += [replace(_over_all(figure, planned.get(slice, figure.planned)), slice=slice) for figure in _rates(of)]
     return [*made, *_costs(rows["pass_rate"])]
 
 
@@ -47,7 +47,9 @@ def _rates(rows: Mapping[str, Sequence[Row]]) -> Iterator[Estimate]:
         is_stable = "not_hallucinate" not in passed[0][1].details
         note: Sentence | str = ""
         if is_stable:
-            rate = rates.solvable_pass_rate([[one["status"] for one in some] for some in votes], max(map(len, votes)))
+            rate = rates.solvable_pass_rate(
+                [[value["status"] for value in some] for some in votes], max(map(len, votes))
+            )
             note = say("officially {mean} ± {deviation} between rounds", mean=f"{rate.mean:.1%}", deviation=f"{rate.deviation:.1%}")  # fmt: skip
         yield replace(_share("solvable_pass_rate" if is_stable else "toolbench_pass_rate", passed), note=note)
     if rows["fac"]:

@@ -101,8 +101,8 @@ class Sites:
         if not self.settings.only_sites:
             return ()
         hosts = {urlsplit(address).hostname or "" for address in self.addresses.values()}
-        found = [f"EXCLUDE [{host}]" if ":" in host else f"EXCLUDE {host}" for host in sorted(hosts)]
-        return ("--no-proxy-server", f"--host-resolver-rules={', '.join(['MAP * ~NOTFOUND', *found])}")
+        texts = [f"EXCLUDE [{host}]" if ":" in host else f"EXCLUDE {host}" for host in sorted(hosts)]
+        return ("--no-proxy-server", f"--host-resolver-rules={', '.join(['MAP * ~NOTFOUND', *texts])}")
 
     def __call__(self, sample: Sample) -> "Browsing":
         config = config_of(sample)
@@ -345,12 +345,12 @@ class Browsing:
         return str(value)
 
     async def _latest_order(self) -> str:
-        found = await self._shop(
+        value = await self._shop(
             "/rest/V1/orders?searchCriteria[sortOrders][0][field]=created_at"
             "&searchCriteria[sortOrders][0][direction]=DESC&searchCriteria[pageSize]=1"
         )
         return (
-            f"{self._sites.addresses['shopping']}/sales/order/view/order_id/{int(found['items'][0]['increment_id'])}/"
+            f"{self._sites.addresses['shopping']}/sales/order/view/order_id/{int(value['items'][0]['increment_id'])}/"
         )
 
     async def _shop(self, path: str) -> Any:
@@ -396,10 +396,10 @@ def _writable(text: str) -> str:
 def _new_folder(folder: Path, name: str) -> Path:
     """Make a folder that is new, one for each attempt."""
     for number in range(1_000_000):
-        made = folder / (name if not number else f"{name}-{number}")
+        path = folder / (name if not number else f"{name}-{number}")
         try:
-            made.mkdir(parents=True)
+            path.mkdir(parents=True)
         except FileExistsError:
             continue
-        return made
+        return path
     raise EnvironmentFailed("{path} is full.", path=folder)

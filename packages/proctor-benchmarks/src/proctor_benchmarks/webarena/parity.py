@@ -74,7 +74,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
 
 async def _result(line: WebArenaLine, config: dataset.Config) -> dict[str, Any]:
     asked: list[str] = []
-    found: dict[str, Any] = {"score": None, "raises": None, "asked": asked, "visited": []}
+    fields: dict[str, Any] = {"score": None, "raises": None, "asked": asked, "visited": []}
 
     async def ask(messages: Sequence[Message]) -> str:
         asked.append(digest(messages))
@@ -84,22 +84,22 @@ async def _result(line: WebArenaLine, config: dataset.Config) -> dict[str, Any]:
     values = None if line.values is None else [_seen(target, value) for target, value in zip(targets, line.values, strict=True)]  # fmt: skip
     try:
         parts = await evaluate(config, line.answer, line.url, values, ask)
-        found["score"] = float(all(parts.values()))
+        fields["score"] = float(all(parts.values()))
     except rules.Broken as error:
-        found["raises"] = error.kind
-    if values is not None and found["raises"] != "AssertionError":
+        fields["raises"] = error.kind
+    if values is not None and fields["raises"] != "AssertionError":
         for target, value in zip(targets, values, strict=True):
             try:
                 opened = rules.page_to_open(target.url, line.url, LATEST_ORDER)
             except (rules.Broken, ValueError) as error:  # the official evaluation ends here
                 kind = error.kind if isinstance(error, rules.Broken) else "ValueError"
-                found.update(score=None, raises=kind)
+                fields.update(score=None, raises=kind)
                 break
             if opened is not None:
-                found["visited"].append(opened)
-            if found["raises"] and not rules.is_script(target.locator) and value is None:
+                fields["visited"].append(opened)
+            if fields["raises"] and not rules.is_script(target.locator) and value is None:
                 break  # the official evaluation ends at this target
-    return found
+    return fields
 
 
 def _seen(target: dataset.PageTarget, value: object) -> object:

@@ -82,7 +82,7 @@ def _text(path: Path) -> str:
 
 def _verdicts(folder: Path) -> dict[int, bool]:
     """Return what the logs of a folder say of each task; the last line about one counts."""
-    logs = [one for one in (folder / LOG, *sorted((folder / "log_files").glob("*.log"))) if one.is_file()]
+    logs = [path for path in (folder / LOG, *sorted((folder / "log_files").glob("*.log"))) if path.is_file()]
     return {int(number): said == "PASS" for log in logs for said, number in _RESULT.findall(_text(log))}
 
 

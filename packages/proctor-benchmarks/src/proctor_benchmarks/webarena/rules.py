@@ -83,7 +83,7 @@ def is_expected_url(url: str, references: str) -> bool:
     for _, asked in expected:
         for key, several in asked.items():
             values[key].update(several)
-    return any(one in base for one, _ in expected) and all(several & {*query.get(key, ())} for key, several in values.items())  # fmt: skip
+    return any(text in base for text, _ in expected) and all(several & {*query.get(key, ())} for key, several in values.items())  # fmt: skip
 
 
 def _split(url: str) -> tuple[str, dict[str, list[str]]]:
@@ -97,7 +97,7 @@ def holds(required: Mapping[str, str | Sequence[str]], content: str) -> bool:
     exact, several = required.get("exact_match"), required.get("must_include", ())
     if isinstance(exact, str):
         return is_exactly(exact, content)
-    return all(any(includes(one, content) for one in entry.split(_OR)) for entry in several)
+    return all(any(includes(text, content) for text in entry.split(_OR)) for entry in several)
 
 
 def is_script(locator: str) -> bool:

@@ -273,6 +273,6 @@ def _has_it(path: Path) -> bool:
     if path.name == "requirements.txt":
         return re.search(r"^\s*proctor\b", path.read_text(encoding="utf-8", errors="replace"), re.MULTILINE) is not None
     if path.name == "proctor.toml":
-        found = project_table(str(path.parent))
-        return found is not None and "tiers" in found[1]
+        pair = project_table(str(path.parent))
+        return pair is not None and "tiers" in pair[1]
     return "proctor ci tier" in path.read_text(encoding="utf-8", errors="replace")

@@ -37,12 +37,12 @@ def command(task: str, out: str | None, as_json: bool, **given: Any) -> None:
     from proctor_ci.plan import plan
     from proctor_ci.plan_page import page
 
-    found = plan(task, **given)
-    shown = page(found, lang())
+    sample_plan = plan(task, **given)
+    shown = page(sample_plan, lang())
     if as_json:
         import msgspec
 
-        plain = msgspec.structs.asdict(found)
+        plain = msgspec.structs.asdict(sample_plan)
         output.print_json({name: output.with_english(value) for name, value in plain.items()})
     else:
         for name, value in shown.facts.items():

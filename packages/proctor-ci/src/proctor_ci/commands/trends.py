@@ -41,12 +41,12 @@ def command(
     from proctor_ci import trend_pages
     from proctor_ci.trends import trends
 
-    found = trends(task, agent=agent, baseline=baseline, last=last, store=store)
+    trend = trends(task, agent=agent, baseline=baseline, last=last, store=store)
     if as_json:
-        output.json_text(trend_pages.as_json(found))
+        output.json_text(trend_pages.as_json(trend))
     else:
-        output.show(trend_pages.page(found, lang(), rows=ROWS).sections)
-        if len(found.points) > ROWS:
+        output.show(trend_pages.page(trend, lang(), rows=ROWS).sections)
+        if len(trend.points) > ROWS:
             output.message(t("Older runs are in --json and in a page: --out trend.html"))
     for path in out:
-        output.message(t("Wrote {path}.", path=trend_pages.write(found, Path(path), lang())))
+        output.message(t("Wrote {path}.", path=trend_pages.write(trend, Path(path), lang())))

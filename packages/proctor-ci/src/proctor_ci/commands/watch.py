@@ -87,13 +87,13 @@ def _status(file: "WatchFile", *, as_json: bool) -> None:
             {
                 "name": name,
                 "due": due.get(name),
-                "running_since": one.pending.began if one.pending else None,
-                "ended": one.ended or None,
-                "result": None if one.result is None else str(one.result),
-                "alerts": sorted(one.on),
-                "spent": one.spent,
+                "running_since": known_watch.pending.began if known_watch.pending else None,
+                "ended": known_watch.ended or None,
+                "result": None if known_watch.result is None else str(known_watch.result),
+                "alerts": sorted(known_watch.on),
+                "spent": known_watch.spent,
             }
-            for name, one in known.items()
+            for name, known_watch in known.items()
         ]
         letters = [
             {"channel": one.channel, "text": str(one.notice.text), "tries": one.tries, "why": one.why}
@@ -102,10 +102,18 @@ def _status(file: "WatchFile", *, as_json: bool) -> None:
         output.print_json({"watches": shown, "undelivered": letters})
         return
     rows = []
-    for name, one in known.items():
-        soon = t("running") if one.pending else words.when(due[name]) if name in due else t("at a signal")
-        ended = words.when(one.ended) if one.ended else "–"
-        rows.append((name, soon, ended, "–" if one.result is None else t(one.result), ", ".join(sorted(one.on)) or "–"))
+    for name, known_watch in known.items():
+        soon = t("running") if known_watch.pending else words.when(due[name]) if name in due else t("at a signal")
+        ended = words.when(known_watch.ended) if known_watch.ended else "–"
+        rows.append(
+            (
+                name,
+                soon,
+                ended,
+                "–" if known_watch.result is None else t(known_watch.result),
+                ", ".join(sorted(known_watch.on)) or "–",
+            )
+        )
     output.print_table((t("Watch"), t("Next"), t("Last"), t("Result"), t("Alerts that are on")), rows)
     for letter in state.letters:
         output.message(

@@ -220,9 +220,9 @@ def as_json(results: Mapping[str, Any]) -> str:
 
 def _cut(value: Any, most: int) -> Any:
     if isinstance(value, dict):
-        return {key: _cut(one, most) for key, one in value.items()}
+        return {key: _cut(entry, most) for key, entry in value.items()}
     if isinstance(value, list):
-        return value if _is_interval(value) else [_cut(one, most) for one in value[:most]]
+        return value if _is_interval(value) else [_cut(entry, most) for entry in value[:most]]
     return clip(value, MOST_CHARACTERS) if isinstance(value, str) else value
 
 

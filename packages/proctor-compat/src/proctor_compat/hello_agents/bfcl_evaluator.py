@@ -80,7 +80,7 @@ class BFCLEvaluator(QuestionEvaluator):
         samples = [sample_of(item, self._category(item)) for item in items]
         task = Task(name=f"bfcl/{self._category(items[0])}", version=RULE, samples=samples, scorers=(hello_bfcl,))
         run, played = play(task, agent, concurrency=self.concurrency)
-        rows = [_row(sample, one) for sample, one in zip(samples, played, strict=True)]
+        rows = [_row(sample, played_sample) for sample, played_sample in zip(samples, played, strict=True)]
         metrics = BFCLMetrics().compute_metrics(rows)
         accuracy = next(
             (estimate for estimate in run.estimates if estimate.name == "accuracy" and not estimate.slice), None
@@ -189,13 +189,13 @@ def _document(function: Mapping[str, Any]) -> dict[str, Any]:
 def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     known = {name for language in TYPES.values() for name in language}
     kind = schema.get("type", "any")
-    made = {**schema, "type": kind if kind in known else PYTHON_TYPES.get(kind, "any")}
+    fields = {**schema, "type": kind if kind in known else PYTHON_TYPES.get(kind, "any")}
     if isinstance(schema.get("items"), Mapping):
-        made["items"] = _schema(schema["items"])
-    elif made["type"] in ("array", "tuple"):
-        made["items"] = {"type": "any"}
-    made.setdefault("description", "")
-    return made
+        fields["items"] = _schema(schema["items"])
+    elif fields["type"] in ("array", "tuple"):
+        fields["items"] = {"type": "any"}
+    fields.setdefault("description", "")
+    return fields
 
 
 def _row(sample: Sample, played: PlayedSample) -> dict[str, Any]:

@@ -31,8 +31,8 @@ class BFCLMetrics:
         >>> BFCLMetrics.calculate_ast_match("f(a=2+3, s='x')", 'f(s="x", a=5)')
         1.0
         """
-        made, wanted = calls_of(predicted), answers_of(reference)
-        return float(made is not None and len(made) == len(wanted) and count_hits(made, wanted) == len(wanted))
+        entries, wanted = calls_of(predicted), answers_of(reference)
+        return float(entries is not None and len(entries) == len(wanted) and count_hits(entries, wanted) == len(wanted))
 
     @staticmethod
     def calculate_parameter_accuracy(predicted: object, reference: object) -> float:
@@ -45,25 +45,25 @@ class BFCLMetrics:
             given = predicted if isinstance(predicted, Mapping) else {}
             right = sum(key in given and given[key] == value for key, value in reference.items())
             return right / len(reference) if reference else float(not given)
-        made, wanted = list(calls_of(predicted) or ()), answers_of(reference)
+        entries, wanted = list(calls_of(predicted) or ()), answers_of(reference)
         right = total = 0
         for answer in wanted:
             for name, allowed in answer.items():
                 total += len(allowed)
-                counts = [count_right(call["arguments"], allowed) if call["name"] == name else -1 for call in made]
+                counts = [count_right(call["arguments"], allowed) if call["name"] == name else -1 for call in entries]
                 if counts and max(counts) >= 0:
                     right += max(counts)
-                    del made[counts.index(max(counts))]
+                    del entries[counts.index(max(counts))]
         return right / total if total else float(len(wanted) == len(calls_of(predicted) or ()))
 
     @staticmethod
     def calculate_precision_recall(predicted: object, reference: object) -> tuple[float, float]:
         """Return the share of the calls made that were expected, and of those expected that were made."""
-        made, wanted = calls_of(predicted) or [], answers_of(reference)
-        if not made and not wanted:
+        entries, wanted = calls_of(predicted) or [], answers_of(reference)
+        if not entries and not wanted:
             return 1.0, 1.0
-        hits = count_hits(made, wanted)
-        return hits / len(made) if made else 0.0, hits / len(wanted) if wanted else 0.0
+        hits = count_hits(entries, wanted)
+        return hits / len(entries) if entries else 0.0, hits / len(wanted) if wanted else 0.0
 
     @staticmethod
     def calculate_f1_score(precision: float, recall: float) -> float:
@@ -151,22 +151,22 @@ def _by_category(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]
 
 
 def _call_statistics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    made = [(row, call) for row in rows for call in row.get("predicted") or ()]
-    names = sorted({str(call["name"]) for _, call in made})
+    pairs = [(row, call) for row in rows for call in row.get("predicted") or ()]
+    names = sorted({str(call["name"]) for _, call in pairs})
     return {
-        "total_function_calls": len(made),
-        "successful_calls": sum(bool(row["success"]) for row, _ in made),
+        "total_function_calls": len(pairs),
+        "successful_calls": sum(bool(row["success"]) for row, _ in pairs),
         "unique_functions": len(names),
         "function_names": names,
-        "avg_calls_per_sample": share(len(made), len(rows)),
+        "avg_calls_per_sample": share(len(pairs), len(rows)),
     }
 
 
 def _distribution(scores: Sequence[float]) -> dict[str, Any]:
     if not scores:
         return {}
-    found: dict[str, Any] = spread(scores)
-    return found | {"quartiles": {"q1": found.pop("q1"), "q2": found["median"], "q3": found.pop("q3")}}
+    fields: dict[str, Any] = spread(scores)
+    return fields | {"quartiles": {"q1": fields.pop("q1"), "q2": fields["median"], "q3": fields.pop("q3")}}
 
 
 def _average(rows: Sequence[Mapping[str, Any]], key: str) -> float:

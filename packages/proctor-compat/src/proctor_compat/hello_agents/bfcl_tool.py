@@ -92,11 +92,11 @@ class BFCLEvaluationTool(EvaluationTool):
         headline(say("Official evaluation"))
         if not self.integration.install():
             return
-        found = self.integration.run_evaluation(model, results["category"], path)
-        if found is not None:
-            results["official"] = found
+        fields = self.integration.run_evaluation(model, results["category"], path)
+        if fields is not None:
+            results["official"] = fields
             self.integration.print_summary(model, results["category"])
-            tell(say("🎯 Official accuracy: {accuracy}", accuracy=percent(found.get("accuracy"))))
+            tell(say("🎯 Official accuracy: {accuracy}", accuracy=percent(fields.get("accuracy"))))
 
 
 def _exported(category: str) -> int:

@@ -144,8 +144,8 @@ def _of_json(root: Path) -> Iterator[dict[str, Any]]:
             where = f"{path}, {number}"
             if not isinstance(record, dict):
                 raise BadInput("{where} is no question.", where=where)
-            made = {"task_id": f"gaia_{number}", "level": 1, **record} if "Level" not in record else record
-            item = dataset.item_of(made, where, path.parent, root if root.is_dir() else path.parent)
+            fields = {"task_id": f"gaia_{number}", "level": 1, **record} if "Level" not in record else record
+            item = dataset.item_of(fields, where, path.parent, root if root.is_dir() else path.parent)
             if item.id in seen:
                 raise BadInput("{where}: the id '{id}' is there already.", where=where, id=item.id)
             seen.add(item.id)

@@ -66,7 +66,7 @@ class GAIAEvaluator(QuestionEvaluator):
         scorer = hello_gaia if self.strict_mode else hello_lenient
         task = Task(name="gaia", version="2023", samples=samples, scorers=(scorer, hello_partial))
         run, played = play(task, agent, concurrency=self.concurrency)
-        rows = [_row(item, one, scorer.__name__) for item, one in zip(items, played, strict=True)]
+        rows = [_row(item, sample, scorer.__name__) for item, sample in zip(items, played, strict=True)]
         levels = sorted({row["level"] for row in rows})
         whole = rates(rows)
         interval = next(
@@ -109,8 +109,8 @@ def hello_lenient(sample: Sample, trajectory: Trajectory) -> Any:
     official = gaia(sample, trajectory)
     if not isinstance(official, Score) or official.points:
         return official
-    found = match(official.answer or "", str(sample.target))
-    return Score(points=1, answer=official.answer, reason=found.reason) if found.right else official
+    answer_match = match(official.answer or "", str(sample.target))
+    return Score(points=1, answer=official.answer, reason=answer_match.reason) if answer_match.right else official
 
 
 @scorer(version=VERSION)

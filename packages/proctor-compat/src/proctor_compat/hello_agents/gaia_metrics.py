@@ -57,19 +57,19 @@ class GAIAMetrics:
     @staticmethod
     def compare_results(results1: Results, results2: Results) -> dict[str, Any]:
         """Return the second results minus the first, in total and by level."""
-        one, other = (GAIAMetrics.compute_metrics(results) for results in (results1, results2))
+        entry, other = (GAIAMetrics.compute_metrics(results) for results in (results1, results2))
         keys = ("exact_match_rate", "partial_match_rate", "average_execution_time")
-        levels = sorted({*one["level_metrics"], *other["level_metrics"]})
-        found: dict[str, Any] = {f"{key}_diff": other[key] - one[key] for key in keys}
-        found["level_comparison"] = {
+        levels = sorted({*entry["level_metrics"], *other["level_metrics"]})
+        fields: dict[str, Any] = {f"{key}_diff": other[key] - entry[key] for key in keys}
+        fields["level_comparison"] = {
             level: {
                 f"{key}_diff": other["level_metrics"].get(level, rates([]))[key]
-                - one["level_metrics"].get(level, rates([]))[key]
+                - entry["level_metrics"].get(level, rates([]))[key]
                 for key in keys[:2]
             }
             for level in levels
         }
-        return found
+        return fields
 
 
 def rates(rows: Rows) -> dict[str, Any]:

@@ -63,11 +63,13 @@ class AIMEGenerator:
         Raises:
             AgentFailed: none of the tries gave one.
         """
-        found = self._generate(1, tries=max_retries)
-        if not found.items:
-            raise AgentFailed("No problem could be generated: {reason}", reason=found.missing[0].reason)
+        generated_set = self._generate(1, tries=max_retries)
+        if not generated_set.items:
+            raise AgentFailed("No problem could be generated: {reason}", reason=generated_set.missing[0].reason)
         return {
-            name: value for name, value in found.items[0].items() if name not in ("id", "generated_at", "generation")
+            name: value
+            for name, value in generated_set.items[0].items()
+            if name not in ("id", "generated_at", "generation")
         }
 
     def generate_batch(self, num_problems: int = 30, checkpoint_path: str | Path | None = None) -> list[Dict]:
@@ -88,14 +90,17 @@ class AIMEGenerator:
         folder, moment = Path(output_dir), stamp()
         older = sorted(folder.glob("checkpoint_*.json"))
         checkpoint = older[-1] if older else folder / f"checkpoint_{moment}.json"
-        problems, found = self._batch(num_problems, checkpoint)
+        problems, generated_set = self._batch(num_problems, checkpoint)
         if not problems:
             raise AgentFailed(
-                "No problem could be generated: {reason}", reason=found.missing[0].reason if found else ""
+                "No problem could be generated: {reason}",
+                reason=generated_set.missing[0].reason if generated_set else "",
             )
         path = write_json(folder / f"aime_generated_{moment}.json", problems)
-        if found is not None:
-            write_generation_report(folder / f"generation_report_{moment}.md", _whole(found, problems), language())
+        if generated_set is not None:
+            write_generation_report(
+                folder / f"generation_report_{moment}.md", _whole(generated_set, problems), language()
+            )
         checkpoint.unlink(missing_ok=True)
         tell(say("✅ Results written: {path}", path=path))
         return str(path)
@@ -113,21 +118,21 @@ class AIMEGenerator:
         if len(done) >= count:
             return done, None
         progress = _Checkpoint(done, checkpoint)
-        found = self._generate(count - len(done), earlier=done, progress=progress)
-        problems = [*done, *(dict(item) for item in found.items)]
-        for one in found.missing:
-            tell(say("✗ {id}: {reason}", id=one.id, reason=one.reason), indent=3)
-        return problems, found
+        generated_set = self._generate(count - len(done), earlier=done, progress=progress)
+        problems = [*done, *(dict(item) for item in generated_set.items)]
+        for gap in generated_set.missing:
+            tell(say("✗ {id}: {reason}", id=gap.id, reason=gap.reason), indent=3)
+        return problems, generated_set
 
     def _generate(
         self, count: int, *, tries: int = 3, earlier: Sequence[Dict] = (), progress: ItemProgress | None = None
     ) -> Generated:
-        first = 1 + max((_number(one) for one in earlier), default=0)
+        first = 1 + max((_number(fields) for fields in earlier), default=0)
         plan = GenerationPlan(generator="aime", count=count, first=first, tries=tries, reference=self._reference)
         return written(
             plan,
             agent=self._writer,
-            earlier=[(str(one.get("id", index)), one) for index, one in enumerate(earlier)],
+            earlier=[(str(fields.get("id", index)), fields) for index, fields in enumerate(earlier)],
             concurrency=1,
             progress=progress,
         )
@@ -135,13 +140,13 @@ class AIMEGenerator:
     def _load(self, name: str) -> None:
         source = name if Path(name).suffix or name in reference_set.NAMED else f"hub:{name}"
         try:
-            found = reference_set.load(source)
+            reference = reference_set.load(source)
         except ProctorError as error:
             tell(say("⚠️ Reference examples cannot be read, so none are shown: {reason}", reason=error.sentence))
             self.use_reference_examples = False
             return
-        self.reference_examples, self._reference = found.items, source
-        tell(say("📚 Reference problems: {count} from {name}", count=len(found.items), name=name))
+        self.reference_examples, self._reference = reference.items, source
+        tell(say("📚 Reference problems: {count} from {name}", count=len(reference.items), name=name))
 
 
 class _Checkpoint(ItemProgress):
@@ -243,18 +248,18 @@ def _read(checkpoint: Path) -> list[Dict]:
     if not checkpoint.is_file():
         return []
     try:
-        found = read_json(checkpoint)
+        value = read_json(checkpoint)
     except BadInput as error:
         raise BadInput(
             "{path} is no checkpoint: {error} Move it away to begin again.", path=checkpoint, error=error.sentence
         ) from None
-    if not isinstance(found, list) or not all(isinstance(one, dict) and one.get("problem") for one in found):
+    if not isinstance(value, list) or not all(isinstance(value, dict) and value.get("problem") for value in value):
         raise BadInput(
             "{path} is no checkpoint: {error} Move it away to begin again.",
             path=checkpoint,
             error=say("it holds no problems."),
         )
-    return found
+    return value
 
 
 def _number(problem: Dict) -> int:

@@ -67,10 +67,10 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         Without a usable judgement `scores` is empty, `total_score` None, and `error` says why.
         """
         started = time.perf_counter()
-        made = self._item(problem)
+        item = self._item(problem)
         examples = [self._item(reference).text()] if reference else []
-        results = run_in_loop(lambda _: self._verdicts(made, examples))
-        return self._result(made.id, results, time.perf_counter() - started)
+        results = run_in_loop(lambda _: self._verdicts(item, examples))
+        return self._result(item.id, results, time.perf_counter() - started)
 
     def evaluate_batch(
         self,
@@ -81,16 +81,18 @@ class LLMJudgeEvaluator(JudgingEvaluator):
     ) -> Dict:
         """Judge every problem, with `metrics`; `references` are shown as examples, drawn again for each problem."""
         chosen = self._rename_all(first_of(problems, max_samples))
-        made = items(chosen)
+        judged_items = items(chosen)
         shown = [self._item(reference).text() for reference in references or ()]
-        tell(say("🎯 Judge: {model}, {count} problems", model=self.judge_model, count=len(made)))
-        by_rubric = [self._run(made, shown, one) for one in self._rubrics] if made else []
+        tell(say("🎯 Judge: {model}, {count} problems", model=self.judge_model, count=len(judged_items)))
+        by_rubric = (
+            [self._run(judged_items, shown, judge_rubric) for judge_rubric in self._rubrics] if judged_items else []
+        )
         self.run = by_rubric[0][0] if len(by_rubric) == 1 else None
         results = []
-        for one, problem in zip(made, chosen, strict=True):
-            verdicts = [result_by_id[one.id] for _, result_by_id, _ in by_rubric]
-            seconds = sum(times.get(one.id, 0.0) for _, _, times in by_rubric)
-            results.append(self._result(id_of(problem, one.id), verdicts, seconds))
+        for item, problem in zip(judged_items, chosen, strict=True):
+            verdicts = [result_by_id[item.id] for _, result_by_id, _ in by_rubric]
+            seconds = sum(times.get(item.id, 0.0) for _, _, times in by_rubric)
+            results.append(self._result(id_of(problem, item.id), verdicts, seconds))
         cached = from_cache(run for run, _, _ in by_rubric)
         return {
             "results": results,
@@ -98,14 +100,14 @@ class LLMJudgeEvaluator(JudgingEvaluator):
             "evaluation_date": now(),
             "judge_model": self.judge_model,
             "dimensions": self.dimensions,
-            "num_problems": len(made),
+            "num_problems": len(judged_items),
         }
 
     async def _verdicts(self, made: JudgedItem, examples: Sequence[str]) -> list[Score | Unscored]:
         sample = item_sample(made, **({"examples": list(examples)} if examples else {}))
         found: list[Score | Unscored] = []
-        for one in self._rubrics:
-            async with self._judge(one) as judge:
+        for judge_rubric in self._rubrics:
+            async with self._judge(judge_rubric) as judge:
                 try:
                     found.append(await judge(sample, Trajectory.of(made.text())))
                 except JudgeFailed as error:
@@ -161,19 +163,22 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         judged = [result for result in results if result["total_score"] is not None]
         bars = {name: bar * high / SCALE for name, bar in (("pass_rate", PASS), ("excellent_rate", EXCELLENT))}
         numbers = {
-            "average_total_score": mean([one["total_score"] for one in judged], len(results), low, high),
+            "average_total_score": mean([fields["total_score"] for fields in judged], len(results), low, high),
             **{
-                name: mean([float(one["total_score"] >= bar - 1e-9) for one in judged], len(results))
+                name: mean([float(fields["total_score"] >= bar - 1e-9) for fields in judged], len(results))
                 for name, bar in bars.items()
             },
         }
         by_dimension = {
-            name: mean([one["scores"][name] for one in judged], len(results), lows[name], highs[name]) for name in highs
+            name: mean([fields["scores"][name] for fields in judged], len(results), lows[name], highs[name])
+            for name in highs
         }
         return {
             **{name: number.value for name, number in numbers.items()},
-            "dimension_averages": {name: one.value for name, one in by_dimension.items()},
-            "intervals": {name: [one.low, one.high] for name, one in {**numbers, **by_dimension}.items()},
+            "dimension_averages": {name: estimate.value for name, estimate in by_dimension.items()},
+            "intervals": {
+                name: [estimate.low, estimate.high] for name, estimate in {**numbers, **by_dimension}.items()
+            },
             "judged": len(judged),
             "judge_failed": len(results) - len(judged),
             "uncalibrated": True,

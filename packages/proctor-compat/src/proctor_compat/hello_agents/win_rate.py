@@ -52,19 +52,19 @@ class WinRateEvaluator(JudgingEvaluator):
     ) -> Dict:
         """Judge which of two is better; `winner` is a label or "Tie", None with `error` without a verdict."""
         started = time.perf_counter()
-        one, other = self._item(problem_a), self._item(problem_b)
-        roles = _shared_roles([one], [other])
+        item, other = self._item(problem_a), self._item(problem_b)
+        roles = _shared_roles([item], [other])
         rival = Rival(id=other.id, text=other.text(roles))
 
         async def compared() -> PairComparison:
             async with self._judge() as judge:
-                return await judge.compare(one.text(roles), rival)
+                return await judge.compare(item.text(roles), rival)
 
         try:
             sentence: PairComparison | Sentence = run_in_loop(lambda _: compared())
         except JudgeFailed as error:
             sentence = error.sentence
-        return _record(one.id, other.id, sentence, (label_a, label_b), time.perf_counter() - started)
+        return _record(item.id, other.id, sentence, (label_a, label_b), time.perf_counter() - started)
 
     def evaluate_win_rate(
         self,
@@ -89,7 +89,7 @@ class WinRateEvaluator(JudgingEvaluator):
         roles = _shared_roles(generated, references)
         samples = []
         for mine in generated:
-            rivals = [{"id": other.id, "text": other.text(roles)} for one, other in pairs if one is mine]
+            rivals = [{"id": other.id, "text": other.text(roles)} for item, other in pairs if item is mine]
             if rivals:
                 meta = {"item": {}, "recorded": mine.text(roles), "rivals": rivals}
                 samples.append(msgspec.structs.replace(item_sample(mine), meta=meta))
@@ -113,14 +113,16 @@ class WinRateEvaluator(JudgingEvaluator):
     def _metrics(self, comparisons: Sequence[Dict]) -> Dict:
         decided = [comparison for comparison in comparisons if comparison["actual_winner"] is not None]
         counts = {
-            name: sum(one["actual_winner"] == winner for one in decided)
+            name: sum(fields["actual_winner"] == winner for fields in decided)
             for name, winner in (("wins", "Generated"), ("losses", "Reference"), ("ties", "Tie"))
         }
         run = self.run
         assert run is not None
-        found = {estimate.name: estimate for estimate in run.estimates if not estimate.slice}
-        intervals = {name: [found[name].low, found[name].high] for name in ("win_rate", "loss_rate", "tie_rate")}
-        consistency = found["consistency"].value
+        estimates = {estimate.name: estimate for estimate in run.estimates if not estimate.slice}
+        intervals = {
+            name: [estimates[name].low, estimates[name].high] for name in ("win_rate", "loss_rate", "tie_rate")
+        }
+        consistency = estimates["consistency"].value
         rates = {
             rate: counts[count] / len(decided) if decided else None
             for rate, count in (("win_rate", "wins"), ("loss_rate", "losses"), ("tie_rate", "ties"))
@@ -155,8 +157,10 @@ def _draw_pairs(
         raise BadInput("num_comparisons has to be 1 or more, not {number}.", number=count)
     draw = random.Random(seed)  # noqa: S311 - the same again
     order = draw.sample(range(len(generated)), len(generated))
-    rounds = {one: draw.sample(range(len(references)), len(references)) for one in order}
-    pairs = [(generated[one], references[rounds[one][turn]]) for turn in range(len(references)) for one in order]
+    rounds = {number: draw.sample(range(len(references)), len(references)) for number in order}
+    pairs = [
+        (generated[number], references[rounds[number][turn]]) for turn in range(len(references)) for number in order
+    ]
     return pairs if count is None else pairs[:count]
 
 
@@ -165,21 +169,21 @@ def _comparisons(run: Run, samples: Sequence[Sample], seconds: Mapping[str, floa
     for sample in samples:
         result = verdict_by_id.get(sample.id)
         rivals = [one.id for one in sample.known.rivals or ()]
-        found = {
+        fields = {
             comparison["rival"]: comparison
             for comparison in (result.details.get("comparisons", ()) if result is not None else ())
         }
         each = seconds.get(sample.id, 0.0) / len(rivals)
         for rival in rivals:
             made: PairComparison | Sentence
-            if rival in found:
-                one = found[rival]
+            if rival in fields:
+                value = fields[rival]
                 made = PairComparison(
                     rival=rival,
-                    result=one["result"],
-                    consistent=one["consistent"],
-                    said=tuple(one["said"]),
-                    replies=tuple(one["replies"]),
+                    result=value["result"],
+                    consistent=value["consistent"],
+                    said=tuple(value["said"]),
+                    replies=tuple(value["replies"]),
                 )
             else:
                 reason = result.reason if result is not None else ""

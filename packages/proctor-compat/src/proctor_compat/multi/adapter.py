@@ -24,10 +24,10 @@ class Adapter:
         Raises:
             BadInput: the constructor needs what is not given, fails, or makes no object with `generate_answer`.
         """
-        made = _made(evaluator, name, arguments or {}) if isinstance(evaluator, type) else evaluator
-        if not callable(getattr(made, "generate_answer", None)):
+        value = _made(evaluator, name, arguments or {}) if isinstance(evaluator, type) else evaluator
+        if not callable(getattr(value, "generate_answer", None)):
             raise BadInput("'{name}' has no method generate_answer(question).", name=name)
-        self._generate = made.generate_answer
+        self._generate = value.generate_answer
         self.name = name
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
@@ -63,8 +63,8 @@ def _made(evaluator: type, name: str, arguments: Mapping[str, Any]) -> Any:
         for parameter in parameters
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
-    given = {one.name: arguments[one.name] for one in named if arguments.get(one.name) is not None}
-    missing = [one.name for one in named if one.default is one.empty and one.name not in given]
+    given = {argument.name: arguments[argument.name] for argument in named if arguments.get(argument.name) is not None}
+    missing = [argument.name for argument in named if argument.default is argument.empty and argument.name not in given]
     if missing:
         raise BadInput(
             "'{name}' is made with {missing}; give --{flag}.", name=name, missing=", ".join(missing), flag=missing[0]

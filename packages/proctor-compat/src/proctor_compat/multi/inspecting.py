@@ -55,10 +55,10 @@ def load_predictions(path: str | Path) -> dict[str, dict[str, Any]]:
     Raises:
         BadInput: the file is missing or in another layout.
     """
-    found = _object(path)
-    if found and all(isinstance(line, Mapping) and "question_id" in line for line in found.values()):
+    fields = _object(path)
+    if fields and all(isinstance(line, Mapping) and "question_id" in line for line in fields.values()):
         return {id: {"answer": text_of(line.prediction) or ""} for id, line in predictions(Path(path)).items()}
-    return {id: {**line} if isinstance(line, Mapping) else {"answer": str(line or "")} for id, line in found.items()}
+    return {id: {**line} if isinstance(line, Mapping) else {"answer": str(line or "")} for id, line in fields.items()}
 
 
 def load_ground_truth(path: str | Path) -> dict[str, dict[str, Any]]:
@@ -67,14 +67,14 @@ def load_ground_truth(path: str | Path) -> dict[str, dict[str, Any]]:
     Raises:
         BadInput: the file is missing or in another layout.
     """
-    found = _object(path)
-    if any(isinstance(line, Mapping) and "problem_content_list" in line for line in found.values()):
+    fields = _object(path)
+    if any(isinstance(line, Mapping) and "problem_content_list" in line for line in fields.values()):
         questions = dataset.questions(Path(path))
         return {question.id: {"correct_answer": question.label or "", "type": question.type} for question in questions}
-    for id, line in found.items():
+    for id, line in fields.items():
         if not isinstance(line, Mapping) or "correct_answer" not in line or "type" not in line:
             raise BadInput("{path}: '{id}' needs 'correct_answer' and 'type'.", path=path, id=id)
-    return {id: dict(line) for id, line in found.items()}
+    return {id: dict(line) for id, line in fields.items()}
 
 
 def generate_evaluation_report(results: Sequence[Mapping[str, object]]) -> str:
@@ -108,9 +108,9 @@ def analyze_failure(pred: str, label: str, question_type: str) -> list[str]:
         made, expected = pred.split("\n"), label.split("\n")
         texts = [f"预测行数: {len(made)}", f"期望行数: {len(expected)}"]
         texts += [
-            f"第{number}行不匹配: {one.strip()!r} vs {wanted.strip()!r}"
-            for number, (one, wanted) in enumerate(zip(made, expected, strict=False), start=1)
-            if official.blanks(one, wanted).score == 0
+            f"第{number}行不匹配: {text.strip()!r} vs {wanted.strip()!r}"
+            for number, (text, wanted) in enumerate(zip(made, expected, strict=False), start=1)
+            if official.blanks(text, wanted).score == 0
         ]
     elif question_type == "解答":
         texts = [f"预测字数: {len(pred.strip())}", f"标准字数: {len(label.strip())}"]

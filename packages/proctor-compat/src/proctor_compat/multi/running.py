@@ -90,14 +90,14 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     args = _with_stored(args, folder)
     if not args.problem_file or not args.model:
         raise BadInput("Asking a model needs --problem_file and --model.")
-    made = task(args.questions_type if not args.subset else None, **_options(args))
-    assert not callable(made.samples)
-    ids = [sample.id for sample in made.samples]
+    loaded_task = task(args.questions_type if not args.subset else None, **_options(args))
+    assert not callable(loaded_task.samples)
+    ids = [sample.id for sample in loaded_task.samples]
     if args.debug:
-        first = next(iter(made.samples)).turns[0]
+        first = next(iter(loaded_task.samples)).turns[0]
         shown = [f"[{message.role}] {message.text}" for message in first.messages]
         size = InputSize()
-        for sample in made.samples:
+        for sample in loaded_task.samples:
             size.add(sample, "text")
         return "\n".join([*shown, f"{len(ids)} questions", str(size.sentence())]), 0
     folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     if not rest:
         write_json(folder / _FINISHED, {id: known[id] for id in ids})
         return f"{len(ids)} questions were answered already: {folder / _FINISHED}", 0
-    return _ask(made, args, folder, known, ids, rest)
+    return _ask(loaded_task, args, folder, known, ids, rest)
 
 
 def _ask(
@@ -256,14 +256,14 @@ def _read_answered(folder: Path) -> dict[str, object]:
 def _read_store(url: str) -> dict[str, object]:
     from proctor import api
 
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for record in api.runs(store=url):
         run = api.open_run(record.id, store=url)
         for trial in run.trials():
             sample = run.store.sample(run.id, trial.sample_id)
             if sample is not None and trial.outcome == "scored":  # what failed is asked again, as in the original
-                found[sample.id] = prediction_of(sample, trial)
-    return found
+                fields[sample.id] = prediction_of(sample, trial)
+    return fields
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -41,7 +41,8 @@ def stated_share(text: str, reference: str) -> float | None:
     if not expected:
         return None
     stated = sum(
-        any(_same_words(one, clause) and one.denied == clause.denied for one in statements) for clause in expected
+        any(_same_words(statement, clause) and statement.denied == clause.denied for statement in statements)
+        for clause in expected
     )
     return stated / len(expected)
 

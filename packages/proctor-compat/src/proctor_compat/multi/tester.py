@@ -45,12 +45,14 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     english = str(files("proctor_compat.multi").joinpath("questions_en.json"))
     names = ("lang", "in_turn", "input_type", "blank_image", "few_shot", "cot")
     options: dict[str, Any] = {name: getattr(args, name) for name in names}
-    made = task("SA,MA,FB", data=english if args.lang == "en" else "sample", image_type="NI,SI,MI", **options)
-    assert not callable(made.samples)
-    shown = {sample.id: sample for sample in _few(list(made.samples))}
+    loaded_task = task("SA,MA,FB", data=english if args.lang == "en" else "sample", image_type="NI,SI,MI", **options)
+    assert not callable(loaded_task.samples)
+    shown = {sample.id: sample for sample in _few(list(loaded_task.samples))}
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder) / "run.db")
-        done = api.evaluate(made, agent=agent_of(args), ids=list(shown), concurrency=1, order="official", store=store)
+        done = api.evaluate(
+            loaded_task, agent=agent_of(args), ids=list(shown), concurrency=1, order="official", store=store
+        )
         trials = {trial.sample_id: trial for trial in done.trials()}
     lines = []
     for id, sample in shown.items():

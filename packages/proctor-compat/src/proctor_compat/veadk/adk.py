@@ -194,16 +194,16 @@ def _evaluate(
             "actual_invocations and expected_invocations must have the same length;"
             f" got {len(actual)} and {len(expected)}."
         )
-    scores = [score(_invocation(one), _invocation(other)) for one, other in zip(actual, expected, strict=True)]
+    scores = [score(_invocation(entry), _invocation(other)) for entry, other in zip(actual, expected, strict=True)]
     overall = mean(scores) if scores else None
     return EvaluationResult(
         overall_score=overall,
         overall_eval_status=status(overall, threshold),
         per_invocation_results=[
             PerInvocationResult(
-                actual_invocation=one, expected_invocation=other, score=value, eval_status=status(value, threshold)
+                actual_invocation=entry, expected_invocation=other, score=value, eval_status=status(value, threshold)
             )
-            for one, other, value in zip(actual, expected, scores, strict=True)
+            for entry, other, value in zip(actual, expected, scores, strict=True)
         ],
     )
 

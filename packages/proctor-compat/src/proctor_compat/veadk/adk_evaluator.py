@@ -69,17 +69,17 @@ class ADKEvaluator(BaseEvaluator):
         sources = [self._source(eval_set, path, criteria, several=len(paths) > 1) for path in paths]
         self._load(sources)
         run = await self._run([f"adk:{name}" for name in criteria.thresholds], num_runs)
-        found = list(outcomes(run.record, run.store))
-        fill(self.invocation_list, found, attempt=num_runs - 1)
-        self.result_list = list(map(result_of, found))
+        case_outcomes = list(outcomes(run.record, run.store))
+        fill(self.invocation_list, case_outcomes, attempt=num_runs - 1)
+        self.result_list = list(map(result_of, case_outcomes))
         if print_detailed_results:
-            show(found)
-        rest = iter(found)
+            show(case_outcomes)
+        rest = iter(case_outcomes)
         results = [
             [_evaluation(case, metric) for case in islice(rest, len(source.chosen)) for metric in case.metrics]
             for source in sources
         ]
-        return results, [line for case in found for line in failures(case, self._name())]
+        return results, [line for case in case_outcomes for line in failures(case, self._name())]
 
     def _name(self) -> str:
         given = self.agent if isinstance(self.agent, str) else getattr(self.agent, "name", "")

@@ -89,11 +89,11 @@ class BaseEvaluator:
     def _source(
         self, eval_set: Any, file_path: str | Path | None, criteria: EvalCriteria, *, several: bool = False
     ) -> EvalSetSource:
-        found = sets.loaded(eval_set, file_path)
-        where = Path(file_path) if file_path is not None else Path(found.eval_set.eval_set_id)
+        loaded_task = sets.loaded(eval_set, file_path)
+        where = Path(file_path) if file_path is not None else Path(loaded_task.eval_set.eval_set_id)
         prefix = f"{where}/" if several else ""  # the same id may be in several files
         return EvalSetSource(
-            path=where, loaded=found, chosen=found.eval_set.eval_cases, criteria=criteria, prefix=prefix
+            path=where, loaded=loaded_task, chosen=loaded_task.eval_set.eval_cases, criteria=criteria, prefix=prefix
         )
 
     def _load(self, sources: Sequence[EvalSetSource]) -> None:
@@ -109,7 +109,7 @@ class BaseEvaluator:
 
     async def _run(self, scorers: Sequence[str | Scorer], attempts: int = 1) -> Run:
         """Return the cases as they are now, which a subclass may have changed, through the engine."""
-        samples = [self._sample(place) for place in range(len(self.invocation_list))]
+        samples = [self._sample(number) for number in range(len(self.invocation_list))]
         task = Task(name=self.name or "veadk", samples=samples, scorers=scorers, planned=len(samples))
         return await evaluate_async(
             task,
@@ -134,8 +134,8 @@ class BaseEvaluator:
         return replace(known, turns=tuple(turns))
 
     def _results(self) -> Iterator[EvalResultData]:
-        for place in range(len(self.invocation_list)):
-            yield self.result_list[place] if place < len(self.result_list) else EvalResultData(metric_results=[])
+        for number in range(len(self.invocation_list)):
+            yield self.result_list[number] if number < len(self.result_list) else EvalResultData(metric_results=[])
 
 
 def english(sentence: Any) -> str:
@@ -186,8 +186,8 @@ def fill(cases: Sequence[EvalTestCase], found: Sequence[CaseOutcome], attempt: i
     """Add what the agent did in one attempt to the cases."""
     for case, outcome in zip(cases, found, strict=True):
         turns = [turn for turn in outcome.turns if turn.attempt == attempt]
-        for turn, made in zip(case.invocations, turns, strict=False):
-            turn.actual_output = made.response
-            turn.actual_tool = [dict(call) for call in made.calls]
-            turn.latency = str(made.seconds * 1000)
-            turn.error = english(made.failure)
+        for turn, turn_outcome in zip(case.invocations, turns, strict=False):
+            turn.actual_output = turn_outcome.response
+            turn.actual_tool = [dict(call) for call in turn_outcome.calls]
+            turn.latency = str(turn_outcome.seconds * 1000)
+            turn.error = english(turn_outcome.failure)

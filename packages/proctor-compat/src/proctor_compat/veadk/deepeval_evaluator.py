@@ -91,15 +91,15 @@ class DeepevalEvaluator(BaseEvaluator):
         self._load([self._source(eval_set, eval_set_file_path, EvalCriteria(thresholds={}))])
         scorers = _scorers(metrics)
         run = await self._run(scorers)
-        found = list(outcomes(run.record, run.store))
-        fill(self.invocation_list, found)
-        self.result_list = list(map(result_of, found))
+        case_outcomes = list(outcomes(run.record, run.store))
+        fill(self.invocation_list, case_outcomes)
+        self.result_list = list(map(result_of, case_outcomes))
         if self.prometheus_config is not None:
-            await self._push(found, eval_id or f"test_{time.strftime('%Y%m%d%H%M%S')}", self.prometheus_config)
+            await self._push(case_outcomes, eval_id or f"test_{time.strftime('%Y%m%d%H%M%S')}", self.prometheus_config)
         thresholds = {
             scorer.name: scorer.metric.threshold for scorer in scorers if isinstance(scorer, deepeval.DeepEvalScorer)
         }
-        return _evaluation(found, thresholds)
+        return _evaluation(case_outcomes, thresholds)
 
     def export_results(self, eval_id: str, test_results: Any) -> None:
         """Push the results of `evaluate` to the gateway of `prometheus_config`, else to that of the environment.
@@ -149,14 +149,14 @@ def _case_data(place: int, result: Any) -> EvalResultCaseData:
 
 def _scorers(metrics: Sequence[Any]) -> list[Scorer]:
     """Scorers with names that are different, as two metrics may be called the same."""
-    found: list[Any] = []
+    values: list[Any] = []
     for metric in metrics:
         scorer = deepeval.wrap(metric) if deepeval.is_metric(metric) else metric
-        names = [one.name for one in found if isinstance(one, deepeval.DeepEvalScorer)]
+        names = [value.name for value in values if isinstance(value, deepeval.DeepEvalScorer)]
         if isinstance(scorer, deepeval.DeepEvalScorer) and scorer.name in names:
             scorer.name = f"{scorer.name} {sum(name.startswith(scorer.name) for name in names) + 1}"
-        found.append(scorer)
-    return found
+        values.append(scorer)
+    return values
 
 
 def _evaluation(found: Sequence[CaseOutcome], thresholds: Mapping[str, float | None]) -> Any:

@@ -135,7 +135,7 @@ class GEval(_Metric):
         await self._judge.__aexit__(kind, error, trace)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        found: list[tuple[float, str | Sentence]] = []
+        pairs: list[tuple[float, str | Sentence]] = []
         for turn in played(sample, trajectory):
             item = self._item(turn)
             if isinstance(item, Unscored):
@@ -144,8 +144,8 @@ class GEval(_Metric):
             score = await self._judge(shown, Trajectory.of(turn.answer))
             if isinstance(score, Unscored):
                 return score
-            found.append((score.value, score.reason))
-        return self._score(found)
+            pairs.append((score.value, score.reason))
+        return self._score(pairs)
 
     def _item(self, turn: DeepevalTurn) -> dict[str, str] | Unscored:
         texts = {

@@ -38,14 +38,14 @@ def loaded(eval_set: object, path: str | Path | None) -> Loaded:
     try:
         if eval_set is None:
             assert path is not None
-            found = read.read(path)
+            loaded_task = read.read(path)
         else:
-            found = read.parse(msgspec.json.encode(plain(eval_set)), Path("eval_set"))
+            loaded_task = read.parse(msgspec.json.encode(plain(eval_set)), Path("eval_set"))
     except BadInput as error:
         raise UnusableEvalSet(error.sentence) from error
-    if not found.eval_set.eval_cases:
-        raise UnusableEvalSet("{path} has no eval cases.", path=path or found.eval_set.eval_set_id)
-    return found
+    if not loaded_task.eval_set.eval_cases:
+        raise UnusableEvalSet("{path} has no eval cases.", path=path or loaded_task.eval_set.eval_set_id)
+    return loaded_task
 
 
 def test_files(path: str | Path | None) -> Sequence[str | Path | None]:

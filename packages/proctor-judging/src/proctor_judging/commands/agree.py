@@ -48,13 +48,13 @@ def command(
 
     if not sources:
         raise BadInput("Name verification files, or runs, or both: proctor judge agree mine_verifications.json RUN")
-    found = agree(sources, scorer=scorer, scale=scale_of(scale), least=least, store=store)
+    agreement = agree(sources, scorer=scorer, scale=scale_of(scale), least=least, store=store)
     if as_json:
-        output.print_json({"agreement": output.with_english(found)})
+        output.print_json({"agreement": output.with_english(agreement)})
     else:
-        output.show(sections(found, ReportWords(lang())))
+        output.show(sections(agreement, ReportWords(lang())))
     if out is not None:
-        output.write_page(out, t("Agreement"), sections(found, ReportWords(lang())))
+        output.write_page(out, t("Agreement"), sections(agreement, ReportWords(lang())))
 
 
 def compare_with_labels(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run":
@@ -64,9 +64,9 @@ def compare_with_labels(run: "Run", labels: "Sequence[str]", *, as_json: bool) -
     from proctor_judging.review.agree import agree
     from proctor_judging.review.agree_page import sections
 
-    found = agree([run, *labels])
+    agreement = agree([run, *labels])
     if not as_json:
-        output.show(sections(found, ReportWords(lang())))
+        output.show(sections(agreement, ReportWords(lang())))
     return open_run(run.id, store=run.store)
 
 

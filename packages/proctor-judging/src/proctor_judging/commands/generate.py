@@ -102,21 +102,21 @@ def command(
     if dry_run:
         _show_plan(plan)
         return
-    made: Generated | None = None
+    generated_set: Generated | None = None
     if data is None:
-        made = _generate(ctx, plan, given)
-        data = str(made.path) if made.path is not None else None
-        plan = made.plan
-        _tell_generated(made)
-    quality = _assess(data, plan, given) if data is not None and (made is None or _judge(given)) else None
+        generated_set = _generate(ctx, plan, given)
+        data = str(generated_set.path) if generated_set.path is not None else None
+        plan = generated_set.plan
+        _tell_generated(generated_set)
+    quality = _assess(data, plan, given) if data is not None and (generated_set is None or _judge(given)) else None
     files = _write(quality, given["out"]) if quality is not None else []
     if as_json:
-        output.print_json(_summary(made, quality, files))
+        output.print_json(_summary(generated_set, quality, files))
     elif quality is not None:
         _show(quality)
         for path in files:
             output.message(t("Wrote {path}.", path=path))
-    ctx.exit(_exit(made, quality))
+    ctx.exit(_exit(generated_set, quality))
 
 
 def _plan(generator: str | None, data: str | None, given: dict[str, object]) -> "GenerationPlan | None":
@@ -146,11 +146,16 @@ def _generate(ctx: click.Context, plan: "GenerationPlan | None", given: dict[str
     from proctor.engine.progress import Progress
     from proctor_judging.generation.problems import ItemProgress, generate
 
-    found = settings()
+    project_settings = settings()
     progress: Progress = ItemProgress(tell=output.tell, show=None if given["quiet"] else output.message)
-    usual = RunOptions(limits=found.limits, budget=found.budget, concurrency=found.concurrency, progress=progress)
+    usual = RunOptions(
+        limits=project_settings.limits,
+        budget=project_settings.budget,
+        concurrency=project_settings.concurrency,
+        progress=progress,
+    )
     if plan is not None:  # else agent and options are those of the stored run
-        usual = usual.changed({"agent": found.agent, "agent_options": found.agent_options})
+        usual = usual.changed({"agent": project_settings.agent, "agent_options": project_settings.agent_options})
     names = ("agent", "agent_options", "limits", "budget", "concurrency", "accept_changes", "cache", "store", "run_id")
     flags = {name: value for name, value in options.nested(given).items() if name in names}
     try:
@@ -246,7 +251,7 @@ def _summary(made: "Generated | None", found: "Quality | None", files: list[Path
             "data": str(made.path) if made.path is not None else None,
             "generated": len(made.items),
             "planned": made.plan.count,
-            "missing": [{"id": one.id, "kind": one.kind, "reason": str(one.reason)} for one in made.missing],
+            "missing": [{"id": gap.id, "kind": gap.kind, "reason": str(gap.reason)} for gap in made.missing],
             "outcomes": dict(made.run.outcomes),
             "usage": made.run.usage,
         }
@@ -276,9 +281,9 @@ def _show_plan(plan: "GenerationPlan | None") -> None:
 
     if plan is None:
         raise BadInput("--dry-run goes with the name of a generator, not with a stored run.")
-    made = task(plan)
-    first = next(iter(made.samples() if callable(made.samples) else made.samples))
-    output.line(t("{count} items of {generator}; the first prompt:", count=plan.count, generator=made.name))
+    loaded_task = task(plan)
+    first = next(iter(loaded_task.samples() if callable(loaded_task.samples) else loaded_task.samples))
+    output.line(t("{count} items of {generator}; the first prompt:", count=plan.count, generator=loaded_task.name))
     output.line()
     output.line(first.question)
 

@@ -91,7 +91,10 @@ class Gathering:
         limit = MEANING if self._wish.meaning else None
         known, own = Novelty(meaning=limit), Novelty(meaning=limit)
         if self._wish.reference is not None:
-            known.extend((one.id, one.text(self._kind.main)) for one in reference_set.load(self._wish.reference).items)
+            known.extend(
+                (example.id, example.text(self._kind.main))
+                for example in reference_set.load(self._wish.reference).items
+            )
         copies: list[tuple[str, NoveltyLikeness]] = []
         repeated: list[tuple[str, NoveltyLikeness]] = []
         nearest = []
@@ -311,12 +314,12 @@ def _people(
 
 
 def _model_of(run: Run) -> str:
-    found = about(run.record, run.record.scorers[0])
-    return found.model if found is not None else run.record.spec.judge or ""
+    judge_info = about(run.record, run.record.scorers[0])
+    return judge_info.model if judge_info is not None else run.record.spec.judge or ""
 
 
 def _whole(run: Run) -> dict[str, Estimate]:
-    return {one.name: one for one in run.estimates if not one.slice}
+    return {figure.name: figure for figure in run.estimates if not figure.slice}
 
 
 def _failed(run: Run) -> int:

@@ -83,7 +83,7 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
             raise RejectedRecord("unreadable", error.reason) from None
         if not isinstance(value, dict):
             raise RejectedRecord("unreadable", say("The reply is no JSON object."))
-        item = self.checked({name: one for name, one in value.items() if name not in OWN_KEYS})
+        item = self.checked({name: entry for name, entry in value.items() if name not in OWN_KEYS})
         for name in self.main:
             if item.get(name) == _sample(self.schema["properties"][name]):
                 raise RejectedRecord("placeholder", say("'{name}' only repeats the form that was shown.", name=name))
@@ -96,14 +96,14 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
             Rejected: it does not fit.
         """
         parts = self.schema.get("properties", {})
-        found = {name: _whole(value) if _wants_integer(parts.get(name)) else value for name, value in item.items()}
+        fields = {name: _whole(value) if _wants_integer(parts.get(name)) else value for name, value in item.items()}
         try:
-            fault = json_schema.fault(self.schema, found)
+            fault = json_schema.fault(self.schema, fields)
         except TooSlow as error:
             raise RejectedRecord("schema", say("The reply cannot be checked: {error}.", error=error)) from None
         if fault is not None:
             raise RejectedRecord("schema", say("The item does not fit the schema. {fault}", fault=fault))
-        return found
+        return fields
 
 
 class RejectedRecord(Exception):
@@ -236,5 +236,5 @@ def _sample(part: object) -> Any:
         case "array":
             return [_sample(part.get("items"))]
         case "object":
-            return {name: _sample(one) for name, one in part.get("properties", {}).items()}
+            return {name: _sample(value) for name, value in part.get("properties", {}).items()}
     return part.get("description", "...")

@@ -71,16 +71,16 @@ def generate(
         BadInput: anything the caller can fix, found before the first call or by it.
         Stopped: Ctrl-C or SIGTERM; what was accepted is kept.
     """
-    found = written(plan, earlier=earlier, **given)
-    kind, now, target = generator(found.plan.generator), stamp(), Path(folder)
+    generated_set = written(plan, earlier=earlier, **given)
+    kind, now, target = generator(generated_set.plan.generator), stamp(), Path(folder)
     path = None
-    if found.items:
+    if generated_set.items:
         names = f"{kind.name}_generated_"
-        there = same_json(target, f"{names}*.json", found.items) if given.get("run_id") else None
-        path = there or write_json(target / f"{names}{now}.json", found.items)
-    found = replace(found, path=path)
-    report = write_generation_report(target / f"generation_report_{now}.md", found, lang)
-    return replace(found, report=report)
+        there = same_json(target, f"{names}*.json", generated_set.items) if given.get("run_id") else None
+        path = there or write_json(target / f"{names}{now}.json", generated_set.items)
+    generated_set = replace(generated_set, path=path)
+    report = write_generation_report(target / f"generation_report_{now}.md", generated_set, lang)
+    return replace(generated_set, report=report)
 
 
 def written(
@@ -101,9 +101,9 @@ def written(
         raise BadInput(
             "Say what to generate and by which agent, for example: proctor data generate aime --agent openai:MODEL"
         )
-    made = task(plan, earlier=earlier)
-    run_id = options.run_id or new_id(f"generate-{made.name}")
-    run = run_task(made, replace(options, store=store, seed=plan.seed, run_id=run_id, order="official"))
+    loaded_task = task(plan, earlier=earlier)
+    run_id = options.run_id or new_id(f"generate-{loaded_task.name}")
+    run = run_task(loaded_task, replace(options, store=store, seed=plan.seed, run_id=run_id, order="official"))
     items, missing = outcome(run, plan, earlier)
     return Generated(run=run, plan=plan, items=items, missing=missing)
 
@@ -121,7 +121,7 @@ def task(plan: GenerationPlan, *, earlier: Sequence[tuple[str, Mapping[str, Any]
     reference = reference_set.load(plan.reference) if plan.reference is not None else None
     novelty = Novelty(near=plan.near, meaning=MEANING if plan.meaning else None)
     if reference is not None:
-        novelty.extend((f"{reference.name}:{one.id}", one.text(kind.main)) for one in reference.items)
+        novelty.extend((f"{reference.name}:{example.id}", example.text(kind.main)) for example in reference.items)
     novelty.extend((id, kind.text(item)) for id, item in earlier)
     review = ItemReview(kind, novelty)
     scorer = AcceptedItem(review, version=digest([kind.digest, plan])[:12])
@@ -157,13 +157,13 @@ def outcome(
     for number in plan.numbers:
         id = kind.id(number)
         trial, verdict = trial_by_id.get(id), verdict_by_id.get(id)
-        found = _item(verdict) if verdict is not None else None
-        if trial is None or found is None:
+        fields = _item(verdict) if verdict is not None else None
+        if trial is None or fields is None:
             missing.append(_missing(id, trial, verdict))
-        elif (copy := seen.admit(id, kind.text(found))) is not None:  # accepted by two processes
+        elif (copy := seen.admit(id, kind.text(fields))) is not None:  # accepted by two processes
             missing.append(Missing(id=id, kind=f"copy:{copy.kind}", reason=copy.reason))
         else:
-            ordered = {name: found[name] for name in (*kind.schema["properties"], *found) if name in found}
+            ordered = {name: fields[name] for name in (*kind.schema["properties"], *fields) if name in fields}
             items.append({"id": id, **ordered, **_made(trial, run)})
     return items, missing
 

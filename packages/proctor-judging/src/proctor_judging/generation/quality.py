@@ -97,9 +97,9 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
         corrected = (
             {estimate.name.removesuffix(CORRECTED): estimate for estimate in self.held.corrected} if self.held else {}
         )
-        found = corrected.get(name)
-        if found is not None and found.low is not None:
-            return found
+        figure = corrected.get(name)
+        if figure is not None and figure.low is not None:
+            return figure
         return self.judged.estimates.get(name) if self.judged is not None else None
 
     @property
@@ -119,7 +119,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
         verdicts = [check.verdict for check in self.checks]
         if "missed" in verdicts:
             return "missed"
-        nobody_judged = all(one == "unknown" for one in verdicts[:-1])
+        nobody_judged = all(text == "unknown" for text in verdicts[:-1])
         return "open" if "open" in verdicts or nobody_judged else "met"
 
     @property
@@ -130,26 +130,28 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 
     def _mean(self) -> Estimate | None:
         """Return the mean on the scale of its threshold."""
-        found = self.best("average")
-        if found is None or self.judged is None or self.judged.scale == MEAN_SCALE:
-            return found
+        estimate = self.best("average")
+        if estimate is None or self.judged is None or self.judged.scale == MEAN_SCALE:
+            return estimate
         low, high = self.judged.scale
         shares = {
             name: (end - low) / (high - low)
             for name in ("value", "low", "high", "floor", "ceiling")
-            if (end := getattr(found, name)) is not None
+            if (end := getattr(estimate, name)) is not None
         }
-        return on_scale(replace(found, **shares), JudgedFigure(name="average", low=MEAN_SCALE[0], high=MEAN_SCALE[1]))
+        return on_scale(
+            replace(estimate, **shares), JudgedFigure(name="average", low=MEAN_SCALE[0], high=MEAN_SCALE[1])
+        )
 
     def _win_rate(self) -> Estimate | None:
         return self.compared.estimates.get("win_rate") if self.compared is not None else None
 
     def _untrusted(self, name: str) -> Sentence | None:
         """Return why a raw figure of the judge decides nothing: people and judge do not agree, and it could not be corrected."""
-        found = self.best(name)
-        if found is None or found.name.endswith(CORRECTED):
+        estimate = self.best(name)
+        if estimate is None or estimate.name.endswith(CORRECTED):
             return None
-        if (few := _few(found)) is not None:
+        if (few := _few(estimate)) is not None:
             return few
         if self.held is None:
             return None

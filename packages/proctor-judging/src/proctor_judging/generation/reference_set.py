@@ -53,7 +53,7 @@ def load(name: str) -> Reference:
         BadInput: no such file or set, nothing in it, or an item without text; names the place.
     """
     path, source = located(name)
-    found = items_of(path)
+    file = items_of(path)
     items = [
         ReferenceExample(
             id=item.id,
@@ -62,11 +62,11 @@ def load(name: str) -> Reference:
             solution=item.texts.get("solution", ""),
             topic=item.tags.get("topic", ""),
         )
-        for item in found.read()
+        for item in file.read()
     ]
     short = name.partition("@")[0]
     return Reference(
-        name=short if short in NAMED else path.stem, path=path, digest=found.digest, items=items, source=source
+        name=short if short in NAMED else path.stem, path=path, digest=file.digest, items=items, source=source
     )
 
 

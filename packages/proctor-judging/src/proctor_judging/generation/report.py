@@ -84,9 +84,9 @@ def write_generation_report(path: Path, found: Generated, lang: str) -> Path:
     first = [[one_line(as_text(item.get(str(name), "")), CELL) for name in columns] for item in found.items[:FIRST]]
     sections.append(SectionBlock(say("The first items"), [TableBlock(columns, first)]))
     if found.missing:
-        counts = Counter(one.kind for one in found.missing)
+        counts = Counter(gap.kind for gap in found.missing)
         rows: list[list[Phrase]] = [
-            [kind_, f"{count:,}", next(one.reason for one in found.missing if one.kind == kind_)]
+            [kind_, f"{count:,}", next(gap.reason for gap in found.missing if gap.kind == kind_)]
             for kind_, count in counts.most_common()
         ]
         sections.append(
@@ -153,7 +153,7 @@ def _basics(found: Quality) -> Iterator[Block]:
         yield TableBlock([say("Part"), say("Reason")], [[part, reason] for part, reason in found.failures.items()])
     if found.faulty:
         yield HeadingBlock(say("Items that do not fit the schema"))
-        yield TableBlock(["id", say("Reason")], [[one.id, one.reason] for one in found.faulty[:FIRST]])
+        yield TableBlock(["id", say("Reason")], [[item.id, item.reason] for item in found.faulty[:FIRST]])
 
 
 def _topics(found: Quality) -> Iterator[Block]:

@@ -33,9 +33,9 @@ class BoundedEnvironment(SandboxedEnvironment):
         if operator == "**" and isinstance(left, int) and isinstance(right, int):
             _check(left.bit_length() * abs(right))
         if operator == "*":
-            for one, times in ((left, right), (right, left)):
-                if isinstance(one, str | bytes | list | tuple) and isinstance(times, int):
-                    _check(len(one) * times)
+            for value, times in ((left, right), (right, left)):
+                if isinstance(value, str | bytes | list | tuple) and isinstance(times, int):
+                    _check(len(value) * times)
         return super().call_binop(context, operator, left, right)
 
 

@@ -132,12 +132,12 @@ def _properties(metric: str, criterion: Criterion, sample: Sample, place: int) -
         return {"same": SAME}
     turns = sample.known.invocations
     given = [*sample.known.rubrics, *(turns[place].rubrics if place < len(turns) else ())]
-    found = dict(criterion.rubrics)
+    texts = dict(criterion.rubrics)
     for rubric in given:
         kind, text = rubric.get("type"), rubric.get("rubric_content", {}).get("text_property")
         if text and (not kind or str(kind).upper() == TYPES[metric]):
-            found[str(rubric.get("rubric_id", ""))] = str(text)
-    return found
+            texts[str(rubric.get("rubric_id", ""))] = str(text)
+    return texts
 
 
 def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: DeepevalTurn) -> Iterator[AdkItem]:
@@ -169,12 +169,13 @@ def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[DeepevalTurn]
     if scenario is None or not turns:
         return []
     begins = turns[0].asked.strip() == str(scenario.get("starting_prompt", "")).strip()
-    found = [[AdkItem(known=float(begins))]]
-    found.extend(
-        [_next_words(criterion, scenario, turns[:place], turns[place].asked, part=0)] for place in range(1, len(turns))
+    items = [[AdkItem(known=float(begins))]]
+    items.extend(
+        [_next_words(criterion, scenario, turns[:number], turns[number].asked, part=0)]
+        for number in range(1, len(turns))
     )
-    found[-1].append(_next_words(criterion, scenario, turns, criterion.stop_signal, part=1))
-    return found
+    items[-1].append(_next_words(criterion, scenario, turns, criterion.stop_signal, part=1))
+    return items
 
 
 def _next_words(

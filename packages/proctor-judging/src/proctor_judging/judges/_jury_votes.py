@@ -166,13 +166,13 @@ def decide_by_vote(result: Score | Unscored, vote: bool | None) -> Score | Unsco
 
 
 def add_figures(result: Score | Unscored, details: Mapping[str, Any]) -> Score | Unscored:
-    found = dict(result.details.get("figures", {}))
+    fields = dict(result.details.get("figures", {}))
     if details["confidence"] is not None:
-        found["confidence"] = details["confidence"]
+        fields["confidence"] = details["confidence"]
         for name in ("moderate", "severe"):
-            found[f"{name}_disagreement_rate"] = float(details["disagreement"] == name)
-    found["arbitrated_rate"] = float(details.get("arbitrated", False))
-    return replace(result, details={**result.details, "figures": found})
+            fields[f"{name}_disagreement_rate"] = float(details["disagreement"] == name)
+    fields["arbitrated_rate"] = float(details.get("arbitrated", False))
+    return replace(result, details={**result.details, "figures": fields})
 
 
 def _weighted_median(votes: Sequence[JuryVote]) -> float:

@@ -230,7 +230,7 @@ def _again(message: Message, reason: Sentence, lang: str) -> Message:
 def _bounded(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Limit the free text of a schema, so that a small model cannot write on for ever."""
     properties = {
-        name: {**one, "maxLength": LOOP_CHARACTERS} if one == {"type": "string"} else one
-        for name, one in schema["properties"].items()
+        name: {**value, "maxLength": LOOP_CHARACTERS} if value == {"type": "string"} else value
+        for name, value in schema["properties"].items()
     }
     return {**schema, "properties": properties}

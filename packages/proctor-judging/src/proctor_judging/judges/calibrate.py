@@ -80,14 +80,14 @@ def agree(
     Raises:
         BadInput: a rater rated an item twice.
     """
-    raters = list(dict.fromkeys(one.rater for one in rated))
+    raters = list(dict.fromkeys(rating.rater for rating in rated))
     by_item: dict[str, dict[str, dict[str, float]]] = {}
-    for one in rated:
-        said = by_item.setdefault(one.item, {})
-        if one.rater in said:
-            raise BadInput("{rater} rated the item '{item}' twice.", rater=one.rater, item=one.item)
-        said[one.rater] = one.values()
-    names = dict.fromkeys(name for one in rated for name in one.values())
+    for rating in rated:
+        said = by_item.setdefault(rating.item, {})
+        if rating.rater in said:
+            raise BadInput("{rater} rated the item '{item}' twice.", rater=rating.rater, item=rating.item)
+        said[rating.rater] = rating.values()
+    names = dict.fromkeys(name for rating in rated for name in rating.values())
     tables = {name: _table(by_item.values(), raters, name) for name in names}
     of_items = [clusters.get(item, item) for item in by_item]
     if len({*of_items}) == len(of_items):
@@ -131,18 +131,24 @@ def corrected(
 
     All are corrected by PPI++, which takes the labelled items for a random draw. The note of each says from how many labels.
     """
-    human = {one.item: one for one in people}
-    labelled = [(human[one.item], one) for one in judged if one.item in human]
+    human = {rating.item: rating for rating in people}
+    labelled = [(human[rating.item], rating) for rating in judged if rating.item in human]
     names = [
         name
-        for name in dict.fromkeys(n for one in judged for n in one.points)
+        for name in dict.fromkeys(n for rating in judged for n in rating.points)
         if any(name in h.points for h, _ in labelled)
     ]
-    shares = {name: {one.item: scale.share(one.points[name]) for one in judged if name in one.points} for name in names}
-    wanted = {name: {one.item: scale.share(one.points[name]) for one in people if name in one.points} for name in names}
+    shares = {
+        name: {rating.item: scale.share(rating.points[name]) for rating in judged if name in rating.points}
+        for name in names
+    }
+    wanted = {
+        name: {rating.item: scale.share(rating.points[name]) for rating in people if name in rating.points}
+        for name in names
+    }
     if any(person.passed is not None and judge.passed is not None for person, judge in labelled):
-        shares[PASSES] = {one.item: float(one.passed) for one in judged if one.passed is not None}
-        wanted[PASSES] = {one.item: float(one.passed) for one in people if one.passed is not None}
+        shares[PASSES] = {rating.item: float(rating.passed) for rating in judged if rating.passed is not None}
+        wanted[PASSES] = {rating.item: float(rating.passed) for rating in people if rating.passed is not None}
     return [_mean(name, shares[name], wanted[name], human.keys(), clusters, level) for name in shares]
 
 
@@ -209,9 +215,9 @@ def _row(
     alpha = krippendorff_alpha(table, scale="nominal" if is_pass else "ordinal", clusters=clusters, level=level)
     kappa = difference = None
     if len(table[0]) == 2:
-        first, second = ([unit[place] for unit in table] for place in (0, 1))
+        first, second = ([unit[number] for unit in table] for number in (0, 1))
         kappa = cohen_kappa(first, second, weights=None if is_pass else "quadratic", clusters=clusters, level=level)
-        named = clusters or [str(place) for place in range(len(table))]
+        named = clusters or [str(number) for number in range(len(table))]
         told = [
             (cluster, a, b)
             for cluster, a, b in zip(named, first, second, strict=True)
@@ -238,7 +244,7 @@ def _nearest(value: float | None, scale: Scale) -> float | None:
 def _difference(pairs: Sequence[tuple[str, float, float]], scale: Scale, level: float) -> Estimate:
     """Return the mean of second - first, in points."""
     width = scale.high - scale.low
-    found = compare(
+    difference = compare(
         [
             PairedSample(cluster=cluster, first=scale.share(second), second=scale.share(first))
             for cluster, first, second in pairs
@@ -247,14 +253,14 @@ def _difference(pairs: Sequence[tuple[str, float, float]], scale: Scale, level: 
     )
     return Estimate(
         name="difference",
-        value=found.value * width,
-        low=None if found.low is None else found.low * width,
-        high=None if found.high is None else found.high * width,
+        value=difference.value * width,
+        low=None if difference.low is None else difference.low * width,
+        high=None if difference.high is None else difference.high * width,
         level=level,
-        method=found.method,
+        method=difference.method,
         scored=len(pairs),
         planned=len(pairs),
-        clusters=found.clusters,
+        clusters=difference.clusters,
         unit="number",
     )
 
@@ -293,12 +299,12 @@ def _named(name: str, found: Estimate) -> Estimate:
 
 def _by_item_and_name(rated: Sequence[Rated], scale: Scale) -> dict[tuple[str, str], dict[str, float]]:
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for one in rated:
-        for name, points in one.points.items():
+    for rating in rated:
+        for name, points in rating.points.items():
             if name != AVERAGE:
-                found.setdefault((one.item, name), {})[one.rater] = scale.share(points)
-        if one.passed is not None and not one.points:
-            found.setdefault((one.item, PASSES), {})[one.rater] = float(one.passed)
+                found.setdefault((rating.item, name), {})[rating.rater] = scale.share(points)
+        if rating.passed is not None and not rating.points:
+            found.setdefault((rating.item, PASSES), {})[rating.rater] = float(rating.passed)
     return found
 
 

@@ -76,8 +76,8 @@ def make(
         raise MissingExtra("deepeval", name)
     if not argument:
         raise BadInput("Name the metric, for example deepeval:./metrics.py:polite")
-    found = registry.load_object(argument, "metric")
-    return wrap(found() if callable(found) and not is_metric(found) else found, name=name)
+    value = registry.load_object(argument, "metric")
+    return wrap(value() if callable(value) and not is_metric(value) else value, name=name)
 
 
 def wrap(metric: Any, *, name: str | None = None) -> "DeepEvalScorer":
@@ -136,7 +136,7 @@ class DeepEvalScorer:
         if self._is_of_conversations():
             cases: list[Any] = [_conversation(turns, sample)]
         else:
-            cases = [_case(turns, place, sample) for place in range(len(turns))]
+            cases = [_case(turns, number, sample) for number in range(len(turns))]
         if not cases:
             return Unscored(why="not_applicable", reason=say("The case has no turn that could be evaluated."))
         found = [await self._measured(case) for case in cases]
@@ -145,14 +145,14 @@ class DeepEvalScorer:
         if missing or not measured:
             return missing[0]
         return Score(
-            points=mean([one.score for one in measured]),
-            reason=_reason([one.reason for one in measured]),
+            points=mean([measurement.score for measurement in measured]),
+            reason=_reason([measurement.reason for measurement in measured]),
             details={
-                "turns": [one.score for one in measured],
-                "passed_turns": [one.success for one in measured],
-                "reasons": [one.reason for one in measured],
+                "turns": [measurement.score for measurement in measured],
+                "passed_turns": [measurement.success for measurement in measured],
+                "reasons": [measurement.reason for measurement in measured],
                 "threshold": self.metric.threshold,
-                "passed": all(one.success is not False for one in measured),
+                "passed": all(measurement.success is not False for measurement in measured),
             },
         )
 
@@ -198,7 +198,7 @@ def played(sample: Sample, trajectory: Trajectory) -> list[DeepevalTurn]:
     """Return every turn as it was played, those of a simulated user too; the sample's target is that of the last turn unless turns have their own."""
     turns = turns_of(sample, trajectory)
     references = [turn.reference for turn in turns]
-    if references and sample.target is not None and all(one is None for one in references):
+    if references and sample.target is not None and all(value is None for value in references):
         references[-1] = sample.target
     played_turns = []
     for index, (turn, reference) in enumerate(zip(turns, references, strict=True)):
@@ -276,7 +276,7 @@ def _history(before: Sequence[DeepevalTurn]) -> list[str] | None:
 
 
 def _texts(given: Any) -> list[str] | None:
-    return [str(one) for one in given] if isinstance(given, list | tuple) and given else None
+    return [str(value) for value in given] if isinstance(given, list | tuple) and given else None
 
 
 async def _measure(metric: Any, case: Any) -> None:

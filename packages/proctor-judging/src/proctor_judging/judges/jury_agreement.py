@@ -63,21 +63,21 @@ def numbers(
     passing = next((item.passing for item in items), None)
     if passing is not None:
         passed = {name: [_passes(mean, passing) for mean in column] for name, column in means.items()}
-        for one, other in combinations(names, 2):
+        for text, other in combinations(names, 2):
             yield _noted(
-                cohen_kappa(passed[one], passed[other], clusters=grouped),
+                cohen_kappa(passed[text], passed[other], clusters=grouped),
                 f"{prefix}kappa",
-                f"judges={one} · {other}",
+                f"judges={text} · {other}",
                 note,
             )
     found = outliers(items)
     for name in names:
-        yield from _of_judge(name, items, [one for one in found if one.judge == name], prefix, note)
+        yield from _of_judge(name, items, [outlier for outlier in found if outlier.judge == name], prefix, note)
 
 
 def outliers(items: Sequence[_Item]) -> list[Outlier]:
     """Return scores that are unusually far from the jury's median, compared with all such distances of the run (z and IQR)."""
-    apart = [(item, *one) for item in items for one in _apart(item)]
+    apart = [(item, *row) for item in items for row in _apart(item)]
     distances = [distance for *_, distance in apart]
     if len(distances) < 4:
         return []
@@ -120,7 +120,7 @@ def _of_judge(
 ) -> Iterator[Estimate]:
     slice_ = f"judge={name}"
     width = items[0].scale[1] - items[0].scale[0] if items else 1.0
-    apart = [(item, distance) for item in items for one, _, distance in _apart(item) if one == name]
+    apart = [(item, distance) for item in items for text, _, distance in _apart(item) if text == name]
     leaning = _noted(_mean(apart, len(items)), f"{prefix}leaning", slice_, note)
     if leaning.value is not None and abs(leaning.value) > LEANING * width and _is_clear(leaning):
         far = say("an outlier among the judges: it {way} than the others", way=_way(leaning.value))
@@ -136,12 +136,16 @@ def _of_judge(
         samples = ", ".join(one.sample for one in found[:NAMED])
         rate = msgspec.structs.replace(rate, note=say("{note}; first of all {samples}", note=note, samples=samples))
     yield rate
-    abstained = (not one.get("failed") and one.get("mean") is None for one in said)
+    abstained = (not fields.get("failed") and fields.get("mean") is None for fields in said)
     yield _rate(f"{prefix}abstained_rate", slice_, given, abstained, note)
-    yield _rate(f"{prefix}failed_rate", slice_, given, (bool(one.get("failed")) for one in said), note)
-    tokens = [(item, float(one.get("tokens", 0))) for item, one in zip(given, said, strict=True)]
+    yield _rate(f"{prefix}failed_rate", slice_, given, (bool(fields.get("failed")) for fields in said), note)
+    tokens = [(item, float(fields.get("tokens", 0))) for item, fields in zip(given, said, strict=True)]
     yield _noted(_mean(tokens, len(items), least=0.0), f"{prefix}tokens", slice_, note)
-    costs = [(item, float(one["cost"])) for item, one in zip(given, said, strict=True) if one.get("cost") is not None]
+    costs = [
+        (item, float(fields["cost"]))
+        for item, fields in zip(given, said, strict=True)
+        if fields.get("cost") is not None
+    ]
     if costs:
         yield _noted(_mean(costs, len(items), least=0.0), f"{prefix}cost", slice_, note)
 

@@ -131,17 +131,19 @@ class PairwiseJudge(OpenedModels):
         rivals = rivals_of(sample)
         if not rivals:
             return Unscored(why="not_applicable", reason=say("There is nothing to compare the item with."))
-        context = tuple(one for one in judge_prompt.shown(sample, trajectory, whole=False).context if one[0] in ASKED)
+        context = tuple(
+            pair for pair in judge_prompt.shown(sample, trajectory, whole=False).context if pair[0] in ASKED
+        )
         mine = trajectory.answer
         if len(mine) + max(len(one.text) for one in rivals) > self.options.characters:
             return Unscored(
                 why="not_applicable",
                 reason=say("The pair is longer than {limit} characters.", limit=self.options.characters),
             )
-        found, failed = await gather_most(
+        comparisons, failed = await gather_most(
             self.compare(mine, rival, context, repeat) for rival in rivals for repeat in range(self.options.repeats)
         )
-        return _scored(found, failed, self.asker.name)
+        return _scored(comparisons, failed, self.asker.name)
 
     async def compare(
         self, mine: str, rival: Rival, context: tuple[tuple[str, str], ...] = (), repeat: int = 0
@@ -206,8 +208,8 @@ def rivals_of(sample: Sample) -> list[Rival]:
     if sample.known.rivals is not None:
         return list(sample.known.rivals)
     target = [sample.target] if isinstance(sample.target, str) else sample.target
-    if isinstance(target, list | tuple) and all(isinstance(one, str) for one in target):
-        return [Rival(id=f"{sample.id}:reference", text=one) for one in target if one.strip()]
+    if isinstance(target, list | tuple) and all(isinstance(value, str) for value in target):
+        return [Rival(id=f"{sample.id}:reference", text=value) for value in target if value.strip()]
     return []
 
 
@@ -223,14 +225,17 @@ def concluded(
         slice_: [estimate for estimate in found if estimate.slice == slice_]
         for slice_ in {estimate.slice for estimate in found}
     }
-    pairs = sum(any(one.name.endswith("consistency") for one in ours) for ours in by_slice.values())
+    pairs = sum(any(figure.name.endswith("consistency") for figure in ours) for ours in by_slice.values())
     warned = {slice_: warnings(ours, pairs=pairs) for slice_, ours in by_slice.items()}
     pool = _pool(verdicts())
     shown = [
         replace(estimate, note=_against(estimate.note, pool)) if pool and estimate.name.endswith(RATES) else estimate
         for estimate in found
     ]
-    return [_warned(one, warned[one.slice]) if one.name.rpartition(".")[2] in WARNED else one for one in shown]
+    return [
+        _warned(figure, warned[figure.slice]) if figure.name.rpartition(".")[2] in WARNED else figure
+        for figure in shown
+    ]
 
 
 def is_unsteady(consistency: Estimate | None, *, pairs: int = 1) -> bool:
@@ -323,7 +328,7 @@ def _scored(found: Sequence[PairComparison], failed: int, judge: str) -> Score |
     told = [comparison for comparison in found if comparison.result != "unknown"]
     if not told:
         return Unscored(why="no_evidence", reason=say("The judge could not tell which is better."), details=details)
-    wins, losses = (sum(one.result == result for one in told) for result in ("win", "loss"))
+    wins, losses = (sum(pair_comparison.result == result for pair_comparison in told) for result in ("win", "loss"))
     if wins < len(told):
         details["error_class"] = "lost" if losses else "tie"
     reason = say(
@@ -332,7 +337,7 @@ def _scored(found: Sequence[PairComparison], failed: int, judge: str) -> Score |
         losses=losses,
         ties=len(told) - wins - losses,
         count=len(told),
-        consistent=sum(one.consistent for one in told),
+        consistent=sum(pair_comparison.consistent for pair_comparison in told),
     )
     return Score(points=wins, out_of=len(told), reason=reason, details=details)
 
@@ -342,12 +347,20 @@ def _values(found: Sequence[PairComparison]) -> dict[str, float]:
     values = {"unknown_rate": 1 - len(told) / len(found)}
     if not told:
         return values
-    wins, losses, ties = (sum(one.result == result for one in told) for result in ("win", "loss", "tie"))
+    wins, losses, ties = (
+        sum(pair_comparison.result == result for pair_comparison in told) for result in ("win", "loss", "tie")
+    )
     values |= {"win_rate": wins / len(told), "loss_rate": losses / len(told), "tie_rate": ties / len(told)}
     if wins + losses:
         values["decisive_win_rate"] = wins / (wins + losses)
-    values["consistency"] = sum(one.consistent for one in told) / len(told)
-    places = [name for one in told if one.replies != ("", "") for name in one.said if name in ("A", "B")]
+    values["consistency"] = sum(pair_comparison.consistent for pair_comparison in told) / len(told)
+    places = [
+        name
+        for pair_comparison in told
+        if pair_comparison.replies != ("", "")
+        for name in pair_comparison.said
+        if name in ("A", "B")
+    ]
     if places:
         values["first_place_rate"] = places.count("A") / len(places)
     return values

@@ -96,8 +96,8 @@ class Probe(OpenedModels):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         asked = [judgement for judgement in self._judgements.values() if not judgement.done()]
-        for one in asked:
-            one.cancel()
+        for task in asked:
+            task.cancel()
         if asked:
             await asyncio.wait(asked)
         await super().__aexit__(kind, error, trace)
@@ -130,18 +130,18 @@ class Probe(OpenedModels):
                 (self._pairs.compare(changed, rival, context), self._renamed.compare(changed, rival, context))
             )
             called_a, called_b = (
-                (usual.said.count(place) + renamed.said.count(other)) / 4 for place, other in ("AB", "BA")
+                (usual.said.count(text) + renamed.said.count(other)) / 4 for text, other in ("AB", "BA")
             )
             return _effect(called_a, called_b, said=[usual.said, renamed.said])
-        found = await self._pairs.compare(changed, rival, context)
-        details = {"said": found.said, "consistent": found.consistent, "replies": found.replies}
-        if found.result == "unknown":
+        comparison = await self._pairs.compare(changed, rival, context)
+        details = {"said": comparison.said, "consistent": comparison.consistent, "replies": comparison.replies}
+        if comparison.result == "unknown":
             return Unscored(
                 why="not_applicable", reason=say("The judge could not tell which is better."), details=details
             )
         if probe == "position":
-            return _effect(found.said.count("A") / 2, found.said.count("B") / 2, **details)
-        won = _won(found)
+            return _effect(comparison.said.count("A") / 2, comparison.said.count("B") / 2, **details)
+        won = _won(comparison)
         expected = (1 + float(sample.meta["human"])) / 2 if probe == "self" else 1 - won
         return _effect(won, expected, **details)
 
@@ -191,7 +191,7 @@ def turned(criteria: JudgeRubric) -> JudgeRubric:
         criteria,
         en=heading(criteria.en, "en"),
         zh=heading(criteria.zh, "zh"),
-        dimensions=tuple(dimension(one) for one in criteria.dimensions),
+        dimensions=tuple(dimension(rubric_dimension) for rubric_dimension in criteria.dimensions),
         examples=tuple(
             replace(example, scores={name: flipped(points) for name, points in example.scores.items()})
             for example in criteria.examples

@@ -90,17 +90,19 @@ def with_average(rated: Rated, weights: Mapping[str, float]) -> Rated:
 def together(rated: Iterable[Rated], rater: str = PEOPLE) -> list[Rated]:
     """Return one joint rating of each item: the mean points, and whether all raters pass it."""
     by_item: dict[str, list[Rated]] = {}
-    for one in rated:
-        by_item.setdefault(one.item, []).append(one)
+    for rating in rated:
+        by_item.setdefault(rating.item, []).append(rating)
     found = []
     for item, several in by_item.items():
-        names = dict.fromkeys(name for one in several for name in one.points)
-        passed = [one.passed for one in several if one.passed is not None]
+        names = dict.fromkeys(name for rating in several for name in rating.points)
+        passed = [rating.passed for rating in several if rating.passed is not None]
         found.append(
             Rated(
                 item=item,
                 rater=rater,
-                points={name: fmean(one.points[name] for one in several if name in one.points) for name in names},
+                points={
+                    name: fmean(rating.points[name] for rating in several if name in rating.points) for name in names
+                },
                 passed=all(passed) if passed else None,
             )
         )

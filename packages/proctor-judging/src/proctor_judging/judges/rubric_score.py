@@ -88,7 +88,7 @@ def weighted(points: Mapping[str, float | None], rubric: JudgeRubric) -> float |
     if not known or (len(known) < len(counted) and rubric.unknown == "unscored"):
         return None
     total = math.fsum(counted[name] for name in known)
-    mean = math.fsum(counted[name] * one for name, one in known.items()) / total
+    mean = math.fsum(counted[name] * value for name, value in known.items()) / total
     return min(max(mean, rubric.low), rubric.high)
 
 
@@ -115,13 +115,13 @@ def average(repeats: Sequence[RubricJudgement], failed: int, rubric: JudgeRubric
 def _values(judgement: RubricJudgement, rubric: JudgeRubric) -> dict[str, float]:
     """Return the figures of one item as shares: 0 is the lowest of each, 1 the highest."""
     width = rubric.high - rubric.low
-    found = {name: (points - rubric.low) / width for name, points in judgement.points.items() if points is not None}
-    found["unknown_rate"] = float(bool(judgement.unknown))
+    values = {name: (points - rubric.low) / width for name, points in judgement.points.items() if points is not None}
+    values["unknown_rate"] = float(bool(judgement.unknown))
     if judgement.mean is not None:
-        found["average"] = (judgement.mean - rubric.low) / width
+        values["average"] = (judgement.mean - rubric.low) / width
         for name, threshold in (("pass_rate", rubric.passing), ("excellent_rate", rubric.excellent)):
             if threshold is not None:
-                found[name] = float(judgement.mean >= threshold - ROUNDING)
+                values[name] = float(judgement.mean >= threshold - ROUNDING)
     if judgement.variance is not None:
-        found["judge_variance"] = judgement.variance / width**2
-    return found
+        values["judge_variance"] = judgement.variance / width**2
+    return values

@@ -156,7 +156,9 @@ def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
         previous = clauses[index - 1] if index else ""
         led_by = lead_of(sentence, clause, question) if subject_in(clause) is None or index == 0 else ""
         those = _of_clause(clause, question, order + index, previous + " " + clause if bare else clause)
-        found += [msgspec.structs.replace(one, lead=led_by, preceding=tuple(clauses[:index])) for one in those]
+        found += [
+            msgspec.structs.replace(candidate, lead=led_by, preceding=tuple(clauses[:index])) for candidate in those
+        ]
     return found + _no_such_thing(sentence, question, order)
 
 
@@ -223,15 +225,15 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
         cell = wording.DIGITS.sub("", cell) if "=" in clause else cell
         contrary = clause_is_contrary and (len(spans) < 2 or contradicts(f"{cell.strip()} {span.text}", question))
         doubted = GUESS.search(plain) is not None or "?" in clause
-        one = msgspec.structs.replace(
+        candidate = msgspec.structs.replace(
             _candidate(clause, span, order, doubted=doubted),
             segment=segment,
             context=context,
             contrary=contrary,
             cell=cell,
         )
-        if not _is_label(one, question):
-            found.append(one)
+        if not _is_label(candidate, question):
+            found.append(candidate)
     return found
 
 
@@ -281,47 +283,51 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_rest = wording.ASKS_REST.search(question) is not None
     dimensions = _dimensions_asked(question)
     return [
-        lambda those: [one for one in those if asks_year == (_is_year(one) and not asks_duration)],
-        lambda those: [one for one in those if not _is_model(one)],
-        lambda those: [one for one in those if one.text == "0" and one.cell == one.clause],
+        lambda those: [value for value in those if asks_year == (_is_year(value) and not asks_duration)],
+        lambda those: [value for value in those if not _is_model(value)],
+        lambda those: [value for value in those if value.text == "0" and value.cell == value.clause],
         lambda those: _with_unit(those, units) if units else [],
         lambda those: [
-            one for one in those if counter and (one.text.endswith(counter) or one.after.startswith(counter))
+            value for value in those if counter and (value.text.endswith(counter) or value.after.startswith(counter))
         ],
-        lambda those: [one for one in those if dimensions and _dimensions(one) == dimensions],
-        lambda those: [one for one in those if _value(one.text) not in said],
-        lambda those: [one for one in those if asks_rest and wording.REST_BEFORE.search(one.before)],
-        lambda those: [one for one in those if asks_difference == _is_difference(one)],
+        lambda those: [value for value in those if dimensions and _dimensions(value) == dimensions],
+        lambda those: [value for value in those if _value(value.text) not in said],
+        lambda those: [value for value in those if asks_rest and wording.REST_BEFORE.search(value.before)],
+        lambda those: [value for value in those if asks_difference == _is_difference(value)],
         lambda those: those[1:] if not asks_total and _is_whole(those) else [],
-        lambda those: [one for one in those if _is_of_year(one, said)],
-        lambda those: [one for one in those if _mentions_year(one, said)],
-        lambda those: [one for one in those if asks_before or _is_base(one) == asks_whole],
-        lambda those: [one for one in those if wording.ASKS_MONEY.search(question) and _is_money(one)],
-        lambda those: [one for one in those if asks_each or not _is_rate(one)],
-        lambda those: [one for one in those if wording.EACH_OF.search(question) and _is_rate(one)],
-        lambda those: [one for one in those if not LONE_ONE.match(one.text)],
-        lambda those: [one for one in those if wording.TIMES.search(question) or not _is_multiplier(one)],
-        lambda those: [one for one in those if negative and negations(_harmless(one.clause))],
-        lambda those: [one for one in those if negative or not negations(_harmless(one.after))],
-        lambda those: [one for one in those if wording.TOTAL.search(question) and wording.TOTAL.search(one.clause)],
+        lambda those: [value for value in those if _is_of_year(value, said)],
+        lambda those: [value for value in those if _mentions_year(value, said)],
+        lambda those: [value for value in those if asks_before or _is_base(value) == asks_whole],
+        lambda those: [value for value in those if wording.ASKS_MONEY.search(question) and _is_money(value)],
+        lambda those: [value for value in those if asks_each or not _is_rate(value)],
+        lambda those: [value for value in those if wording.EACH_OF.search(question) and _is_rate(value)],
+        lambda those: [value for value in those if not LONE_ONE.match(value.text)],
+        lambda those: [value for value in those if wording.TIMES.search(question) or not _is_multiplier(value)],
+        lambda those: [value for value in those if negative and negations(_harmless(value.clause))],
+        lambda those: [value for value in those if negative or not negations(_harmless(value.after))],
+        lambda those: [
+            value for value in those if wording.TOTAL.search(question) and wording.TOTAL.search(value.clause)
+        ],
         lambda those: _concluding(those, question),
-        lambda those: [one for one in those if one.start > one.clause.rfind("=")],
-        lambda those: [one for one in those if wording.SOLVED.search(one.before) is not None],
+        lambda those: [value for value in those if value.start > value.clause.rfind("=")],
+        lambda those: [value for value in those if wording.SOLVED.search(value.before) is not None],
         lambda those: _of_winner(those, question),
         lambda those: _asked_for(those, question),
         lambda those: _on_the_matter(those, words),
-        lambda those: [one for one in those if asked_first & _words(one.segment)],
+        lambda those: [value for value in those if asked_first & _words(value.segment)],
         lambda those: _nearest(those, words),
         lambda those: _counted(those, words, noun_only=True),
         lambda those: _counted(those, words, noun_only=False),
-        lambda those: [one for one in those if wording.CONCLUDING.search(one.clause)],
-        lambda those: [one for one in those if _is_complement(one)],
+        lambda those: [value for value in those if wording.CONCLUDING.search(value.clause)],
+        lambda those: [value for value in those if _is_complement(value)],
         lambda those: [
-            one
-            for one in those
-            if one.before.strip(" :：,，") == "" and one.after.strip(" .。") == "" and one.order == those[-1].order
+            value
+            for value in those
+            if value.before.strip(" :：,，") == ""
+            and value.after.strip(" .。") == ""
+            and value.order == those[-1].order
         ],
-        lambda those: [one for one in those if not one.vague],
+        lambda those: [value for value in those if not value.vague],
     ]
 
 
@@ -429,7 +435,7 @@ def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
                 candidate.lead,
             )
         )
-    return [those[place] for place in leading(evidence, question)] if question else list(those)
+    return [those[number] for number in leading(evidence, question)] if question else list(those)
 
 
 def _of_winner(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
@@ -455,7 +461,8 @@ def _is_base(one: _Candidate) -> bool:
 def _is_whole(those: Sequence[_Candidate]) -> bool:
     """True if the first amount is a total of which the others are parts: `合起来40颗，其中黑的26颗`."""
     return wording.WHOLE_SAID.search(those[0].before) is not None and all(
-        0 < one.order - those[0].order < 100 and not wording.TOTAL.search(one.clause) for one in those[1:]
+        0 < candidate.order - those[0].order < 100 and not wording.TOTAL.search(candidate.clause)
+        for candidate in those[1:]
     )
 
 

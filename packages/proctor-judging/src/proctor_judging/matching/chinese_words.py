@@ -31,8 +31,8 @@ def words(text: str) -> list[str]:
     cut = cutter()
     if _FOREIGN.search(text):
         return _in_runs(text, cut)
-    found = cut(text)
-    return _repaired(found) if _CONNECTED.search(text) else found
+    texts = cut(text)
+    return _repaired(texts) if _CONNECTED.search(text) else texts
 
 
 @cache
@@ -49,12 +49,12 @@ def cutter() -> Callable[[str], list[str]]:
 
 def _in_runs(text: str, cut: Callable[[str], list[str]]) -> list[str]:
     texts: list[str] = []
-    place = 0
+    number = 0
     for run in _RUN.finditer(text):
-        texts += _SPARE.findall(text, place, run.start())
+        texts += _SPARE.findall(text, number, run.start())
         texts += _repaired(cut(run[0]))
-        place = run.end()
-    return texts + _SPARE.findall(text, place)
+        number = run.end()
+    return texts + _SPARE.findall(text, number)
 
 
 def _repaired(found: Iterable[str]) -> list[str]:

@@ -151,9 +151,9 @@ def truth_of_comparison(sentence: str, question: str) -> bool | None:
     same = _root(said["word"]) == _root(asked["word"])
     if not same and frozenset((_root(said["word"]), _root(asked["word"]))) not in OPPOSITES:
         return None
-    one, other = (ARTICLES.sub("", said[name]).casefold() for name in ("one", "other"))
+    text, other = (ARTICLES.sub("", said[name]).casefold() for name in ("one", "other"))
     first, second = (ARTICLES.sub("", asked[name]).casefold().rstrip("?") for name in ("one", "other"))
-    return same if (one, other) == (first, second) else not same if (one, other) == (second, first) else None
+    return same if (text, other) == (first, second) else not same if (text, other) == (second, first) else None
 
 
 def _root(word: str) -> str:

@@ -101,10 +101,10 @@ def read_moments(text: str) -> tuple[Moment, ...]:
     text = text.lower()
     if dates := _dates(text):
         return dates
-    found = find_time(text)
-    if found is None:
+    pair = find_time(text)
+    if pair is None:
         return ()
-    time, rest = found
+    time, rest = pair
     rest = re.sub(r"^(?:at|on|t)\b|\b(?:at|on)$", "", rest.strip(" ,、的在")).strip(" ,、的在")
     rest = rest[:-1] if rest[-2:-1].isdigit() and rest[-1] == "t" else rest
     if not rest:
@@ -115,14 +115,14 @@ def read_moments(text: str) -> tuple[Moment, ...]:
 def dates(answer: str, target: str) -> AnswerMatch | None:
     """Compare two dates or times; they are equal only if every possible reading of them is."""
     expected = read_moments(target)
-    made = read_moments(answer)
-    if not made and not expected:
+    row = read_moments(answer)
+    if not row and not expected:
         return None
-    made = made or _bare_year(answer, expected)
-    expected = expected or _bare_year(target, made)
-    if not made or not expected:
+    row = row or _bare_year(answer, expected)
+    expected = expected or _bare_year(target, row)
+    if not row or not expected:
         return None
-    verdicts = {_equal(one, other) for one, other in product(made, expected)}
+    verdicts = {_equal(moment, other) for moment, other in product(row, expected)}
     if verdicts == {True}:
         return accept(RULE, say("Both are the same date or time."))
     if verdicts == {False}:

@@ -71,8 +71,8 @@ def english_number(text: str) -> tuple[Value, bool] | None:
     value = _amount(words)
     if value is not None:
         return (Fraction(value) / 100 if share else value) * sign, False
-    if sign == 1 and not share and (place := _ordinal(words)) is not None:
-        return place, True
+    if sign == 1 and not share and (number := _ordinal(words)) is not None:
+        return number, True
     return None
 
 
@@ -174,7 +174,7 @@ def _with_point(words: Sequence[str]) -> Value | None:
     if "point" not in words:
         return None
     at = list(words).index("point")
-    end = next((place for place in range(at, len(words)) if words[place] in SCALES), len(words))
+    end = next((number for number in range(at, len(words)) if words[number] in SCALES), len(words))
     digits = [SMALL.get(word, 10) for word in words[at + 1 : end]]
     whole = _cardinal(words[:at]) if at else 0
     if whole is None or not digits or max(digits) > 9:

@@ -63,9 +63,9 @@ def _boxed(text: str) -> tuple[int, str | None]:
         if at < 0:
             break
         depth = 0
-        for place in range(at + len(BOXED) - 1, len(text)):
-            depth += (text[place] == "{") - (text[place] == "}")
+        for number in range(at + len(BOXED) - 1, len(text)):
+            depth += (text[number] == "{") - (text[number] == "}")
             if depth == 0:
-                return at, text[at + len(BOXED) : place].strip()
+                return at, text[at + len(BOXED) : number].strip()
         end = at
     return -1, None

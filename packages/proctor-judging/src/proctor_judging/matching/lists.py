@@ -146,7 +146,7 @@ def _split(text: str, separator: re.Pattern[str]) -> list[str]:
 def _solutions(items: ListItems) -> bool:
     """True if all are values of one variable, as in `x = 2 or x = 3`: the solutions of an equation, all of them."""
     named = [NAMED.fullmatch(element) for element in items.elements]
-    return all(named) and len({found[1] for found in named if found is not None}) == 1
+    return all(named) and len({match[1] for match in named if match is not None}) == 1
 
 
 def _coordinates(made: ListItems, expected: ListItems) -> tuple[ListItems, ListItems]:
@@ -154,7 +154,7 @@ def _coordinates(made: ListItems, expected: ListItems) -> tuple[ListItems, ListI
     named = [[NAMED.fullmatch(element) for element in items.elements] for items in (made, expected)]
     if all(named[0]) == all(named[1]):
         return made, expected
-    pairs = sorted((found[1], found[2]) for found in named[not all(named[0])] if found is not None)
+    pairs = sorted((match[1], match[2]) for match in named[not all(named[0])] if match is not None)
     values = ListItems(tuple(value for _, value in pairs), ordered=True)
     return (values, expected) if all(named[0]) else (made, values)
 
@@ -186,8 +186,8 @@ def _in_any_order(made: Sequence[str], expected: Sequence[str], same: Same) -> b
     """One-to-one: no element counts twice. Being the same is an equivalence, so the first free one will do."""
     free = list(made)
     for other in expected:
-        found = next((one for one in free if same(one, other).right), None)
-        if found is None:
+        text = next((text for text in free if same(text, other).right), None)
+        if text is None:
             return False
-        free.remove(found)
+        free.remove(text)
     return True

@@ -32,13 +32,13 @@ def mathematics(answer: str, target: str, options: AnswerOptions) -> AnswerMatch
     An equation and a bare value fit (`x = 3` and `3`); equations are equal when one is a multiple of the other.
     """
     answer, target = _alike(answer, target), _alike(target, answer)
-    expected, made = _tree(target), _tree(answer)
-    if made is None or expected is None or (made.op == expected.op == "name" and made != expected):
+    expected, tree = _tree(target), _tree(answer)
+    if tree is None or expected is None or (tree.op == expected.op == "name" and tree != expected):
         return None
     if ("==" in answer) != ("==" in target) and "=" in answer and "=" in target:
         return refuse(RULE, say("One is a test with ==, the other sets a value with =."), ambiguous=True)
     try:
-        if _same(made, expected) or _close(made, expected, options):
+        if _same(tree, expected) or _close(tree, expected, options):
             return accept(RULE, say("Both are the same in mathematics."))
     except NeedsExtra:
         return AnswerMatch(
@@ -99,8 +99,8 @@ def _same_members(one: Sequence[Tree], other: Sequence[Tree]) -> bool:
     nodes = [sum(sum(1 for _ in tree.nodes()) for tree in trees) for trees in (one, other)]
     if nodes[0] * len(other) + nodes[1] * len(one) > MOST_WORK or max(map(_set_depth, (*one, *other)), default=0) > 1:
         raise OutOfReach
-    return all(any(_same(member, found) for found in other) for member in one) and all(
-        any(_same(member, found) for found in one) for member in other
+    return all(any(_same(member, expression) for expression in other) for member in one) and all(
+        any(_same(member, expression) for expression in one) for member in other
     )
 
 
@@ -122,16 +122,16 @@ def _members(alternatives: Sequence[Tree], others: Sequence[Tree]) -> Sequence[T
 def _alternatives(tree: Tree) -> list[Tree]:
     """`a or b`, and both signs of every ± (which change together)."""
     if tree.op == "or":
-        found = [variant for part in tree.parts for variant in _alternatives(part)]
-        named = [value[0] for part in found if (value := _assigned(part)) is not None]
-        if named and len(set(named)) == 1 and len(named) == 1 and _assigned(found[0]) is not None:
-            name = found[0].parts[0]  # x = 2 or -2
-            found = [found[0], *(Tree("relation", (name, part), name="=") for part in found[1:])]
+        trees = [variant for part in tree.parts for variant in _alternatives(part)]
+        named = [value[0] for part in trees if (value := _assigned(part)) is not None]
+        if named and len(set(named)) == 1 and len(named) == 1 and _assigned(trees[0]) is not None:
+            name = trees[0].parts[0]  # x = 2 or -2
+            trees = [trees[0], *(Tree("relation", (name, part), name="=") for part in trees[1:])]
     else:
-        found = [tree] if not _has_sign(tree) else [_signed(tree, "+"), _signed(tree, "neg")]
-    if len(found) > MOST_ALTERNATIVES:
+        trees = [tree] if not _has_sign(tree) else [_signed(tree, "+"), _signed(tree, "neg")]
+    if len(trees) > MOST_ALTERNATIVES:
         raise OutOfReach
-    return found
+    return trees
 
 
 def _has_sign(tree: Tree) -> bool:

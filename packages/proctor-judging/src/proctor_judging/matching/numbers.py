@@ -137,8 +137,8 @@ def _amount(text: str) -> Number | None:
 
 def chinese_part(text: str) -> Number | None:
     """Return a number in Chinese characters, alone or mixed with digits."""
-    found = chinese_number(text)
-    return Number(_plain(found[0]), ordinal=found[1]) if found else None
+    pair = chinese_number(text)
+    return Number(_plain(pair[0]), ordinal=pair[1]) if pair else None
 
 
 def _numeral(text: str) -> Number | None:

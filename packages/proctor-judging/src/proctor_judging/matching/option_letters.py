@@ -145,21 +145,21 @@ def _with_ordinals(text: str, options: str) -> str:
 
     def letter(found: re.Match[str]) -> str:
         word = (found[1] or found[2].removeprefix("第")).casefold()
-        place = len(options) - 1 if word in ("last", "最后一") else _ORDINALS.index(word) % 5
-        return f"option {options[place]}" if place < len(options) else found[0]
+        number = len(options) - 1 if word in ("last", "最后一") else _ORDINALS.index(word) % 5
+        return f"option {options[number]}" if number < len(options) else found[0]
 
     return _ORDINAL.sub(letter, text)
 
 
 def _chosen(plain: str, mentions: Sequence[Mention], options: str, group: str) -> str | None:
     """Return the letters chosen in a text without its denials; None without any, or with alternatives."""
-    if (found := _after_mark(plain, group)) is not None:
-        return found or None
+    if (text := _after_mark(plain, group)) is not None:
+        return text or None
     lines = plain.strip(" ,，。;\n").splitlines() or [""]
-    if (found := _alone(lines[0], group)) is not None and not (len(lines) > 1 and _alone(lines[-1], group)):
-        return found or None
-    if (found := _alone(plain.strip(" ,，。;\n"), group)) is not None:
-        return found or None
+    if (text := _alone(lines[0], group)) is not None and not (len(lines) > 1 and _alone(lines[-1], group)):
+        return text or None
+    if (text := _alone(plain.strip(" ,，。;\n"), group)) is not None:
+        return text or None
     if right := [mention.letters for mention in mentions if mention.said == "right"]:
         return None if any(map(_OR.search, right)) else _each("".join(right))
     starts: dict[str, None] = dict.fromkeys(

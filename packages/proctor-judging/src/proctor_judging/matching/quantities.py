@@ -180,8 +180,8 @@ def _mixed(text: str) -> Quantity | None:
         pieces.append(_quantity(number, unit))
     if len(pieces) < 2 or JOINED.sub("", text[at:]):
         return None
-    for one, following in pairwise(pieces):
-        if one.unit.dimensions != following.unit.dimensions or not 0 <= following.amount < one.unit.factor:
+    for quantity, following in pairwise(pieces):
+        if quantity.unit.dimensions != following.unit.dimensions or not 0 <= following.amount < quantity.unit.factor:
             return None
     total = sum((piece.amount for piece in pieces), Fraction(0))
     return Quantity(total * sign, pieces[-1].unit, any(piece.doubtful for piece in pieces))

@@ -46,13 +46,19 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
         right = _guessed(reply, targets, options, question)
     if right is not None:
         return claims, right
-    part = _part_of_claim(claims, targets) if options.sentences and not any(one.undecided for one in verdicts) else None
+    part = (
+        _part_of_claim(claims, targets)
+        if options.sentences and not any(answer_match.undecided for answer_match in verdicts)
+        else None
+    )
     if part is not None:
         return claims, part
     if not verdicts:
         reason = say("The reply is long and marks no final answer.")
         return claims, refuse("extraction", reason)
-    open_verdicts = [one for one in verdicts if one.undecided] or [one for one in verdicts if one.ambiguous]
+    open_verdicts = [answer_match for answer_match in verdicts if answer_match.undecided] or [
+        answer_match for answer_match in verdicts if answer_match.ambiguous
+    ]
     return claims, (open_verdicts or verdicts)[0]
 
 

@@ -70,7 +70,7 @@ def _words(sentence: str) -> list[str]:
 
 
 def _distinct(tokens: Sequence[str], n: int) -> set[tuple[str, ...]]:
-    return {tuple(tokens[place : place + n]) for place in range(len(tokens) - n + 1)}
+    return {tuple(tokens[number : number + n]) for number in range(len(tokens) - n + 1)}
 
 
 def _almost(common: int, made: int, expected: int) -> Rouge:

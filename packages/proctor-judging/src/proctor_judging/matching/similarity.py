@@ -32,8 +32,8 @@ def similarity(answer: str, target: str, options: AnswerOptions) -> AnswerMatch:
     blocked = blocker(answer, target)
     if blocked is not None:
         return blocked
-    made, expected = words(answer), words(target)
-    share = _share(made, expected) if options.similarity < 1 else float(made == expected and bool(made))
+    row, expected = words(answer), words(target)
+    share = _share(row, expected) if options.similarity < 1 else float(row == expected and bool(row))
     if share >= options.similarity:
         return accept(RULE, say("The words are the same."))
     if options.similarity < 1:
@@ -66,7 +66,7 @@ def words(text: str) -> tuple[str, ...]:
     >>> words("The five apples") == words("5 apples"), words("三个苹果") == words("3个苹果")
     (True, True)
     """
-    found = []
+    texts = []
     quantities = any(char.isdigit() for char in text)
     text = CONTRACTED.sub(lambda one: SHORTENED.get(one[1].lower(), one[1]) + " not", text)
     text = OF.sub("", HYPHEN.sub(" ", NUMBER_WORDS.sub(_in_digits, text)))
@@ -76,10 +76,10 @@ def words(text: str) -> tuple[str, ...]:
             continue
         number = read_number(word if word.isupper() or not word.isascii() else word.lower())
         if number is not None and not number.doubtful:
-            found.append(f"{number.value}{'.' if number.ordinal else ''}")
+            texts.append(f"{number.value}{'.' if number.ordinal else ''}")
         else:  # beside digits the case of short words may tell units apart
-            found.append(word if quantities and len(word) <= 2 else word.casefold())
-    return tuple(found)
+            texts.append(word if quantities and len(word) <= 2 else word.casefold())
+    return tuple(texts)
 
 
 def _in_digits(found: re.Match[str]) -> str:

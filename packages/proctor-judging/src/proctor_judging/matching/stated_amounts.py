@@ -100,14 +100,16 @@ def _answering_spans(plain: str, given: Collection[str], asked: QuestionForm) ->
 def _narrowed(spans: list[AmountSpan], sentence: str, given: Collection[str], asked: QuestionForm) -> list[AmountSpan]:
     """Return the amounts without those of the question, those of another kind, and those that count something else, while others are left."""
     for narrow in (
-        lambda those: [one for one in those if one.text not in given],
+        lambda those: [value for value in those if value.text not in given],
         lambda those: _fitting(those, asked),
         lambda those: [
-            one for one in those if BEFORE_CHANGE.search(asked.clause) or not SET_UP.search(sentence[: one.start])
+            value for value in those if BEFORE_CHANGE.search(asked.clause) or not SET_UP.search(sentence[: value.start])
         ],
-        lambda those: [one for one in those if one.start >= _end_of_measure(sentence, asked)],
-        lambda those: [one for one in those if not LONE_ONE.match(one.text)],
-        lambda those: [one for one in those if asked.kind == "moment" or not YEAR.fullmatch(one.text.rstrip("年"))],
+        lambda those: [value for value in those if value.start >= _end_of_measure(sentence, asked)],
+        lambda those: [value for value in those if not LONE_ONE.match(value.text)],
+        lambda those: [
+            value for value in those if asked.kind == "moment" or not YEAR.fullmatch(value.text.rstrip("年"))
+        ],
         lambda those: _counted(those, sentence, asked),
     ):
         if len({span.text for span in spans}) > 1:
@@ -129,10 +131,10 @@ def _fitting(spans: list[AmountSpan], asked: QuestionForm) -> list[AmountSpan]:
         return [moment for moment in moments if wanted is not None and wanted.search(moment.text)] or moments
     if asked.kind != "amount":
         return spans
-    made = [(span, read_quantity(tidy(span.text))) for span in spans]
-    same_unit = [one for one, amount in made if amount is not None and amount.unit in asked.units]
+    pairs = [(span, read_quantity(tidy(span.text))) for span in spans]
+    same_unit = [amount_span for amount_span, amount in pairs if amount is not None and amount.unit in asked.units]
     kinds = [unit.dimensions for unit in asked.units] + list(CURRENCIES if asked.money else ())
-    same_kind = [one for one, amount in made if amount is not None and amount.unit.dimensions in kinds]
+    same_kind = [amount_span for amount_span, amount in pairs if amount is not None and amount.unit.dimensions in kinds]
     shares = [span for span in spans if SHARE.search(span.text)] if ASKS_SHARE.search(asked.clause) else []
     return same_unit or same_kind or shares or [span for span in spans if not read_moments(tidy(span.text))]
 

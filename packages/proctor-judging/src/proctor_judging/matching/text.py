@@ -208,8 +208,8 @@ def units_differ_in_case(answer: str, target: str) -> bool:
         return False
     pairs = zip(UNIT_LIKE.findall(answer), UNIT_LIKE.findall(target), strict=False)
     return any(
-        one != other and (len(one) < 3 or one[1:] != one[1:].lower() or other[1:] != other[1:].lower())
-        for one, other in pairs
+        value != other and (len(value) < 3 or value[1:] != value[1:].lower() or other[1:] != other[1:].lower())
+        for value, other in pairs
     )
 
 

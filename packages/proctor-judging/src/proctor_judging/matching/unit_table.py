@@ -115,7 +115,7 @@ def _compound(text: str) -> MeasureUnit | None:
 
 
 def _product(text: str) -> list[tuple[MeasureUnit, int]] | None:
-    found: list[tuple[MeasureUnit, int]] = []
+    pairs: list[tuple[MeasureUnit, int]] = []
     at = 0
     while at < len(text):
         part = PART.match(text, at)
@@ -126,14 +126,14 @@ def _product(text: str) -> list[tuple[MeasureUnit, int]] | None:
         if unit is None or unit.zero:
             return None
         times = POWERS[power[0].lower()] if power and not power.lower().startswith("cu") else 3 if power else 1
-        found.append((unit, int(exponent or 1) * times * {"squared": 2, "cubed": 3}.get(spelled, 1)))
+        pairs.append((unit, int(exponent or 1) * times * {"squared": 2, "cubed": 3}.get(spelled, 1)))
         at = part.end()
         if at < len(text):
             between = TIMES.match(text, at)
             if between is None or between.end() == len(text):
                 return None
             at = between.end()
-    return found or None
+    return pairs or None
 
 
 @cache
@@ -165,7 +165,7 @@ def _any_case() -> Mapping[str, MeasureUnit]:
     for name, unit in _table().items():
         if len(name) > 1 and name.isascii():
             units.setdefault(_caseless(name), set()).add(unit)
-    return {name: next(iter(found)) for name, found in units.items() if len(found) == 1}
+    return {name: next(iter(measure_units)) for name, measure_units in units.items() if len(measure_units) == 1}
 
 
 def _lines() -> Iterator[tuple[str, list[str], list[str], list[str], str]]:

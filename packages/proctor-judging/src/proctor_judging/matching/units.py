@@ -27,19 +27,19 @@ def units(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | Non
         return _percent(answer, target, options)
     if "十分" in (answer, target):
         return two_readings(RULE, "十分")  # ten points, or very
-    expected, made = read_quantity(target), read_quantity(answer)
-    if options.unit and (made is None or expected is None):
+    expected, quantity = read_quantity(target), read_quantity(answer)
+    if options.unit and (quantity is None or expected is None):
         expected = expected or _bare(target, options.unit)
-        made = made or _bare(answer, options.unit)
-    if made is None or expected is None:
-        return _lone(made, expected, answer, target)
-    made, expected = _money(made, expected, answer), _money(expected, made, target)
-    if made.unit.dimensions != expected.unit.dimensions:
-        return _other_kind(made, expected, answer, target)
-    if not _same(made, expected, options):
+        quantity = quantity or _bare(answer, options.unit)
+    if quantity is None or expected is None:
+        return _lone(quantity, expected, answer, target)
+    quantity, expected = _money(quantity, expected, answer), _money(expected, quantity, target)
+    if quantity.unit.dimensions != expected.unit.dimensions:
+        return _other_kind(quantity, expected, answer, target)
+    if not _same(quantity, expected, options):
         return differ(RULE, answer, target)
-    if made.doubtful or expected.doubtful:
-        return two_readings(RULE, answer if made.doubtful else target)
+    if quantity.doubtful or expected.doubtful:
+        return two_readings(RULE, answer if quantity.doubtful else target)
     return accept(RULE, say("Both are the same quantity."))
 
 

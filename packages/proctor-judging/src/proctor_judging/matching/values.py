@@ -292,8 +292,8 @@ class _Evaluation:
             raise Undefined
         match tree.op:
             case "floor" | "ceil":
-                found = math.floor(values[0]) if tree.op == "floor" else math.ceil(values[0])
-                return self.number(Fraction(found))
+                number = math.floor(values[0]) if tree.op == "floor" else math.ceil(values[0])
+                return self.number(Fraction(number))
             case "max" | "min":
                 return self.number(max(values) if tree.op == "max" else min(values))
         if any(value.denominator != 1 for value in values):

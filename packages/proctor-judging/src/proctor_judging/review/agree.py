@@ -107,15 +107,15 @@ def agree(
     files = [Path(source) for source in sources if not isinstance(source, Run) and Path(source).is_file()]
     runs = [_run(source, store) for source in sources if isinstance(source, Run) or not Path(source).is_file()]
     scale = scale or _scale(runs) or Scale()
-    judged = [one for run in runs for one in _judged(run, scorer, scale)]
-    known = list(dict.fromkeys(name for each in judged for one in each.rated for name in one.points))
+    judged = [judged_item for run in runs for judged_item in _judged(run, scorer, scale)]
+    known = list(dict.fromkeys(name for each in judged for rating in each.rated for name in rating.points))
     people, together, digests = _people(files, known)
     for run in runs:
         _check_texts(run, digests)
     weights = judged[0].weights if judged else {}
     clusters = {sample.id: sample.cluster for run in runs for sample in run.store.planned(run.id) if sample.cluster}
     least = settings().least_agreement if least is None else least
-    people, together = ([calibrate.with_average(one, weights) for one in rated] for rated in (people, together))
+    people, together = ([calibrate.with_average(rating, weights) for rating in rated] for rated in (people, together))
     said, joint = _with_labels(people, together, judged)
     people = max(said, key=len, default=people)  # labels of different scorers are answers to different questions
     of_scorers = [rated for each in judged for rated in each.rated]
@@ -127,8 +127,8 @@ def agree(
         between_people=tuple(calibrate.agree(people, scale, clusters=clusters, level=level)),
         between_scorers=tuple(calibrate.agree(of_scorers, scale, clusters=clusters, level=level)),
         held=tuple(
-            _held(one, of_people, of_all, scale, clusters, level, least)
-            for one, of_people, of_all in zip(judged, said, joint, strict=True)
+            _held(judged_item, of_people, of_all, scale, clusters, level, least)
+            for judged_item, of_people, of_all in zip(judged, said, joint, strict=True)
         )
         if people
         else (),
@@ -137,8 +137,8 @@ def agree(
     )
     agreement.check()
     if keep:
-        for one, held in zip(judged, agreement.held, strict=False):
-            _keep(one, held)
+        for judged_item, held in zip(judged, agreement.held, strict=False):
+            _keep(judged_item, held)
     return agreement
 
 
@@ -149,8 +149,8 @@ def _with_labels(
     said: list[list[Rated]] = []
     joint: list[Sequence[Rated]] = []
     in_files = {(person.rater, person.item) for person in people}
-    for one in judged:
-        labelled = [rated for rated in one.labelled if (rated.rater, rated.item) not in in_files]
+    for item in judged:
+        labelled = [rated for rated in item.labelled if (rated.rater, rated.item) not in in_files]
         said.append([*people, *labelled])
         joint.append(calibrate.together([*together, *labelled]) if labelled else together)
     return said, joint
@@ -196,26 +196,26 @@ def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_JudgedItem]:
             known=", ".join(names),
         )
     abouts = {name: about(run.record, name) for name in names}
-    usable = [name for name, one in abouts.items() if one is None or one.kind not in OTHER_KINDS]
+    usable = [name for name, judge_info in abouts.items() if judge_info is None or judge_info.kind not in OTHER_KINDS]
     asked = [name for name in usable if abouts[name] is not None] or usable
-    found = []
+    items = []
     for name in asked if scorer is None else [scorer]:
-        one = abouts[name]
-        rater = f"{one.model if one else name} ({run.id})"
+        judge_info = abouts[name]
+        rater = f"{judge_info.model if judge_info else name} ({run.id})"
         kept = [label for label in run.store.annotations(run.id, kind="label") if label.name == name]
         rated = calibrate.of_verdicts(_with_the_same_attempts(run.verdicts(scorer=name), kept), rater, scale)
-        found.append(
+        items.append(
             _JudgedItem(
                 run=run,
                 scorer=name,
                 name=rater,
-                about=one,
-                weights=_weights(one),
+                about=judge_info,
+                weights=_weights(judge_info),
                 rated=rated,
-                labelled=_labelled(kept, rated, scale, one.passing if one is not None else None),
+                labelled=_labelled(kept, rated, scale, judge_info.passing if judge_info is not None else None),
             )
         )
-    return found
+    return items
 
 
 def _with_the_same_attempts(verdicts: Iterable[Verdict], kept: Sequence[Annotation]) -> Iterator[Verdict]:
@@ -236,7 +236,7 @@ def _labelled(
     for label in kept:
         if isinstance(label.value, int | float) and 0 <= label.value <= 1:
             shares.setdefault((label.sample_id, label.by or UNNAMED), []).append(float(label.value))
-    has_points = any(one.points for one in rated)
+    has_points = any(rating.points for rating in rated)
     least = None if passing is None else scale.share(passing)
     found = []
     for (item, rater), values in shares.items():
@@ -287,7 +287,7 @@ def _people(files: Sequence[Path], known: Sequence[str]) -> tuple[list[Rated], l
             resolution = record.decision
             if resolution is not None:
                 decided[item] = rated(item, resolution, calibrate.PEOPLE)
-    return found, [decided.get(one.item, one) for one in calibrate.together(found)], digests
+    return found, [decided.get(rating.item, rating) for rating in calibrate.together(found)], digests
 
 
 def _check_texts(run: Run, digests: Mapping[str, str]) -> None:
@@ -316,8 +316,8 @@ def _held(
     level: float,
     least: float,
 ) -> AgreedScorer:
-    items = {one.item for one in judged.rated}
-    both = [one for one in together if one.item in items]
+    items = {rating.item for rating in judged.rated}
+    both = [rating for rating in together if rating.item in items]
     rows = calibrate.agree([*both, *judged.rated], scale, clusters=clusters, level=level) if both else []
     raters = {person.rater for person in people if person.item in items}
     is_drawn = not judged.labelled
@@ -336,9 +336,9 @@ def _held(
             shown.append(on_scale(one, figures[name]))
         elif not figures:
             shown.append(replace(one, name=one.name.replace(name, main, 1)))
-    place = {name: number for number, name in enumerate(figures)}
-    shown.sort(key=lambda one: place.get(one.name.removesuffix(CORRECTED), len(place)))
-    raw_names = {one.name.removesuffix(CORRECTED) for one in shown}
+    values = {name: number for number, name in enumerate(figures)}
+    shown.sort(key=lambda one: values.get(one.name.removesuffix(CORRECTED), len(values)))
+    raw_names = {amount.name.removesuffix(CORRECTED) for amount in shown}
     return AgreedScorer(
         run=judged.run.id,
         scorer=judged.scorer,

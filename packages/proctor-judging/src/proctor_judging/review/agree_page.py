@@ -36,7 +36,7 @@ def sections_of_held(held: AgreedScorer, words: ReportWords) -> list[SectionBloc
     remark = words.t("A difference above 0: the judge gives more than people.")
     shown = [_rows(heading, held.rows, words, [remark])]
     if held.corrected:
-        raw = {one.name.removeprefix(f"{held.scorer}."): one for one in held.raw}
+        raw = {figure.name.removeprefix(f"{held.scorer}."): figure for figure in held.raw}
         shown.append(
             section(
                 words.t(
@@ -87,12 +87,12 @@ def _rows(heading: str, rows: Sequence[AgreementRow], words: ReportWords, remark
         ]
         for row in rows
     ]
-    keep = [place for place in range(len(columns)) if any(line[place] for line in body)]
+    keep = [number for number in range(len(columns)) if any(line[number] for line in body)]
     notes = {words.t(row.alpha.note): None for row in rows if row.alpha.note}
     return section(
         heading,
-        columns=[columns[place] for place in keep],
-        rows=[[line[place] for place in keep] for line in body],
+        columns=[columns[number] for number in keep],
+        rows=[[line[number] for number in keep] for line in body],
         remarks=[*notes, *remarks],
     )
 

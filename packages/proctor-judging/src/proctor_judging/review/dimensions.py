@@ -42,8 +42,8 @@ class ReviewDimension(msgspec.Struct, frozen=True, kw_only=True):
 
     def words(self, lang: str) -> ReviewWords:
         """Return the words of a dimension in a language, from its rubric or the catalogue."""
-        if (found := self.words_by_lang.get(lang)) is not None:
-            return found
+        if (review_words := self.words_by_lang.get(lang)) is not None:
+            return review_words
         title = TITLES.get(self.name)
         return ReviewWords(
             title=speak(title, lang) if title else self.name.replace("_", " ").capitalize(),

@@ -174,7 +174,9 @@ class Review:
         def add(records: dict[str, LabelRecord]) -> LabelEntry:
             entries = records[item].entries if item in records else ()
             kept = replace(
-                entry, number=1 + max((one.number for record in records.values() for one in record.entries), default=0)
+                entry,
+                number=1
+                + max((label_entry.number for record in records.values() for label_entry in record.entries), default=0),
             )
             records[item] = labels.record(item, [*entries, kept])
             return kept
@@ -198,7 +200,7 @@ class Review:
                 return None
             number, item = max(mine)
             entries = [*records[item].entries]
-            last = next(one for one in entries if one.number == number)
+            last = next(label_entry for label_entry in entries if label_entry.number == number)
             entries.remove(last)
             taken = Withdrawn(item=item, entry=last)
             # first: a crash in between leaves the label in both places, and loses nothing
@@ -223,7 +225,11 @@ class Review:
             total = len(queue)
             records = self.records()
             said = [(item, _own(records.get(item.id), reviewer)) for item in queue]
-            entries = [one for item, one in said if one is not None and _state(item, one) in STATUSES]
+            entries = [
+                label_entry
+                for item, label_entry in said
+                if label_entry is not None and _state(item, label_entry) in STATUSES
+            ]
         return ReviewProgress(
             total=total,
             done=len(entries),
@@ -246,7 +252,7 @@ class Review:
         from proctor.stats.agreement import krippendorff_alpha
 
         people = self.people()
-        units = [{one.reviewer: one for one in record.current} for _, record in self._judged()]
+        units = [{entry.reviewer: entry for entry in record.current} for _, record in self._judged()]
         said = [[unit[person].status if person in unit else None for person in people] for unit in units]
         estimates = {"status": krippendorff_alpha(said)}
         for dimension in self.dimensions:
@@ -304,20 +310,20 @@ class Review:
 
     def _other_plan(self, named: Reviewers) -> ReviewPlan | None:
         """Return the plan for these people and numbers; None when it is the one that was written."""
-        found = replace(self.plan, adjudicator=named.adjudicator or self.plan.adjudicator)
-        every = found.each if named.each is None else named.each
-        people = tuple(dict.fromkeys([*found.reviewers, *named.names]))
+        review_plan = replace(self.plan, adjudicator=named.adjudicator or self.plan.adjudicator)
+        every = review_plan.each if named.each is None else named.each
+        people = tuple(dict.fromkeys([*review_plan.reviewers, *named.names]))
         if not people and every > 1:
             people = tuple(f"reviewer-{number + 1}" for number in range(every))
-        same = people == found.reviewers and every == found.each
-        if not people or (same and (not every or self._by_id.keys() <= found.assigned.keys())):
-            return found if found.adjudicator != self.plan.adjudicator else None
-        kept: Mapping[str, Sequence[str]] = found.assigned
+        same = people == review_plan.reviewers and every == review_plan.each
+        if not people or (same and (not every or self._by_id.keys() <= review_plan.assigned.keys())):
+            return review_plan if review_plan.adjudicator != self.plan.adjudicator else None
+        kept: Mapping[str, Sequence[str]] = review_plan.assigned
         if not same:
-            kept = {id: [one.reviewer for one in record.current] for id, record in self.records().items()}
-        draw = found.seed if found.reviewers else named.seed
+            kept = {id: [entry.reviewer for entry in record.current] for id, record in self.records().items()}
+        draw = review_plan.seed if review_plan.reviewers else named.seed
         assigned = plan.assign([*self._by_id], people, every, draw, kept) if every else {}
-        return replace(found, reviewers=people, each=every, seed=draw, assigned=assigned)
+        return replace(review_plan, reviewers=people, each=every, seed=draw, assigned=assigned)
 
     def _write(self, new: ReviewPlan) -> None:
         write_whole(self._plan.path, msgspec.json.format(msgspec.json.encode(new), indent=2) + b"\n", durable=True)
@@ -356,5 +362,5 @@ def _state(item: ReviewItem, entry: LabelEntry | None) -> State:
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    found = [*values]
-    return sum(found) / len(found) if found else None
+    entries = [*values]
+    return sum(entries) / len(entries) if entries else None

@@ -112,7 +112,7 @@ def scorer(settings: ArticleSettings) -> Scorer:
         "blanks": find_scorer("blanks", filled) if common.partial_credit else _whole(find_scorer("blanks", filled)),
         "open": find_scorer("open", opened),
     }
-    types = {kind: one for name, one in scorer_by_type.items() for kind in by_type.USUAL[name]}
+    types = {kind: value for name, value in scorer_by_type.items() for kind in by_type.USUAL[name]}
     return by_type.make({"types": types})
 
 

@@ -184,7 +184,9 @@ def _said(reply: str, alternatives: Sequence[str], question: str, options: Blank
 def _expected(target: object, options: BlanksOptions) -> list[list[str]]:
     """Return the alternatives of each blank."""
     if isinstance(target, list | tuple):
-        return [[str(one) for one in blank] if isinstance(blank, list | tuple) else [str(blank)] for blank in target]
+        return [
+            [str(value) for value in blank] if isinstance(blank, list | tuple) else [str(blank)] for blank in target
+        ]
     lines = [line.strip() for line in str(target if target is not None else "").splitlines() if line.strip()]
     return [_alternatives(line, options.separator) for line in lines]
 
@@ -206,10 +208,10 @@ def _right(made: Sequence[str], expected: Sequence[Sequence[str]], options: Blan
     )
     right = [_fits(answer, alternatives, options) for answer, alternatives in zip(made, expected, strict=True)]
     for group in groups:
-        places = [place for place in dict.fromkeys(group) if 0 <= place < len(expected)]
-        partner = _matched([[_fits(made[one], expected[other], options) for other in places] for one in places])
-        for here, place in enumerate(places):
-            right[place] = here in partner
+        places = [number for number in dict.fromkeys(group) if 0 <= number < len(expected)]
+        partner = _matched([[_fits(made[number], expected[other], options) for other in places] for number in places])
+        for here, number in enumerate(places):
+            right[number] = here in partner
     return right
 
 
@@ -232,19 +234,19 @@ def _matched(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
 
 
 def _fits(answer: str, alternatives: Sequence[str], options: BlanksOptions) -> bool:
-    made = _plain(answer, options)
-    if not made:
+    text = _plain(answer, options)
+    if not text:
         return False
-    number = _value(made)
+    number = _value(text)
     for alternative in alternatives:
         expected = _plain(alternative, options)
-        if "=" in made and "=" not in expected:
-            made = _ASSIGNED.sub("", made)
-        if made == expected or (number is not None and number == _value(expected)):
+        if "=" in text and "=" not in expected:
+            text = _ASSIGNED.sub("", text)
+        if text == expected or (number is not None and number == _value(expected)):
             return True
         if not options.case_sensitive and len(answer) <= LONGEST_VALUE and _same_value(answer, alternative):
             return True
-        if options.min_similarity < 1 and number is None and _similar(made, expected, options.min_similarity):
+        if options.min_similarity < 1 and number is None and _similar(text, expected, options.min_similarity):
             return True
     return False
 

@@ -148,20 +148,20 @@ def read_claims(reply: str, question: str = "", letters: str = "", options: obje
     known = _letters_of(letters) or "".join(texts) or ""
     if (exact := _equal_text(reply, texts)) is not None:
         return OptionClaims((exact,))
-    found = read_choice(reply, known or DEFAULT_LETTERS, question)
-    if found.chosen is None and not found.guessed and not known:
+    chosen_letters = read_choice(reply, known or DEFAULT_LETTERS, question)
+    if chosen_letters.chosen is None and not chosen_letters.guessed and not known:
         further = read_choice(reply, ALL_LETTERS, question)
-        found = further if list(further.chosen or "") == sorted(further.chosen or "") else found
-    if found.chosen is None and texts:
-        found = _read_texts(reply, known, texts, question, denied=found.denied) or found
-    elif found.chosen is not None and (other := _text_after(reply, found.chosen, texts)) is not None:
-        return OptionClaims((found.chosen, other))
-    if found.chosen is not None:
-        others = found.others or _named_by_text(reply, found.chosen, known, texts, question)
-        return OptionClaims((found.chosen, *others, "") if others else (found.chosen,))
-    if not found.guessed and (hinted := _hinted(reply, texts, question, denied=found.denied)):
+        chosen_letters = further if list(further.chosen or "") == sorted(further.chosen or "") else chosen_letters
+    if chosen_letters.chosen is None and texts:
+        chosen_letters = _read_texts(reply, known, texts, question, denied=chosen_letters.denied) or chosen_letters
+    elif chosen_letters.chosen is not None and (other := _text_after(reply, chosen_letters.chosen, texts)) is not None:
+        return OptionClaims((chosen_letters.chosen, other))
+    if chosen_letters.chosen is not None:
+        others = chosen_letters.others or _named_by_text(reply, chosen_letters.chosen, known, texts, question)
+        return OptionClaims((chosen_letters.chosen, *others, "") if others else (chosen_letters.chosen,))
+    if not chosen_letters.guessed and (hinted := _hinted(reply, texts, question, denied=chosen_letters.denied)):
         return OptionClaims((*hinted, ""))
-    return OptionClaims((found.guessed, "")) if found.guessed else OptionClaims()
+    return OptionClaims((chosen_letters.guessed, "")) if chosen_letters.guessed else OptionClaims()
 
 
 def _named_by_text(reply: str, chosen: str, letters: str, texts: Mapping[str, str], question: str) -> str:

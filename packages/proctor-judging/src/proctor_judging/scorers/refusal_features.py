@@ -293,8 +293,8 @@ def _add_han(clause: str, features: set[str]) -> tuple[bool, bool]:
         kind = "own" if own else "this" if re.search("[这那该此]", before) else str(min(len(before), 4))
         kind = "other" if not own and HAN_PERSON.search(before) else kind
         features.add(f"subject:{kind}")
-    for pattern, one in HAN_ALIKE:
-        clause = pattern.sub(one, clause)
+    for pattern, text in HAN_ALIKE:
+        clause = pattern.sub(text, clause)
     features.update(f"c{clause[at : at + size]}" for size in (2, 3, 4) for at in range(len(clause) - size + 1))
     features |= {f"c^{clause[:2]}", f"c{clause[-2:]}$", f"c{clause[-3:]}$"}
     features.update(_runs(_shape_of_han(clause)))

@@ -32,18 +32,18 @@ def task(
     Raises:
         BadInput: a file that cannot be judged; names row and column. Or the reference set is the same as the items.
     """
-    found = items_of(path, columns)
-    shown = _references(reference, found, examples)
-    provenance = {"file": found.path.name, "digest": found.digest, "columns": dict(found.fields.roles)}
+    file = items_of(path, columns)
+    shown = _references(reference, file, examples)
+    provenance = {"file": file.path.name, "digest": file.digest, "columns": dict(file.fields.roles)}
     if reference is not None:
         provenance["reference"] = {"file": Path(reference).name, "digest": items_of(reference).digest}
     return Task(
-        name=found.path.stem,
-        version=found.digest[:12],
-        samples=lambda: _samples(found, shown, examples, seed),
+        name=file.path.stem,
+        version=file.digest[:12],
+        samples=lambda: _samples(file, shown, examples, seed),
         provenance=provenance,
-        spread_by=next(iter(found.fields.tags), None),
-        planned=found.count,
+        spread_by=next(iter(file.fields.tags), None),
+        planned=file.count,
     )
 
 
@@ -71,10 +71,10 @@ def _references(path: str | None, items: ItemsFile, count: int) -> list[str]:
         return []
     if count < 1:
         raise BadInput("{name} must be at least 1, not {value}.", name="examples", value=count)
-    found = items_of(path)
-    if same_texts(found, items):
+    file = items_of(path)
+    if same_texts(file, items):
         raise BadInput("The reference set {path} is the same as the items that are judged.", path=path)
-    return [item.text() for item in found.read()]
+    return [item.text() for item in file.read()]
 
 
 def _samples(items: ItemsFile, shown: list[str], examples: int, seed: int) -> Iterator[Sample]:

@@ -76,17 +76,17 @@ def task(
         raise BadInput("Name at least two sets to compare: files, or stored runs.")
     found = _named([_set(text, columns, store) for text in sets])
     _check(found)
-    roles = [role for role in JUDGED if all(role in one.roles for one in found)]
+    roles = [role for role in JUDGED if all(role in tool_set.roles for tool_set in found)]
     if not roles:
         raise BadInput("The sets have nothing in common that could be compared: {sets}.", sets=", ".join(sets))
     shared = _shared_ids(found, pairing)
     return Task(
-        name="-vs-".join(one.name for one in found),
-        version="-".join(one.digest[:12] for one in found),
+        name="-vs-".join(tool_set.name for tool_set in found),
+        version="-".join(tool_set.digest[:12] for tool_set in found),
         samples=partial(_by_id, found, roles) if shared else partial(_drawn, found, roles, references, seed),
         summarise=summary(sets=sets, control=control, seed=seed),
         provenance={
-            "sets": {one.name: one.digest for one in found},
+            "sets": {tool_set.name: tool_set.digest for tool_set in found},
             "paired": f"{shared} items with the same id" if shared else "with items drawn at random",
         },
     )
@@ -174,59 +174,61 @@ def _run(run_id: str, store: str | None) -> Set:
 
 def _named(found: Sequence[Set]) -> list[Set]:
     """Return the sets under names that are different."""
-    names = [one.name for one in found]
+    names = [tool_set.name for tool_set in found]
     return [
-        msgspec.structs.replace(one, name=f"{one.name}-{number}") if names.count(one.name) > 1 else one
-        for number, one in enumerate(found, start=1)
+        msgspec.structs.replace(tool_set, name=f"{tool_set.name}-{number}")
+        if names.count(tool_set.name) > 1
+        else tool_set
+        for number, tool_set in enumerate(found, start=1)
     ]
 
 
 def _check(found: Sequence[Set]) -> None:
-    for one, other in combinations(found, 2):
-        is_same = one.digest == other.digest
-        if one.file is not None and other.file is not None:
-            is_same = same_texts(one.file, other.file)
+    for tool_set, other in combinations(found, 2):
+        is_same = tool_set.digest == other.digest
+        if tool_set.file is not None and other.file is not None:
+            is_same = same_texts(tool_set.file, other.file)
         if is_same:
-            raise BadInput("{first} and {second} hold the same items.", first=one.name, second=other.name)
+            raise BadInput("{first} and {second} hold the same items.", first=tool_set.name, second=other.name)
 
 
 def _shared_ids(found: Sequence[Set], pairing: Pairing) -> int:
     """Return how many items are paired by id; 0 where they are compared with drawn ones."""
-    shared: set[str] = set.intersection(*({item.id for item in one.read() if item.is_named} for one in found))
+    shared: set[str] = set.intersection(*({item.id for item in tool_set.read() if item.is_named} for tool_set in found))
     if shared and pairing != "random":
         return len(shared)
     if pairing == "id" or len(found) > 2:
         raise BadInput(
             "The sets {sets} have no id in common, so their items cannot be paired.",
-            sets=", ".join(one.name for one in found),
+            sets=", ".join(tool_set.name for tool_set in found),
         )
     return 0
 
 
 def _by_id(found: Sequence[Set], roles: Sequence[str]) -> Iterator[Sample]:
-    sets = [{item.id: item for item in one.read()} for one in found]
+    sets = [{item.id: item for item in tool_set.read()} for tool_set in found]
     several = len(found) > 2
     for id in sets[0]:
-        if not all(id in one for one in sets):
+        if not all(id in items for items in sets):
             continue
-        for (one, first), (other, second) in combinations(zip(found, sets, strict=True), 2):
-            pair = f"{one.name} vs {other.name}"
-            made = _pair(first[id], [second[id]], roles, (one.name, other.name))
+        for (tool_set, first), (other, second) in combinations(zip(found, sets, strict=True), 2):
+            pair = f"{tool_set.name} vs {other.name}"
+            row = _pair(first[id], [second[id]], roles, (tool_set.name, other.name))
             if several:
-                made = msgspec.structs.replace(
-                    made, id=f"{id} · {pair}", cluster=made.cluster or id, tags={**made.tags, "pair": pair}
+                row = msgspec.structs.replace(
+                    row, id=f"{id} · {pair}", cluster=row.cluster or id, tags={**row.tags, "pair": pair}
                 )
-            yield made
+            yield row
 
 
 def _drawn(found: Sequence[Set], roles: Sequence[str], count: int, seed: int) -> Iterator[Sample]:
-    one, other = found
+    tool_set, other = found
     pool = list(other.read())
     if not 1 <= count <= len(pool):
         raise BadInput("{name} lies between 1 and {most}, not {value}.", name="references", most=len(pool), value=count)
-    for item in one.read():
+    for item in tool_set.read():
         drawn = random.Random(f"{seed}:{item.id}").sample(pool, count)  # noqa: S311 - the same again
-        yield _pair(item, drawn, roles, (one.name, other.name))
+        yield _pair(item, drawn, roles, (tool_set.name, other.name))
 
 
 def _pair(item: JudgedItem, rivals: Sequence[JudgedItem], roles: Sequence[str], systems: tuple[str, str]) -> Sample:
@@ -249,12 +251,12 @@ def _style(sample: Sample, rival: str, control: Control) -> dict[str, float]:
         return {}
     mine = sample.known.recorded or ""
     other = next(one.text for one in sample.known.rivals or () if one.id == rival)
-    found = {"length": _share(len(mine), len(other))}
+    values = {"length": _share(len(mine), len(other))}
     if control == "style":
         for name, mark in MARKS.items():
             first, second = (len(mark.findall(text)) / (len(text.split()) + 1) for text in (mine, other))
-            found[name] = (first - second) / (first + second + 1)
-    return found
+            values[name] = (first - second) / (first + second + 1)
+    return values
 
 
 def _share(first: float, second: float) -> float:

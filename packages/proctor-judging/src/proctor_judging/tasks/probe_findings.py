@@ -114,8 +114,12 @@ def findings(
 def _corrected(found: Sequence[ProbeFinding], margin: float, level: float) -> list[ProbeFinding]:
     """Return the findings, of which those are accusations that outlast Holm's correction over all that apply."""
     tested = [finding for finding in found if finding.verdict != "not_applicable"]
-    adjusted = holm([1.0 if one.p_value is None else one.p_value for one in tested])
-    spared = {id(one) for one, p in zip(tested, adjusted, strict=True) if one.verdict == "biased" and p > 1 - level}
+    adjusted = holm([1.0 if probe_finding.p_value is None else probe_finding.p_value for probe_finding in tested])
+    spared = {
+        id(probe_finding)
+        for probe_finding, p in zip(tested, adjusted, strict=True)
+        if probe_finding.verdict == "biased" and p > 1 - level
+    }
     words = say("perhaps above {margin}, as one of {count} probes", margin=f"{margin:.0%}", count=len(tested))
     return [replace(finding, verdict="unclear", words=words) if id(finding) in spared else finding for finding in found]
 
@@ -129,8 +133,8 @@ def _finding(
         return ProbeFinding(
             probe=probe, judged=kind, verdict="not_applicable", words=say("not applicable"), reading=why
         )
-    found = _stability(scores, level) if probe == "stability" else _effect(scores, level)
-    verdict = _verdict(probe, found, margin)
+    figure = _stability(scores, level) if probe == "stability" else _effect(scores, level)
+    verdict = _verdict(probe, figure, margin)
     same = estimate(
         "",
         tally(
@@ -143,17 +147,17 @@ def _finding(
     return ProbeFinding(
         probe=probe,
         judged=kind,
-        value=found.value,
-        low=found.low,
-        high=found.high,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
         level=level,
-        items=found.clusters,
+        items=figure.clusters,
         scored=len(scores),
         planned=planned,
         consistency=same.value,
         consistency_low=same.low,
         consistency_high=same.high,
-        p_value=_p_value(probe, scores, found, margin, level),
+        p_value=_p_value(probe, scores, figure, margin, level),
         verdict=verdict,
         words=_words(verdict, probe, margin),
         reading=reading,
@@ -163,7 +167,7 @@ def _finding(
 def _effect(scores: list[tuple[str, Score]], level: float) -> Estimate:
     if not scores:
         return Estimate(name="", value=None)
-    found = compare(
+    difference = compare(
         [
             PairedSample(cluster=cluster, first=shares[0], second=shares[1])
             for cluster, score in scores
@@ -171,7 +175,9 @@ def _effect(scores: list[tuple[str, Score]], level: float) -> Estimate:
         ],
         level=level,
     )
-    return Estimate(name="", value=found.value, low=found.low, high=found.high, clusters=found.clusters)
+    return Estimate(
+        name="", value=difference.value, low=difference.low, high=difference.high, clusters=difference.clusters
+    )
 
 
 def _stability(scores: list[tuple[str, Score]], level: float) -> Estimate:

@@ -62,10 +62,10 @@ def task(path: str = "", *, probes: Sequence[str] = (), kinds: Sequence[str] = (
         for name in given:
             if name not in known:
                 raise unknown(what, name, list(known), paths=False)
-    found = (own_items(Path(path)) if path else bundled())[:items]
+    probe_items = (own_items(Path(path)) if path else bundled())[:items]
     samples = [
         sample
-        for item in found
+        for item in probe_items
         for sample in _samples(item)
         if (not probes or sample.tags["probe"] in probes) and (not kinds or sample.tags["judged"] in kinds)
     ]
@@ -75,7 +75,7 @@ def task(path: str = "", *, probes: Sequence[str] = (), kinds: Sequence[str] = (
         )
     return Task(
         name=f"judge-probes:{Path(path).name}" if path else "judge-probes",
-        version=digest([found, probe_variants.AGAIN, probe_variants.HEADING, probe_variants.ORDERS])[:12],
+        version=digest([probe_items, probe_variants.AGAIN, probe_variants.HEADING, probe_variants.ORDERS])[:12],
         samples=samples,
         planned=len(samples),
         spread_by="probe",
@@ -129,7 +129,7 @@ def _samples(item: ProbeItem) -> Iterator[Sample]:
 def _sample(item: ProbeItem, probe: ProbeName, kind: Kind, order: str = "", *, changed: str, plain: str) -> Sample:
     meta = {"changed": changed, "plain": plain, "human": HUMAN.get(item.human, 0.0) if probe == "self" else 0.0}
     tags = {"probe": probe, "judged": kind, "language": order or item.lang}
-    name = "/".join(one for one in (str(item.id), probe, kind, order) if one)
+    name = "/".join(text for text in (str(item.id), probe, kind, order) if text)
     return Sample.ask(name, item.question, cluster=str(item.id), tags=tags, meta=meta)
 
 

@@ -123,7 +123,7 @@ def read(run: Run | str, *, store: str | Store | None = None, margin: float = MA
     if about is None:
         raise BadInput("The run '{run}' probes no judge.", run=run.id)
     options = run.record.spec.task_options
-    found = findings(
+    probe_findings = findings(
         run.store.planned(run.id),
         judged_samples(run.record, run.store),
         probes=options.get("probes", ()),
@@ -131,4 +131,4 @@ def read(run: Run | str, *, store: str | Store | None = None, margin: float = MA
         margin=margin,
         level=level,
     )
-    return Probed(judge=about["model"], rubric=about["rubric"], run=run, findings=found)
+    return Probed(judge=about["model"], rubric=about["rubric"], run=run, findings=probe_findings)

@@ -121,7 +121,7 @@ def _path(folder: Path, file: str) -> Path:
 def _view(folder: Path, path: Path) -> CriteriaView:
     root = folder.resolve()
     here = path.parent.relative_to(root).as_posix().removeprefix(".")
-    sets = tuple(one.file for one in list_sets(folder) if one.file.rpartition("/")[0] == here)
+    sets = tuple(file.file for file in list_sets(folder) if file.file.rpartition("/")[0] == here)
     data = b""
     problem: Sentence | None = None
     notes: tuple[Sentence, ...] = ()
@@ -201,15 +201,15 @@ def _entry(choice: MetricChoice, old: object) -> object:
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with other values, under the keys that it has in either spelling; equal numbers stay as they are."""
-    made = dict(old)
+    fields = dict(old)
     for key, value in new.items():
         name = camel(key) if camel(key) in old else key
         before = old.get(name)
         if isinstance(value, dict):
-            made[name] = _merged(before if isinstance(before, dict) else {}, value)
+            fields[name] = _merged(before if isinstance(before, dict) else {}, value)
         elif before != value:
-            made[name] = value
-    return made
+            fields[name] = value
+    return fields
 
 
 OPERATIONS: Sequence[Operation] = (

@@ -168,12 +168,12 @@ def list_sets(workspace: Workspace, given: SetFilter) -> SetPage:
     """List the eval-set files of the folder."""
     folder = folder_of(workspace)
     wanted = given.text.casefold()
-    found = [
-        one
-        for one in files.list_sets(folder)
-        if wanted in "\n".join((one.file, one.set_id, one.name, one.description)).casefold()
+    set_files = [
+        file
+        for file in files.list_sets(folder)
+        if wanted in "\n".join((file.file, file.set_id, file.name, file.description)).casefold()
     ]
-    return SetPage(folder=str(folder), sets=tuple(found))
+    return SetPage(folder=str(folder), sets=tuple(set_files))
 
 
 def create_set(workspace: Workspace, given: NewSet) -> Saved:

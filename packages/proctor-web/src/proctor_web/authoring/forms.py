@@ -194,21 +194,21 @@ def act(form: CaseForm, what: str) -> CaseForm:
 def case_from(form: CaseForm, base: EvalCase) -> tuple[EvalCase, Problems]:
     """Return the case that a form describes, made from the one it was filled with, and what is wrong by field."""
     problems: dict[str, Sentence] = {}
-    made = replace(
+    case = replace(
         base,
         eval_id=_kept(form.case_id, base.eval_id, line).strip(),
         rubrics=_rubrics(form.rubrics, base.rubrics, "rubrics", problems),
         session_input=_session(form, base.session_input, problems),
         final_session_state=_state(form.final_state, base.final_session_state, "final_state", problems),
     )
-    if not made.eval_id:
+    if not case.eval_id:
         problems["case_id"] = say("The case needs an id.")
     if form.scenario:
-        return replace(made, conversation=None, conversation_scenario=_scenario(form, base, problems)), problems
+        return replace(case, conversation=None, conversation_scenario=_scenario(form, base, problems)), problems
     turns = [_turn(row, base, f"turns.{index}", problems) for index, row in enumerate(form.turns)]
     if not turns:
         problems["turns"] = say("A case has at least one turn.")
-    return replace(made, conversation=turns, conversation_scenario=None), problems
+    return replace(case, conversation=turns, conversation_scenario=None), problems
 
 
 def with_calls(data: IntermediateData | None, calls: Sequence[FunctionCall]) -> IntermediateData | None:
@@ -377,7 +377,7 @@ def _rubrics(
             text = before.rubric_content.text_property
             content = replace(before.rubric_content, text_property=_kept(row.text, text, lines))
             rubrics.append(replace(before, rubric_id=rubric_id, rubric_content=content))
-    ids = [one.rubric_id for one in rubrics]
+    ids = [rubric.rubric_id for rubric in rubrics]
     for index, rubric_id in enumerate(ids):
         if rubric_id in ids[:index]:
             problems[f"{at}.{index}.id"] = say("Another rubric has this id.")

@@ -134,8 +134,8 @@ class _AuthoringPages:
         if self._workspace.evalsets is None and self._workspace.agents is None:
             return page(request, "authoring/sets.html.jinja", found=None, text="")
         given = read_filter(request, editing.SetFilter)
-        found = editing.list_sets(self._workspace, given)
-        return page(request, "authoring/sets.html.jinja", found=found, text=given.text)
+        set_page = editing.list_sets(self._workspace, given)
+        return page(request, "authoring/sets.html.jinja", found=set_page, text=given.text)
 
     def make_set(self, request: Request, fields: Mapping[str, str]) -> Response:
         name = fields.get("file", "").strip().removesuffix(".evalset.json")
@@ -161,15 +161,15 @@ class _AuthoringPages:
             set=view,
             text=given.text,
             after=given.after,
-            runs=[one for _, one in runs],
+            runs=[run_of_set for _, run_of_set in runs],
             wanted=wanted,
             starting=bool(wanted) and not looked_at and results.is_starting(self._workspace, wanted),
-            is_live=wanted in {one.run for _, one in runs if one.state == "running"},
+            is_live=wanted in {run_of_set.run for _, run_of_set in runs if run_of_set.state == "running"},
             agents=choices.list_choices(self._workspace).agents,
             usual_agent=self._usual_agent(opened, runs),
             needs_judge=any(metric.needs_judge and metric.chosen for metric in criteria.metrics),
             needs_user=any(row.is_scenario for row in view.cases),
-            by_case={case: found for case, found in by_case.items() if found is not None},
+            by_case={case: pair for case, pair in by_case.items() if pair is not None},
             criteria=criteria,
             wrong=wrong,
             conflict=status == 409,
@@ -214,21 +214,23 @@ class _AuthoringPages:
         return _to("/evalsets/set", file=file)
 
     def case(self, request: Request) -> Response:
-        place = read(request, CaseAddress)
-        opened = files.open_set(folder_of(self._workspace), place.file)
-        case = files.find_case(opened, place.case) if place.case else EvalCase(eval_id="", conversation=[])
+        address = read(request, CaseAddress)
+        opened = files.open_set(folder_of(self._workspace), address.file)
+        case = files.find_case(opened, address.case) if address.case else EvalCase(eval_id="", conversation=[])
         filled = forms.form_of(case)
-        if not place.case:
+        if not address.case:
             filled = forms.act(filled, "add turns")
-            filled = msgspec.structs.replace(filled, scenario="1" if place.kind == "scenario" else "")
+            filled = msgspec.structs.replace(filled, scenario="1" if address.kind == "scenario" else "")
         digest = self._workspace.kept(Bases).keep(case)
-        return self._case(request, opened, place, CaseDraft(form=filled, base=digest, digest=digest))
+        return self._case(request, opened, address, CaseDraft(form=filled, base=digest, digest=digest))
 
     def change_case(self, request: Request, fields: Mapping[str, str]) -> Response:
-        place = read(request, CaseAddress)
-        opened = files.open_set(folder_of(self._workspace), place.file)
+        address = read(request, CaseAddress)
+        opened = files.open_set(folder_of(self._workspace), address.file)
         bases = self._workspace.kept(Bases)
-        current = next((eval_case for eval_case in opened.eval_set.eval_cases if eval_case.eval_id == place.case), None)
+        current = next(
+            (eval_case for eval_case in opened.eval_set.eval_cases if eval_case.eval_id == address.case), None
+        )
         base = bases.find(fields.get("base", "")) or current or EvalCase(eval_id="", conversation=[])
         given, digest = forms.read_form(fields), fields.get("digest", "")
         if not forms.is_editable(forms.form_of(base)):
@@ -236,19 +238,21 @@ class _AuthoringPages:
         draft, do = CaseDraft(form=given, digest=digest, unsaved=True), fields.get("do", "save")
         case, problems = forms.case_from(given, base)
         if do.startswith("accept ") and not problems:
-            return self._accept(request, opened, place, case, do, digest)
+            return self._accept(request, opened, address, case, do, digest)
         if do not in ("save", "run") and not do.startswith("accept "):
-            return self._case(request, opened, place, replace(draft, form=forms.act(given, do), base=bases.keep(base)))
+            return self._case(
+                request, opened, address, replace(draft, form=forms.act(given, do), base=bases.keep(base))
+            )
         wrong: Sentence | None = None
         if not problems:
             try:
-                return self._save(request, place, case, digest, fields if do == "run" else None)
+                return self._save(request, address, case, digest, fields if do == "run" else None)
             except Conflict as error:
-                return self._conflict(request, place, given, case, error, bases.keep(base))
+                return self._conflict(request, address, given, case, error, bases.keep(base))
             except BadInput as error:
                 wrong = error.sentence
         draft = replace(draft, base=bases.keep(base), problems=problems, wrong=wrong)
-        return self._case(request, opened, place, draft)
+        return self._case(request, opened, address, draft)
 
     def _save(
         self, request: Request, place: CaseAddress, made: EvalCase, digest: str, run: Mapping[str, str] | None
@@ -353,9 +357,11 @@ class _AuthoringPages:
         self, opened: OpenedEvalset, case_id: str, runs: Sequence[tuple[Found, RunOfSet]], wanted: str = ""
     ) -> tuple[RunOfSet, CaseOutcome] | None:
         """Return the result of a case in the run that is wanted, else in the last one that has it."""
-        for found, run in runs:
+        for workspace_run, run in runs:
             if wanted in ("", run.run) and (not run.selected or case_id in run.selected):
-                outcome = outcome_of(found.record, found.store, results.sample_id(found, opened, case_id))
+                outcome = outcome_of(
+                    workspace_run.record, workspace_run.store, results.sample_id(workspace_run, opened, case_id)
+                )
                 if outcome is not None:
                     return run, outcome
         return None
@@ -469,7 +475,7 @@ def _advice(given: CaseForm, known: Mapping[str, tools.ToolHelp]) -> Mapping[str
 
 def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mapping[int, ShownTurn]:
     """Return the actual turns by the row they are shown next to: the same index, if the case has as many turns."""
-    found = {}
+    turns = {}
     for turn in _of_attempt(outcome, attempt):
         if turn.place >= len(given.turns):
             continue
@@ -482,8 +488,8 @@ def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mappi
             )
             for index, call in enumerate(turn.calls)
         ]
-        found[turn.place] = ShownTurn(turn, *diff_words(expected, turn.response), calls)
-    return found
+        turns[turn.place] = ShownTurn(turn, *diff_words(expected, turn.response), calls)
+    return turns
 
 
 def _of_attempt(outcome: CaseOutcome | None, attempt: int) -> Sequence[TurnOutcome]:

@@ -104,7 +104,7 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_runs_of_set(workspace: Workspace, given: SetRuns) -> list[RunOfSet]:
     """List the last runs of an eval-set file, the newest first."""
-    return [one for _, one in runs_of(workspace, files.open_set(folder_of(workspace), given.file))]
+    return [run_of_set for _, run_of_set in runs_of(workspace, files.open_set(folder_of(workspace), given.file))]
 
 
 def case_history(workspace: Workspace, given: CaseGiven) -> list[CaseInRun]:
@@ -116,8 +116,8 @@ def case_history(workspace: Workspace, given: CaseGiven) -> list[CaseInRun]:
 
 def history_of(runs: Sequence[tuple[Found, RunOfSet]], opened: OpenedEvalset, case_id: str) -> Iterator[CaseInRun]:
     """Yield what became of a case in each of some runs."""
-    for found, run in runs:
-        outcome = outcome_of(found.record, found.store, sample_id(found, opened, case_id))
+    for workspace_run, run in runs:
+        outcome = outcome_of(workspace_run.record, workspace_run.store, sample_id(workspace_run, opened, case_id))
         if outcome is None:
             yield CaseInRun(run=run)
         else:
@@ -128,10 +128,10 @@ def history_of(runs: Sequence[tuple[Found, RunOfSet]], opened: OpenedEvalset, ca
 def case_result(workspace: Workspace, given: CaseResult) -> CaseOutcome:
     """Show the result of a case in a run, turn by turn."""
     opened = files.open_set(folder_of(workspace), given.file)
-    found = workspace.find_run(given.run)
+    workspace_run = workspace.find_run(given.run)
     outcome = None
-    if _is_of(found, opened):
-        outcome = outcome_of(found.record, found.store, sample_id(found, opened, given.case))
+    if _is_of(workspace_run, opened):
+        outcome = outcome_of(workspace_run.record, workspace_run.store, sample_id(workspace_run, opened, given.case))
     if outcome is None:
         raise NotFound("The run '{run}' has no result for '{case}'.", run=given.run, case=given.case)
     return outcome
@@ -161,14 +161,18 @@ def accepted(case: EvalCase, outcome: CaseOutcome, what: What, attempt: int, tur
     Raises:
         BadInput: the attempt has no such turn, or broke off in it; the case has another number of turns by now.
     """
-    turns = [one for one in outcome.turns if one.attempt == attempt and turn in (None, one.place) and not one.failure]
+    turns = [
+        turn_outcome
+        for turn_outcome in outcome.turns
+        if turn_outcome.attempt == attempt and turn in (None, turn_outcome.place) and not turn_outcome.failure
+    ]
     if not turns:
         raise BadInput("There is no such turn that ended well, so there is nothing to accept.")
     conversation = list(case.conversation or ())
-    for one in turns:
-        if one.place >= len(conversation):
-            raise BadInput("The case has no turn {turn} any more.", turn=one.place + 1)
-        conversation[one.place] = _accepted(conversation[one.place], one, what)
+    for turn_outcome in turns:
+        if turn_outcome.place >= len(conversation):
+            raise BadInput("The case has no turn {turn} any more.", turn=turn_outcome.place + 1)
+        conversation[turn_outcome.place] = _accepted(conversation[turn_outcome.place], turn_outcome, what)
     return replace(case, conversation=conversation)
 
 
@@ -199,23 +203,23 @@ def is_starting(workspace: Workspace, reference: str) -> bool:
 
 def runs_of(workspace: Workspace, opened: OpenedEvalset) -> list[tuple[Found, RunOfSet]]:
     """Return the last runs of a file, or of a folder that it is in."""
-    made = []
-    for found in workspace.runs()[0]:
-        if not _is_of(found, opened):
+    pairs = []
+    for workspace_run in workspace.runs()[0]:
+        if not _is_of(workspace_run, opened):
             continue
         run = RunOfSet(
-            run=found.reference,
-            agent=found.record.agent,
-            state=found.record.state,
-            created=found.record.created,
-            is_current=_digest(found, opened) == opened.digest,
-            selected=_path(found.record.spec.task)[1],
-            spec=found.record.spec.agent,
+            run=workspace_run.reference,
+            agent=workspace_run.record.agent,
+            state=workspace_run.record.state,
+            created=workspace_run.record.created,
+            is_current=_digest(workspace_run, opened) == opened.digest,
+            selected=_path(workspace_run.record.spec.task)[1],
+            spec=workspace_run.record.spec.agent,
         )
-        made.append((found, run))
-        if len(made) == MOST_RUNS:
+        pairs.append((workspace_run, run))
+        if len(pairs) == MOST_RUNS:
             break
-    return made
+    return pairs
 
 
 def _is_of(found: Found, opened: OpenedEvalset) -> bool:
@@ -233,7 +237,7 @@ def _path_of(found: Found, opened: OpenedEvalset) -> Path | None:
         return path
     typed = path.relative_to(Path.cwd()).parts if path.is_relative_to(Path.cwd()) else ()
     above = (opened.path, *opened.path.parents)
-    return next((one for one in above if typed and one.parts[-len(typed) :] == typed), path)
+    return next((file for file in above if typed and file.parts[-len(typed) :] == typed), path)
 
 
 def _digest(found: Found, opened: OpenedEvalset) -> object:
@@ -279,7 +283,7 @@ def _path(task: str) -> tuple[Path | None, tuple[str, ...]]:
     if not path or "\0" in path or not (path.endswith(".json") or "/" in path or "\\" in path):
         return None, ()
     try:
-        return Path(path).expanduser().resolve(), tuple(one for one in ids.split(",") if one)
+        return Path(path).expanduser().resolve(), tuple(text for text in ids.split(",") if text)
     except (OSError, RuntimeError):
         return None, ()
 

@@ -100,9 +100,9 @@ def _declared(declaration: Mapping[str, Any]) -> ToolHelp | None:
         return None
     schema = next(
         (
-            one
+            value
             for key in ("parameters", "parameters_json_schema", "parametersJsonSchema", "input_schema")
-            if isinstance(one := declaration.get(key), dict)
+            if isinstance(value := declaration.get(key), dict)
         ),
         {},
     )
@@ -113,12 +113,12 @@ def _declared(declaration: Mapping[str, Any]) -> ToolHelp | None:
         parameters=tuple(
             Parameter(
                 name=key,
-                type=_text(one.get("type")).lower(),
+                type=_text(value.get("type")).lower(),
                 required=isinstance(required, list) and key in required,
-                description=_text(one.get("description")),
+                description=_text(value.get("description")),
             )
-            for key, one in (properties if isinstance(properties, dict) else {}).items()
-            if isinstance(one, dict)
+            for key, value in (properties if isinstance(properties, dict) else {}).items()
+            if isinstance(value, dict)
         ),
         declared=True,
     )

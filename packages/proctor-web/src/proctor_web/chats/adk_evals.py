@@ -133,47 +133,47 @@ class AdkEvals:
     @answered
     async def create(self, request: Request) -> Response:
         """Create an eval set without cases."""
-        place = await self._place(request)
+        folder = await self._place(request)
         given = await plain_body(request) if _is_new(request) else {}
         inner = given.get("evalSet") or given.get("eval_set") or {}
         set_id = request.path_params.get("set") or inner.get("eval_set_id") or inner.get("evalSetId")
         if not isinstance(set_id, str):
             raise RequestRefused(422, "evalSet.evalSetId is missing")
-        file = place.file(set_id)
-        made = await in_thread(partial(files.new_set, place.folder, file, set_id=set_id))
-        return JSONResponse(as_json(made.eval_set) if _is_new(request) else None)
+        file = folder.file(set_id)
+        value = await in_thread(partial(files.new_set, folder.folder, file, set_id=set_id))
+        return JSONResponse(as_json(value.eval_set) if _is_new(request) else None)
 
     @answered
     async def list_sets(self, request: Request) -> Response:
         """List the ids of the eval sets of an agent."""
-        place = await self._place(request)
-        found = await in_thread(lambda: sorted(place.folder.joinpath(place.app).glob("*.evalset.json")))
-        ids = [path.name.removesuffix(".evalset.json") for path in found]
+        folder = await self._place(request)
+        value = await in_thread(lambda: sorted(folder.folder.joinpath(folder.app).glob("*.evalset.json")))
+        ids = [path.name.removesuffix(".evalset.json") for path in value]
         return JSONResponse({"evalSetIds": ids} if _is_new(request) else ids)
 
     @answered
     async def add_session(self, request: Request) -> Response:
         """Add a session as a case."""
-        place, asked = await self._place(request), await body(request, AddSession)
-        file = self._file(request, place)
+        folder, asked = await self._place(request), await body(request, AddSession)
+        file = self._file(request, folder)
         chat = service.chats_of(self._workspace).session(request.path_params["app"], asked.user_id, asked.session_id)
         if chat is None:
             raise NotFound("Session not found")
         case = service.case_of_chat(chat, asked.eval_id)
-        opened = await in_thread(partial(files.open_set, place.folder, file))
+        opened = await in_thread(partial(files.open_set, folder.folder, file))
         if any(eval_case.eval_id == asked.eval_id for eval_case in opened.eval_set.eval_cases):
             raise RequestRefused(400, f"Eval id `{asked.eval_id}` already exists in the eval set")
         await in_thread(
-            partial(files.save_case, place.folder, file, case, history=self._history(), by=_person(request))
+            partial(files.save_case, folder.folder, file, case, history=self._history(), by=_person(request))
         )
         return JSONResponse(None)
 
     @answered
     async def list_cases(self, request: Request) -> Response:
         """List the ids of the cases of a set."""
-        place = await self._place(request)
+        folder = await self._place(request)
         try:
-            opened = await in_thread(partial(files.open_set, place.folder, self._file(request, place)))
+            opened = await in_thread(partial(files.open_set, folder.folder, self._file(request, folder)))
         except NotFound as error:
             raise RequestRefused(400, str(error)) from None
         return JSONResponse(sorted(case.eval_id for case in opened.eval_set.eval_cases))
@@ -181,14 +181,14 @@ class AdkEvals:
     @answered
     async def get_case(self, request: Request) -> Response:
         """Return a case."""
-        place = await self._place(request)
-        opened = await in_thread(partial(files.open_set, place.folder, self._file(request, place)))
+        folder = await self._place(request)
+        opened = await in_thread(partial(files.open_set, folder.folder, self._file(request, folder)))
         return JSONResponse(as_camel_json(files.find_case(opened, request.path_params["case"])))
 
     @answered
     async def put_case(self, request: Request) -> Response:
         """Replace a case."""
-        place, case_id = await self._place(request), request.path_params["case"]
+        folder, case_id = await self._place(request), request.path_params["case"]
         try:
             case = EvalCase.model_validate(await plain_body(request))
         except ValueError as error:
@@ -197,7 +197,7 @@ class AdkEvals:
             raise RequestRefused(422, "exactly one of conversation and conversationScenario is needed")
         if case.eval_id not in ("", case_id):
             raise RequestRefused(400, "Eval id in EvalCase should match the eval id in the API route.")
-        await in_thread(partial(self._put, request, place, replace(case, eval_id=case_id)))
+        await in_thread(partial(self._put, request, folder, replace(case, eval_id=case_id)))
         return JSONResponse(None)
 
     def _put(self, request: Request, place: EvalsetFolder, case: EvalCase) -> None:
@@ -217,8 +217,8 @@ class AdkEvals:
     @answered
     async def delete_case(self, request: Request) -> Response:
         """Delete a case."""
-        place = await self._place(request)
-        await in_thread(partial(self._delete, request, place))
+        folder = await self._place(request)
+        await in_thread(partial(self._delete, request, folder))
         return JSONResponse(None)
 
     def _delete(self, request: Request, place: EvalsetFolder) -> None:
@@ -232,28 +232,31 @@ class AdkEvals:
     @answered
     async def run(self, request: Request) -> Response:
         """Run cases of a set, and return the results; they are kept as a run and as a result file."""
-        place, asked = await self._place(request), await body(request, RunEval)
+        folder, asked = await self._place(request), await body(request, RunEval)
         metrics = [_metric(eval_metric) for eval_metric in asked.eval_metrics]
-        opened = await in_thread(partial(files.open_set, place.folder, self._file(request, place)))
+        opened = await in_thread(partial(files.open_set, folder.folder, self._file(request, folder)))
         task = task_of(opened, [*(asked.eval_case_ids or asked.eval_ids)])
         store = next(iter(self._workspace.stores.values()))
-        found = await _evaluate(place, task, criteria_of(metrics), store.url)
-        made = [{**_camel(one), "evalSetId": opened.eval_set.eval_set_id, "evalSetFile": opened.file} for one in found]
+        entries = await _evaluate(folder, task, criteria_of(metrics), store.url)
+        made = [
+            {**_camel(fields), "evalSetId": opened.eval_set.eval_set_id, "evalSetFile": opened.file}
+            for fields in entries
+        ]
         return JSONResponse({"runEvalResults": made} if request.url.path.endswith("/run") else made)
 
     @answered
     async def list_results(self, request: Request) -> Response:
         """List the ids of the results of an agent."""
-        place = await self._place(request)
-        found = await in_thread(lambda: sorted(place.history.glob(f"*{results.SUFFIX}")))
-        ids = [path.name.removesuffix(results.SUFFIX) for path in found]
+        folder = await self._place(request)
+        value = await in_thread(lambda: sorted(folder.history.glob(f"*{results.SUFFIX}")))
+        ids = [path.name.removesuffix(results.SUFFIX) for path in value]
         return JSONResponse({"evalResultIds": ids} if _is_new(request, "eval-results") else ids)
 
     @answered
     async def get_result(self, request: Request) -> Response:
         """Return a result."""
-        place, id = await self._place(request), request.path_params["result"]
-        path = place.history / f"{id}{results.SUFFIX}"
+        folder, id = await self._place(request), request.path_params["result"]
+        path = folder.history / f"{id}{results.SUFFIX}"
         if not RESULT_ID.fullmatch(id) or not path.is_file():
             raise NotFound("There is no result {id}.", id=id)
         return JSONResponse(_camel(await in_thread(partial(results.read, path))))
@@ -293,18 +296,18 @@ def criteria_of(metrics: Sequence[Metric]) -> dict[str, Any]:
     Raises:
         Refused: a function of the user's, which nobody allowed to run, or nothing to score by.
     """
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for metric in metrics:
         if metric.custom_function_path:
             raise RequestRefused(400, f"{metric.metric_name}: a function named in a request is not run")
         if metric.metric_name not in criteria.TOLD:
             given = {key: value for key, value in (metric.criterion or {}).items() if value is not None}
             threshold = metric.threshold if metric.threshold is not None else given.get("threshold")
-            found[metric.metric_name] = {"threshold": threshold, **given}
-    if not found:
+            fields[metric.metric_name] = {"threshold": threshold, **given}
+    if not fields:
         raise RequestRefused(400, "no metric that scores is named")
-    criteria.of(found)
-    return found
+    criteria.of(fields)
+    return fields
 
 
 async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], store: str) -> list[dict[str, Any]]:
@@ -314,7 +317,7 @@ async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], 
         BadInput: what the command says when it cannot run.
     """
     with tempfile.TemporaryDirectory(prefix="proctor-eval-") as folder:
-        config, made = Path(folder, criteria.FILE), Path(folder, "results")
+        config, path = Path(folder, criteria.FILE), Path(folder, "results")
         await in_thread(partial(write_whole, config, json.dumps({"criteria": chosen}).encode()))
         words = [
             "adk",
@@ -326,7 +329,7 @@ async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], 
             "--config-file-path",
             str(config),
         ]
-        words += ["--results", str(made), "--store", store, "--quiet"]
+        words += ["--results", str(path), "--store", store, "--quiet"]
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "proctor", *words),
             stdin=asyncio.subprocess.DEVNULL,
@@ -341,10 +344,10 @@ async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], 
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGTERM)
                 await reap(process)
-        found: list[dict[str, Any]] = await in_thread(
-            partial(_taken, made, place.history, said.decode(errors="replace"))
+        entries: list[dict[str, Any]] = await in_thread(
+            partial(_taken, path, place.history, said.decode(errors="replace"))
         )
-        return found
+        return entries
 
 
 def _taken(made: Path, history: Path, said: str) -> list[dict[str, Any]]:
@@ -353,11 +356,11 @@ def _taken(made: Path, history: Path, said: str) -> list[dict[str, Any]]:
     if not paths:
         raise BadInput("The eval set could not be run: {said}", said=said[-SAID_CHARACTERS:].strip() or "-")
     history.mkdir(parents=True, exist_ok=True)
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for path in paths:
-        found += results.read(path)["eval_case_results"]
+        entries += results.read(path)["eval_case_results"]
         shutil.move(path, history / path.name)
-    return found
+    return entries
 
 
 def _metric(given: Mapping[str, Any]) -> Metric:

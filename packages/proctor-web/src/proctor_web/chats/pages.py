@@ -125,9 +125,9 @@ class ChatPages:
 
     async def file(self, request: Request) -> Response:
         """Send a picture that the agent made; other files are for downloading."""
-        turn, place = self._turn(request), request.path_params
+        turn, fields = self._turn(request), request.path_params
         try:
-            part = turn.steps[place["step"]].message.parts[place["part"]]
+            part = turn.steps[fields["step"]].message.parts[fields["part"]]
         except IndexError:
             part = None
         if not isinstance(part, File) or part.data is None:
@@ -216,7 +216,7 @@ class ChatPages:
     def _sets(self) -> list[str] | None:
         """Return the eval-set files that a session can be added to; None where there is no folder for them."""
         try:
-            return [one.file for one in files.list_sets(files.folder_of(self._workspace)) if one.problem is None]
+            return [file.file for file in files.list_sets(files.folder_of(self._workspace)) if file.problem is None]
         except NotFound:
             return None
 

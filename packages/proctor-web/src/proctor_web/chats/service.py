@@ -116,7 +116,10 @@ class SavedChat(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_agents(workspace: Workspace) -> list[AgentRow]:
     """Return the agents that can be chosen; a chat model is named `openai:MODEL`."""
-    return [AgentRow(name=one.name, kind=one.kind, about=one.about) for one in choices.list_agents(workspace.agents)]
+    return [
+        AgentRow(name=choice.name, kind=choice.kind, about=choice.about)
+        for choice in choices.list_agents(workspace.agents)
+    ]
 
 
 async def list_chats(workspace: Workspace) -> list[ListedChat]:
@@ -224,8 +227,10 @@ def case_of_chat(chat: Chat, case_id: str = "") -> EvalCase:
         session if is_adk or chat.began_with else None,
     )
     conversation = [
-        replace(made, invocation_id=_invocation(turn) or made.invocation_id, creation_timestamp=turn.started)
-        for made, turn in zip(case.conversation or (), asked, strict=True)
+        replace(
+            invocation, invocation_id=_invocation(turn) or invocation.invocation_id, creation_timestamp=turn.started
+        )
+        for invocation, turn in zip(case.conversation or (), asked, strict=True)
     ]
     changed = is_adk and dict(chat.state) != dict(chat.began_with)
     return replace(case, conversation=conversation, final_session_state=dict(chat.state) if changed else None)

@@ -28,14 +28,14 @@ def command(store: str | None, name: str, run: str, most: int, as_json: bool) ->
 
     url = store_url(store, settings()) or os.fspath(default_path())
     with closing(Ledger(open_database(url, creates=False))) as ledger:
-        found = ledger.entries(name=clean(name), run=clean(run), most=most)
+        entries = ledger.entries(name=clean(name), run=clean(run), most=most)
     if as_json:
-        output.print_json({"entries": [msgspec.to_builtins(one) for one in found]})
+        output.print_json({"entries": [msgspec.to_builtins(entry) for entry in entries]})
         return
     words = ReportWords(lang())
-    for one in found:
+    for entry in entries:
         output.line(
-            f"{words.when(one.at)}  {one.name or '-'} ({one.role}, {one.via}, {one.address or '-'})  {one.what}  {one.run or '-'}  {one.status or '-'}"
+            f"{words.when(entry.at)}  {entry.name or '-'} ({entry.role}, {entry.via}, {entry.address or '-'})  {entry.what}  {entry.run or '-'}  {entry.status or '-'}"
         )
-    if not found:
+    if not entries:
         output.message(t("The audit log has no such entry."))

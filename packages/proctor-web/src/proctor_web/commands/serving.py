@@ -102,7 +102,7 @@ def run_server(app: "ASGIApp", door: Door, *, as_json: bool, about: Mapping[str,
 
     links = door.links()
     if as_json:
-        people = [{"name": one.name, "link": link, "token": door.access.token(one)} for one, link in links]
+        people = [{"name": person.name, "link": link, "token": door.access.token(person)} for person, link in links]
         output.print_json({"address": door.address, **about, "people": people})
         sys.stdout.flush()
     else:

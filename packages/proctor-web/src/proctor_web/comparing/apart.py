@@ -43,12 +43,12 @@ class Process:
         answer, _ = self._process.communicate(pickle.dumps((places, make)))
         if not answer:
             raise BadInput("The process that read these runs ended early; they may need more memory than there is.")
-        kind, found = pickle.loads(answer)  # noqa: S301 - of our own process
+        kind, value = pickle.loads(answer)  # noqa: S301 - of our own process
         if kind == "refused":
-            raise BadInput(found)
+            raise BadInput(value)
         if kind == "failed":
-            raise found
-        answered: T = found  # of `make`
+            raise value
+        answered: T = value  # of `make`
         return answered
 
     def close(self) -> None:
@@ -63,8 +63,8 @@ def main() -> None:
         os.nice(NICER)
     places, make = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the server
     try:
-        stores = {place.url: open_store(place.url) for place in places}
-        runs = [Found(stores[place.url], stores[place.url].run(place.run_id), place.reference) for place in places]
+        stores = {value.url: open_store(value.url) for value in places}
+        runs = [Found(stores[value.url], stores[value.url].run(value.run_id), value.reference) for value in places]
         answer = pickle.dumps(("made", make(runs)))
     except BadInput as error:
         answer = pickle.dumps(("refused", error.sentence))  # an exception loses it on the way

@@ -80,7 +80,7 @@ class Background:
             while len(self._entries) > KEPT:
                 self._entries.popitem(last=False)[1].future.cancel()
         try:
-            found: T = entry.future.result(seconds)
+            value: T = entry.future.result(seconds)
         except TimeoutError:
             return None
         except BaseException:
@@ -88,7 +88,7 @@ class Background:
                 if self._entries.get(key) is entry:
                     del self._entries[key]
             raise
-        return found
+        return value
 
     def _apart(self, runs: Sequence[Found], make: Callable[[Sequence[Found]], T]) -> T:
         with self._lock:

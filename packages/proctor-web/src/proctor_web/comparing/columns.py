@@ -60,16 +60,16 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_columns(runs: Sequence[Found], scorer: str) -> Columns:
     """Read the values of a scorer in all runs."""
-    place: dict[str, int] = {}
+    values: dict[str, int] = {}
     clusters: list[str] = []
     tags: list[Mapping[str, str]] = []
     columns: list[array[float]] = []
     for run in runs:
-        totals, counts = array("d", [0.0]) * len(place), array("L", [0]) * len(place)
+        totals, counts = array("d", [0.0]) * len(values), array("L", [0]) * len(values)
         for value in run.store.values(run.record.id, scorer):
-            at = place.get(value.sample_id)
+            at = values.get(value.sample_id)
             if at is None:
-                at = place[value.sample_id] = len(place)
+                at = values[value.sample_id] = len(values)
                 clusters.append(value.cluster)
                 tags.append(value.tags)
             if at >= len(totals):
@@ -81,8 +81,8 @@ def read_columns(runs: Sequence[Found], scorer: str) -> Columns:
         means = (total / count if count else nan for total, count in zip(totals, counts, strict=True))
         columns.append(array("d", means))
     for column in columns:
-        column.extend([nan] * (len(place) - len(column)))
-    return Columns(scorer, [*place], clusters, tags, columns)
+        column.extend([nan] * (len(values) - len(column)))
+    return Columns(scorer, [*values], clusters, tags, columns)
 
 
 def group_counts(columns: Columns, of: int = 0) -> Mapping[Group, int]:
@@ -116,9 +116,9 @@ def overlap(columns: Columns, first: int, second: int) -> Overlap:
     """Compare which samples two runs have right."""
     units: list[tuple[float, float]] = []
     clusters = []
-    for one, other, cluster in zip(columns.values[first], columns.values[second], columns.clusters, strict=True):
-        if not (isnan(one) or isnan(other)):
-            units.append((float(one == 1), float(other == 1)))
+    for value, other, cluster in zip(columns.values[first], columns.values[second], columns.clusters, strict=True):
+        if not (isnan(value) or isnan(other)):
+            units.append((float(value == 1), float(other == 1)))
             clusters.append(cluster)
     counts = Counter(units)
     if len({*clusters}) == len(clusters):
@@ -131,5 +131,5 @@ def overlap(columns: Columns, first: int, second: int) -> Overlap:
         only_second=counts[0, 1],
         both_wrong=counts[0, 0],
         same=share_equal(units, clusters=clusters),
-        kappa=cohen_kappa([one for one, _ in units], [other for _, other in units], clusters=clusters),
+        kappa=cohen_kappa([value for value, _ in units], [other for _, other in units], clusters=clusters),
     )

@@ -131,7 +131,9 @@ def _rank(runs: Sequence[Found], board: Leaderboard) -> Leaderboard:
             options=run.record.spec.agent_options,
             created=run.record.created,
             estimate=main_estimate(run, scorer),
-            official=tuple(one for one in run.record.official or () if not one.slice and one.name == "overall"),
+            official=tuple(
+                estimate for estimate in run.record.official or () if not estimate.slice and estimate.name == "overall"
+            ),
             cost=run.store.usage(run.record.id).cost,
             best=1 + len(better[at]) if rows else None,
             worst=len(runs) - sum(at in others for others in better.values()) if rows else None,

@@ -236,11 +236,19 @@ class _ComparisonPages:
                 shown = lay_out(found, request.state.lang, full_address(request))
         except BadInput as error:
             wrong = error.sentence
-        of_task = [one for one in self._workspace.runs()[0] if one.record.task == run.record.task]
-        named = [
-            (name, f"{name} · {one.record.id}") for name, one in named_baselines(of_task) if one.store is run.store
+        of_task = [
+            workspace_run for workspace_run in self._workspace.runs()[0] if workspace_run.record.task == run.record.task
         ]
-        plain = [(one.reference, one.reference) for one in of_task if one.reference != run.reference][:OFFERED]
+        named = [
+            (name, f"{name} · {workspace_run.record.id}")
+            for name, workspace_run in named_baselines(of_task)
+            if workspace_run.store is run.store
+        ]
+        plain = [
+            (workspace_run.reference, workspace_run.reference)
+            for workspace_run in of_task
+            if workspace_run.reference != run.reference
+        ][:OFFERED]
         return page(
             request,
             "comparing/gate.html.jinja",
@@ -321,7 +329,7 @@ def _linker(request: Request) -> Linker:
             (key, value) for key, value in request.query_params.multi_items() if key not in {*changes, *OF_THE_MOMENT}
         ]
         for key, value in changes.items():
-            fields += [(key, one) for one in ([value] if isinstance(value, str) else value or ())]
+            fields += [(key, text) for text in ([value] if isinstance(value, str) else value or ())]
         fields.sort(key=lambda field: field[0] != "run")
         return f"{path or request.url.path}?{urlencode(fields)}"
 

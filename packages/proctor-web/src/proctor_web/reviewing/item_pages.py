@@ -83,20 +83,20 @@ class ReviewPages:
         words = request.query_params.get("q", "").strip()
         after = _whole_number(request.query_params.get("after", "0"))
         states = self._review.states(person.name)
-        found = [
+        review_items = [
             item
             for item in self._review.queue(person.name)
             if item.number > after and _matches(states[item.number], show) and _contains(item, words)
         ]
-        rows = [(item, states[item.number], self._review.own(item, person.name)) for item in found[:ROWS]]
-        more = found[ROWS - 1].number if len(found) > ROWS else None
+        rows = [(item, states[item.number], self._review.own(item, person.name)) for item in review_items[:ROWS]]
+        more = review_items[ROWS - 1].number if len(review_items) > ROWS else None
         return self._page(request, "list.html.jinja", rows=rows, more=more, show=show, searched=words)
 
     def item(self, request: Request) -> Response:
         """Show one item, with the form."""
-        item, place = self._place(request)
+        item, position = self._place(request)
         entry = self._review.own(item, session_of(request).person.name)
-        return self._item(request, item, place, _form_fields(entry))
+        return self._item(request, item, position, _form_fields(entry))
 
     async def save(self, request: Request) -> Response:
         """Keep a label, and on to the next item."""
@@ -104,12 +104,12 @@ class ReviewPages:
         return await run_in_threadpool(self._save, request, given)
 
     def _save(self, request: Request, given: Mapping[str, str]) -> Response:
-        item, place = self._place(request)
+        item, position = self._place(request)
         wrong = self._label(request, item, given)
         if wrong is not None:
-            return self._item(request, item, place, given, wrong)
-        path = "/statistics" if place.after is None else f"/items/{place.after}"
-        return self._go(f"{path}{place.query(saved=item.number)}")
+            return self._item(request, item, position, given, wrong)
+        path = "/statistics" if position.after is None else f"/items/{position.after}"
+        return self._go(f"{path}{position.query(saved=item.number)}")
 
     def undo(self, request: Request) -> Response:
         """Remove the last label, and show its item."""
@@ -269,7 +269,9 @@ class ReviewPages:
             states=states,
             previous=next((number for number in reversed(seen) if number < here), None),
             next=next((number for number in seen if number > here), None),
-            after=next((number for number in todo if number > here), next((one for one in todo if one != here), None)),
+            after=next(
+                (number for number in todo if number > here), next((amount for amount in todo if amount != here), None)
+            ),
         )
 
     def _item_of(self, request: Request) -> ReviewItem:

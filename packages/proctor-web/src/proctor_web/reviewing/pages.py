@@ -108,8 +108,8 @@ class ReviewingPages:
             links=self._access.ledger.issued_for(_base(state.row.name)),
             via_names=VIA_NAMES,
             agreement={
-                run: sections(found.agreement, words) if found.agreement is not None else found.why_not
-                for run, found in state.agreement.items()
+                run: sections(agreement.agreement, words) if agreement.agreement is not None else agreement.why_not
+                for run, agreement in state.agreement.items()
             },
         )
 

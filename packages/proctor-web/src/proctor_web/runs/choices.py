@@ -76,7 +76,7 @@ def list_choices(workspace: Workspace) -> Choices:
         agents=(
             *(RunChoice(name=name, is_own=True) for name in agents(workspace.agents)),
             *named,
-            *(RunChoice(name=one) for one in local),
+            *(RunChoice(name=text) for text in local),
         ),
     )
 
@@ -90,9 +90,9 @@ def agents(folder: Path | None) -> list[str]:
     """Return the names of the agents of a folder: those of google-adk, and what its Python files define."""
     if folder is None:
         return []
-    found = [f"adk:{show_path(one)}" for one in _folders(folder) if is_adk(one)]
+    texts = [f"adk:{show_path(file)}" for file in _folders(folder) if is_adk(file)]
     code = (path for path in sorted(folder.glob("*.py"))[:MOST] if not path.name.startswith("_"))
-    return [*found, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if not is_task)]
+    return [*texts, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if not is_task)]
 
 
 def is_adk(folder: Path) -> bool:
@@ -103,7 +103,7 @@ def is_adk(folder: Path) -> bool:
 
 def _tasks(workspace: Workspace) -> list[str]:
     texts = [show_path(path) for path in _files(workspace.evalsets) if _is_set(path)]
-    folders = dict.fromkeys(one for one in (workspace.evalsets, workspace.agents) if one is not None)
+    folders = dict.fromkeys(file for file in (workspace.evalsets, workspace.agents) if file is not None)
     code = (path for folder in folders for path in sorted(folder.glob("*.py"))[:MOST])
     return [*texts, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if is_task)]
 
@@ -119,7 +119,7 @@ def _files(folder: Path | None) -> Iterator[Path]:
     count = 0
     for root, folders, names in os.walk(folder):
         deep = len(Path(root).relative_to(folder).parts)
-        folders[:] = sorted(one for one in folders if one[0] not in "._" and deep < DEEPEST)
+        folders[:] = sorted(text for text in folders if text[0] not in "._" and deep < DEEPEST)
         for name in sorted(names):
             if name[0] != "." and count < MOST:
                 count += 1

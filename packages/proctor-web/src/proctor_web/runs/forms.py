@@ -56,20 +56,20 @@ def request_of(form: Mapping[str, str], fields: Fields) -> RunRequest:
     Raises:
         BadInput: a field that cannot be read; names it.
     """
-    found: dict[str, Any] = _unseen(form.get("rest", ""))
+    entry: dict[str, Any] = _unseen(form.get("rest", ""))
     for name in RunRequest.__struct_fields__:
         if text := form.get(name, "").strip():
-            found[name] = text
-    found |= {name: _lines(form.get(name, "")) for name in _LISTS}
-    found["tags"] = _pairs(form.get("tags", ""))
+            entry[name] = text
+    entry |= {name: _lines(form.get(name, "")) for name in _LISTS}
+    entry["tags"] = _pairs(form.get("tags", ""))
     budget = {name.partition(".")[2]: text for name, text in form.items() if name.startswith("budget.") and text}
-    found["budget"] = budget
+    entry["budget"] = budget
     for group, known in (("task", fields.task), ("agent", fields.agent)):
         filled = {name.partition(".")[2]: text for name, text in form.items() if name.startswith(f"{group}.")}
         more = {name: _plain(text) for name, text in _pairs(form.get(f"{group}_more", "")).items()}
-        found[f"{group}_options"] = {**more, **values(known, filled)}
+        entry[f"{group}_options"] = {**more, **values(known, filled)}
     try:
-        return msgspec.convert(found, RunRequest, strict=False)
+        return msgspec.convert(entry, RunRequest, strict=False)
     except msgspec.ValidationError as error:
         raise BadInput("The form cannot be read: {error}.", error=in_words(error)) from None
 
@@ -91,8 +91,10 @@ def draft_of(form: Mapping[str, str], fields: Fields) -> RunRequest:
 def rest_of(request: RunRequest) -> str:
     """Return the part of a request that the form does not show, for its hidden field."""
     usual = RunRequest(task="", agent="")
-    found = {name: value for name, value in asdict(request).items() if name in UNSEEN and value != getattr(usual, name)}
-    return msgspec.json.encode(found).decode() if found else ""
+    fields = {
+        name: value for name, value in asdict(request).items() if name in UNSEEN and value != getattr(usual, name)
+    }
+    return msgspec.json.encode(fields).decode() if fields else ""
 
 
 _PAIRS = ("tags", "task_more", "agent_more")
@@ -108,10 +110,10 @@ def _is_number(text: str, name: str) -> bool:
 
 def _unseen(text: str) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(text or "{}", type=dict[str, Any])
+        fields = msgspec.json.decode(text or "{}", type=dict[str, Any])
     except msgspec.DecodeError:
         return {}
-    return {name: value for name, value in found.items() if name in UNSEEN}
+    return {name: value for name, value in fields.items() if name in UNSEEN}
 
 
 def _lines(text: str) -> list[str]:
@@ -119,13 +121,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    found = {}
+    texts = {}
     for line in _lines(text):
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
             raise BadInput("Write name=value, not '{text}'.", text=line)
-        found[name.strip()] = value.strip()
-    return found
+        texts[name.strip()] = value.strip()
+    return texts
 
 
 def _plain(text: str) -> Any:

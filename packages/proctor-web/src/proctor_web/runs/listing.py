@@ -101,9 +101,13 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
     def said(one: Found) -> Notes:
         return notes.get((one.store.url, one.record.id), NOTHING_SAID)
 
-    chosen = [one for one in found if _matches(one, said(one), given)]
+    chosen = [workspace_run for workspace_run in found if _matches(workspace_run, said(workspace_run), given)]
     if given.state:
-        chosen = [one for one in chosen if state_of(workspace, one.store, one.record) == given.state]
+        chosen = [
+            workspace_run
+            for workspace_run in chosen
+            if state_of(workspace, workspace_run.store, workspace_run.record) == given.state
+        ]
     ranked = in_order(workspace, chosen, given)
     begin = begin_after(ranked, given)
     page = ranked[begin : begin + min(max(given.size, 1), MOST)]
@@ -113,12 +117,12 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
     return RunPage(
         rows=(
             *(_unopened(workspace, found) if is_whole else ()),
-            *(_row(workspace, one, said(one), by, before) for one in page),
+            *(_row(workspace, workspace_run, said(workspace_run), by, before) for workspace_run in page),
         ),
         next=cursor_of(page[-1]) if begin + len(page) < len(chosen) else "",
         total=len(chosen),
-        tasks=_sorted(one.record.spec.task for one in found),
-        agents=_sorted(one.record.agent for one in found),
+        tasks=_sorted(workspace_run.record.spec.task for workspace_run in found),
+        agents=_sorted(workspace_run.record.agent for workspace_run in found),
         tags=_sorted(tag for note in notes.values() for tag in note.tags),
         broken=broken,
     )
@@ -148,7 +152,10 @@ def _notes(said: Iterable[Annotation]) -> Notes:
 
 def _unopened(workspace: Workspace, found: Sequence[Found]) -> list[RunRow]:
     """Return the runs that were started from here and that their process has not opened, or never did."""
-    launcher, known = workspace.kept(Launcher), {(one.store.url, one.record.id) for one in found}
+    launcher, known = (
+        workspace.kept(Launcher),
+        {(workspace_run.store.url, workspace_run.record.id) for workspace_run in found},
+    )
     return [
         RunRow(
             run=workspace.reference(name, start.run),

@@ -58,12 +58,12 @@ def task_fields(task: str) -> Sequence[OptionField]:
 
 def values(fields: Sequence[OptionField], given: Mapping[str, str]) -> dict[str, Any]:
     """Return the options of the fields that were filled in, numbers and JSON as such; what cannot be read stays a text."""
-    found: dict[str, Any] = {}
+    entry: dict[str, Any] = {}
     for field in fields:
         text = given.get(field.name, "").strip()
         if text:
-            found[field.name] = text if field.kind in ("text", "choice") else _json(text)
-    return found
+            entry[field.name] = text if field.kind in ("text", "choice") else _json(text)
+    return entry
 
 
 def text_of(value: object) -> str:
@@ -102,9 +102,9 @@ def _of_function(made: Callable[..., object]) -> list[OptionField]:
 def _field(name: str, hint: object, default: object, text: str) -> OptionField:
     while get_origin(hint) is typing.Annotated:
         hint = get_args(hint)[0]
-    plain = [one for one in get_args(hint) if one is not NoneType]
+    plain = [value for value in get_args(hint) if value is not NoneType]
     if get_origin(hint) is Literal:
-        choices = tuple(text_of(one) for one in get_args(hint))
+        choices = tuple(text_of(value) for value in get_args(hint))
         return OptionField(name=name, kind="choice", choices=choices, default=_default(default), help=text)
     if NoneType in get_args(hint) and len(plain) == 1:
         return _field(name, plain[0], default, text)
@@ -119,7 +119,7 @@ def _default(value: object) -> str:
 
 def _helps(described: object) -> dict[str, str]:
     """Return what a docstring says of each argument or attribute."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     names: list[str] = []
     inside = False
     for line in (inspect.getdoc(described) or "").splitlines():
@@ -129,8 +129,8 @@ def _helps(described: object) -> dict[str, str]:
         elif not line.startswith(" ") and text:
             inside = False
         elif inside and line.startswith("        ") and names and text:
-            found |= {name: f"{found[name]} {text}" for name in names}
+            texts |= {name: f"{texts[name]} {text}" for name in names}
         elif inside and (entry := _ENTRY.match(text)):
             names = entry["names"].split(", ")
-            found |= dict.fromkeys(names, entry["text"])
-    return {name: text[:1].upper() + text[1:] for name, text in found.items() if not text.startswith("as for")}
+            texts |= dict.fromkeys(names, entry["text"])
+    return {name: text[:1].upper() + text[1:] for name, text in texts.items() if not text.startswith("as for")}

@@ -83,9 +83,9 @@ class _RunPages:
     async def list(self, request: Request) -> Response:
         given = read_filter(request, RunFilter, also=("columns", "deleted"))
         columns = _columns(request)
-        found = await run_in_threadpool(list_runs, self._workspace, given)
-        is_waiting = any(row.numbers is None and row.planned for row in found.rows)
-        is_live = any(row.state in ("starting", "running") for row in found.rows)
+        run_page = await run_in_threadpool(list_runs, self._workspace, given)
+        is_waiting = any(row.numbers is None and row.planned for row in run_page.rows)
+        is_live = any(row.state in ("starting", "running") for row in run_page.rows)
         query = [pair for pair in request.query_params.multi_items() if pair[0] not in ("after", "deleted", "lang")]
 
         def link(**changed: str) -> str:
@@ -95,7 +95,7 @@ class _RunPages:
         response = page(
             request,
             "runs/list.html.jinja",
-            page=found,
+            page=run_page,
             filter=given,
             states=STATES,
             columns=COLUMNS,
@@ -106,7 +106,7 @@ class _RunPages:
             is_filtered=any(text and name not in OF_LOOK for name, text in query),
             again=SOON if is_waiting else LATER if is_live else 0,
             first=link() if given.after else "",
-            more=link(after=found.next) if found.next else "",
+            more=link(after=run_page.next) if run_page.next else "",
             deleted=request.query_params.get("deleted", ""),
         )
         if "columns" in request.query_params:

@@ -210,8 +210,12 @@ def _check_options(folders: _Folders, options: Mapping[str, object]) -> None:
 
 def _own_options() -> set[str]:
     """Return the options in proctor.toml, which are the user's own."""
-    found = settings()
-    return {text for one in (found.agent_options, found.task_options, found.judge_options) for _, text in _texts(one)}
+    project_settings = settings()
+    return {
+        text
+        for fields in (project_settings.agent_options, project_settings.task_options, project_settings.judge_options)
+        for _, text in _texts(fields)
+    }
 
 
 def _is_code(text: str) -> bool:

@@ -41,7 +41,7 @@ def list_case_files(workspace: Workspace) -> Sequence[str]:
     """Return the eval-set files that a case can be added to; none without a folder of them."""
     if not can_add(workspace):
         return ()
-    return [one.file for one in list_sets(folder_of(workspace)) if one.problem is None]
+    return [file.file for file in list_sets(folder_of(workspace)) if file.problem is None]
 
 
 def _id_of(sample_id: str) -> str:

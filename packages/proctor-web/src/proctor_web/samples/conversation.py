@@ -106,10 +106,10 @@ class Conversation:
         for turn in turns:
             self._sources += [(turn.number, message) for message in turn.messages]
             for index, step in enumerate(turn.steps):
-                self._sources += [(turn.number, one) for one in turn.approvals.get(index, ())]
+                self._sources += [(turn.number, approval) for approval in turn.approvals.get(index, ())]
                 self.number_of_step.append(len(self._sources))
                 self._sources.append((turn.number, step))
-            self._sources += [(turn.number, one) for one in turn.approvals.get(len(turn.steps), ())]
+            self._sources += [(turn.number, approval) for approval in turn.approvals.get(len(turn.steps), ())]
             if turn.changes:
                 self._sources.append((turn.number, turn.changes))
             if expects and (pieces := [*_expected(turn, judged)]):
@@ -129,7 +129,7 @@ class Conversation:
         if not (0 <= number < len(self) and piece >= 0):
             return None
         pieces = self._pieces(self._sources[number][1], MOST_CHARACTERS)
-        return next((one.text for index, one in enumerate(pieces) if index == piece), None)
+        return next((part.text for index, part in enumerate(pieces) if index == piece), None)
 
     def file(self, number: int, piece: int) -> File | None:
         """Return the file that a piece shows; None if it shows none."""

@@ -131,7 +131,7 @@ def _keys(
     by_key = "trials.id"
     if search.keys is not None:
         tables = "json_each(:keys) AS chosen CROSS JOIN trials ON trials.id = chosen.value"
-        values["keys"] = msgspec.json.encode([one for one in search.keys if first < one < last]).decode()
+        values["keys"] = msgspec.json.encode([number for number in search.keys if first < number < last]).decode()
     if search.match is not None:
         where.append("documents MATCH :match")
         if search.keys is not None:

@@ -106,12 +106,14 @@ def entry(stored: StoredTrial) -> IndexEntry:
     findings = [finding(verdict) for verdict in stored.verdicts]
     state = state_of(trial.outcome, findings)
     error = error_of(trial.outcome, trial.failure, findings) if state in ("failed", "lost") else ("", "")
-    scored = [found for found in findings if found.value is not None]
-    reasons = [found.reason for found in findings if found.reason]
+    scored = [story_finding for story_finding in findings if story_finding.value is not None]
+    reasons = [story_finding.reason for story_finding in findings if story_finding.reason]
     if trial.failure is not None:
         reasons.insert(0, trial.failure.reason)
-    values = {found.scorer: found.value for found in findings}
-    first = next((found.reason for found in scored if not found.passed), next(iter(reasons), ""))
+    values = {story_finding.scorer: story_finding.value for story_finding in findings}
+    first = next(
+        (story_finding.reason for story_finding in scored if not story_finding.passed), next(iter(reasons), "")
+    )
     words = tokens("\n".join(_texts(stored, reasons)))
     count = trial.usage.input_tokens + trial.usage.output_tokens
     expected, text = answers_in_line(sample, trial.trajectory, stored.verdicts)
@@ -126,7 +128,7 @@ def entry(stored: StoredTrial) -> IndexEntry:
             *(("tag", f"{name}={value}") for name, value in sample.tags.items()),
         ),
         values=values,
-        disagree=len({found.passed for found in scored}) > 1,
+        disagree=len({story_finding.passed for story_finding in scored}) > 1,
         seconds=trial.seconds,
         tokens=count,
         shown=msgspec.json.encode(
@@ -171,7 +173,7 @@ def _all_texts(stored: StoredTrial, reasons: Sequence[str | Sentence]) -> Iterat
     for call in trajectory.calls():
         yield f"{call.name} {call.arguments_text()}"
     for message in (
-        *(one for turn in sample.turns for one in turn.messages),
+        *(chat_message for turn in sample.turns for chat_message in turn.messages),
         *(step.message for step in trajectory.steps),
     ):
         yield from _parts(message)
@@ -199,8 +201,8 @@ def meta_of(db: sqlite3.Connection) -> dict[str, str]:
     """Return what the file says of itself; nothing for a new one, or one of another version."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         return {}
-    found = dict(db.execute("SELECT name, value FROM meta"))
-    return found if found.get("format") == FORMAT else {}
+    fields = dict(db.execute("SELECT name, value FROM meta"))
+    return fields if fields.get("format") == FORMAT else {}
 
 
 def scorers_of(meta: Mapping[str, str]) -> list[str]:
@@ -228,13 +230,18 @@ class Entries:
             replaced = self._remove(ordered)
             self._add_scorers(ordered)
             self._count(ordered)
-            rows = [self._row(one) for one in ordered]
+            rows = [self._row(index_entry) for index_entry in ordered]
             marks = ", ".join("?" * (COLUMNS + len(self._scorers)))
             db.executemany(f"INSERT INTO trials VALUES ({marks})", rows)  # noqa: S608 - question marks
-            db.executemany("INSERT INTO shown VALUES (?, ?)", [(one.id, one.shown) for one in ordered])
+            db.executemany(
+                "INSERT INTO shown VALUES (?, ?)", [(index_entry.id, index_entry.shown) for index_entry in ordered]
+            )
             db.executemany(
                 "INSERT INTO documents (rowid, words, letters, facets) VALUES (?, ?, ?, ?)",
-                [(one.id, one.words, one.letters, self._facet_words(one)) for one in ordered],
+                [
+                    (index_entry.id, index_entry.words, index_entry.letters, self._facet_words(index_entry))
+                    for index_entry in ordered
+                ],
             )
             count, stale = int(self.meta["rows"]) + len(ordered) - replaced, int(self.meta["stale"]) + replaced
             known = {"scorers": msgspec.json.encode(self._scorers).decode(), "rows": count, "stale": stale}
@@ -251,31 +258,31 @@ class Entries:
 
     def _remove(self, entries: Sequence[IndexEntry]) -> int:
         removed = 0
-        for one in entries:
-            ids = [key(group, *place(one.id)) for group in range(GROUPS)]
-            found = self._db.execute(
+        for index_entry in entries:
+            ids = [key(group, *place(index_entry.id)) for group in range(GROUPS)]
+            value = self._db.execute(
                 "SELECT id, outcome, state, class, type FROM trials WHERE id IN (?, ?, ?)", ids
             ).fetchone()
-            if found is not None:
-                self._db.execute("DELETE FROM trials WHERE id = ?", found[:1])
-                self._db.execute("DELETE FROM shown WHERE id = ?", found[:1])
-                tags = [self._numbers[facet] for facet in one.facets if facet[0] == "tag"]
+            if value is not None:
+                self._db.execute("DELETE FROM trials WHERE id = ?", value[:1])
+                self._db.execute("DELETE FROM shown WHERE id = ?", value[:1])
+                tags = [self._numbers[facet] for facet in index_entry.facets if facet[0] == "tag"]
                 self._db.executemany(
-                    "UPDATE facets SET count = count - 1 WHERE id = ?", [(n,) for n in (*found[1:], *tags)]
+                    "UPDATE facets SET count = count - 1 WHERE id = ?", [(n,) for n in (*value[1:], *tags)]
                 )
                 removed += 1
         return removed
 
     def _add_scorers(self, entries: Sequence[IndexEntry]) -> None:
-        for name in dict.fromkeys(name for one in entries for name in one.values):
+        for name in dict.fromkeys(name for index_entry in entries for name in index_entry.values):
             if name not in self._scorers and len(self._scorers) < MOST_SCORERS:
                 self._db.execute(f"ALTER TABLE trials ADD COLUMN v{len(self._scorers)} REAL")
                 self._scorers.append(name)
 
     def _count(self, entries: Sequence[IndexEntry]) -> None:
         counts: dict[tuple[str, str], int] = {}
-        for one in entries:
-            for facet in one.facets:
+        for index_entry in entries:
+            for facet in index_entry.facets:
                 counts[facet] = counts.get(facet, 0) + 1
         for facet, count in counts.items():
             row = self._db.execute(

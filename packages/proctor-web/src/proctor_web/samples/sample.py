@@ -131,7 +131,7 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
     def error(self) -> tuple[str, str]:
         """Return the class and type of the first error that a scorer found."""
         errors = (one.finding for one in self.judged if one.finding.value is not None and not one.finding.passed)
-        return next(((one.error_class, one.error_type) for one in errors), ("", ""))
+        return next(((story_finding.error_class, story_finding.error_type) for story_finding in errors), ("", ""))
 
 
 class SampleRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,9 +200,9 @@ class Attempt:
         self.trial = trial
         self.sample = store.sample(run_id, given.sample)
         self.of_all_attempts = list(store.verdicts(run_id, sample_id=given.sample))
-        self.verdicts = [one for one in self.of_all_attempts if one.attempt == given.attempt]
+        self.verdicts = [verdict for verdict in self.of_all_attempts if verdict.attempt == given.attempt]
         said = store.annotations(run_id, sample_id=given.sample)
-        self.annotations = [one for one in said if one.attempt == given.attempt]
+        self.annotations = [annotation for annotation in said if annotation.attempt == given.attempt]
 
     def conversation(self) -> Conversation:
         return Conversation(self.sample, self.trial.trajectory, [verdict.result.known for verdict in self.verdicts])
@@ -214,7 +214,7 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
     record, trial, sample = attempt.found.record, attempt.trial, attempt.sample
     conversation = attempt.conversation()
     first = min(max(given.step, 0), max(len(conversation) - 1, 0)) // PAGE * PAGE
-    matched, expected, made = sides(sample, trial.trajectory, attempt.verdicts)
+    matched, expected, text = sides(sample, trial.trajectory, attempt.verdicts)
     if all(pair.kind == "free" for pair in matched):  # nothing was expected of calls, and the conversation shows them
         matched = ()
     judged = tuple(_judged(attempt, verdict) for verdict in _in_order(attempt))
@@ -242,7 +242,7 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
         judged=judged,
         pairs=matched,
         expected=cut(expected, TEXT_CHARACTERS),
-        made=cut(made, TEXT_CHARACTERS),
+        made=cut(text, TEXT_CHARACTERS),
         entries=entries,
         first=first,
         count=len(conversation),
@@ -331,13 +331,13 @@ def _is_our_model(name: str | None) -> bool:
     """True for models of kinds that Proctor knows, several for a jury; those of a path are code of the user."""
     from proctor.registry import MODELS
 
-    return all(MODELS.knows(one.strip().partition(":")[0]) for one in (name or "").split(",") if one.strip())
+    return all(MODELS.knows(text.strip().partition(":")[0]) for text in (name or "").split(",") if text.strip())
 
 
 def _in_order(one: Attempt) -> Sequence[Verdict]:
     """Return the verdicts in the order of the run's scorers."""
-    place = {name: number for number, name in enumerate(one.found.record.scorers)}
-    return sorted(one.verdicts, key=lambda verdict: place.get(verdict.scorer, len(place)))
+    values = {name: number for number, name in enumerate(one.found.record.scorers)}
+    return sorted(one.verdicts, key=lambda verdict: values.get(verdict.scorer, len(values)))
 
 
 def _attempts(one: Attempt) -> Iterator[AttemptValue]:

@@ -84,15 +84,15 @@ class SamplePages:
 
     def show(self, request: Request) -> Response:
         """Show one attempt at a sample, or a part of its page."""
-        place = _place(request, request.query_params)
-        if place.part:
-            return self._part(request, place)
-        return self._page(request, place)
+        address = _place(request, request.query_params)
+        if address.part:
+            return self._part(request, address)
+        return self._page(request, address)
 
     def attachment(self, request: Request) -> Response:
         """Send a file of the conversation: a picture as such, anything else only to be kept."""
-        place = _place(request, request.query_params)
-        file = Attempt(self._workspace, place).conversation().file(place.entry, place.piece)
+        address = _place(request, request.query_params)
+        file = Attempt(self._workspace, address).conversation().file(address.entry, address.piece)
         known = describe_attachment(file) if file is not None else None
         data = read_attachment(file) if file is not None else None
         if known is None or data is None:
@@ -124,21 +124,21 @@ class SamplePages:
     ) -> Response:
         """Do what a form asks for, and show the page again, with what was wrong if something was."""
         given = {**await form(request), **request.path_params}
-        place = _place(request, given)
+        address = _place(request, given)
         by = session_of(request).person.name
         try:
-            made = await run_in_threadpool(call, self._workspace, _given(given, kind), by)
+            value = await run_in_threadpool(call, self._workspace, _given(given, kind), by)
         except NotFound:
             raise
         except BadInput as error:
-            return await run_in_threadpool(self._page, request, place, error.sentence, given)
+            return await run_in_threadpool(self._page, request, address, error.sentence, given)
         query: dict[str, object] = {**_filter(_sent(given)), "saved": saved}
-        if isinstance(made, Saved):
-            query |= {"file": made.file, "case": made.case}
-        if place.in_pane:
-            query = {**query, "open": place.sample, "attempt": str(place.attempt)}
-            return RedirectResponse(list_address(place.run, query), 303)
-        return RedirectResponse(sample_address(place.run, place.sample, place.attempt, query), 303)
+        if isinstance(value, Saved):
+            query |= {"file": value.file, "case": value.case}
+        if address.in_pane:
+            query = {**query, "open": address.sample, "attempt": str(address.attempt)}
+            return RedirectResponse(list_address(address.run, query), 303)
+        return RedirectResponse(sample_address(address.run, address.sample, address.attempt, query), 303)
 
     def _page(
         self,

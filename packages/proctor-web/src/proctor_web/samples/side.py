@@ -146,8 +146,8 @@ class Side:
         names = {file_name(run_id) for run_id in known} | {"numbers.db"}
         for file in self.folder(store).glob("*.db"):
             if file.name not in names:
-                for one in (file, *(file.with_name(f"{file.name}{end}") for end in ("-wal", "-shm", ".lock"))):
-                    one.unlink(missing_ok=True)
+                for path in (file, *(file.with_name(f"{file.name}{end}") for end in ("-wal", "-shm", ".lock"))):
+                    path.unlink(missing_ok=True)
         stems = {name.removesuffix(".db") for name in names}
         for file in self.folder(store).glob("report-*.*"):
             if file.name.split("-")[1] not in stems:

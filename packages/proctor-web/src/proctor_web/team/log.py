@@ -47,8 +47,8 @@ def ledger_of(workspace: Workspace) -> Ledger:
 def list_audit(workspace: Workspace, given: AuditFilter) -> AuditPage:
     """Return who changed what, the newest first."""
     ledger = ledger_of(workspace)
-    found = ledger.entries(name=given.name, run=given.run, since=given.after, most=given.count)
-    return AuditPage(entries=found, next=found[-1].id if len(found) == given.count else "")
+    entries = ledger.entries(name=given.name, run=given.run, since=given.after, most=given.count)
+    return AuditPage(entries=entries, next=entries[-1].id if len(entries) == given.count else "")
 
 
 def list_sessions(workspace: Workspace) -> list[Issued]:

@@ -118,7 +118,7 @@ class Login:
         answer.delete_cookie(name, path="/", secure=self._access.is_secure, httponly=True)
 
     def _cookie(self, state: str) -> str:
-        name = "".join(one for one in state[:8] if one.isascii() and one.isalnum())
+        name = "".join(text for text in state[:8] if text.isascii() and text.isalnum())
         return f"{self._access.cookie}-login-{name}"  # a tab each
 
     def _signed(self, kept: Underway) -> str:

@@ -169,8 +169,8 @@ class Provider:
         return name.strip()
 
     def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...]:
-        found = self._claim(claims, self._groups_claim)
-        texts = [found] if isinstance(found, str) else found if isinstance(found, list) else []
+        value = self._claim(claims, self._groups_claim)
+        texts = [value] if isinstance(value, str) else value if isinstance(value, list) else []
         return tuple(text for text in texts[:MOST_GROUPS] if isinstance(text, str) and len(text) <= MOST_CHARACTERS)
 
     @staticmethod
@@ -178,10 +178,10 @@ class Provider:
         """Return a claim by its name, which may be a path with dots: `realm_access.roles`."""
         if name in claims:
             return claims[name]
-        found: object = claims
+        value: object = claims
         for part in name.split("."):
-            found = found.get(part) if isinstance(found, dict) else None
-        return found
+            value = value.get(part) if isinstance(value, dict) else None
+        return value
 
     async def _discovered(self) -> Mapping[str, Any]:
         now = time.monotonic()
@@ -226,10 +226,10 @@ class Provider:
         if "userinfo_endpoint" not in about or not isinstance(token, str) or not token.isascii():
             return {}
         address = self._endpoint(about, "userinfo_endpoint")
-        found = await self._json(address, {"Authorization": f"Bearer {token}", "Accept": "application/json"})
-        if found.get("sub") != subject:
+        fields = await self._json(address, {"Authorization": f"Bearer {token}", "Accept": "application/json"})
+        if fields.get("sub") != subject:
             raise LoginFailed("What the login provider says does not hold: {why}.", why="sub")
-        return found
+        return fields
 
     async def _verified(self, about: Mapping[str, Any], token: object, nonce: str) -> Mapping[str, Any]:
         """Return the claims of an ID token that the provider signed for us, now, for this login."""
@@ -267,8 +267,8 @@ class Provider:
         now = time.monotonic()
         age = now - self._keys[0] if self._keys is not None else KEPT_SECONDS
         if self._keys is None or age >= KEPT_SECONDS or (is_new and age >= LEAST_SECONDS):
-            found: Any = await self._json(self._endpoint(about, "jwks_uri"))
-            self._keys = (now, KeySet(_keys_of(found)))
+            value: Any = await self._json(self._endpoint(about, "jwks_uri"))
+            self._keys = (now, KeySet(_keys_of(value)))
         return self._keys[1]
 
     async def _json(

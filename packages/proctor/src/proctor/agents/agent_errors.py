@@ -223,14 +223,14 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield the exception, those it was raised from or while handling (`from None` only hides them), and those in groups; each once."""
     todo, seen = [error], set[int]()
     while todo and len(seen) < MOST_LINKS:
-        one = todo.pop(0)
-        if id(one) in seen:
+        exception = todo.pop(0)
+        if id(exception) in seen:
             continue
-        seen.add(id(one))
-        yield one
-        if isinstance(one, BaseExceptionGroup):
-            todo.extend(one.exceptions)
-        todo.extend(linked for linked in (one.__cause__, one.__context__) if linked is not None)
+        seen.add(id(exception))
+        yield exception
+        if isinstance(exception, BaseExceptionGroup):
+            todo.extend(exception.exceptions)
+        todo.extend(linked for linked in (exception.__cause__, exception.__context__) if linked is not None)
 
 
 def _failed(error: BaseException) -> Iterator[_Failed]:
@@ -284,12 +284,12 @@ def _raised_in(error: BaseException) -> list[str]:
     None where what could not be read are the arguments of a call, which the model wrote.
     """
     names = [str(frame.f_globals.get("__name__", "")) for frame in _frames(error)]
-    found = []
+    texts = []
     for name in dropwhile(lambda name: name.split(".")[0] in ("json", "simplejson"), names):
-        found.append(name)
+        texts.append(name)
         if name.split(".")[0] not in NETWORK:
             break
-    return [] if len(found) == 1 and found[0].startswith(CALL_CLIENTS) else found
+    return [] if len(texts) == 1 and texts[0].startswith(CALL_CLIENTS) else texts
 
 
 def _unread_reply(error: BaseException) -> object:

@@ -88,7 +88,7 @@ class _Debate:
             return await self._speak(0, SUMMARIZER, summary_request(said))
 
         played = await debate([Referee(seat) for seat in seats], rules, ask, summarise=summarise)
-        evaluation = [{"role": one.role, "evaluation": one.text} for one in played.evaluation]
+        evaluation = [{"role": speech.role, "evaluation": speech.text} for speech in played.evaluation]
         self.state = {"evaluation": evaluation, "complete": played.complete}
         return self.received
 

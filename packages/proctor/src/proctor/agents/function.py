@@ -113,10 +113,10 @@ def continuable(target: object) -> bool:
     module, _, path = qualified_name(target).partition(":")
     if module == "__main__":
         return False
-    found: object = sys.modules.get(module)
+    value: object = sys.modules.get(module)
     for part in path.split("."):
-        found = getattr(found, part, None)
-    return found is target
+        value = getattr(value, part, None)
+    return value is target
 
 
 @runtime_checkable
@@ -158,12 +158,12 @@ class FunctionAgent:
         self, call: Call, messages: Sequence[Message], tools: Sequence[Tool], *more: object
     ) -> Sequence[Step]:
         given = to_messages(messages, {})
-        mine = {id(one) for one in given}
+        mine = {id(fields) for fields in given}
         arguments = (list(given), to_tools(tools, {}))
         clock = Clock()
         reply = await call(*arguments[: 2 if self._takes == "messages and tools" else 1], *more)
         if isinstance(reply, list | tuple):  # `messages.append(answer); return messages` is common
-            reply = [one for one in reply if id(one) not in mine]
+            reply = [value for value in reply if id(value) not in mine]
         return clock.timed(steps_of(reply))
 
 
@@ -260,8 +260,8 @@ def _takes(function: Callable[..., object], name: str, *, acts: bool = False) ->
         for parameter in parameters
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
-    needed = [one for one in placed if one.default is one.empty]
-    names = [one.name for one in placed]
+    needed = [argument for argument in placed if argument.default is argument.empty]
+    names = [argument.name for argument in placed]
     missing = [
         parameter.name
         for parameter in parameters

@@ -85,8 +85,8 @@ class HttpAgent:
     def __init__(self, url: str, options: HttpAgentOptions = HttpAgentOptions()) -> None:  # noqa: B008 - frozen
         self.url = url
         self.options = options
-        place = urlsplit(url)
-        self.name = f"http:{place.netloc.rpartition('@')[2] or url}{place.path.rstrip('/')}"
+        result = urlsplit(url)
+        self.name = f"http:{result.netloc.rpartition('@')[2] or url}{result.path.rstrip('/')}"
         self.concurrency = options.concurrency or CEILING
         self.template = _template(options)
         _check_places([self.template, url])

@@ -204,10 +204,10 @@ def _summarised_by(run: Run, record: RunRecord) -> tuple[RunRecord, Summarise | 
     if run.summarise is not None:
         return record, run.summarise
     try:
-        found = numbers.summarise_again(record)
+        function = numbers.summarise_again(record)
     except BadInput:
         return replace(record, official=None), None
-    return replace(record, official=()), found
+    return replace(record, official=()), function
 
 
 def compare(
@@ -231,7 +231,7 @@ def compare(
     from proctor.reports.compare import compare as compare_runs
     from proctor.reports.history import find_adjusting
 
-    given = [(one.record, one.store) for one in second.earlier]
+    given = [(run.record, run.store) for run in second.earlier]
     sides = (first.record, first.store), (second.record, second.store)
     compared = compare_runs(*sides, level=level, seed=seed, detect=detect, given=given, decided=decision_between)
     if not given and (known := find_adjusting(*sides[1])):

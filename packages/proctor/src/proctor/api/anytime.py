@@ -161,9 +161,9 @@ def decision_of(run: Stored, against: Stored | None, scorer: str) -> DecidedInte
 
 def decision_between(first: Stored, second: Stored, scorer: str) -> DecidedInterval | None:
     """Return how the second of two runs was decided against the first, or the first against the second."""
-    found = decision_of(second, first, scorer)
-    if found is not None or (turned := decision_of(first, second, scorer)) is None:
-        return found
+    interval = decision_of(second, first, scorer)
+    if interval is not None or (turned := decision_of(first, second, scorer)) is None:
+        return interval
     return replace(turned, bounds=Interval(low=-turned.bounds.high, high=-turned.bounds.low))
 
 

@@ -37,10 +37,10 @@ def find_baseline(store: Store, name: str) -> str:
     Raises:
         BadInput: there is none; the nearest name is suggested.
     """
-    found = baselines(store)
-    if name not in found:
-        raise unknown("baseline", name, list(found), paths=False)
-    return found[name]
+    texts = baselines(store)
+    if name not in texts:
+        raise unknown("baseline", name, list(texts), paths=False)
+    return texts[name]
 
 
 def find_against(store: Store, name: str) -> Run:

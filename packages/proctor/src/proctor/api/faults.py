@@ -40,11 +40,11 @@ def fault_estimates(record: RunRecord, store: Store, names: Mapping[str, str]) -
             kinds[trial.sample_id, trial.attempt] = tuple(dict.fromkeys(fault.kind for fault in faults)) or (NO_FAULT,)
             for kind, value in recoveries(trial.trajectory):
                 recovered[kind][trial.sample_id].append(value)
-    found = [one for scorer, name in names.items() for one in _of_scorer(record, store, scorer, name, kinds)]
+    estimates = [figure for scorer, name in names.items() for figure in _of_scorer(record, store, scorer, name, kinds)]
     clusters = {sample.id: sample.cluster or sample.id for sample in store.planned(record.id)}
     for kind, by_sample in recovered.items():
-        found.append(_mean("recovered", kind, by_sample, clusters))
-    return found
+        estimates.append(_mean("recovered", kind, by_sample, clusters))
+    return estimates
 
 
 def _of_scorer(

@@ -59,12 +59,12 @@ def _options(
     Raises:
         BadInput: it has no content to leave out.
     """
-    found: dict[str, Any] = {"content": True} if content else {}
+    fields: dict[str, Any] = {"content": True} if content else {}
     if content and (part is None or not part.has_content):
         raise BadInput("The format '{format}' has nothing that --content would add.", format=format)
     if part is not None and part.has_summary:
-        found["summary"] = _summary(run, model, content=content)
-    return {"options": found} if found else {}
+        fields["summary"] = _summary(run, model, content=content)
+    return {"options": fields} if fields else {}
 
 
 def _summary(run: Run, model: str | None, *, content: bool) -> Summary:

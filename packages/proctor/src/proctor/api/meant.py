@@ -26,7 +26,7 @@ def agents_meant(given: str, known: Collection[str]) -> list[str]:
     if slash and f"{provider}:" in known:
         return [f"{provider}:{model}"]
     if kinds := near(f"{kind}:", known):
-        return [f"{one}{argument}" for one in kinds]
+        return [f"{text}{argument}" for text in kinds]
     provider = next((name for start, name in PROVIDERS.items() if given.lower().startswith(start)), "openai")
     return [] if colon else [f"{provider}:{given}"]  # a model's name alone
 
@@ -51,8 +51,8 @@ def _objects_here(given: str) -> Iterator[str]:
         return
     *module, name = words
     files = [Path(f"{module[0]}.py")] if module else sorted(Path().glob("*.py"))[:MOST_FILES]
-    made = re.compile(rf"^(?:(?:async )?def {name}\b|{name} *=)", re.MULTILINE)
+    pattern = re.compile(rf"^(?:(?:async )?def {name}\b|{name} *=)", re.MULTILINE)
     for file in files:
         with suppress(OSError, UnicodeDecodeError):
-            if made.search(file.read_text(encoding="utf-8")):
+            if pattern.search(file.read_text(encoding="utf-8")):
                 yield f"./{file}:{name}"

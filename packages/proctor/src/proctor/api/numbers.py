@@ -32,23 +32,25 @@ def estimates(record: RunRecord, store: Store, given: Sequence[tuple[RunRecord, 
         given: earlier runs of the same task, by which means are adjusted.
     """
     several = len(record.scorers) > 1
-    found = [
-        one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "", given)
+    figures = [
+        figure
+        for name in record.scorers
+        for figure in _of_scorer(record, store, name, f"{name}." if several else "", given)
     ]
     names = {
         scorer: estimate.name
         for scorer in record.scorers
-        if (estimate := main_estimate(found, record, scorer)) is not None
+        if (estimate := main_estimate(figures, record, scorer)) is not None
     }
-    return anytime(record, store, [*found, *fault_estimates(record, store, names)])
+    return anytime(record, store, [*figures, *fault_estimates(record, store, names)])
 
 
 def headline(record: RunRecord, store: Store, scorer: str = "") -> Estimate | None:
     """Return the main number of a scorer, by default of the main one; None where nothing was scored."""
     scorer = scorer or record.main_scorer
-    found = _of_scorer(record, store, scorer, "") if scorer else []
-    main = [one for one in found if one.name in kinds(record, scorer) and not one.slice]
-    return next(iter(anytime(record, store, [*main, *found][:1], scorer=scorer)), None)
+    figures = _of_scorer(record, store, scorer, "") if scorer else []
+    main = [estimate for estimate in figures if estimate.name in kinds(record, scorer) and not estimate.slice]
+    return next(iter(anytime(record, store, [*main, *figures][:1], scorer=scorer)), None)
 
 
 def _of_scorer(
@@ -63,17 +65,20 @@ def _of_scorer(
         if weighing is None:
             applying = replace(sums, planned=sums.planned - sum(unfit.get(slice_, {}).values()))
             made = metrics(applying, slice=slice_, prefix=prefix, whole=tallies[""])
-            plain.extend(replace(one, planned=sums.planned) for one in made)
+            plain.extend(replace(estimate, planned=sums.planned) for estimate in made)
         else:
             parts = weighing.strata(slice_, _applying(cells.get(slice_, {}), unfit.get(slice_, {})))
             rate, of_suite = is_rate(tallies[""]), weighing.of_suite
-            found = strata.metrics(parts, sums, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite)
-            plain.extend(found[:1] if weighing.stages else found)  # the points of a stage are not known
+            figures = strata.metrics(parts, sums, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite)
+            plain.extend(figures[:1] if weighing.stages else figures)  # the points of a stage are not known
     if given:
         plain = _adjusted(record, store, scorer, plain, given, weighing)
     judge = about(record, scorer)
     if judge is None:
-        plain = [spread_interval(record, store, scorer, one, weighing) if _is_plain_mean(one) else one for one in plain]
+        plain = [
+            spread_interval(record, store, scorer, estimate, weighing) if _is_plain_mean(estimate) else estimate
+            for estimate in plain
+        ]
     if record.spec.attempts > 1:
         passes = judge is None and is_rate(tallies[""])
         planned = {stratum: tally.planned for stratum, tally in (cells[""] if weighing else {"": tallies[""]}).items()}
@@ -186,13 +191,13 @@ def conclude(record: RunRecord, store: Store, summarise: Summarise | None) -> Ru
     if summarise is None:
         return replace(record, official=())
     try:
-        made = summarise(estimates(record, store), lambda: judged_samples(record, store))
+        figures = summarise(estimates(record, store), lambda: judged_samples(record, store))
     except Exception as error:  # noqa: BLE001 - of the task, which may be the user's; the trials are worth more
         warning = say(
             "The official aggregates could not be computed: {error}.", error=f"{type(error).__name__}: {error}"
         )
         return replace(record, official=(), warnings=(*record.warnings, warning))
-    return replace(record, official=qualified(made, record))
+    return replace(record, official=qualified(figures, record))
 
 
 def summarise_again(record: RunRecord) -> Summarise | None:
@@ -237,8 +242,8 @@ def _cells_of_stages(
     """Return the sums of each slice by stratum and stage; of values, as points are not in the narrow table."""
     assert record.strata is not None
     values: dict[str, list[float]] = {}
-    for one in store.values(record.id, scorer):
-        values.setdefault(one.sample_id, []).extend([] if one.value is None else [one.value])
+    for entry in store.values(record.id, scorer):
+        values.setdefault(entry.sample_id, []).extend([] if entry.value is None else [entry.value])
     cases: dict[str, dict[str, list[Case]]] = {}
     for sample in store.planned(record.id):
         if PREPARATION not in sample.tags:

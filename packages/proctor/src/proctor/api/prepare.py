@@ -171,7 +171,9 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     judges = judges_asked(bound, options.judge)
     spec = replace(
         options.spec(named_task.name, named_agent.name, stored=kept),
-        scorers=kept.scorers if kept is not None and not options.scorers else tuple(one.reference for one in bound),
+        scorers=kept.scorers
+        if kept is not None and not options.scorers
+        else tuple(scorer.reference for scorer in bound),
         judge=model if judges else None,
         judge_options=model_options if judges else {},
         user=named_user.name if named_user is not None and options.user is not None else None,
@@ -417,7 +419,7 @@ def _planned_ids(stored: RunRecord | None, store: Store) -> Collection[str] | No
 
 def _provenance(parts: _Parts) -> dict[str, object]:
     named_task, named_agent = parts.named_task, parts.named_agent
-    found = {"python": platform.python_version(), "machine": platform.machine(), **parts.task.provenance}
+    fields = {"python": platform.python_version(), "machine": platform.machine(), **parts.task.provenance}
     files = {
         "agent": named_agent.files,
         "task": named_task.files,
@@ -426,19 +428,19 @@ def _provenance(parts: _Parts) -> dict[str, object]:
         "user": parts.named_user.files if parts.named_user is not None else {},
         "environment": parts.named_environment.files,
     }
-    found = with_code(found, files)
+    fields = with_code(fields, files)
     if git := git_state(Path.cwd()):
-        found["git"] = git
+        fields["git"] = git
     if named_task.source:
-        found["task_source"] = named_task.source
+        fields["task_source"] = named_task.source
     if named_agent.source:
-        found["agent_source"] = named_agent.source
+        fields["agent_source"] = named_agent.source
     if price := declared(AgentInfo, parts.agent).price_source:
-        found["price"] = price
+        fields["price"] = price
     is_again = parts.named_user is None or parts.named_user.again
     if not (named_task.again and named_agent.again and is_again):
-        found["continue_from"] = "python"
-    return found
+        fields["continue_from"] = "python"
+    return fields
 
 
 def _processes(spec: RunSpec, record: RunRecord) -> int:
@@ -456,7 +458,7 @@ def check_money(budget: Budget, judges: Mapping[str, JudgeInfo], unpriced: Seque
     """Refuse a budget in money if the price of a judge or of another model is unknown."""
     if budget.money is None:
         return
-    for model in (*unpriced, *(one for about in judges.values() for one in about.unpriced)):
+    for model in (*unpriced, *(text for about in judges.values() for text in about.unpriced)):
         raise BadInput(
             'A budget in money needs a price. Write it into proctor.toml: [prices."{model}"] input = 1.0, output = 2.0 (for a million tokens).',
             model=model,

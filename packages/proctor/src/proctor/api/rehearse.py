@@ -132,7 +132,7 @@ def _exchange(run: Run, verdict: Verdict, judged: Judged) -> Exchange:
         bound = resolve.scorers(spec.scorers, JudgeChoice(model=spec.judge, options=spec.judge_options))
     except ProctorError as error:
         return msgspec.structs.replace(exchange, why_not=error.sentence)
-    same = [one for one in bound if (one.name, one.version) == (verdict.scorer, verdict.scorer_version)]
+    same = [scorer for scorer in bound if (scorer.name, scorer.version) == (verdict.scorer, verdict.scorer_version)]
     if not same:
         why_not = say("The judge or its rubric has changed since, so what it was asked cannot be shown.")
         return msgspec.structs.replace(exchange, why_not=why_not)
@@ -163,13 +163,13 @@ def _rehearsed(bound: Sequence[BoundScorer], answers: Iterable[Judged]) -> Rehea
         raise BadInput("There is no answer to judge.")
     lists = _requests(judges, counted)
     requests, more = sum(map(len, lists)), sum(1 for _ in rest)
-    place = next((index for index, asked in enumerate(lists) if asked), None)
+    number = next((index for index, asked in enumerate(lists) if asked), None)
     return Rehearsal(
         samples=len(counted) + more,
         requests=requests + round(requests / len(counted) * more),
         is_exact=not more,
-        first="" if place is None else counted[place][0].id,
-        asked=() if place is None else tuple(lists[place]),
+        first="" if number is None else counted[number][0].id,
+        asked=() if number is None else tuple(lists[number]),
     )
 
 

@@ -32,17 +32,17 @@ def with_replies(job: Job, path: Path, task_name: str | None) -> Job:
     spec = job.record.spec
     folder, _, category = (task_name or "").partition("/")
     part = benchmark(folder)
-    found: Iterable[tuple[str, Reply]]
+    pairs: Iterable[tuple[str, Reply]]
     if part is not None and part.replies is not None:
-        found = part.replies(path, {**({"category": category} if category else {}), **spec.task_options})
+        pairs = part.replies(path, {**({"category": category} if category else {}), **spec.task_options})
     elif (kind := kind_of_replies(path)) is not None:
         traced = kind.replies(path, job.samples(), attempts=spec.attempts)
-        found, job = traced.found, replace(job, record=replace(job.record, warnings=traced.notes))
+        pairs, job = traced.found, replace(job, record=replace(job.record, warnings=traced.notes))
     else:
         _check_installed(path)
-        found = replay.read(path)
+        pairs = replay.read(path)
     is_whole = spec.selection == Selection()
-    kept = group_replies(found, job.samples(), task=job.task.name, attempts=spec.attempts, is_whole=is_whole)
+    kept = group_replies(pairs, job.samples(), task=job.task.name, attempts=spec.attempts, is_whole=is_whole)
     return replace(job, replies=kept)
 
 

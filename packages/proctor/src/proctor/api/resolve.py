@@ -72,22 +72,22 @@ def task(given: TaskLike, options: Mapping[str, object], *, user: User | None = 
             raise BadInput("A Task object takes no options; give its values where it is made.")
         return given, Named(name=given.name, again=False)
     if isinstance(given, str):
-        made, arguments = _task_by_name(given)
-        named = _named_users(given, made) if _is_users(given) else Named(name=given)
+        value, arguments = _task_by_name(given)
+        named = _named_users(given, value) if _is_users(given) else Named(name=given)
     else:
-        made, arguments = given, ()
+        value, arguments = given, ()
         named = _named(given)
-    if isinstance(made, Task):
-        return made, named
-    if not callable(made):
+    if isinstance(value, Task):
+        return value, named
+    if not callable(value):
         raise BadInput(
             "'{name}' is no task: expected a Task, a function that returns one, or a path. Of samples it is made by Task(name=..., samples=[...]).",
             name=named.name,
         )
-    _check_options(made, arguments, options, named.name)
-    if user is not None and _plays_scenarios(made):
+    _check_options(value, arguments, options, named.name)
+    if user is not None and _plays_scenarios(value):
         options = {**options, "user": user}
-    result = made(*arguments, **options)
+    result = value(*arguments, **options)
     if not isinstance(result, Task):
         raise BadInput("'{name}' returned {kind} instead of a Task.", name=named.name, kind=type(result).__name__)
     return result, named
@@ -111,16 +111,16 @@ def task_with_user(
         BadInput: as `task`; no such user; a user for a task that has one of its own; options that nothing takes.
     """
     made_user, named_user = (None, None) if user is None else _user(user, user_options, seed)
-    made, named = task(given, options, user=made_user)
-    if isinstance(made.user, str):
+    loaded_task, named = task(given, options, user=made_user)
+    if isinstance(loaded_task.user, str):
         if made_user is None and talked_with:
-            made_user, named_user = _user(made.user, user_options, seed)
-        return msgspec.structs.replace(made, user=made_user), named, named_user
-    if made_user is not None and made.user is not None and made.user is not made_user:
+            made_user, named_user = _user(loaded_task.user, user_options, seed)
+        return msgspec.structs.replace(loaded_task, user=made_user), named, named_user
+    if made_user is not None and loaded_task.user is not None and loaded_task.user is not made_user:
         raise BadInput("The task '{task}' has a simulated user of its own.", task=named.name)
     if user is None and user_options:
         raise BadInput("There is no simulated user that could take options. Name one with --user.")
-    return msgspec.structs.replace(made, user=made.user or made_user), named, named_user
+    return msgspec.structs.replace(loaded_task, user=loaded_task.user or made_user), named, named_user
 
 
 def _user(given: UserLike, options: Mapping[str, object], seed: int) -> tuple[User, Named]:
@@ -134,12 +134,12 @@ def _user(given: UserLike, options: Mapping[str, object], seed: int) -> tuple[Us
     kind, _, argument = given.partition(":")
     if registry.USERS.knows(kind):
         part = registry.USERS.find(kind)
-        made = part.make(argument, options, **({"seed": seed} if part.is_seeded else {}))
-        return made, Named(name=given, files=files_of(argument))
+        user = part.make(argument, options, **({"seed": seed} if part.is_seeded else {}))
+        return user, Named(name=given, files=files_of(argument))
     is_model = registry.MODELS.knows(kind)  # which may be the name of a package too
     if registry.names_object(given) and not is_model:
-        found = registry.load_object(given, "user")
-        return users.wrap(found, name=given, options=options), _named_users(given, found)
+        value = registry.load_object(given, "user")
+        return users.wrap(value, name=given, options=options), _named_users(given, value)
     meant = [f"model:{given}"] if is_model else []
     raise registry.unknown("simulated user", given, [f"{name}:" for name in registry.USERS.names()], meant=meant)
 
@@ -168,7 +168,7 @@ def environment(
     chosen = names or named
     make = several.environment_of(chosen, options) if acted_in else None
     files = [files_of(name) for name in chosen]
-    together = {file: digest for found in files for file, digest in found.items()}
+    together = {file: digest for texts in files for file, digest in texts.items()}
     return msgspec.structs.replace(task, environment=make), Named(name=", ".join(chosen), files=together)
 
 
@@ -187,7 +187,7 @@ def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named
     if colon:
         registry.AGENTS.check_installed(room)
     if registry.names_object(given):
-        found = registry.load_object(given, "agent")
+        value = registry.load_object(given, "agent")
         if "batch" in options:
             raise BadInput(
                 "{agent} sends its requests itself, so --batch is not for it; it is for openai:MODEL and anthropic:MODEL.",
@@ -195,7 +195,7 @@ def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named
             )
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
-        return function.wrap(found, name=given), _named_users(given, found)
+        return function.wrap(value, name=given), _named_users(given, value)
     if is_plain_benchmark(given):
         raise BadInput("{name} is a task: proctor run {name} --agent AGENT, such as --agent openai:MODEL.", name=given)
     if kind.endswith(".ipynb"):
@@ -262,11 +262,11 @@ def judges_of(bound: Sequence[BoundScorer]) -> dict[str, JudgeInfo]:
 
 def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
     """Return the user's files that scorers use, such as code and rubrics, with their digests."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for scorer in bound:
         is_path = registry.is_path(scorer.reference) or "." in scorer.reference.partition(":")[0]
-        found |= files_of(scorer.reference if is_path else _files_in([scorer.reference]), scorer.function)
-    return found
+        texts |= files_of(scorer.reference if is_path else _files_in([scorer.reference]), scorer.function)
+    return texts
 
 
 def files_of_judges(options: Mapping[str, object], judges: Mapping[str, JudgeInfo]) -> dict[str, str]:
@@ -405,8 +405,8 @@ def _scorer(given: str | Scorer, make: Make) -> BoundScorer:
     if registry.SCORERS.knows(kind) or _is_judge(kind):
         return _bound(make(given), given, given)
     if registry.is_path(given) or ":" in given:
-        found = registry.load_object(given, "scorer")
-        return _bound(found, given, own_name(found) or getattr(found, "__name__", given))
+        value = registry.load_object(given, "scorer")
+        return _bound(value, given, own_name(value) or getattr(value, "__name__", given))
     known = [name for name in registry.JUDGES.names() if _is_judge(name)]
     raise registry.unknown("scorer", given, [*registry.SCORERS.names(), *known])
 

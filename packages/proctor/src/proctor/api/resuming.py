@@ -75,11 +75,11 @@ def check_conditions(stored: RunRecord, asked: RunRecord) -> None:
 def differences(stored: RunRecord, asked: RunRecord) -> list[Sentence]:
     """Describe what differs in the conditions of two runs."""
     files = _rubric_files(stored)
-    before, now = (_conditions(one, movable(stored), files) for one in (stored, asked))
+    before, now = (_conditions(record, movable(stored), files) for record in (stored, asked))
     if before["task"] != now["task"]:  # all else differs with it
         before, now = {"task": before["task"]}, {"task": now["task"]}
     changed = [_difference(key, before.get(key), now.get(key)) for key in {**before, **now}]
-    return [one for one in changed if one is not None]
+    return [sentence for sentence in changed if sentence is not None]
 
 
 def check_code(stored: RunRecord, asked: RunRecord, *, accept: bool) -> RunRecord:
@@ -120,7 +120,7 @@ def code_changes(before: Mapping[str, object], now: Mapping[str, object]) -> Ite
     """Describe what changed, a sentence for each part; a run of an earlier release has digests of functions only."""
     seen: set[str] = set()
     for part, word in PARTS.items():
-        old, new = (_digests(one, part) for one in (before, now))
+        old, new = (_digests(fields, part) for fields in (before, now))
         source = SOURCES.get(part, "")
         if old is not None and new is not None:
             names = [name for name in changed_files(old, new) if name not in seen]
@@ -144,7 +144,7 @@ def movable(stored: RunRecord) -> Sequence[str]:
 
 def _judges(stored: RunRecord, asked: RunRecord) -> dict[str, object]:
     """Return the record of each judge; its calibration is kept only if the judge did not change."""
-    before, now = (one.provenance.get(PROVENANCE, {}) for one in (stored, asked))
+    before, now = (record.provenance.get(PROVENANCE, {}) for record in (stored, asked))
     is_other = _digests(stored.provenance, "judge") != _digests(asked.provenance, "judge")
     return {
         name: before[name]

@@ -74,11 +74,11 @@ class Run:
     @cached_property
     def estimates(self) -> Sequence[Estimate]:
         """Return every estimate: the stored official aggregates, then the whole run, then each slice."""
-        found = numbers.estimates(self.record, self.store)
-        official = numbers.official(self.record, self.store, found)
+        figures = numbers.estimates(self.record, self.store)
+        official = numbers.official(self.record, self.store, figures)
         if self.earlier:
-            found = numbers.estimates(self.record, self.store, [(one.record, one.store) for one in self.earlier])
-        return [*official, *found]
+            figures = numbers.estimates(self.record, self.store, [(run.record, run.store) for run in self.earlier])
+        return [*official, *figures]
 
     def given(self, *runs: "Run") -> "Run":
         """Return the run with numbers that take into account what earlier runs earned on the same samples.
@@ -111,13 +111,13 @@ class Run:
         """
         scorer = scorer_meant(name, self.record)
         if scorer is not None:
-            found = main_estimate(self.estimates, self.record, scorer, slice=slice)
+            figure = main_estimate(self.estimates, self.record, scorer, slice=slice)
         else:
-            found = next((one for one in self.estimates if one.name == name and one.slice == slice), None)
-        if found is not None:
-            return found
-        listed = (one for one in self.estimates if slice or not one.slice)
-        known = dict.fromkeys(f"{one.name} [{one.slice}]" if one.slice else one.name for one in listed)
+            figure = next((figure for figure in self.estimates if figure.name == name and figure.slice == slice), None)
+        if figure is not None:
+            return figure
+        listed = (figure for figure in self.estimates if slice or not figure.slice)
+        known = dict.fromkeys(f"{figure.name} [{figure.slice}]" if figure.slice else figure.name for figure in listed)
         known = dict.fromkeys(self.record.scorers) | known
         raise BadInput(
             "The run {run} has no estimate '{name}'. It has: {known}.",

@@ -54,7 +54,7 @@ def files_of(name: str | None, *objects: object) -> dict[str, str]:
 
 def git_state(folder: Path) -> dict[str, Any]:
     """Return the commit of a folder's repository, and whether tracked files are unchanged; empty outside of a repository."""
-    if not any((place / ".git").exists() for place in (folder, *folder.parents)):
+    if not any((path / ".git").exists() for path in (folder, *folder.parents)):
         return {}
     command = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
@@ -83,15 +83,15 @@ def _named(name: str) -> Iterator[Path]:
                 yield path.resolve()
                 break
             if path is not None and text not in (".", "..", "/") and path.is_dir():
-                paths = sorted(one for one in path.rglob("*") if one.suffix in TEXTS and one.is_file())
-                yield from (one.resolve() for one in paths[:MOST_FILES])
+                paths = sorted(file for file in path.rglob("*") if file.suffix in TEXTS and file.is_file())
+                yield from (file.resolve() for file in paths[:MOST_FILES])
                 break
 
 
 def _modules(objects: Iterable[object]) -> Iterator[Path]:
     """Return the files of the modules that define objects, or their classes."""
-    for one in objects:
-        target = one
+    for value in objects:
+        target = value
         while isinstance(target, partial):
             target = target.func
         owner = target if hasattr(target, "__qualname__") else type(target)
@@ -104,20 +104,20 @@ def _modules(objects: Iterable[object]) -> Iterator[Path]:
 def _digests(starts: list[Path]) -> dict[str, str]:
     if not starts:
         return {}
-    todo, found = list(starts), dict[Path, str]()
+    todo, texts = list(starts), dict[Path, str]()
     roots = tuple(dict.fromkeys([*(path.parent for path in starts), Path.cwd(), *_import_folders()]))
-    while todo and len(found) < MOST_FILES:
+    while todo and len(texts) < MOST_FILES:
         path = todo.pop(0)
-        if path in found:
+        if path in texts:
             continue
         stat = path.stat()
         key = (path, stat.st_mtime_ns, stat.st_size)
-        found[path] = _digest(*key)
+        texts[path] = _digest(*key)
         if path.suffix == ".py":
             read = _read(*key)
-            todo += [one for one in (*_find_imports(path, read, roots), *_data(path, read)) if one not in found]
+            todo += [file for file in (*_find_imports(path, read, roots), *_data(path, read)) if file not in texts]
     home = starts[0].parent
-    return {Path(os.path.relpath(path, home)).as_posix(): said for path, said in sorted(found.items())}
+    return {Path(os.path.relpath(path, home)).as_posix(): said for path, said in sorted(texts.items())}
 
 
 class _Read(msgspec.Struct, frozen=True):
@@ -229,28 +229,28 @@ def _find_imports(path: Path, read: _Read, roots: Iterable[Path]) -> Iterator[Pa
     for level, module in read.modules:
         parts = [part for part in module.split(".") if part]
         bases = [path.parents[level - 1]] if 0 < level <= len(path.parents) else [] if level else roots
-        found = next((one for base in bases if (one := _in_folder(base, parts))), None)
-        if found is None and level == 0:  # as a hook found it, such as that of an editable install
+        paths = next((one for base in bases if (one := _in_folder(base, parts))), None)
+        if paths is None and level == 0:  # as a hook found it, such as that of an editable install
             file = getattr(sys.modules.get(module), "__file__", None)
-            found = [Path(file)] if file is not None and file.endswith(".py") and is_file(Path(file)) else None
-        yield from (one.resolve() for one in found or () if not _is_installed(one))
+            paths = [Path(file)] if file is not None and file.endswith(".py") and is_file(Path(file)) else None
+        yield from (one.resolve() for one in paths or () if not _is_installed(one))
 
 
 def _in_folder(base: Path, parts: list[str]) -> list[Path]:
     """Return the files that importing a module from a folder loads; none where it does not exist."""
     packages = [base.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)]
     whole = [base.joinpath(*parts[:-1], f"{parts[-1]}.py")] if parts else [base / "__init__.py"]
-    last = [one for one in (*whole, *packages[-1:]) if is_file(one)]
+    last = [path for path in (*whole, *packages[-1:]) if is_file(path)]
     return [*(package for package in packages[:-1] if is_file(package)), *last[:1]] if last else []
 
 
 def _data(path: Path, read: _Read) -> Iterator[Path]:
     for text in read.paths:
         for base in (path.parent, path.parent.parent, Path.cwd()):
-            found = base / Path(text).expanduser() if not text.startswith("/") else Path(text)
-            if is_file(found):
-                if not _is_installed(found):
-                    yield found.resolve()
+            file = base / Path(text).expanduser() if not text.startswith("/") else Path(text)
+            if is_file(file):
+                if not _is_installed(file):
+                    yield file.resolve()
                 break
 
 

@@ -24,24 +24,24 @@ def spread_interval(
     earned = earned_by_sample(record, store, scorer)
     expected = dict(zip(known.spread.ids, known.spread.expected, strict=True))
     scored = {id: earned[id] for id in expected if id in earned and earned[id].attempts}
-    others = sum(one.attempts > 0 for one in earned.values()) - len(scored)
-    if others or len({one.cluster for one in scored.values()}) < len(scored):
+    others = sum(earned_points.attempts > 0 for earned_points in earned.values()) - len(scored)
+    if others or len({earned_points.cluster for earned_points in scored.values()}) < len(scored):
         return plain
     weights: list[float] = []
     if weighing is not None:
-        strata = [weighing.stratum_of("", one.tags) for one in scored.values()]
+        strata = [weighing.stratum_of("", earned_points.tags) for earned_points in scored.values()]
         counts = {name: strata.count(name) for name in set(strata)}
         by_stratum = weight_by_stratum(weighing.sizes.get("", {}), counts)
         weights = [by_stratum.get(name, 1.0) for name in strata]
     of_suite = weighing is not None and weighing.of_suite
-    values = [one.mean for one in scored.values()]
-    found = estimate_spread(plain, values, known.total, weights=weights, of_suite=of_suite)
-    if found is not plain:
-        found = _noted(found, _note(known.spread.runs, plain, found))
+    values = [earned_points.mean for earned_points in scored.values()]
+    estimate = estimate_spread(plain, values, known.total, weights=weights, of_suite=of_suite)
+    if estimate is not plain:
+        estimate = _noted(estimate, _note(known.spread.runs, plain, estimate))
     if known.spread.agreement is None:
-        return found
+        return estimate
     misfit = find_misfit(values, [expected[id] for id in scored], known.spread.agreement)
-    return found if misfit is None else _noted(found, _warning(misfit, known.spread.agreement))
+    return estimate if misfit is None else _noted(estimate, _warning(misfit, known.spread.agreement))
 
 
 def _noted(estimate: Estimate, note: Sentence) -> Estimate:

@@ -81,9 +81,9 @@ def read_rule(text: str) -> UntilRule:
     Raises:
         BadInput: it has another form; names the nearest.
     """
-    found = _parse(text)
-    if found is not None:
-        return found
+    rule = _parse(text)
+    if rule is not None:
+        return rule
     nearest = _parse(_respelt(text))
     if nearest is not None:
         raise BadInput("--until '{text}': write '{rule}'.", text=text, rule=nearest)

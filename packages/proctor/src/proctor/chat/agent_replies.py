@@ -20,7 +20,7 @@ def steps_of(reply: object) -> list[Step]:
     if isinstance(reply, Trajectory):
         return list(reply.steps)
     if isinstance(reply, list | tuple):
-        return [_step(one) for one in reply]
+        return [_step(value) for value in reply]
     if isinstance(reply, str):
         return [Step(message=_message("assistant", [Text(text=clean(reply))] if reply else []))]
     return [_step(reply)]
@@ -105,7 +105,7 @@ def _text_of(reply: Mapping[str, object], content: object) -> str:
         return ""
     if not isinstance(content, list | tuple):
         raise _no_message(reply)
-    parts = [one for one in content if isinstance(one, Mapping) and isinstance(one.get("text"), str)]
+    parts = [value for value in content if isinstance(value, Mapping) and isinstance(value.get("text"), str)]
     return "".join(part["text"] for part in parts)
 
 

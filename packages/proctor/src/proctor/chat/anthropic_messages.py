@@ -124,21 +124,21 @@ def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> tuple[
     A system message after the first other one is sent as the user's, as not every model takes it in between.
     """
     system: list[str] = []
-    made: list[Json] = []
+    entries: list[Json] = []
     ids = CallIds()
     for message in messages:
-        if message.role == "system" and not made:
+        if message.role == "system" and not entries:
             system.append(message.text)
             continue
         role = "assistant" if message.role == "assistant" else "user"
         blocks = list(_blocks(message, names, ids))
         if not blocks:
             continue
-        if made and made[-1]["role"] == role:
-            made[-1]["content"].extend(blocks)
+        if entries and entries[-1]["role"] == role:
+            entries[-1]["content"].extend(blocks)
         else:
-            made.append({"role": role, "content": blocks})
-    return "\n\n".join(filter(None, system)), made
+            entries.append({"role": role, "content": blocks})
+    return "\n\n".join(filter(None, system)), entries
 
 
 def read(data: bytes) -> ModelReply:

@@ -169,7 +169,7 @@ def _size(value: Any) -> int:
     if kind in (list, tuple, set, frozenset):
         return sum(map(_size, value)) + 1
     if kind is dict:
-        return sum(_size(key) + _size(one) for key, one in value.items()) + 1
+        return sum(_size(key) + _size(entry) for key, entry in value.items()) + 1
     return 1
 
 

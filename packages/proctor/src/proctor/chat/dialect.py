@@ -132,13 +132,13 @@ def merge(fixed: Json, more: Mapping[str, Any], objects: Sequence[str] = ()) -> 
     >>> merge({"a": {"x": 1}, "b": 2}, {"a": {"y": 3}, "b": 4})
     {'a': {'x': 1, 'y': 3}, 'b': 4}
     """
-    made = dict(fixed)
+    fields = dict(fixed)
     for key, value in more.items():
         if key in objects and not isinstance(value, Mapping):
             raise BadInput("The field '{field}' of 'extra_body' has to be an object.", field=key)
-        own = made.get(key)
-        made[key] = {**own, **value} if isinstance(own, dict) and isinstance(value, Mapping) else value
-    return made
+        own = fields.get(key)
+        fields[key] = {**own, **value} if isinstance(own, dict) and isinstance(value, Mapping) else value
+    return fields
 
 
 def settle_calls(parts: tuple[Part, ...], names: Mapping[str, str], number: int) -> tuple[Part, ...]:

@@ -100,17 +100,17 @@ def to_body(fixed: Json, request: Request) -> Json:
 
 def to_contents(messages: Sequence[Message], names: Mapping[str, str]) -> list[Json]:
     """Return the messages without those of the system, with neighbours of one role joined."""
-    made: list[Json] = []
+    entries: list[Json] = []
     ids = CallIds()
     for message in messages:
         if message.role == "system" or not (parts := list(_parts(message, names, ids))):
             continue
         role = "model" if message.role == "assistant" else "user"
-        if made and made[-1]["role"] == role:
-            made[-1]["parts"].extend(parts)
+        if entries and entries[-1]["role"] == role:
+            entries[-1]["parts"].extend(parts)
         else:
-            made.append({"role": role, "parts": parts})
-    return made
+            entries.append({"role": role, "parts": parts})
+    return entries
 
 
 def read(data: bytes) -> ModelReply:
@@ -137,7 +137,7 @@ def to_reply(reply: GeminiReply) -> ModelReply:
         raise RequestFault("no_reply", "a reply without candidates")
     candidate = reply.candidates[0]
     content = candidate.content.parts if candidate.content is not None else None
-    parts = tuple(part for one in content or () for part in _read_part(one))
+    parts = tuple(part for gemini_part in content or () for part in _read_part(gemini_part))
     return ModelReply(parts=parts, usage=usage, stop=_STOPS.get(candidate.finish_reason) or stop_of(parts))
 
 
@@ -244,7 +244,7 @@ def _read_part(part: GeminiPart) -> Iterator[Part]:
 def _parts(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator[Json]:
     signed: Json = {}
     for part in message.parts:
-        made: Json | None = None
+        fields: Json | None = None
         match part:
             case Reasoning():
                 kept = opaque_of(part, API)
@@ -255,26 +255,26 @@ def _parts(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
                 else:
                     signed = {"thoughtSignature": kept["signature"]}
             case Text(text=text):
-                made = {"text": text} if text or signed else None
+                fields = {"text": text} if text or signed else None
             case File():
-                made = _file(part)
+                fields = _file(part)
             case ToolCall():
                 id = ids.of_call(part.id)
-                made = {"functionCall": {"id": id, "name": names.get(part.name, part.name), "args": part.arguments}}
+                fields = {"functionCall": {"id": id, "name": names.get(part.name, part.name), "args": part.arguments}}
             case ToolResult():
                 id = ids.of_result(part.id)
                 response = {"error" if part.is_error else "output": part.content}
                 name = names.get(part.name, part.name)
-                made = {"functionResponse": {"id": id, "name": name, "response": response}}
-        if made is not None:
-            yield {**made, **signed}
+                fields = {"functionResponse": {"id": id, "name": name, "response": response}}
+        if fields is not None:
+            yield {**fields, **signed}
             signed = {}
 
 
 def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
     schema = {"type": "object", "properties": {}, **tool.parameters}
-    made = {"name": names.get(tool.name, tool.name), "description": tool.description}
-    return {**made, "parametersJsonSchema": {**schema, "type": "object"}, **tool.extra}
+    texts = {"name": names.get(tool.name, tool.name), "description": tool.description}
+    return {**texts, "parametersJsonSchema": {**schema, "type": "object"}, **tool.extra}
 
 
 def _file(file: File) -> Json:

@@ -100,7 +100,7 @@ def _chosen(text: str) -> Any:
     """Return the value to take, with its strings not yet decoded."""
     objects = list(_objects(text))
     if objects:
-        return next((one for one in reversed(objects) if one.fenced), objects[-1]).value
+        return next((value for value in reversed(objects) if value.fenced), objects[-1]).value
     whole = FENCED.fullmatch(text)
     return _Parser(whole[1] if whole is not None else text).alone()
 
@@ -261,12 +261,12 @@ def _collect(value: object, bodies: list[Body]) -> None:
         case Body():
             bodies.append(value)
         case _Object(members=members):
-            for key, one in members:
+            for key, entry in members:
                 bodies.append(key)
-                _collect(one, bodies)
+                _collect(entry, bodies)
         case list():
-            for one in value:
-                _collect(one, bodies)
+            for entry in value:
+                _collect(entry, bodies)
 
 
 def _filled(value: object, texts: Iterator[str]) -> object:
@@ -274,13 +274,13 @@ def _filled(value: object, texts: Iterator[str]) -> object:
         case Body():
             return next(texts)
         case _Object(members=members):
-            made: dict[str, object] = {}
-            for _, one in members:
+            fields: dict[str, object] = {}
+            for _, entry in members:
                 key = next(texts)
-                if key in made:
+                if key in fields:
                     raise Unreadable(say("The key '{key}' stands twice.", key=key))
-                made[key] = _filled(one, texts)
-            return made
+                fields[key] = _filled(entry, texts)
+            return fields
         case list():
             return [_filled(item, texts) for item in value]
     return value

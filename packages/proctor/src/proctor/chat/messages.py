@@ -178,14 +178,14 @@ def to_tools(tools: Sequence[Tool], names: Mapping[str, str]) -> list[Json]:
 
 def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> list[Json]:
     """Return the messages of a request; reasoning is not sent back, and files that are no images become a note."""
-    made: list[Json] = []
+    entries: list[Json] = []
     for message in messages:
         parts = message.parts
         if len(parts) == 1 and isinstance(parts[0], Text) and message.role != "tool":
-            made.append({"role": message.role, "content": parts[0].text})
+            entries.append({"role": message.role, "content": parts[0].text})
         else:
-            made.extend(_of_parts(message, names))
-    return made
+            entries.extend(_of_parts(message, names))
+    return entries
 
 
 def to_reply(reply: ChatReply) -> ModelReply:
@@ -258,13 +258,13 @@ def _call(call: CallReply, function: FunctionReply, own_names: Mapping[str, str]
         return ToolCall(name=name, id=id)
     if not isinstance(arguments, str):
         return ToolCall(name=name, id=id, raw=msgspec.json.encode(arguments).decode())
-    made = ToolCall.from_text(name, arguments, id=id)
-    if made.raw is not None and "\\u" in arguments:  # perhaps only for a lone surrogate
+    tool_call = ToolCall.from_text(name, arguments, id=id)
+    if tool_call.raw is not None and "\\u" in arguments:  # perhaps only for a lone surrogate
         try:
-            made = replace(ToolCall.from_text(name, repaired(arguments.encode()).decode(), id=id), written=None)
+            tool_call = replace(ToolCall.from_text(name, repaired(arguments.encode()).decode(), id=id), written=None)
         except ValueError:
-            return made
-    return made
+            return tool_call
+    return tool_call
 
 
 def _of_parts(message: Message, names: Mapping[str, str]) -> Iterator[Json]:
@@ -292,12 +292,12 @@ def _of_parts(message: Message, names: Mapping[str, str]) -> Iterator[Json]:
     content: object = texts
     if all(part["type"] == "text" for part in texts):
         content = "".join(part["text"] for part in texts)
-    made: Json = {"role": message.role, "content": content}
+    fields: Json = {"role": message.role, "content": content}
     if calls:
-        made["content"] = content or None
-        made["tool_calls"] = calls
-    if made["content"] or calls or not results:
-        yield made
+        fields["content"] = content or None
+        fields["tool_calls"] = calls
+    if fields["content"] or calls or not results:
+        yield fields
 
 
 def _file(file: File) -> Json:

@@ -208,10 +208,10 @@ def _items(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
     waiting: list[Json] = []
     phase: Json = {}
     for part in message.parts:
-        made: Json | None = None
+        fields: Json | None = None
         match part:
             case Text(text=text) if message.role == "assistant":
-                made = {"role": "assistant", "content": text, **phase} if text else None
+                fields = {"role": "assistant", "content": text, **phase} if text else None
                 phase = {}
             case Text(text=text):
                 content.append({"type": "input_text", "text": text})
@@ -225,14 +225,14 @@ def _items(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
                     waiting.append({"type": "reasoning", **kept})
             case ToolCall():
                 name, id = names.get(part.name, part.name), ids.of_call(part.id)
-                made = {"type": "function_call", "call_id": id, "name": name, "arguments": part.arguments_text()}
+                fields = {"type": "function_call", "call_id": id, "name": name, "arguments": part.arguments_text()}
             case ToolResult():
                 id = ids.of_result(part.id)
-                made = {"type": "function_call_output", "call_id": id, "output": part.content}
-        if made is not None:
+                fields = {"type": "function_call_output", "call_id": id, "output": part.content}
+        if fields is not None:
             yield from waiting
             waiting = []
-            yield made
+            yield fields
     if content:
         only = content[0]["text"] if len(content) == 1 and content[0]["type"] == "input_text" else content
         yield {"role": "user" if message.role == "tool" else message.role, "content": only}

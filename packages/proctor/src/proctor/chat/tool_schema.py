@@ -63,13 +63,13 @@ def message_of(text: str, names: Sequence[str]) -> Message:
         reply = None
     if isinstance(reply, dict) and isinstance(reply.get("answer"), str):
         return Message.of("assistant", reply["answer"])
-    found = reply if isinstance(reply, list) else [reply]
+    values = reply if isinstance(reply, list) else [reply]
     parts: list[Part] = [
-        ToolCall(name=one["name"], arguments=one["arguments"], id=f"call_{number}")
-        for number, one in enumerate(found)
-        if isinstance(one, dict) and one.get("name") in names and isinstance(one.get("arguments"), dict)
+        ToolCall(name=value["name"], arguments=value["arguments"], id=f"call_{number}")
+        for number, value in enumerate(values)
+        if isinstance(value, dict) and value.get("name") in names and isinstance(value.get("arguments"), dict)
     ]
-    if not parts or len(parts) != len(found):
+    if not parts or len(parts) != len(values):
         return Message(role="assistant", parts=(Text(text=text),) if text else ())
     return Message(role="assistant", parts=tuple(parts))
 
@@ -131,7 +131,7 @@ def _bounded_object(schema: Mapping[str, object], around: _Around, depth: int) -
         return {"type": "object", "additionalProperties": values, "maxProperties": KEYS}
     required = schema.get("required")
     return _object(
-        {str(name): _bounded(one, around, depth - 1) for name, one in properties.items()},
+        {str(name): _bounded(value, around, depth - 1) for name, value in properties.items()},
         [name for name in required if name in properties] if isinstance(required, list | tuple) else [],
     )
 

@@ -217,7 +217,7 @@ def main() -> None:
 
 def _how_to_resume(error: BaseException, ctx: click.Context) -> list[str]:
     shown = (error, error.__context__)  # a second Ctrl-C may hide the first
-    ids = (one.run_id for one in shown if isinstance(one, BadInput | Stopped))
+    ids = (exception.run_id for exception in shown if isinstance(exception, BadInput | Stopped))
     run_id = next(filter(None, ids), None)
     if run_id is None:
         return []

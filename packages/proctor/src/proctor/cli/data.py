@@ -58,13 +58,13 @@ def stats(name: str, options: dict[str, object] | None, as_json: bool) -> None:
 
     count = _part(name, lambda part: part.statistics)
     task, _ = resolve.task(name, options or {})
-    found = count(task.samples() if callable(task.samples) else task.samples)
+    value = count(task.samples() if callable(task.samples) else task.samples)
     if as_json:
         import msgspec
 
-        output.print_json(msgspec.to_builtins(found))
+        output.print_json(msgspec.to_builtins(value))
         return
-    _print(found)
+    _print(value)
 
 
 def _print(found: Any) -> None:
@@ -87,8 +87,8 @@ def _part(name: str, chosen: "Callable[[BenchmarkPart], T | None]") -> T:
     from proctor.api.resolve import benchmark, benchmarks
 
     part = benchmark(name)
-    found = None if part is None else chosen(part)
-    if found is None:
+    value = None if part is None else chosen(part)
+    if value is None:
         known = [text for text, declared in benchmarks() if chosen(declared) is not None]
         raise registry.unknown("data set", name, known, paths=False)
-    return found
+    return value

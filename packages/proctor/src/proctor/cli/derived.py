@@ -72,7 +72,7 @@ def _option(name: str, of: type[msgspec.Struct], callback: Callback | None) -> C
     option, text = f"--{flag.name or name.replace('_', '-')}", t(flag.text)
     if flag.several:
         text = text[:-1] + t("; may be given several times.")
-        if callback is None and any(get_origin(one) is Mapping for one in kinds):
+        if callback is None and any(get_origin(value) is Mapping for value in kinds):
             callback = _reading(texts if Mapping[str, str] in kinds else pairs, option)
     if bounds is not None:
         callback = partial(_checked, of)
@@ -117,19 +117,19 @@ def pairs(values: Iterable[str], flag: str) -> dict[str, Any]:
     >>> pairs(["temperature=0", "extra_body.top_k=3", "mode=native"], "--set")
     {'temperature': 0, 'extra_body': {'top_k': 3}, 'mode': 'native'}
     """
-    found: dict[str, Any] = {}
+    entry: dict[str, Any] = {}
     for text in values:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise BadInput("{flag} takes key=value, not '{text}'.", flag=flag, text=text)
         *path, last = key.split(".")
-        place = found
+        fields = entry
         for part in path:
-            place = place.setdefault(part, {})
-            if not isinstance(place, dict):
+            fields = fields.setdefault(part, {})
+            if not isinstance(fields, dict):
                 raise BadInput("{flag} {text}: '{part}' has a value already.", flag=flag, text=text, part=part)
-        place[last] = _value(value)
-    return found
+        fields[last] = _value(value)
+    return entry
 
 
 def texts(values: Iterable[str], flag: str) -> dict[str, str]:

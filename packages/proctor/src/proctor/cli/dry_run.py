@@ -28,8 +28,8 @@ def show_judging(found: "Rehearsal", *, as_json: bool) -> None:
                 "exact": found.is_exact,
                 "first": found.first,
                 "asked": [
-                    {"judge": one.judge, "prompt": [msgspec.to_builtins(message) for message in one.messages]}
-                    for one in found.asked
+                    {"judge": request.judge, "prompt": [msgspec.to_builtins(message) for message in request.messages]}
+                    for request in found.asked
                 ],
             }
         )
@@ -44,7 +44,7 @@ def show_judging(found: "Rehearsal", *, as_json: bool) -> None:
     if not found.asked:
         output.line(t("No judge has to be asked about any of them."))
         return
-    judges = ", ".join(dict.fromkeys(one.judge for one in found.asked))
+    judges = ", ".join(dict.fromkeys(request.judge for request in found.asked))
     output.line(t("Judges: {names}", names=judges))
     output.line(t("First prompt ({id}), one of {count}:", id=found.first, count=len(found.asked)))
     print_messages(found.asked[0].messages)

@@ -74,8 +74,8 @@ def _equivalent(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
-    made = ""
+    text = ""
     for character in lacking:
         equivalent = EQUIVALENTS.get(character, "")
-        made += equivalent if equivalent else character.encode("ascii", "backslashreplace").decode()
-    return made, error.end
+        text += equivalent if equivalent else character.encode("ascii", "backslashreplace").decode()
+    return text, error.end

@@ -68,7 +68,12 @@ class LongCommand(click.Command):
         self.params.append(everything)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        by_name = {name: one for one in self.get_params(ctx) for name in one.opts if isinstance(one, click.Option)}
+        by_name = {
+            name: parameter
+            for parameter in self.get_params(ctx)
+            for name in parameter.opts
+            if isinstance(parameter, click.Option)
+        }
         if not ctx.meta.get(ALL):
             rows = [_short(by_name[name].get_help_record(ctx)) for name in (*self.shown, "--help-all", "--help")]
             with formatter.section(t("Most used options of {count}", count=len({*by_name.values()}))):
@@ -78,7 +83,7 @@ class LongCommand(click.Command):
         for group in GROUPS:
             own = [by_name[f"--{name}"] for name in group.names.split() if f"--{name}" in by_name]
             _write(t(group.title), own, ctx, formatter)
-            others = {one: None for one in others if one not in own}
+            others = {option: None for option in others if option not in own}
         _write(t("Other options"), others, ctx, formatter)
 
 

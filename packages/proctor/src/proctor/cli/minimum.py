@@ -35,7 +35,7 @@ def minima(texts: tuple[str, ...]) -> dict[str, float]:
     >>> minima(("accuracy=0.8", "accuracy[level=1]=50%"))
     {'accuracy': 0.8, 'accuracy[level=1]': 0.5}
     """
-    found = {}
+    values = {}
     for text in texts:
         name, equals, value = text.rpartition("=")
         try:
@@ -44,8 +44,8 @@ def minima(texts: tuple[str, ...]) -> dict[str, float]:
             equals = ""
         if not equals or not name:
             raise BadInput("{flag} takes NAME=VALUE, such as accuracy=0.8, not '{text}'.", flag="--min", text=text)
-        found[name] = number
-    return found
+        values[name] = number
+    return values
 
 
 def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json: bool) -> int:
@@ -53,15 +53,22 @@ def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json:
     from proctor.api.check import decide, describe_estimate, find_estimate, held_to
 
     estimates = {name: held_to(name, find_estimate(run, name), bound) for name, bound in least.items()}
-    decisions = {name: decide(one, least[name], by=by) for name, one in estimates.items()}
+    decisions = {name: decide(estimate, least[name], by=by) for name, estimate in estimates.items()}
     gates = [
-        {"name": name, "least": least[name], "value": one.value, "low": one.low, "high": one.high, "by": by}
+        {
+            "name": name,
+            "least": least[name],
+            "value": estimate.value,
+            "low": estimate.low,
+            "high": estimate.high,
+            "by": by,
+        }
         | {"decision": decisions[name]}
-        for name, one in estimates.items()
+        for name, estimate in estimates.items()
     ]
     output.print_run(run, as_json=as_json, more={"gates": gates} if gates else {})
-    for name, one in estimates.items():
-        said = t(describe_estimate(name, one, least[name]))
+    for name, estimate in estimates.items():
+        said = t(describe_estimate(name, estimate, least[name]))
         output.message(f"{t(SAID[decisions[name]])}: {said}")
     return max((CODES[decision] for decision in decisions.values()), key=[0, 3, 1].index, default=0)
 

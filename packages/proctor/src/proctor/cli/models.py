@@ -30,12 +30,12 @@ def listed() -> None:
 
     from proctor.models.servers import find_running
 
-    found = asyncio.run(find_running())
-    for server in found:
+    servers = asyncio.run(find_running())
+    for server in servers:
         output.message(t("{kind} runs at {address}:", kind=server.kind, address=server.address))
         for name in server.models:
             output.line(name)
-    if not found:
+    if not servers:
         output.message(
             t(
                 "Neither Ollama nor vLLM answers on this machine. Start one, or name its address with OLLAMA_HOST or VLLM_BASE_URL."

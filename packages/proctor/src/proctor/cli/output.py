@@ -144,8 +144,8 @@ def with_english(value: object) -> object:
     if isinstance(plain, dict):
         if plain.get("type") == "sentence":
             return str(msgspec.convert(plain, Sentence))
-        return {key: with_english(one) for key, one in plain.items()}
-    return [with_english(one) for one in plain] if isinstance(plain, list | tuple) else plain
+        return {key: with_english(entry) for key, entry in plain.items()}
+    return [with_english(entry) for entry in plain] if isinstance(plain, list | tuple) else plain
 
 
 def print_run(run: "Run", *, as_json: bool, more: Mapping[str, object] | None = None) -> None:

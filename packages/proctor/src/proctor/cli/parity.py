@@ -87,8 +87,8 @@ def _checks(name: str) -> "Callable[[Path, str | None], Iterator[Checked]] | Non
     if registry.TASK_FILES.knows(name):
         return registry.TASK_FILES.find(name).check_corpus
     if (point := find_entry_point(ENTRY_POINTS, name)) is not None:
-        found: Callable[[Path, str | None], Iterator[Checked]] = point.load()
-        return found
+        function: Callable[[Path, str | None], Iterator[Checked]] = point.load()
+        return function
     part = resolve.benchmark(name)
     return None if part is None else part.check_corpus
 

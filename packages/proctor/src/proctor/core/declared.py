@@ -230,5 +230,5 @@ def _slips(kind: type[msgspec.Struct]) -> Mapping[str, str]:
 
 @cache
 def _slips_of_class(kind: type[msgspec.Struct], owner: type) -> Mapping[str, str]:
-    found = _slips(kind)
-    return {key: found[key] for one in owner.__mro__ for key in vars(one) if key in found}
+    texts = _slips(kind)
+    return {key: texts[key] for class_type in owner.__mro__ for key in vars(class_type) if key in texts}

@@ -56,10 +56,12 @@ def _brought_by(extra: str) -> tuple[str, str]:
     from importlib.metadata import PackageNotFoundError, requires  # slow to import
 
     try:
-        needed = [one for one in requires(NAME) or () if one.endswith((f'extra == "{extra}"', f"extra == '{extra}'"))]
+        needed = [
+            text for text in requires(NAME) or () if text.endswith((f'extra == "{extra}"', f"extra == '{extra}'"))
+        ]
     except PackageNotFoundError:
         needed = []
-    ours = [match for one in needed if (match := re.match(rf"({NAME}-[\w-]+)(\[.*?\])?", one))]
+    ours = [match for text in needed if (match := re.match(rf"({NAME}-[\w-]+)(\[.*?\])?", text))]
     return (ours[0][1], ours[0][2] or "") if ours else (NAME, f"[{extra}]")
 
 

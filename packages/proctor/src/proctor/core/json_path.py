@@ -42,13 +42,13 @@ def format_path(path: Path) -> str:
 
 def _place(text: str, path: Path) -> int:
     decoder = json.JSONDecoder()
-    place = _behind_blanks(text, 0)
+    number = _behind_blanks(text, 0)
     for step in path:
-        found = _member(text, place, step, decoder)
-        if found is None:
+        amount = _member(text, number, step, decoder)
+        if amount is None:
             break
-        place = found
-    return place
+        number = amount
+    return number
 
 
 def _member(text: str, place: int, step: str | int, decoder: json.JSONDecoder) -> int | None:

@@ -41,20 +41,20 @@ def table_of(path: str) -> Mapping[str, object]:
         BadInput: it cannot be read, or is no TOML; names it.
     """
     try:
-        found = _toml(path)
+        fields = _toml(path)
     except OSError as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
     is_shared = path.endswith("pyproject.toml")
-    own: Mapping[str, object] = found.get("tool", {}).get("proctor", {}) if is_shared else found
+    own: Mapping[str, object] = fields.get("tool", {}).get("proctor", {}) if is_shared else fields
     return own
 
 
 def _upwards(folder: str) -> Iterator[str]:
     above = os.path.realpath(folder)
-    place = ""
-    while place != above:
-        place, above = above, os.path.dirname(above)
-        yield place
+    text = ""
+    while text != above:
+        text, above = above, os.path.dirname(above)
+        yield text
 
 
 def _toml(path: str, needed: bytes = b"") -> Mapping[str, Any]:

@@ -69,7 +69,7 @@ def read_scenario(given: object, where: str | Sentence) -> Scenario:
     '{"city": "Rome"}'
     """
     values: Mapping[str, Any] = given if isinstance(given, Mapping) else _alone(given)
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for key, value in values.items():
         if value is None or value == "":
             continue
@@ -83,9 +83,9 @@ def read_scenario(given: object, where: str | Sentence) -> Scenario:
                 known=", ".join(NAMES),
             )
         field = _FIELD[key]
-        found[field] = value if field in ("script", "max_turns") else _as_text(value)
+        fields[field] = value if field in ("script", "max_turns") else _as_text(value)
     try:
-        scenario = msgspec.convert(found, Scenario)
+        scenario = msgspec.convert(fields, Scenario)
     except msgspec.ValidationError as error:
         raise BadInput("{where}: the scenario: {error}.", where=where, error=in_words(error)) from None
     if not scenario.goal and not scenario.script:

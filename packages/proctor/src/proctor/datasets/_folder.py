@@ -46,8 +46,8 @@ def split_of(name: str) -> str:
     >>> split_of("data/train-00000-of-00002.parquet"), split_of("dev.jsonl"), split_of("contest.csv")
     ('train', 'validation', '')
     """
-    found = SPLIT.findall(name.lower())
-    return same_split(found[-1]) if found else ""
+    values = SPLIT.findall(name.lower())
+    return same_split(values[-1]) if values else ""
 
 
 def same_split(name: str) -> str:

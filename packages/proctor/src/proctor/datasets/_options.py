@@ -132,13 +132,13 @@ def named_options(answer: object, choices: RowOptions, style: Style) -> frozense
     >>> sorted(named_options("B", red, "named")), sorted(named_options("blue", red, "named")), sorted(named_options(1, red, "index0"))
     ([1], [1], [1])
     """
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in answer if isinstance(answer, list) else [answer]:
         indexes = _by_number(part, choices, style) if style in ("index0", "index1") else _by_name(part, choices, style)
         if not indexes:
             return frozenset()
-        found |= indexes
-    return frozenset(found)
+        numbers |= indexes
+    return frozenset(numbers)
 
 
 def _by_number(answer: object, choices: RowOptions, style: Style) -> set[int]:
@@ -204,7 +204,7 @@ def _of_object(value: Mapping[str, Any], where: Sentence, column: str) -> RowOpt
     if texts is None and any(isinstance(item, list | Mapping) for item in value.values()):
         raise BadInput("{where}: '{column}' holds no options: a list or a text is needed.", where=where, column=column)
     if texts is None:
-        return RowOptions(texts=tuple(f"{key}. {one}" for key, one in value.items()))
+        return RowOptions(texts=tuple(f"{key}. {entry}" for key, entry in value.items()))
     if labels is None:
         return RowOptions(texts=tuple(str(text) for text in texts))
     if len(labels) != len(texts):

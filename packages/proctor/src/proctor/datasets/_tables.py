@@ -207,14 +207,14 @@ def _of_sheet(path: Path, sheet: Any, header: bool) -> Placed:
 
 
 def _cells(values: tuple[object, ...], names: list[str], where: Sentence) -> dict[str, object]:
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for index, value in enumerate(values):
         name = names[index] if index < len(names) else ""
         if name:
-            found[name] = _plain(value)
+            fields[name] = _plain(value)
         elif value is not None:
             raise BadInput("{where}: the cell '{cell}' has no column name.", where=where, cell=str(value)[:60])
-    return found
+    return fields
 
 
 def _plain(value: object) -> object:

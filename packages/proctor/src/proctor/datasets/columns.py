@@ -176,13 +176,13 @@ def assign_columns(
     roles, tags, meta = _apply_mapping([*names, *nested], mapped, where, known, many, aliases)
     free = {plain(name): name for name in reversed(names) if name not in mapped}
     for role, usual in known.items():
-        found = next((plain(one) for one in usual if plain(one) in free), None)
-        if role not in roles and found is not None:
-            roles[role] = free.pop(found)
+        text = next((plain(text) for text in usual if plain(text) in free), None)
+        if role not in roles and text is not None:
+            roles[role] = free.pop(text)
     for tag, usual in TAGS.items():
-        found = next((plain(one) for one in (tag, *usual) if plain(one) in free), None)
-        if tag not in tags and found is not None:
-            tags[tag] = free.pop(found)
+        text = next((plain(text) for text in (tag, *usual) if plain(text) in free), None)
+        if tag not in tags and text is not None:
+            tags[tag] = free.pop(text)
     return roles, tags, meta
 
 
@@ -192,10 +192,10 @@ def describe(columns: FileColumns) -> dict[str, str]:
     >>> describe(FileColumns(question="q", tags={"level": "难度"}))
     {'question': 'q', 'tag:level': '难度'}
     """
-    found = {role: name for role in NAMES if (name := getattr(columns, role))}
-    found |= {f"tag:{tag}": name for tag, name in columns.tags.items()}
-    found |= {f"meta:{key}": name for key, name in columns.meta.items()}
-    return found | ({"options": ", ".join(columns.letters)} if columns.letters else {})
+    fields = {role: name for role in NAMES if (name := getattr(columns, role))}
+    fields |= {f"tag:{tag}": name for tag, name in columns.tags.items()}
+    fields |= {f"meta:{key}": name for key, name in columns.meta.items()}
+    return fields | ({"options": ", ".join(columns.letters)} if columns.letters else {})
 
 
 def _apply_mapping(
@@ -251,12 +251,12 @@ def is_companion(name: str) -> bool:
 def _letters(names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns A, B, C … without a gap; at least two."""
     upper = {name.strip().upper(): name for name in names}
-    found = []
+    texts = []
     for letter in LETTERS:
         if letter not in upper:
             break
-        found.append(upper[letter])
-    return tuple(found) if len(found) > 1 else ()
+        texts.append(upper[letter])
+    return tuple(texts) if len(texts) > 1 else ()
 
 
 def plain(name: str) -> str:

@@ -422,7 +422,9 @@ def _check_row(row: DataRow, shape: Shape, row_by_id: dict[str, int], *, allow_c
 
 
 def _check_code(sample: Sample, where: object) -> None:
-    references = [one for one in (sample.target, sample.meta.get("trajectory")) if not isinstance(one, str | None)]
+    references = [
+        value for value in (sample.target, sample.meta.get("trajectory")) if not isinstance(value, str | None)
+    ]
     if references:
         from proctor.trajectory_matching.arguments import check_code  # slow to load, and most targets are texts
 

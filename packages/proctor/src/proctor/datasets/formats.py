@@ -157,8 +157,8 @@ def _rows_of_object(value: Mapping[str, object], path: Path, reading: FileReadin
     """
     if value and all(isinstance(item, dict) for item in value.values()):
         return list(value.values()), list(value)
-    lists = {key: one for key, one in value.items() if isinstance(one, list)}
-    tables = {key: one for key, one in lists.items() if one and all(isinstance(row, dict) for row in one)}
+    lists = {key: entry for key, entry in value.items() if isinstance(entry, list)}
+    tables = {key: values for key, values in lists.items() if values and all(isinstance(row, dict) for row in values)}
     if reading.split is not None and reading.split in tables:
         return tables[reading.split], None
     if len(lists) == 1:
@@ -169,7 +169,7 @@ def _rows_of_object(value: Mapping[str, object], path: Path, reading: FileReadin
         )
     if len(tables) == 1:
         return next(iter(tables.values())), None
-    if all(lists.values()) and len(lists) == len(value) > 1 and len({len(one) for one in lists.values()}) == 1:
+    if all(lists.values()) and len(lists) == len(value) > 1 and len({len(values) for values in lists.values()}) == 1:
         return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)], None
     raise BadInput(
         "{path} holds an object; a list of objects is needed, or an object with one list, with an object for each id, or with a list for each column.",
@@ -219,12 +219,12 @@ def _cells_by_name(cells: list[str], names: list[str], where: Sentence) -> Mappi
             cells=len(cells),
             columns=len(names),
         )
-    found = dict(zip(names, cells, strict=False))
+    texts = dict(zip(names, cells, strict=False))
     nameless = [cell for name, cell in zip(names, cells, strict=False) if not name and cell.strip()]
     if nameless:
         raise BadInput("{where}: the cell '{cell}' has no column name.", where=where, cell=nameless[0][:60])
-    found.pop("", None)
-    return found
+    texts.pop("", None)
+    return texts
 
 
 def _object(value: object, where: Sentence) -> Mapping[str, object]:
@@ -232,7 +232,7 @@ def _object(value: object, where: Sentence) -> Mapping[str, object]:
         raise BadInput(
             "{where}: expected an object with columns as keys, got {kind}.", where=where, kind=type(value).__name__
         )
-    return {key.strip(): one for key, one in value.items()}
+    return {key.strip(): entry for key, entry in value.items()}
 
 
 def _decode(text: str, where: Sentence) -> Any:

@@ -70,9 +70,9 @@ class Acting:
         with _Blamed(self, call.name):
             if self._faults is None:
                 return _checked(await self.environment.call(call), call)
-            found = await self._faults.around([call], self._run_each)
-            assert found is not None
-            return found[0]
+            results = await self._faults.around([call], self._run_each)
+            assert results is not None
+            return results[0]
 
     async def state(self) -> State:
         """Return a copy of the state, as JSON values."""

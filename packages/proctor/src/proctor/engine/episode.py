@@ -180,7 +180,7 @@ class Episode:
         turn = turn_for_agent(turn, style)
         steps = await self._add_steps(session.send(turn))
         waits: WaitsForApproval | None = self._waits
-        if waits is not None and not all(one.awaits == "turn" for one in waits.waiting):
+        if waits is not None and not all(approval.awaits == "turn" for approval in waits.waiting):
             steps = await self._settle(waits, sample, self._user) or steps
         if environment is not None:
             await self._look(environment)
@@ -201,9 +201,9 @@ class Episode:
         for _ in range(most):
             if not session.waiting:
                 return steps
-            waiting = [replace(one, turn=self._turn, step=len(self._steps)) for one in session.waiting]
-            for number, one in enumerate(waiting):
-                waiting[number] = await self._decide(one, sample, user)
+            waiting = [replace(approval, turn=self._turn, step=len(self._steps)) for approval in session.waiting]
+            for number, approval in enumerate(waiting):
+                waiting[number] = await self._decide(approval, sample, user)
                 self._approvals.append(waiting[number])
                 if waiting[number].approved is None:
                     self._approvals.extend(waiting[number + 1 :])

@@ -28,8 +28,8 @@ CORRECTED = " (corrected)"  # after the name of a figure: what it would be if pe
 
 def about(record: RunRecord, scorer: str) -> JudgeInfo | None:
     """Return what judged a run under the name of a scorer; None where no model did."""
-    found = record.provenance.get(PROVENANCE, {}).get(scorer)
-    return None if found is None else msgspec.convert(found, JudgeInfo)
+    value = record.provenance.get(PROVENANCE, {}).get(scorer)
+    return None if value is None else msgspec.convert(value, JudgeInfo)
 
 
 def estimates(
@@ -48,25 +48,28 @@ def estimates(
         plain: what `stats.estimate.metrics` makes of its values.
         weighing: how strata are weighted, where the run is not all of its task.
     """
-    found = list(plain)
+    figures = list(plain)
     if judge.main:
-        shown = [one for one in plain if not one.name.endswith("points")]
-        found = [replace(one, name=f"{prefix}{judge.main}") for one in shown if _is_told(one, judge)]
+        shown = [amount for amount in plain if not amount.name.endswith("points")]
+        figures = [replace(amount, name=f"{prefix}{judge.main}") for amount in shown if _is_told(amount, judge)]
     cases = _Cases(record, store, scorer, judge, weighing)
-    planned = {one.slice: one.planned for one in plain}
+    planned = {amount.slice: amount.planned for amount in plain}
     for figure in judge.figures:
         if figure.name != judge.main:
-            found.extend(cases.estimates(figure, prefix, planned))
+            figures.extend(cases.estimates(figure, prefix, planned))
     note = marked(judge) if cases.versions < 2 else mixed(judge)
     if cases.from_cache:
         note = say("{note}; {count} replies from the cache", note=note, count=cases.from_cache)
-    found = [replace(one, note=say("{note}; {more}", note=note, more=one.note) if one.note else note) for one in found]
+    figures = [
+        replace(amount, note=say("{note}; {more}", note=note, more=amount.note) if amount.note else note)
+        for amount in figures
+    ]
     concluded = registry.JUDGES.find(judge.kind).concluded if judge.kind else None
     if concluded is not None:
-        found = concluded(
-            found, lambda: store.verdicts(record.id, scorer=scorer), judge, prefix, cases.cluster_by_sample
+        figures = concluded(
+            figures, lambda: store.verdicts(record.id, scorer=scorer), judge, prefix, cases.cluster_by_sample
         )
-    return _beside(found, {f"{prefix}{shown_name(one.name, judge)}": one for one in judge.corrected})
+    return _beside(figures, {f"{prefix}{shown_name(amount.name, judge)}": amount for amount in judge.corrected})
 
 
 def shown_name(name: str, judge: JudgeInfo) -> str:
@@ -84,10 +87,10 @@ def shown_name(name: str, judge: JudgeInfo) -> str:
 def _beside(found: Sequence[Estimate], corrected: Mapping[str, Estimate]) -> list[Estimate]:
     """Return the estimates of a judge, each followed by what it would be if people had judged, where that is known."""
     shown: list[Estimate] = []
-    for one in found:
-        shown.append(one)
-        name = f"{one.name}{CORRECTED}"
-        if not one.slice and name in corrected:
+    for figure in found:
+        shown.append(figure)
+        name = f"{figure.name}{CORRECTED}"
+        if not figure.slice and name in corrected:
             shown.append(replace(corrected[name], name=name))
     return shown
 
@@ -163,15 +166,15 @@ class _Cases:
             whole = replace(self._tally(figure, by_sample.values()), planned=planned.get(slice_, 0))
             name = f"{prefix}{shown_name(figure.name, self._judge)}"
             if self._weighing is None:
-                made = estimate(name, whole, slice=slice_)
+                amount = estimate(name, whole, slice=slice_)
             else:
                 parts = self._weighing.strata(slice_, self._by_stratum(figure, by_sample.values()))
                 of_suite = self._weighing.of_suite
                 weighted = strata.estimate(name, parts, slice=slice_, clusters=whole.clusters, of_suite=of_suite)
-                made = replace(weighted, planned=whole.planned)
-            if made.value is None and figure.empty is not None and any(self._by_key.values()):
-                made = replace(made, value=figure.empty, low=0.0, high=1.0)
-            yield on_scale(made, figure)
+                amount = replace(weighted, planned=whole.planned)
+            if amount.value is None and figure.empty is not None and any(self._by_key.values()):
+                amount = replace(amount, value=figure.empty, low=0.0, high=1.0)
+            yield on_scale(amount, figure)
 
     def _tally(self, figure: JudgedFigure, samples: Iterable[Sequence[Value]]) -> Tally:
         return tally(self._case(figure, attempts) for attempts in samples)

@@ -55,11 +55,13 @@ def together(order: Sequence[int], clusters: Mapping[int, str]) -> "array[int]":
     [1, 4, 3, 0, 2]
     """
     members: dict[str, list[int]] = {}
-    for place in order:
-        if place in clusters:
-            members.setdefault(clusters[place], []).append(place)
+    for number in order:
+        if number in clusters:
+            members.setdefault(clusters[number], []).append(number)
     first = {min(places): sorted(places) for places in members.values()}
-    return array("Q", (one for place in order for one in first.get(place, () if place in clusters else (place,))))
+    return array(
+        "Q", (number for number in order for number in first.get(number, () if number in clusters else (number,)))
+    )
 
 
 def _interleave(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> Iterator[tuple[str, int]]:

@@ -35,10 +35,10 @@ class Faults:
         carried_out = [call for call, kind in zip(calls, kinds, strict=True) if kind != "error"]
         if "delay" in kinds:
             await asyncio.sleep(self._perturb.seconds)
-        found = await run(carried_out) if carried_out else []
-        if found is None:
+        results = await run(carried_out) if carried_out else []
+        if results is None:
             return None
-        left = iter(found)
+        left = iter(results)
         return [
             _error(call, UNAVAILABLE) if kind == "error" else _disturbed(call, next(left), kind)
             for call, kind in zip(calls, kinds, strict=True)

@@ -113,8 +113,8 @@ class _Spent:
 
     def note_hits(self, result: Score | Unscored) -> Score | Unscored:
         """Return the result with the number of replies that came from the cache, where some did."""
-        found = cache.hits() - self._hits
-        return msgspec.structs.replace(result, details={**result.details, FROM_CACHE: found}) if found else result
+        number = cache.hits() - self._hits
+        return msgspec.structs.replace(result, details={**result.details, FROM_CACHE: number}) if number else result
 
     def seconds(self) -> float:
         """Return how long it has taken."""
@@ -178,11 +178,11 @@ def trace_of(error: BaseException) -> str:
     seen: list[traceback.TracebackException] = []
     todo: list[traceback.TracebackException | None] = [told]
     while todo:
-        if (one := todo.pop()) is not None and one not in seen:
-            seen.append(one)
-            frames = [*dropwhile(lambda frame: frame.filename.startswith((*own_folders(), STANDARD)), one.stack)]
-            one.stack = traceback.StackSummary.from_list(frames or one.stack)
-            todo += [one.__cause__, one.__context__, *(one.exceptions or ())]
+        if (exception := todo.pop()) is not None and exception not in seen:
+            seen.append(exception)
+            frames = [*dropwhile(lambda frame: frame.filename.startswith((*own_folders(), STANDARD)), exception.stack)]
+            exception.stack = traceback.StackSummary.from_list(frames or exception.stack)
+            todo += [exception.__cause__, exception.__context__, *(exception.exceptions or ())]
     text = "".join(told.format())
     return clip(redact(text[-4 * DETAIL_CHARACTERS :]), DETAIL_CHARACTERS, keep="end")
 

@@ -86,12 +86,14 @@ def choose(
         places = visiting.draw(places, limit, seed)
         if limit < len(sizes):  # a stratum that nothing was drawn from cannot be weighted
             sizes = {"": total}
-    leaders = {followers[place] for found in places.values() for place in found if place in followers}
+    leaders = {followers[number] for found in places.values() for number in found if number in followers}
     first = _followed(samples, leaders, asked) if leaders or asked else ()
-    places = {stratum: array("Q", (one for one in found if one not in first)) for stratum, found in places.items()}
+    places = {
+        stratum: array("Q", (number for number in found if number not in first)) for stratum, found in places.items()
+    }
     is_sequence = isinstance(samples(), Sequence)
     is_random = order == "random" and (is_sequence or sum(map(len, places.values())) <= MOST_LAZY)
-    in_order = array("Q", sorted((*first, *(place for found in places.values() for place in found))))
+    in_order = array("Q", sorted((*first, *(number for found in places.values() for number in found))))
     if stages:
         in_order = _by_stage(samples, in_order, stages)
     visited = array("Q", (*first, *visiting.visits(places, seed))) if is_random else in_order
@@ -165,7 +167,7 @@ def _share(samples: Read, places: "array[int]", shard: Shard, *, are_chained: bo
     count = max(units) + 1
     if count < shard.of:
         raise BadInput("There are {count} samples for {of} shards; use fewer shards.", count=count, of=shard.of)
-    return {place for place, unit in zip(places, units, strict=True) if shard_at(unit, shard.of) == shard.number}
+    return {number for number, unit in zip(places, units, strict=True) if shard_at(unit, shard.of) == shard.number}
 
 
 def draw_more(
@@ -184,7 +186,7 @@ def draw_more(
     wanted: list[int] = []
     known = {index for index, sample in enumerate(samples()) if sample.id in planned}
     for stratum, count in counts.items():
-        others = (place for place in visiting.shuffle(places[stratum], stratum, seed) if place not in known)
+        others = (number for number in visiting.shuffle(places[stratum], stratum, seed) if number not in known)
         wanted.extend(islice(others, count))
     return [sample.id for sample in _samples_at(samples, sorted(wanted))]
 
@@ -192,7 +194,8 @@ def draw_more(
 def _by_stage(samples: Read, places: "array[int]", stages: Sequence[Collection[str]]) -> "array[int]":
     stage_by_id = {id: at for at, ids in enumerate(stages, 1) for id in ids}
     stage = {
-        place: stage_by_id.get(sample.id, 0) for place, sample in zip(places, _samples_at(samples, places), strict=True)
+        number: stage_by_id.get(sample.id, 0)
+        for number, sample in zip(places, _samples_at(samples, places), strict=True)
     }
     return array("Q", sorted(places, key=stage.__getitem__))  # of a stage in the order of the task
 
@@ -233,7 +236,7 @@ def _check(samples: Read, selection: Selection) -> None:
     if selection.tags and not any(_has_tags(sample, selection.tags) for sample in samples()):
         raise _no_such_tag(samples, selection)
     if selection.ids:
-        _check_ids(lambda: (one for one in samples() if _has_tags(one, selection.tags)), selection.ids)
+        _check_ids(lambda: (row for row in samples() if _has_tags(row, selection.tags)), selection.ids)
 
 
 def _has_tags(sample: Sample, tags: Mapping[str, str]) -> bool:
@@ -251,10 +254,10 @@ def _positions(
         if PREPARATION not in sample.tags and _has_tags(sample, selection.tags) and (not ids or sample.id in ids)
     )
     found: dict[str, array[int]] = {}
-    for place, sample in islice(left, selection.first):
-        found.setdefault(sample.tags.get(by, "") if by else "", array("Q")).append(place)
+    for number, sample in islice(left, selection.first):
+        found.setdefault(sample.tags.get(by, "") if by else "", array("Q")).append(number)
         if "after" in sample.meta:
-            followers[place] = sample.meta["after"]
+            followers[number] = sample.meta["after"]
         if len(found) > MOST_STRATA:
             return _positions(samples, selection, None, followers)
     return found
@@ -294,12 +297,12 @@ def _samples_at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
         yield from map(source.__getitem__, places)
         return
     wanted = iter(places)
-    place = next(wanted, None)
+    amount = next(wanted, None)
     for number, sample in enumerate(source):
-        if number == place:
+        if number == amount:
             yield sample
-            place = next(wanted, None)
-            if place is None:
+            amount = next(wanted, None)
+            if amount is None:
                 return
 
 
@@ -332,7 +335,7 @@ def _no_such_tag(samples: Read, selection: Selection) -> BadInput:
     for sample in islice(samples(), 5_000):
         for key, value in sample.tags.items():
             values.setdefault(key, set()).add(value)
-    known = "; ".join(f"{key}={'|'.join(sorted(found)[:20])}" for key, found in sorted(values.items()))
+    known = "; ".join(f"{key}={'|'.join(sorted(texts)[:20])}" for key, texts in sorted(values.items()))
     asked = ", ".join(f"{key}={value}" for key, value in selection.tags.items())
     if not known:
         return BadInput("No sample has the tag {asked}: the samples of this task have no tags.", asked=asked)

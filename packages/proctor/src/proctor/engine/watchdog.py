@@ -103,8 +103,8 @@ def _culprit(thread: int) -> _Culprit | None:
     if user_frame is None:
         return None
     code = user_frame.f_code
-    place = f"{Path(code.co_filename).name}:{user_frame.f_lineno}"
-    return _Culprit(code.co_qualname, place, bool(code.co_flags & _ASYNC))
+    text = f"{Path(code.co_filename).name}:{user_frame.f_lineno}"
+    return _Culprit(code.co_qualname, text, bool(code.co_flags & _ASYNC))
 
 
 def _is_library(file: str) -> bool:

@@ -57,13 +57,13 @@ def plain(value: object) -> Any:
     >>> plain(Shop())
     {'stock': {'tea': [3]}}
     """
-    found = _plain(value, ())
-    return None if found is _ABSENT else found
+    entry = _plain(value, ())
+    return None if entry is _ABSENT else entry
 
 
 def _encode(value: object) -> object:
-    found = plain(value)
-    return str(value) if found is None else found
+    entry = plain(value)
+    return str(value) if entry is None else entry
 
 
 def _plain(value: Any, within: tuple[int, ...]) -> Any:

@@ -47,8 +47,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             msgspec.ValidationError: one is missing, unknown or of another type.
         """
-        found = msgspec.convert(given, self.arguments, dec_hook=_decode)
-        values = {name: value for name in given if (value := getattr(found, name, msgspec.UNSET)) is not msgspec.UNSET}
+        struct = msgspec.convert(given, self.arguments, dec_hook=_decode)
+        values = {name: value for name in given if (value := getattr(struct, name, msgspec.UNSET)) is not msgspec.UNSET}
         if not self.arguments.__struct_config__.forbid_unknown_fields:  # **others
             values = {**given, **values}
         placed = [values.pop(name, default) for name, default in self.positional]
@@ -73,7 +73,7 @@ def signature_of(function: Callable[..., Any], name: str, *, is_method: bool = T
         ) from error
     described = read_docstring(inspect.getdoc(function) or "")
     named = [parameter for parameter in parameters if parameter.kind not in _REST]
-    fields = [_field(one, hints.get(one.name, Any)) for one in named]
+    fields = [_field(argument, hints.get(argument.name, Any)) for argument in named]
     takes_more = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     arguments = msgspec.defstruct("_Arguments", fields, kw_only=True, forbid_unknown_fields=not takes_more)
     try:
@@ -82,14 +82,19 @@ def signature_of(function: Callable[..., Any], name: str, *, is_method: bool = T
         raise BadInput(
             "A parameter of '{name}' has a type that no JSON value can be: {error}", name=name, error=quoted(error)
         ) from None
-    for one in named:
-        _complete(schema["properties"][one.name], one, hints.get(one.name), described.parameters.get(one.name))
+    for argument in named:
+        _complete(
+            schema["properties"][argument.name],
+            argument,
+            hints.get(argument.name),
+            described.parameters.get(argument.name),
+        )
     if takes_more:
         schema["additionalProperties"] = True
     return Signature(
         tool=Tool(name=name, description=described.text, parameters=schema),
         arguments=arguments,
-        positional=tuple((one.name, one.default) for one in named if one.kind is _POSITIONAL),
+        positional=tuple((argument.name, argument.default) for argument in named if argument.kind is _POSITIONAL),
     )
 
 
@@ -160,12 +165,12 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
 def _lift(schema: Any, found: dict[str, Any]) -> None:
     """Move the `$defs` of schemas within a schema to where their references lead."""
     if isinstance(schema, list):
-        for one in schema:
-            _lift(one, found)
+        for value in schema:
+            _lift(value, found)
     elif isinstance(schema, dict):
         found.update(schema.pop("$defs", {}) if isinstance(schema.get("$defs"), dict) else {})
-        for one in schema.values():
-            _lift(one, found)
+        for value in schema.values():
+            _lift(value, found)
 
 
 def _complete(schema: dict[str, Any], parameter: inspect.Parameter, hint: Any, text: str | None) -> None:

@@ -58,13 +58,13 @@ def find_chromium(executable: str | Path | None = None) -> str:
     if find_spec("playwright") is None:
         raise MissingExtra("browser", "A browser")
     asked = executable or os.environ.get("PROCTOR_CHROMIUM") or None
-    found = [path for name in ((str(asked),) if asked else NAMES) if (path := shutil.which(name)) is not None]
-    if not found:
+    texts = [path for name in ((str(asked),) if asked else NAMES) if (path := shutil.which(name)) is not None]
+    if not texts:
         raise BadInput(
             "There is no browser: {names}. Install Chromium (Debian: apt-get install chromium), or name it in PROCTOR_CHROMIUM.",
             names=str(asked) if asked else ", ".join(NAMES),
         )
-    return found[0]
+    return texts[0]
 
 
 class Chromium:
@@ -261,8 +261,8 @@ class Window:
 
     async def accessibility(self) -> Sequence[Mapping[str, Any]]:
         """Return the nodes of the accessibility tree of the current tab, as Chromium's protocol has them."""
-        found = await self.do((await self.protocol()).send("Accessibility.getFullAXTree"))
-        nodes: Sequence[Mapping[str, Any]] = found["nodes"]
+        fields = await self.do((await self.protocol()).send("Accessibility.getFullAXTree"))
+        nodes: Sequence[Mapping[str, Any]] = fields["nodes"]
         return nodes
 
     async def protocol(self) -> "CDPSession":

@@ -82,8 +82,8 @@ def wrap(
 
 def is_environment(kind: type) -> bool:
     """True for a class that is an environment by itself: it has `tools`, an async `call(call)` and `state()`."""
-    found = _attributes(kind)
-    return inspect.iscoroutinefunction(found.get("call")) and {"state", "tools"} <= found.keys()
+    fields = _attributes(kind)
+    return inspect.iscoroutinefunction(fields.get("call")) and {"state", "tools"} <= fields.keys()
 
 
 @runtime_checkable
@@ -108,13 +108,13 @@ class PythonEnvironment:
         async with AsyncExitStack() as stack:
             if self._thread is not None:
                 stack.callback(self._thread.close)
-            made = await self._within_limit("__init__", self._make)
-            self._rules = checked(EnvironmentRules, made, type(made).__name__)
-            self._signatures = signatures(type(made))
-            _check_tools(self._signatures, type(made).__name__)
-            if _is_async(type(made)):  # where a function makes the object, that is known only now
+            value = await self._within_limit("__init__", self._make)
+            self._rules = checked(EnvironmentRules, value, type(value).__name__)
+            self._signatures = signatures(type(value))
+            _check_tools(self._signatures, type(value).__name__)
+            if _is_async(type(value)):  # where a function makes the object, that is known only now
                 self._thread = None
-            self._target = await self._entered(made, stack)
+            self._target = await self._entered(value, stack)
             self._left = stack.pop_all()
         self.tools = tuple(signature.tool for signature in self._signatures.values())
         return self
@@ -241,18 +241,24 @@ def _signatures(kind: Hashable) -> Mapping[str, Signature]:
 
 def _attributes(kind: type) -> dict[str, Any]:
     """Return what a class and its bases define, as it is written there."""
-    return {name: value for one in reversed(kind.__mro__) for name, value in vars(one).items()}
+    return {name: value for class_type in reversed(kind.__mro__) for name, value in vars(class_type).items()}
 
 
 def _methods(kind: type) -> dict[str, Any]:
     """Return the public methods, in the order in which they are written, those of base classes first."""
-    own = [one for one in reversed(kind.__mro__) if one.__module__ not in ("builtins", "abc", "typing")]
-    names = dict.fromkeys(name for one in own for name in vars(one) if not name.startswith("_") and name != "state")
-    found = {name: inspect.getattr_static(kind, name) for name in names}
+    own = [
+        class_type
+        for class_type in reversed(kind.__mro__)
+        if class_type.__module__ not in ("builtins", "abc", "typing")
+    ]
+    names = dict.fromkeys(
+        name for class_type in own for name in vars(class_type) if not name.startswith("_") and name != "state"
+    )
+    fields = {name: inspect.getattr_static(kind, name) for name in names}
     return {
         name: getattr(kind, name)
-        for name, one in found.items()
-        if isinstance(one, FunctionType | staticmethod | BuiltinFunctionType)
+        for name, value in fields.items()
+        if isinstance(value, FunctionType | staticmethod | BuiltinFunctionType)
     }
 
 

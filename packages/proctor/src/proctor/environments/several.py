@@ -121,12 +121,12 @@ class SeveralEnvironments:
 
     async def state(self) -> Mapping[str, object]:
         """Return the states, each under its label; those without one together."""
-        found: dict[str, object] = {}
+        fields: dict[str, object] = {}
         for label, part in self._parts:
             state = part.state()
             state = await state if isawaitable(state) else state
-            found.update({label: state} if label else state)
-        return found
+            fields.update({label: state} if label else state)
+        return fields
 
     def _by_name(self) -> dict[str, tuple[Environment, Tool]]:
         found: dict[str, tuple[Environment, Tool]] = {}

@@ -73,7 +73,7 @@ def _pieces(record: RunRecord, store: Store, lang: str) -> Iterator[Columns]:
     """Yield the columns of some trials at a time; the first piece has those of all scorers, and may have no rows."""
     fixed = [*OF_TRIAL, *(f"{scorer}.{name}" for scorer in record.scorers for name in OF_SCORER)]
     values = [f"{scorer}.value" for scorer in record.scorers]
-    rows = (_flat(*one, values) for one in table.rows_by_trial(record, store, lang))
+    rows = (_flat(*pair, values) for pair in table.rows_by_trial(record, store, lang))
     piece = [*islice(rows, ROWS_AT_ONCE)]
     while True:
         names = dict.fromkeys([*fixed, *chain.from_iterable(piece)])

@@ -45,7 +45,7 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
     measured = [estimate for estimate in summary.estimates if not estimate.slice and estimate.value is not None]
     if not measured:
         raise BadInput("The run {run} has no number that a model card could show.", run=record.id)
-    results = [EvalResult(**_result(record, one)) for one in measured]
+    results = [EvalResult(**_result(record, figure)) for figure in measured]
     readme = path / "README.md"
     try:
         if not readme.is_file():
@@ -73,12 +73,12 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
 
 
 def _others(known: "list[EvalResult]", new: "list[EvalResult]") -> "Iterator[EvalResult]":
-    replaced = {(*one.unique_identifier, one.metric_type) for one in new}
-    return (one for one in known if (*one.unique_identifier, one.metric_type) not in replaced)
+    replaced = {(*result.unique_identifier, result.metric_type) for result in new}
+    return (result for result in known if (*result.unique_identifier, result.metric_type) not in replaced)
 
 
 def _result(record: RunRecord, one: Estimate) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "task_type": TASK_TYPE,
         "task_name": visible(record.task),
         "dataset_type": str(record.provenance.get("data_set") or visible(record.task)),
@@ -92,8 +92,8 @@ def _result(record: RunRecord, one: Estimate) -> dict[str, Any]:
         "metric_args": {"scored": one.scored, "planned": one.planned, "attempts": record.spec.attempts},
     }
     if one.low is not None and one.high is not None:
-        found["metric_args"] |= {"level": one.level, "low": one.low, "high": one.high}
-    return found
+        fields["metric_args"] |= {"level": one.level, "low": one.low, "high": one.high}
+    return fields
 
 
 def _part(record: RunRecord) -> str | None:
@@ -108,11 +108,11 @@ def _entry(record: RunRecord, data_set: str, main: Estimate) -> dict[str, Any]:
     dataset = {"id": data_set, "task_id": str(record.spec.task_options.get("config") or "default")}
     if revision := record.provenance.get("revision"):
         dataset["revision"] = str(revision)
-    made = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds")
+    text = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds")
     return {
         "dataset": dataset,
         "value": main.value,
-        **({"date": made} if record.created else {}),  # an imported log may not say when
+        **({"date": text} if record.created else {}),  # an imported log may not say when
         "notes": f"{main.name}, {_evidence(main)}; {record.task}, Proctor {record.proctor_version}",
     }
 

@@ -65,7 +65,7 @@ def metrics(record: RunRecord, store: Store, summary: Summary) -> dict[str, floa
 def conditions(record: RunRecord, summary: Summary) -> dict[str, str]:
     """Return under what a run was made, as texts without keys."""
     spec = record.spec
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "task": record.task,
         "task_version": record.task_version,
         "agent": record.agent,
@@ -78,7 +78,7 @@ def conditions(record: RunRecord, summary: Summary) -> dict[str, str]:
         **{f"options/{_plain(name)}": text for name, text in summary.options.items()},
     }
     return {
-        name[:MOST_NAME]: redact(str(value))[:MOST_TEXT] for name, value in found.items() if value not in (None, "")
+        name[:MOST_NAME]: redact(str(value))[:MOST_TEXT] for name, value in fields.items() if value not in (None, "")
     }
 
 

@@ -51,12 +51,12 @@ def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Opti
     format = given.get("format") or (path.suffix.lower().removeprefix(".") if isinstance(path, Path) else "jsonl")
     if format not in ("csv", "jsonl"):
         raise BadInput("A table ends in .csv or .jsonl, not '{format}'.", format=format)
-    found = rows(record, store, given.get("lang", "en"))
+    entries = rows(record, store, given.get("lang", "en"))
     with writing(path, newline="") as file:
         if format == "csv":
-            _write_csv(file, found, columns_of(record, store))
+            _write_csv(file, entries, columns_of(record, store))
         else:
-            file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in found)
+            file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in entries)
     return [path] if isinstance(path, Path) else []
 
 

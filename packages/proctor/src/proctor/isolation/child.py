@@ -242,7 +242,7 @@ def _close_sockets() -> None:
         (KEEP_BITS, 0, 0, 0xF),
         *of_pair,
     ]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in program))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in program))
     head = ctypes.create_string_buffer(struct.pack("HP", len(program), ctypes.addressof(code)))
     _call("prctl", PR_SET_SECCOMP, ctypes.c_ulong(SECCOMP_MODE_FILTER), head)
 
@@ -284,11 +284,11 @@ def _number(name: str, *arguments: object) -> int:
     Raises:
         OSError: it returns -1.
     """
-    made = int(getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments))
-    if made == -1:
+    amount = int(getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments))
+    if amount == -1:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
-    return made
+    return amount
 
 
 # ── a command ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -133,14 +133,14 @@ def header_value(name: str, value: str) -> str:
     """Return the value of a header; `env:NAME` is read from the environment variable NAME."""
     if not value.startswith("env:"):
         return value
-    found = os.environ.get(value[4:])
-    if not found:
+    text = os.environ.get(value[4:])
+    if not text:
         raise BadInput(
             "The header {header} wants the environment variable {variable}, which is not set.",
             header=name,
             variable=value[4:],
         )
-    return found
+    return text
 
 
 def seconds_of_the_environment() -> float | None:

@@ -52,8 +52,8 @@ class Journal:
         """Return the batch that a request went with, unless another run has read the reply."""
         with self._opened() as db:
             asked = "SELECT batch FROM sent WHERE key = ? AND coalesce(owner, ?) = ?"
-            found = db.execute(asked, (key, owner, owner)).fetchone()
-        return None if found is None else str(found[0])
+            value = db.execute(asked, (key, owner, owner)).fetchone()
+        return None if value is None else str(value[0])
 
     def knows(self, batch: str) -> bool:
         """True if requests went with this batch."""
@@ -74,9 +74,9 @@ class Journal:
         """Return what was about to be sent when a process ended, if any of these requests is in it: all its requests."""
         with self._opened() as db:
             asked = "SELECT DISTINCT noted FROM begun WHERE key = ?"
-            noted = {bytes(found) for key in keys for (found,) in db.execute(asked, (key,))}
-            rows = {one: db.execute("SELECT key FROM begun WHERE noted = ?", (one,)).fetchall() for one in noted}
-        return {one: [str(key) for (key,) in row] for one, row in rows.items()}
+            noted = {bytes(value) for key in keys for (value,) in db.execute(asked, (key,))}
+            rows = {data: db.execute("SELECT key FROM begun WHERE noted = ?", (data,)).fetchall() for data in noted}
+        return {data: [str(key) for (key,) in row] for data, row in rows.items()}
 
     def drop(self, keys: Sequence[str]) -> None:
         """Write down that no batch was made of these requests."""
@@ -209,12 +209,12 @@ class Batches:
             self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send)
 
     def _size(self) -> int:
-        return sum(len(one.body) for one in self._gathered.values())
+        return sum(len(waiting_call.body) for waiting_call in self._gathered.values())
 
     def _send(self) -> None:
         self._timer = None
         gathered, self._gathered = self._gathered, {}
-        waiting = {key: one for key, one in gathered.items() if not one.reply.done()}
+        waiting = {key: waiting_call for key, waiting_call in gathered.items() if not waiting_call.reply.done()}
         if waiting:
             self._start(self._submit(waiting))
 
@@ -234,12 +234,12 @@ class Batches:
             async with Client(policy=self._policy) as client:  # its requests are no calls of the model
                 left = await self._adopt(client, waiting)
                 if left:
-                    batch = await self._made(client, {key: one.body for key, one in left.items()})
+                    batch = await self._made(client, {key: waiting_call.body for key, waiting_call in left.items()})
                     await asyncio.to_thread(self._journal.note, list(left), batch)
                     self._await(batch, left)
         except Exception as error:  # noqa: BLE001 - it is raised where the reply is awaited
             adopted = {key for replies in self._sent.values() for key in replies}
-            _fail((one for key, one in waiting.items() if key not in adopted), self._error(error))
+            _fail((waiting_call for key, waiting_call in waiting.items() if key not in adopted), self._error(error))
 
     async def _made(self, client: Client, body_by_key: Mapping[str, bytes]) -> str:
         """Return the batch made of these requests; that it is about to be made is on disk before it can cost."""
@@ -292,9 +292,9 @@ class Batches:
             waiting = self._sent.pop(batch, {})
             lines = {key: results.get(key, gone) for key in waiting}
             owners = {
-                key: None if lines[key].reply is None else one.owner
-                for key, one in waiting.items()
-                if lines[key].reply is None or not one.reply.done()
+                key: None if lines[key].reply is None else waiting_call.owner
+                for key, waiting_call in waiting.items()
+                if lines[key].reply is None or not waiting_call.reply.done()
             }
             await asyncio.to_thread(self._journal.settle, owners)
         except asyncio.CancelledError:  # with the event loop; another one may ask for the same batch
@@ -309,15 +309,15 @@ class Batches:
                     await asyncio.to_thread(self._journal.settle, dict.fromkeys(waiting))
             _fail(waiting.values(), self._error(error))
             return
-        for key, one in waiting.items():
-            if one.reply.done():  # its trial was stopped meanwhile
+        for key, waiting_call in waiting.items():
+            if waiting_call.reply.done():  # its trial was stopped meanwhile
                 continue
             line = lines[key]
             if line.reply is not None:
-                one.reply.set_result(line.reply)
+                waiting_call.reply.set_result(line.reply)
             else:
                 assert line.fault is not None
-                one.reply.set_exception(self._error(line.fault))
+                waiting_call.reply.set_exception(self._error(line.fault))
 
     def _error(self, error: Exception) -> Exception:
         if isinstance(error, RequestFault):
@@ -337,9 +337,9 @@ def _say_foreign(batch: str) -> Sentence:
 
 
 def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
-    for one in waiting:
-        if not one.reply.done():
-            one.reply.set_exception(error)
+    for waiting_call in waiting:
+        if not waiting_call.reply.done():
+            waiting_call.reply.set_exception(error)
 
 
 def batches_of(api: BatchApi | None, options: EndpointOptions, target: RequestTarget) -> Batches | None:

@@ -114,8 +114,10 @@ async def debate(
     for turn in range(rules.turns):
         speaking = _speaking(rules.order, turn, len(referees), draw)
         is_last = turn >= rules.turns - len(referees)
-        said = await run_together(*(_speak(referees[one], one, rules, ask, is_last=is_last) for one in speaking))
-        spoken = [(one, speech) for one, speech in zip(speaking, said, strict=True) if speech.text]
+        said = await run_together(
+            *(_speak(referees[number], number, rules, ask, is_last=is_last) for number in speaking)
+        )
+        spoken = [(number, speech) for number, speech in zip(speaking, said, strict=True) if speech.text]
         if spoken and rules.summary and summarise is not None and not is_last:
             summary = Speech(role=SUMMARIZER, text=await summarise([speech for _, speech in spoken]))
             for referee in referees:

@@ -69,17 +69,17 @@ class Embedder:
         """
         body: Json = {"model": self.name, "input": [text.encode("utf-8", "replace").decode() for text in texts]}
         with cache.used():
-            place = cache.place_of(str(self._target.url), body)
-            answer = await place.answer() if place is not None else None
+            entry = cache.place_of(str(self._target.url), body)
+            answer = await entry.answer() if entry is not None else None
             if answer is None:
                 said = await self._asked(body)
                 cost = self._table.cost(said.usage) if self._table is not None else None
                 ledger.spend(replace(said.usage, cost=cost), model=self.name)
                 answer = cache.CachedAnswer(said=said, seconds=0.0)
-                if place is not None:
-                    place.keep(answer)
-            elif place is not None:
-                place.hit(answer.said.usage)
+                if entry is not None:
+                    entry.keep(answer)
+            elif entry is not None:
+                entry.hit(answer.said.usage)
         return _rows.decode("".join(part.text for part in answer.said.parts if isinstance(part, Text)))
 
     async def _asked(self, body: Json) -> ModelReply:

@@ -148,10 +148,12 @@ class _Dialect(openai.Completions):
     def body(self, fixed: Json, request: Request) -> Json:
         body = super().body(fixed, request._replace(is_streamed=False))
         worded = (message for message in body["messages"] if message["role"] == "assistant")
-        for message, made in zip((one for one in request.messages if one.role == "assistant"), worded, strict=True):
+        for message, value in zip(
+            (chat_message for chat_message in request.messages if chat_message.role == "assistant"), worded, strict=True
+        ):
             for part in message.parts:
                 if isinstance(part, Reasoning) and (blocks := opaque_of(part, _API).get("thinking_blocks")):
-                    made["thinking_blocks"] = blocks
+                    value["thinking_blocks"] = blocks
         return body
 
     def read(self, data: bytes) -> ModelReply:
@@ -188,8 +190,8 @@ def _fault(litellm: Any, error: Exception, secrets: Sequence[str]) -> RequestFau
 
     causes = list(_causes(error))
     text = shown(_ADVICE.split(_NAMES.sub("", str(error)), maxsplit=1)[0], secrets)
-    found = getattr(error, "status_code", None)
-    status = found if isinstance(found, int) else 0
+    value = getattr(error, "status_code", None)
+    status = value if isinstance(value, int) else 0
     fault = None
     for cause in causes:
         if isinstance(cause, httpx.HTTPStatusError):

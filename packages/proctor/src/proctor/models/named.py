@@ -35,7 +35,7 @@ def model(name: str, options: Mapping[str, object] = {}, *, defaults: Mapping[st
         return part.make(argument, {**{key: value for key, value in defaults.items() if key in fields}, **options})
     if registry.is_path(name):
         return _load_model(name, options)
-    raise registry.unknown("model", name, [f"{one}:" for one in registry.MODELS.names()], paths=False)
+    raise registry.unknown("model", name, [f"{text}:" for text in registry.MODELS.names()], paths=False)
 
 
 class OpenedModels:
@@ -62,10 +62,10 @@ class OpenedModels:
 def _load_model(name: str, options: Mapping[str, object]) -> Model:
     if options:
         raise BadInput("The model '{name}' takes no options; give the object its values where it is made.", name=name)
-    found = registry.load_object(name, "model")
-    if not isinstance(found, Model):
+    value = registry.load_object(name, "model")
+    if not isinstance(value, Model):
         raise BadInput(
             "'{name}' is no model: expected an object with a name and a method complete(messages).", name=name
         )
-    checked(ModelInfo, found, name)
-    return found
+    checked(ModelInfo, value, name)
+    return value

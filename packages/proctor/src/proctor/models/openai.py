@@ -231,16 +231,16 @@ class ChatModel:
         asked = Request(messages, tools, names, response_format, seed, is_streamed)
         body = self._dialect.body(self._fixed, asked)
         started = time.time()
-        place = cache.place_of(self._endpoint, body)
-        answer = await place.answer() if place is not None else None
+        entry = cache.place_of(self._endpoint, body)
+        answer = await entry.answer() if entry is not None else None
         usage = NOTHING
         if answer is None:
             answer = await self._answer(body, is_streamed=is_streamed)
             usage = self._paid(answer.said.usage)
-            if place is not None:
-                place.keep(answer)
-        elif place is not None:
-            place.hit(answer.said.usage)
+            if entry is not None:
+                entry.keep(answer)
+        elif entry is not None:
+            entry.hit(answer.said.usage)
         return Step(
             message=Message(role="assistant", parts=settle_calls(answer.said.parts, names, len(messages))),
             started=started,

@@ -41,8 +41,8 @@ async def find_running() -> list[ModelServer]:
     """Return the servers that answer, in a moment."""
     places = {"ollama": f"{ollama.address()}/v1", "vllm": os.environ.get("VLLM_BASE_URL") or vllm.ADDRESS}
     async with Client(policy=RetryPolicy(attempts=1, attempts_at_first=1)) as client:
-        found = await run_together(*(_ask(client, kind, address) for kind, address in places.items()))
-    return [server for server in found if server is not None]
+        servers = await run_together(*(_ask(client, kind, address) for kind, address in places.items()))
+    return [server for server in servers if server is not None]
 
 
 async def find_endpoint() -> ModelServer | None:

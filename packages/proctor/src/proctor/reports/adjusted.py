@@ -21,7 +21,7 @@ def _width(difference: Difference) -> float | None:
 
 def _note(before: Difference, times: float, runs: int) -> Sentence:
     value, low, high = (
-        f"{100 * (one or 0.0):+.1f}".replace("-", "−") for one in (before.value, before.low, before.high)
+        f"{100 * (figure or 0.0):+.1f}".replace("-", "−") for figure in (before.value, before.low, before.high)
     )
     if runs == 1:
         return say(

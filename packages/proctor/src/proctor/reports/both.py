@@ -173,7 +173,7 @@ def _mean(values: Sequence[Value] | None) -> float | None:
 def attempt_to_show(values: Sequence[Value], *, best: bool) -> int:
     """Return the attempt to show, the best or the worst; the first if none was scored."""
     ordered = sorted(values, key=lambda one: one.attempt)
-    scored = [(one.value, one.attempt) for one in ordered if one.value is not None]
+    scored = [(value.value, value.attempt) for value in ordered if value.value is not None]
     if not scored:
         return ordered[0].attempt if ordered else 0
     choose = max if best else min

@@ -189,9 +189,11 @@ def _headline(record: RunRecord, estimates: Sequence[Estimate]) -> tuple[Estimat
     names = {
         estimate.name for scorer in record.scorers if (estimate := main_estimate(whole, record, scorer)) is not None
     }
-    main = [one for one in whole if one.name.removesuffix(CORRECTED) in names]
-    overall = [one for one in whole if _metric(one) in ("overall", "official_overall") and one.value is not None]
-    return (*(main or whole[:1]), *(one for one in overall if one not in main))
+    main = [figure for figure in whole if figure.name.removesuffix(CORRECTED) in names]
+    overall = [
+        figure for figure in whole if _metric(figure) in ("overall", "official_overall") and figure.value is not None
+    ]
+    return (*(main or whole[:1]), *(figure for figure in overall if figure not in main))
 
 
 def _sections(estimates: Sequence[Estimate]) -> tuple[EstimateSection, ...]:

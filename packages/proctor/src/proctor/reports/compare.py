@@ -254,7 +254,7 @@ def _with_decision(draft: _Draft, decided: DecidedBy | None) -> _Draft:
     if decided is None:
         return draft
     main, *rest = draft.rows
-    found = replace(
+    difference = replace(
         main.difference,
         low=decided.bounds.low,
         high=decided.bounds.high,
@@ -262,7 +262,7 @@ def _with_decision(draft: _Draft, decided: DecidedBy | None) -> _Draft:
         method=decided.method,
     )
     note = say("{metric}: {note}.", metric=main.metric, note=decided.note)
-    rows = [replace(main, difference=found, is_decided=True), *rest]
+    rows = [replace(main, difference=difference, is_decided=True), *rest]
     return replace(draft, rows=rows, empty=[*draft.empty, note])
 
 
@@ -289,25 +289,29 @@ def _untested(
 
 
 def _notes(first: Side, second: Side) -> list[Sentence]:
-    one, other = first[0], second[0]
+    run_record, other = first[0], second[0]
     notes = []
-    if one.task_version != other.task_version:
+    if run_record.task_version != other.task_version:
         notes.append(
-            say("The task versions differ: {first} and {second}.", first=one.task_version, second=other.task_version)
+            say(
+                "The task versions differ: {first} and {second}.",
+                first=run_record.task_version,
+                second=other.task_version,
+            )
         )
-    if one.spec.task_options != other.spec.task_options:
+    if run_record.spec.task_options != other.spec.task_options:
         notes.append(
             say(
                 "The task options differ: {first} and {second}.",
-                first=dict(one.spec.task_options),
+                first=dict(run_record.spec.task_options),
                 second=dict(other.spec.task_options),
             )
         )
-    for scorer in one.scorers:
-        judged = list(judges_compared(one, other, scorer))
+    for scorer in run_record.scorers:
+        judged = list(judges_compared(run_record, other, scorer))
         notes.extend(judged or _scorer_changed(first, second, scorer))
-    if any(map(is_part, (one, other))):
-        known = strata_in_common(one, other)
+    if any(map(is_part, (run_record, other))):
+        known = strata_in_common(run_record, other)
         if known is not None:
             notes.append(
                 say(
@@ -315,15 +319,15 @@ def _notes(first: Side, second: Side) -> list[Sentence]:
                     tag=known.by,
                 )
             )
-        elif one.strata is None or other.strata is None:
+        elif run_record.strata is None or other.strata is None:
             notes.append(say(UNRECORDED))
-    if any(record.spec.until is not None for record in (one, other)):
+    if any(record.spec.until is not None for record in (run_record, other)):
         notes.append(say(LOOKED_AT))
-    if one.shares_trials(other):
+    if run_record.shares_trials(other):
         notes.append(say(SHARED))
     notes.extend(
         say("The run {run} is {state}.", run=record.id, state=say(record.state))
-        for record in (one, other)
+        for record in (run_record, other)
         if record.state != "finished"
     )
     return notes

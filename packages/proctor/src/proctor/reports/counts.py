@@ -145,14 +145,14 @@ def _mean(
         count = sum(map(len, values.values()))
         mean = fmean(fmean(each) for each in values.values())
         return Estimate(name=name, value=mean, method=NO_SHARE, scored=count, planned=count, unit="number")
-    found = estimate(
+    figure = estimate(
         name,
         tally(
             Case(cluster=clusters.get(sample_id, sample_id), values=tuple(each), planned=len(each))
             for sample_id, each in values.items()
         ),
     )
-    return replace(found, low=None, high=None) if looked_at else found  # it would hold for a fixed number only
+    return replace(figure, low=None, high=None) if looked_at else figure  # it would hold for a fixed number only
 
 
 def _note(seen: "TrialCounts | VerdictCounts", rule: Rule, key: Key) -> None:

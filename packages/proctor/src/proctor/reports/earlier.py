@@ -47,9 +47,11 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
                 earlier = known[id].mean if id in known else None
                 samples[stratum].append(CovariateSample(cluster=cluster, value=value, earlier=earlier))
         key, _, tag = slice_.partition("=")
-        for id, one in known.items():
-            if id not in values and (not slice_ or one.tags.get(key) == tag):
-                others.get(stratum_of(one.tags), []).append(Other(cluster=one.cluster, earlier=one.mean))
+        for id, earned_points in known.items():
+            if id not in values and (not slice_ or earned_points.tags.get(key) == tag):
+                others.get(stratum_of(earned_points.tags), []).append(
+                    Other(cluster=earned_points.cluster, earlier=earned_points.mean)
+                )
         return {
             name: CovariateGroup(size=size, samples=samples[name], others=others[name]) for name, size in sizes.items()
         }
@@ -172,18 +174,20 @@ def read_earlier(run: Side, earlier: Sequence[Side], scorer: str, against: Side 
         if scorer in other.scorers:
             for id, one in earned_by_sample(other, kept, scorer).items():
                 if one.attempts:
-                    found = sums.setdefault(id, Earned(one.cluster, one.tags, 0))
-                    found.total += one.mean
-                    found.attempts += 1
+                    earned_points = sums.setdefault(id, Earned(one.cluster, one.tags, 0))
+                    earned_points.total += one.mean
+                    earned_points.attempts += 1
     sides = [run] if against is None else [run, against]
-    for chosen in (one.spec.selection for one, _ in sides):
+    for chosen in (run_record.spec.selection for run_record, _ in sides):
         if chosen.first is not None:
             planned = {sample.id for sample in store.planned(record.id)}
-            sums = {id: one for id, one in sums.items() if id in planned}
+            sums = {id: earned_points for id, earned_points in sums.items() if id in planned}
         if chosen.ids:
-            sums = {id: one for id, one in sums.items() if id in set(chosen.ids)}
+            sums = {id: earned_points for id, earned_points in sums.items() if id in set(chosen.ids)}
         sums = {
-            id: one for id, one in sums.items() if all(one.tags.get(key) == tag for key, tag in chosen.tags.items())
+            id: earned_points
+            for id, earned_points in sums.items()
+            if all(earned_points.tags.get(key) == tag for key, tag in chosen.tags.items())
         }
     whys = [_why_not(*side, earlier, scorer) for side in sides]
     return Earlier(

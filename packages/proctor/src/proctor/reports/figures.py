@@ -55,14 +55,14 @@ def draw_estimates(estimates: Sequence[Estimate], title: str, lang: str | None) 
     if not shown:
         raise BadInput("There is nothing to plot: no share was scored.")
     figure, axes = _new_figure(_height(len(shown)))
-    for at, one in enumerate(shown[:MOST_ROWS]):
-        if one.floor is not None and one.ceiling is not None and one.ceiling > one.floor:
-            axes.barh(at, 100 * (one.ceiling - one.floor), left=100 * one.floor, height=0.5, color=BAND)
-        _interval(axes, one.low, one.value or 0.0, one.high, at, "")
+    for at, amount in enumerate(shown[:MOST_ROWS]):
+        if amount.floor is not None and amount.ceiling is not None and amount.ceiling > amount.floor:
+            axes.barh(at, 100 * (amount.ceiling - amount.floor), left=100 * amount.floor, height=0.5, color=BAND)
+        _interval(axes, amount.low, amount.value or 0.0, amount.high, at, "")
     left = f" (+{len(shown) - MOST_ROWS})" if len(shown) > MOST_ROWS else ""
     axes.set_xlim(-2, 102)
     figure.supxlabel(words.t("Percent; lines are intervals, shaded is what missing trials leave open"), fontsize=10)
-    labels = [" · ".join(filter(None, (one.slice, words.metric(one.name)))) for one in shown]
+    labels = [" · ".join(filter(None, (amount.slice, words.metric(amount.name)))) for amount in shown]
     return _with_rows(figure, axes, labels, title + left)
 
 
@@ -134,11 +134,11 @@ def draw_trend(points: Sequence[DatedEstimate], baseline: Estimate | None, title
         if baseline.low is not None and baseline.high is not None:
             axes.axhspan(100 * baseline.low, 100 * baseline.high, color="0.9")
         axes.legend(loc="lower left", frameon=False)
-    for at, (one, _, mark) in enumerate(shown):
+    for at, (estimate, _, mark) in enumerate(shown):
         colour = COLOURS.get(mark, INK)
-        if one.low is not None and one.high is not None:
-            axes.plot([at, at], [100 * one.low, 100 * one.high], color=colour, linewidth=1.5)
-        axes.plot(at, 100 * (one.value or 0.0), marker=MARKS.get(mark, "o"), color=colour, linestyle="none")
+        if estimate.low is not None and estimate.high is not None:
+            axes.plot([at, at], [100 * estimate.low, 100 * estimate.high], color=colour, linewidth=1.5)
+        axes.plot(at, 100 * (estimate.value or 0.0), marker=MARKS.get(mark, "o"), color=colour, linestyle="none")
     axes.plot([100 * (point.estimate.value or 0.0) for point in shown], color=INK, linewidth=0.8, alpha=0.5, zorder=0)
     every = -(-len(shown) // 8)
     days = [datetime.fromtimestamp(point.created).astimezone().strftime("%Y-%m-%d") for point in shown]
@@ -170,8 +170,8 @@ def _chinese_font() -> str | None:
     logging.getLogger(font_manager.__name__).addFilter(lambda record: "font weight" not in record.getMessage())
     for _ in range(2):
         names = {font.name for font in font_manager.fontManager.ttflist}
-        if (found := next((name for name in CHINESE_FONTS if name in names), None)) is not None:
-            return found
+        if (text := next((name for name in CHINESE_FONTS if name in names), None)) is not None:
+            return text
         for path in font_manager.findSystemFonts():  # the list may be older than the font
             if any(part in Path(path).name.lower() for part in ("cjk", "wqy", "sanssc", "hansans", "simhei", "msyh")):
                 font_manager.fontManager.addfont(path)

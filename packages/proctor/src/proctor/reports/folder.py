@@ -29,7 +29,7 @@ def write(path: Path, record: RunRecord, store: Store, estimates: Sequence[Estim
     Raises:
         BadInput: the folder has other files, or cannot be written.
     """
-    if path.is_dir() and any(not PAGE_NAME.fullmatch(one.name) for one in path.iterdir()):
+    if path.is_dir() and any(not PAGE_NAME.fullmatch(file.name) for file in path.iterdir()):
         raise BadInput("The folder {path} has other files. Name an empty one, or one that does not exist.", path=path)
     written = [write_whole(path / name, text) for name, text in pages(record, store, estimates, lang)]
     for left in set(path.iterdir()) - set(written):  # of a longer run that was written here before

@@ -109,7 +109,7 @@ def noise(record: RunRecord, store: Store, estimates: Sequence[Estimate]) -> Ite
     for scorer in record.scorers:
         prefix = f"{scorer}." if several else ""
         split = (estimate for estimate in estimates if not estimate.slice and estimate.error_from_samples is not None)
-        main = next((one for one in split if one.name.rpartition(".")[0] == prefix.rstrip(".")), None)
+        main = next((figure for figure in split if figure.name.rpartition(".")[0] == prefix.rstrip(".")), None)
         if main is not None and (found := _of_scorer(record, store, main, scorer, names)) is not None:
             yield found
 
@@ -181,14 +181,14 @@ def read_attempts(record: RunRecord, store: Store, scorer: str) -> tuple[list[At
     for _, group in groupby(store.values(record.id, scorer), key=lambda value: value.sample_id):
         scored = [value for value in group if value.value is not None]
         if scored:
-            judged = [variances.get((one.sample_id, one.attempt), 0.0) for one in scored] if variances else []
+            judged = [variances.get((entry.sample_id, entry.attempt), 0.0) for entry in scored] if variances else []
             samples.append(
                 AttemptValues(
                     scored[0].sample_id,
                     scored[0].cluster,
                     scored[0].tags,
-                    [one.value for one in scored if one.value is not None],
-                    [one for one in judged if one is not None],
+                    [entry.value for entry in scored if entry.value is not None],
+                    [figure for figure in judged if figure is not None],
                 )
             )
     return samples, repeats

@@ -87,13 +87,13 @@ def pairs(
     for at in range(len(expected)):  # what has nothing in common still stands in one row
         if at not in to_by_at and rest:
             to_by_at[at] = rest.pop(0)
-    found = [
+    rows = [
         *(_pair(wanted, made[to_by_at[at]] if at in to_by_at else None) for at, wanted in enumerate(expected)),
         *(_pair(None, made[to]) for to in rest),
     ]
     if free:
-        return tuple(msgspec.structs.replace(pair, kind="free", marked=False) for pair in found)
-    return tuple(_mark_parameter(found, function, parameter))
+        return tuple(msgspec.structs.replace(pair, kind="free", marked=False) for pair in rows)
+    return tuple(_mark_parameter(rows, function, parameter))
 
 
 def pairs_of_sides(sides: object) -> tuple[CallRows, ...]:
@@ -108,17 +108,17 @@ def pairs_of_sides(sides: object) -> tuple[CallRows, ...]:
         return ()
     return tuple(
         CallRows(
-            expected=one.expected,
-            made=f"… +{one.count:,}" if one.kind == "more" else one.made,
+            expected=side.expected,
+            made=f"… +{side.count:,}" if side.kind == "more" else side.made,
             rows=tuple(
-                ParameterRow(parameter=name, expected=wanted, made=made, marked=True)
-                for name, wanted, made in one.faults
+                ParameterRow(parameter=name, expected=wanted, made=text, marked=True)
+                for name, wanted, text in side.faults
             ),
-            marked=one.kind not in ("matched", "more", "free"),
-            kind=one.kind,
-            turn=one.turn,
+            marked=side.kind not in ("matched", "more", "free"),
+            kind=side.kind,
+            turn=side.turn,
         )
-        for one in found
+        for side in found
     )
 
 

@@ -53,7 +53,7 @@ def line(estimate: Estimate, width: int = 25) -> str:
 
     def draw(span: tuple[float, float] | None, inner: str, start: str, end: str) -> None:
         if span is not None:
-            first, last = (round(place / 100 * (width - 1)) for place in span)
+            first, last = (round(value / 100 * (width - 1)) for value in span)
             signs[first : last + 1] = [start, *inner * (last - first - 1), end][: last - first + 1]
 
     band = _span(estimate.floor, estimate.ceiling)
@@ -160,7 +160,7 @@ def timeline(dots: Sequence[Dot], baseline: Estimate | None, title: str) -> str:
     The axis is cut to what is there.
     """
     every = [*(dot.estimate for dot in dots), *([baseline] if baseline else [])]
-    ends = [end for one in every for end in (one.low, one.value, one.high) if end is not None]
+    ends = [end for estimate in every for end in (estimate.low, estimate.value, estimate.high) if end is not None]
     least, most = (min(ends), max(ends)) if ends else (0.0, 1.0)
     step = next(step for step in STEPS_OF_AXIS if most - least <= 5 * step)
     low, high = floor(least / step) * step, min(ceil(most / step) * step, 1.0)

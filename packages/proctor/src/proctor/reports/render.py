@@ -88,7 +88,7 @@ def script_values(found: TrialListing, name: str) -> dict[str, object]:
     if not found.listed:
         return {"listing": None, "policy": policy()}
     folder = files("proctor.reports").joinpath("templates")
-    script = "".join(folder.joinpath(one).read_text(encoding="utf-8") for one in ("list.js", name))
+    script = "".join(folder.joinpath(text).read_text(encoding="utf-8") for text in ("list.js", name))
     return {
         "listing": found,
         "data": Markup(found.data),  # noqa: S704 - JSON without "<"

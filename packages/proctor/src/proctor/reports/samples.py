@@ -49,10 +49,10 @@ def select_samples(record: RunRecord, store: Store, wanted: ReportFilter) -> Ite
     for trial, verdicts in pairs:
         if wanted.limit is not None and count >= wanted.limit:
             return
-        found = story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=CHARACTERS)
-        if _passes(found, wanted):
+        told_story = story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=CHARACTERS)
+        if _passes(told_story, wanted):
             count += 1
-            yield found
+            yield told_story
 
 
 def _passes(one: Story, wanted: ReportFilter) -> bool:

@@ -103,7 +103,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         msgspec.structs.replace(line, text=cut(line.text, characters))
         for line in _lines(sample, trial.trajectory, [verdict.result.known for verdict in verdicts])
     ]
-    matched, expected, made = sides(sample, trial.trajectory, verdicts)
+    matched, expected, text = sides(sample, trial.trajectory, verdicts)
     return Story(
         sample_id=trial.sample_id,
         attempt=trial.attempt,
@@ -114,7 +114,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         left_out=max(0, len(lines) - SHOWN_LINES),
         pairs=matched,
         expected=cut(expected, characters),
-        made=cut(made, characters),
+        made=cut(text, characters),
         answer=cut(trial.trajectory.answer, characters),
         calls=trial.trajectory.calls(),
         target=_target(sample),
@@ -197,9 +197,9 @@ def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[Known
         for message in turn.messages:
             yield from _parts(number, message)
         for index, step in enumerate(turn.steps):
-            yield from (approval_line(one) for one in turn.approvals.get(index, ()))
+            yield from (approval_line(approval) for approval in turn.approvals.get(index, ()))
             yield from _parts(number, step.message)
-        yield from (approval_line(one) for one in turn.approvals.get(len(turn.steps), ()))
+        yield from (approval_line(approval) for approval in turn.approvals.get(len(turn.steps), ()))
         for change in turn.changes:
             text = f"{change.path}: {value_text(change.before)} → {value_text(change.after)}"
             yield StoryLine(turn=number, role="environment", kind="change", text=text)
@@ -313,30 +313,31 @@ def sides(
     (wanted, expected), (calls, text) = _expected_calls(sample), _made_calls(trajectory, verdicts)
     if wanted and text:  # if no scorer read calls in the text, both sides are text
         wanted, expected = (), "\n".join(map(call_text, wanted))
-    found = pairs(
+    row = pairs(
         wanted,
         calls,
         function=details.function,
         parameter=details.parameter,
         free=not wanted and not _expects_no_call(sample) and details.error_class not in NO_CALL_IS_RIGHT,
     )
-    return found, expected, text
+    return row, expected, text
 
 
 def answers_in_line(sample: Sample, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[str, str]:
     """Return the expected and the actual answer of a trial: the calls where calls are the answer, else the text."""
     wanted, expected = _expected_calls(sample)
-    calls, made = _made_calls(trajectory, verdicts) if wanted or not trajectory.answer else ((), trajectory.answer)
+    calls, text = _made_calls(trajectory, verdicts) if wanted or not trajectory.answer else ((), trajectory.answer)
     return (
         "; ".join(map(call_text, wanted)) if wanted else expected,
-        "; ".join(map(call_text, calls)) if calls else made,
+        "; ".join(map(call_text, calls)) if calls else text,
     )
 
 
 def _expects_no_call(sample: Sample | None) -> bool:
     """True if the sample says that no call is right: an empty list of calls. Of any other answer or state, calls are free."""
     return sample is not None and any(
-        isinstance(one, list | tuple) and not one for one in (sample.target, *(turn.reference for turn in sample.turns))
+        isinstance(value, list | tuple) and not value
+        for value in (sample.target, *(turn.reference for turn in sample.turns))
     )
 
 
@@ -346,7 +347,7 @@ def _compared_calls(
     """Return the calls as a scorer of trajectories or of ADK compared them, else by the usual rules; None if none are asked for."""
     found = [rows for verdict in verdicts if (rows := pairs_of_sides(verdict.result.known.sides))]
     if found:
-        return next((one for one in found if any(pair.marked for pair in one)), found[0])
+        return next((row for row in found if any(pair.marked for pair in row)), found[0])
     if sample is None or not any(map(_is_trajectory, (sample.target, *(turn.reference for turn in sample.turns)))):
         return None
     from proctor.scorers import adk  # these are slow to load, and few samples say which calls are expected
@@ -367,15 +368,15 @@ def _responses(sample: Sample | None, trajectory: Trajectory) -> tuple[str, str]
     """Return the expected responses next to the actual ones, turn by turn; the answer alone if none is expected."""
     turns = sample.turns if sample is not None else ()
     wanted = [turn.reference.get("response") if isinstance(turn.reference, Mapping) else None for turn in turns]
-    places = [index for index, one in enumerate(wanted) if isinstance(one, str)]
+    places = [index for index, value in enumerate(wanted) if isinstance(value, str)]
     if not places:
         return "", trajectory.answer
-    came = [answer(trajectory, place) for place in places]
+    came = [answer(trajectory, number) for number in places]
     if len(turns) == 1:
         return str(wanted[0]), came[0]
     numbered = [
-        "\n".join(f"{place + 1}. {text}" for place, text in zip(places, texts, strict=True))
-        for texts in ([wanted[place] for place in places], came)
+        "\n".join(f"{number + 1}. {text}" for number, text in zip(places, texts, strict=True))
+        for texts in ([wanted[number] for number in places], came)
     ]
     return numbered[0], numbered[1]
 
@@ -400,9 +401,7 @@ def _expected_calls(sample: Sample | None) -> tuple[tuple[ShownCall, ...], str]:
 def _made_calls(trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[tuple[ShownCall, ...], str]:
     """Return the calls that were made, natively or as a scorer read them in the text, or else the answer."""
     judged = [verdict.result for verdict in verdicts if isinstance(verdict.result, Score)]
-    calls = calls_in(trajectory.calls()) or next(
-        (found for score in judged if (found := calls_in(score.known.calls))), ()
-    )
+    calls = calls_in(trajectory.calls()) or next((row for score in judged if (row := calls_in(score.known.calls))), ())
     if calls:
         return calls, ""
     answer = next((score.answer for score in judged if score.answer is not None), None)

@@ -64,7 +64,7 @@ def terminal(report: ReportData, lang: str, console: "Console") -> None:
     for note, labels in _notes(report, words).items():
         named = f"{one_line(', '.join(labels), NOTED_CHARACTERS)}: " if labels else ""
         console.print(styled(f"  {named}{one_line(note, 600)}", "dim"))
-    if report.target is not None and any(one.low is not None for one in report.headline):
+    if report.target is not None and any(figure.low is not None for figure in report.headline):
         console.print(styled(words.t(report.target), "dim"))
     if report.noise:
         console.print()
@@ -101,8 +101,8 @@ def failures(report: ReportData, lang: str, console: "Console") -> None:
         console.print(styled(words.t("No scored sample failed, but not everything was scored:")))
         print_table(table, console)
         return
-    for one in report.failures:
-        failure(one, lang, console, with_attempt=report.record.spec.attempts > 1)
+    for story in report.failures:
+        failure(story, lang, console, with_attempt=report.record.spec.attempts > 1)
         console.print()
     shown = words.t("{shown} of {count}", shown=words.count(len(report.failures)), count=words.count(report.failed))
     console.print(styled(f"{words.t('Failed samples')}: {shown}", "dim"))
@@ -173,7 +173,10 @@ def _notes(report: ReportData, words: ReportWords) -> dict[str, list[str]]:
     texts: dict[str, list[str]] = {}
     for note, own in noted.items():
         groups = _by_scorer(report, own).items()
-        names = [[name] if name and len(few) == sizes[name] else [one.label for one in few] for name, few in groups]
+        names = [
+            [name] if name and len(few) == sizes[name] else [estimate_line.label for estimate_line in few]
+            for name, few in groups
+        ]
         texts[note] = [] if len(own) == len(rows) else [*chain.from_iterable(names)]
     return texts
 

@@ -44,8 +44,8 @@ def markdown(comparison: RunComparison, lang: str, samples: Iterable[SamplePair]
 
 def as_json(comparison: RunComparison, samples: Iterable[SamplePair] = ()) -> str:
     """Return the comparison with its samples, for programs."""
-    found = {**msgspec.structs.asdict(comparison), "samples": list(compared_samples(samples))}
-    return json.dumps(msgspec.to_builtins(found), ensure_ascii=False) + "\n"
+    fields = {**msgspec.structs.asdict(comparison), "samples": list(compared_samples(samples))}
+    return json.dumps(msgspec.to_builtins(fields), ensure_ascii=False) + "\n"
 
 
 def terminal(comparison: RunComparison, lang: str, console: "Console") -> None:
@@ -112,15 +112,15 @@ def sentences(comparison: RunComparison, words: ReportWords) -> list[str]:
             level=_level(row.difference.level),
         ),
     ]
-    tested = sum(one.p_adjusted is not None for one in comparison.rows[1:])
+    tested = sum(metric_row.p_adjusted is not None for metric_row in comparison.rows[1:])
     if tested:
         texts.append(
             words.t(
                 "The first row is tested alone, at {alpha}; as it shows a difference, {rows} more are tested, corrected by Holm. Each interval is at the level of its test ({low} to {high}).",
                 alpha=_level(alpha),
                 rows=tested,
-                low=_level(min(one.difference.level for one in comparison.rows)),
-                high=_level(max(one.difference.level for one in comparison.rows)),
+                low=_level(min(metric_row.difference.level for metric_row in comparison.rows)),
+                high=_level(max(metric_row.difference.level for metric_row in comparison.rows)),
             )
         )
     elif len(comparison.rows) > 1 and (row.p_adjusted or 0.0) > alpha:
@@ -142,7 +142,7 @@ def sentences_of_several(
         tested: the differences of each two runs.
     """
     levels = [row.difference.level for row in tested]
-    made = [
+    texts = [
         words.t(
             "Each two runs are compared ({count} differences), and all tests are corrected by Holm. Each interval is at the level of its test ({low} to {high}).",
             count=len(tested),
@@ -153,8 +153,8 @@ def sentences_of_several(
     ]
     for letter, comparison in zip(ascii_uppercase[1:], comparisons, strict=False):
         about = [*_limits(comparison.rows[0], alpha, words, letter), *_left_out(comparison, words)]
-        made += [f"{letter}: {sentence}" for sentence in about]
-    return made
+        texts += [f"{letter}: {sentence}" for sentence in about]
+    return texts
 
 
 def _limits(row: MetricRow, alpha: float, words: ReportWords, letter: str = "B") -> Iterator[str]:
@@ -231,7 +231,7 @@ def between(low: float | None, high: float | None) -> str:
     """
     if low is None or high is None:
         return "–"
-    return " … ".join(_end(one) for one in (low, high))
+    return " … ".join(_end(value) for value in (low, high))
 
 
 def _end(value: float) -> str:

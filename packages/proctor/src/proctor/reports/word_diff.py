@@ -35,17 +35,17 @@ def diff_words(first: str, second: str) -> tuple[list[WordDiffPiece], list[WordD
     >>> [[(piece.text, piece.changed) for piece in side] for side in diff_words("Paris is big", "Rome is big")]
     [[('Paris', True), (' is big', False)], [('Rome', True), (' is big', False)]]
     """
-    one, other = words_of(first), words_of(second)
-    start = _common(one, other)
-    end = _common(one[start:][::-1], other[start:][::-1])
-    stay_one, stay_other = [True] * len(one), [True] * len(other)
-    middle, its = one[start : len(one) - end], other[start : len(other) - end]
-    stay_one[start : len(one) - end] = [False] * len(middle)
+    texts, other = words_of(first), words_of(second)
+    start = _common(texts, other)
+    end = _common(texts[start:][::-1], other[start:][::-1])
+    stay_one, stay_other = [True] * len(texts), [True] * len(other)
+    middle, its = texts[start : len(texts) - end], other[start : len(other) - end]
+    stay_one[start : len(texts) - end] = [False] * len(middle)
     stay_other[start : len(other) - end] = [False] * len(its)
     matches = _subsequence(middle[:MOST_WORDS], its[:MOST_WORDS])
     for at, to in _without_crumbs(matches, middle):
         stay_one[start + at] = stay_other[start + to] = True
-    return _pieces(one, stay_one), _pieces(other, stay_other)
+    return _pieces(texts, stay_one), _pieces(other, stay_other)
 
 
 def words_of(text: str) -> list[str]:
@@ -77,7 +77,7 @@ def _subsequence(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, in
         met = row & places.get(word, 0)
         row = ((row + met) | (row - met)) & full
         rows.append(row)
-    found = []
+    pairs = []
     at, to = len(one) - 1, len(other) - 1
     while at >= 0 and to >= 0:
         if rows[at] >> to & 1:
@@ -85,9 +85,9 @@ def _subsequence(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, in
         elif at and not rows[at - 1] >> to & 1:
             at -= 1
         else:
-            found.append((at, to))
+            pairs.append((at, to))
             at, to = at - 1, to - 1
-    return found[::-1]
+    return pairs[::-1]
 
 
 def _without_crumbs(matches: Sequence[tuple[int, int]], words: Sequence[str]) -> Iterator[tuple[int, int]]:

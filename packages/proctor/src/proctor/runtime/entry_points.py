@@ -88,7 +88,7 @@ def entry_points(group: str) -> list[EntryPoint]:
     for folder in sys.path:
         packages = _packages(folder or os.curdir)
         for package in sorted(packages.keys() - seen):  # a package that comes first hides one of its name
-            points += [one for one in packages[package] if one.group == group]
+            points += [point for point in packages[package] if point.group == group]
         seen |= packages.keys()
     return points
 
@@ -103,12 +103,12 @@ def _packages(folder: str) -> Mapping[str, Sequence[EntryPoint]]:
 @cache
 def _read_folder(folder: str, _changed: int) -> dict[str, list[EntryPoint]]:
     """Return the entry points by package; called with the folder's time, so that a package installed meanwhile is seen."""
-    found = {}
+    points = {}
     for path in sorted(Path(folder).iterdir()):
         if path.suffix in (".dist-info", ".egg-info"):
             name, _, version = path.stem.partition("-")
-            found[name.lower()] = [*_read(path / "entry_points.txt", f"{name.replace('_', '-')} {version}")]
-    return found
+            points[name.lower()] = [*_read(path / "entry_points.txt", f"{name.replace('_', '-')} {version}")]
+    return points
 
 
 def _read(file: Path, owner: str) -> Iterator[EntryPoint]:

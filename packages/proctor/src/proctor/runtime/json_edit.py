@@ -67,13 +67,13 @@ class _Writer:
         for index, slot in enumerate(slots):
             if slot.key in new:
                 of_key = new[slot.key] if slot is last[slot.key] else slot.value
-                made = self.value(slot.value_start, slot.end, slot.value, of_key)
-                pieces.append((index, slot.lead, self._text[slot.start : slot.value_start] + made))
+                text = self.value(slot.value_start, slot.end, slot.value, of_key)
+                pieces.append((index, slot.lead, self._text[slot.start : slot.value_start] + text))
         base = self._base(start) + self._indent
         for key, inner in new.items():
             if key not in last:
-                made = f"{self._dump(key, '')}{self._separators[1]}{self._dump(inner, self._inner(slots, base))}"
-                pieces.append((None, "", made))
+                text = f"{self._dump(key, '')}{self._separators[1]}{self._dump(inner, self._inner(slots, base))}"
+                pieces.append((None, "", text))
         return "{" + self._joined(pieces, slots, tail, base) + "}"
 
     def _array(self, start: int, new: Sequence[object]) -> str:
@@ -86,8 +86,8 @@ class _Writer:
                 pieces.append((None, "", self._dump(inner, self._inner(slots, base))))
                 continue
             slot = slots[index]
-            made = self.value(slot.value_start, slot.end, slot.value, inner)
-            pieces.append((None if index in taken else index, slot.lead, made))
+            text = self.value(slot.value_start, slot.end, slot.value, inner)
+            pieces.append((None if index in taken else index, slot.lead, text))
             taken.add(index)
         return "[" + self._joined(pieces, slots, tail, base) + "]"
 
@@ -104,33 +104,33 @@ class _Writer:
             between = (
                 slots[1].lead if len(slots) > 1 else (first if "\n" in first else " " * len(self._separators[0][1:]))
             )
-        made = []
+        texts = []
         for position, (index, lead, text) in enumerate(pieces):
             if position == 0:
-                made.append(first + text)
+                texts.append(first + text)
             else:
-                made.append("," + (lead if index else between) + text)
+                texts.append("," + (lead if index else between) + text)
         end = tail if slots or not own else self._newline + base[: len(base) - len(self._indent)]
-        return "".join(made) + end
+        return "".join(texts) + end
 
     def _slots(self, start: int, *, keyed: bool) -> tuple[list[_Slot], str]:
         """Return what is in the container that begins here, and the whitespace before its end."""
         text, slots = self._text, list[_Slot]()
-        place = start + 1
+        number = start + 1
         while True:
-            begin = _after_space(text, place)
+            begin = _after_space(text, number)
             if text[begin] in "]}":
-                return slots, text[place:begin]
+                return slots, text[number:begin]
             key, value_start = "", begin
             if keyed:
                 key, value_start = self.decoder.raw_decode(text, begin)
                 value_start = _after_space(text, _after_space(text, value_start) + 1)
             value, end = self.decoder.raw_decode(text, value_start)
-            slots.append(_Slot(text[place:begin], begin, value_start, end, key, value))
+            slots.append(_Slot(text[number:begin], begin, value_start, end, key, value))
             after = _after_space(text, end)
             if text[after] in "]}":
                 return slots, text[end:after]
-            place = after + 1
+            number = after + 1
 
     def _inner(self, slots: Sequence[_Slot], base: str) -> str | None:
         """Return the indentation of a new member or element; None where the container is on one line."""
@@ -167,7 +167,7 @@ def templates(old: Sequence[Any], new: Sequence[Any]) -> list[int | None]:
     left = dict.fromkeys(index for index in range(len(old)) if index not in taken)
     for position, value in enumerate(new):
         if indexes[position] is None and (name := _name(value)):
-            index = next((one for one in reversed(by_name.get(name, ())) if one in left), None)
+            index = next((number for number in reversed(by_name.get(name, ())) if number in left), None)
             if index is not None:
                 del left[index]
                 indexes[position] = index
@@ -183,7 +183,7 @@ def _name(value: object) -> str:
     if not isinstance(value, dict):
         return ""
     return next(
-        (f"{key}={one}" for key, one in value.items() if isinstance(one, str) and key.lower().endswith("id")), ""
+        (f"{key}={entry}" for key, entry in value.items() if isinstance(entry, str) and key.lower().endswith("id")), ""
     )
 
 

@@ -85,9 +85,9 @@ def _validator() -> Any:
     ) -> Iterator[ValidationError]:
         if isinstance(value, dict):
             for pattern, part in named.items():
-                for key, one in value.items():
+                for key, entry in value.items():
                     if search(pattern, key) is not None:
-                        yield from validator.descend(one, part, path=key, schema_path=pattern)
+                        yield from validator.descend(entry, part, path=key, schema_path=pattern)
 
     extend: Any = validators.extend  # the library leaves it untyped
     return extend(Draft202012Validator, {"pattern": pattern, "patternProperties": pattern_properties})
@@ -166,12 +166,12 @@ def _unexpected(error: Any) -> str:
 def _holds_long_number(value: Any) -> bool:
     rest = [value]
     while rest:
-        one = rest.pop()
-        if isinstance(one, dict):
-            rest.extend(one.values())
-        elif isinstance(one, list):
-            rest.extend(one)
-        elif isinstance(one, int) and abs(one) >= 10**DIGITS:
+        entry = rest.pop()
+        if isinstance(entry, dict):
+            rest.extend(entry.values())
+        elif isinstance(entry, list):
+            rest.extend(entry)
+        elif isinstance(entry, int) and abs(entry) >= 10**DIGITS:
             return True
     return False
 

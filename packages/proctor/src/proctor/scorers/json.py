@@ -163,8 +163,8 @@ def _differences(expected: object, made: object, path: str, options: JsonOptions
         case list() | tuple(), list():
             yield from _list_differences(expected, made, path, options)
         case _ if not _same(expected, made, options.tolerance):
-            wanted, found = (quote(text_of.dumps(one, ensure_ascii=False, default=str)) for one in (expected, made))
-            yield say("{path}: expected {expected}, got {made}.", path=path, expected=wanted, made=found)
+            wanted, text = (quote(text_of.dumps(value, ensure_ascii=False, default=str)) for value in (expected, made))
+            yield say("{path}: expected {expected}, got {made}.", path=path, expected=wanted, made=text)
 
 
 def _list_differences(expected: Any, made: list[Any], path: str, options: JsonOptions) -> Iterator[Sentence]:
@@ -173,13 +173,14 @@ def _list_differences(expected: Any, made: list[Any], path: str, options: JsonOp
             "{path}: expected {expected} elements, got {made}.", path=path, expected=len(expected), made=len(made)
         )
     elif not options.any_order:
-        for index, (one, other) in enumerate(zip(expected, made, strict=True)):
-            yield from _differences(one, other, f"{path}[{index}]", options)
+        for index, (value, other) in enumerate(zip(expected, made, strict=True)):
+            yield from _differences(value, other, f"{path}[{index}]", options)
     else:
         rest = list(made)
-        for index, one in enumerate(expected):
+        for index, value in enumerate(expected):
             hit = next(
-                (at for at, other in enumerate(rest) if next(_differences(one, other, "", options), None) is None), None
+                (at for at, other in enumerate(rest) if next(_differences(value, other, "", options), None) is None),
+                None,
             )
             if hit is None:
                 yield say("{path}[{place}] is not in the list of the answer.", path=path, place=index)

@@ -70,17 +70,17 @@ def _score(sample: Sample, trajectory: Trajectory, options: KeywordsOptions) -> 
     if not wanted:
         return no_target()
     answer = answer_of(trajectory)
-    found = [word for word in wanted if _occurs(word, answer, options)]
-    missing = [word for word in wanted if word not in found]
-    details = {"found": found, "missing": missing}
+    texts = [word for word in wanted if _occurs(word, answer, options)]
+    missing = [word for word in wanted if word not in texts]
+    details = {"found": texts, "missing": missing}
     if bad := [word for word in options.forbidden if _occurs(word, answer, options)]:
         reason = say("The answer holds what is forbidden: {words}.", words=", ".join(bad))
         return Score(points=0, out_of=len(wanted), answer=answer, reason=reason, details={**details, "forbidden": bad})
-    points = float(len(found))
+    points = float(len(texts))
     if points < options.minimum * len(wanted):
         reason = say(
             "{found} of {all} keywords are below the minimum of {minimum}. Missing: {missing}.",
-            found=len(found),
+            found=len(texts),
             all=len(wanted),
             minimum=f"{options.minimum:.0%}",
             missing=", ".join(missing),
@@ -89,7 +89,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: KeywordsOptions) -> 
     if missing:
         reason = say(
             "Found {found} of {all} keywords. Missing: {missing}.",
-            found=len(found),
+            found=len(texts),
             all=len(wanted),
             missing=", ".join(missing),
         )
@@ -99,7 +99,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: KeywordsOptions) -> 
 
 
 def _keywords(target: object) -> Sequence[str]:
-    given = [as_text(one) for one in target] if isinstance(target, list | tuple) else None
+    given = [as_text(value) for value in target] if isinstance(target, list | tuple) else None
     if given is None:
         given = [] if target is None else SEPARATORS.split(as_text(target))
     return list(dict.fromkeys(word.strip() for word in given if word.strip()))

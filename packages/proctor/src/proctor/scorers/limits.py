@@ -71,14 +71,14 @@ def _score(trajectory: Trajectory, options: LimitsOptions) -> Score | Unscored:
     if not bounds:
         return Unscored(why="not_applicable", reason=say("There is no limit."))
     found_by_name = {name: MEASURES[name](trajectory) for name in bounds}
-    measured = {name: (found, bounds[name]) for name, found in found_by_name.items() if found is not None}
+    measured = {name: (value, bounds[name]) for name, value in found_by_name.items() if value is not None}
     if len(measured) < len(bounds):
         names = ", ".join(name for name in bounds if name not in measured)
-        details = {name: found for name, (found, _) in measured.items()}
+        details = {name: value for name, (value, _) in measured.items()}
         return Unscored(why="no_evidence", reason=say("Not measured: {names}.", names=names), details=details)
-    broken = [_told(name, found, bound) for name, (found, bound) in measured.items() if not _kept(name, found, bound)]
-    kept = [_told(name, found, bound) for name, (found, bound) in measured.items() if _kept(name, found, bound)]
-    details = {name: found for name, (found, _) in measured.items()}
+    broken = [_told(name, value, bound) for name, (value, bound) in measured.items() if not _kept(name, value, bound)]
+    kept = [_told(name, value, bound) for name, (value, bound) in measured.items() if _kept(name, value, bound)]
+    details = {name: value for name, (value, _) in measured.items()}
     if broken:
         reason = say("Outside the limits: {broken}.", broken=", ".join(broken))
     else:

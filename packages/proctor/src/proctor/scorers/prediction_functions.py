@@ -57,7 +57,7 @@ def takes_prediction(function: object) -> bool:
     if not callable(function):
         return False
     placed = _placed(function)
-    needed = [one for one in placed if one.default is one.empty]
+    needed = [parameter for parameter in placed if parameter.default is parameter.empty]
     if len(placed) < 2:
         return False
     first, second = placed[0].name, placed[1].name
@@ -70,7 +70,7 @@ def refuse_other_orders(function: object, name: str) -> None:
     Raises:
         BadInput: its first argument is called as an input or a reference answer.
     """
-    names = [one.name for one in _placed(function)] if callable(function) else []
+    names = [parameter.name for parameter in _placed(function)] if callable(function) else []
     if len(names) >= 2 and (names[0] in EXPECTED or (names[0] in INPUTS and EXPECTED.intersection(names))):
         raise BadInput(
             "The scorer '{name}' takes ({names}). Write it as (sample, trajectory), or as (output, expected) for the texts of the answer and the reference answer.",

@@ -36,7 +36,7 @@ def response(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     if not pairs:
         return Unscored(why="not_applicable", reason=say("No turn of the sample has a reference."))
     values = [value for _, value in pairs]
-    details = {"turns": {str(place + 1): value for place, value in pairs}}
+    details = {"turns": {str(number + 1): value for number, value in pairs}}
     reason = say("{values} against the references", values=" ".join(f"{value:.2f}" for value in values))
     return Score(points=min(sum(values) / len(values), 1.0), answer=trajectory.answer, reason=reason, details=details)
 

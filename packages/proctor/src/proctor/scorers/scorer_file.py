@@ -100,7 +100,7 @@ def load(name: str, make: Make = find_scorer) -> list[Configured]:
     if only and only not in scorers:
         raise registry.unknown("scorer", only, sorted(scorers), paths=False)
     file = _File(where, path.parent, scorers, make)
-    return [file.configured(one) for one in ([only] if only else scorers)]
+    return [file.configured(text) for text in ([only] if only else scorers)]
 
 
 class _File:
@@ -149,12 +149,12 @@ class _File:
             if kind in self._open[:-1]:
                 raise BadInput("{path}: the scorer {at} is made of itself.", path=self._where, at=f"$.scorers.{kind}")
             return self._make(kind, options, find=self._find)
-        found = registry.load_object(str(self._folder / kind), "scorer")
-        if takes_prediction(found):
-            return adapted(found, options)
+        value = registry.load_object(str(self._folder / kind), "scorer")
+        if takes_prediction(value):
+            return adapted(value, options)
         if options:
             raise BadInput("The scorer '{name}' takes no options.", name=kind)
-        scorer: Scorer = found
+        scorer: Scorer = value
         return scorer
 
     def _in_folder(self, key: str, value: Any) -> Any:

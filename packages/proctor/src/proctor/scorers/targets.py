@@ -24,7 +24,7 @@ def targets_of(sample: Sample) -> tuple[str, ...]:
     ('Paris', '7', 'true')
     """
     given = sample.target if isinstance(sample.target, list | tuple) else (sample.target,)
-    return tuple(text for one in given if one is not None and (text := as_text(one).strip()))
+    return tuple(text for value in given if value is not None and (text := as_text(value).strip()))
 
 
 def as_text(value: Any) -> str:

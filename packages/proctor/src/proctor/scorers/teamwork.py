@@ -83,8 +83,8 @@ class Teamwork(msgspec.Struct, frozen=True, kw_only=True):
 
     def details(self) -> dict[str, object]:
         """Return all of it as JSON values."""
-        made: dict[str, object] = msgspec.to_builtins(self)
-        return made | {"turns_balance": self.balance}
+        fields: dict[str, object] = msgspec.to_builtins(self)
+        return fields | {"turns_balance": self.balance}
 
 
 class _Act(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +134,7 @@ def measure(trajectory: Trajectory, team: Sequence[str] = (), tools: Sequence[st
         messages=sum(share.messages for share in shares.values()),
         calls=sum(share.calls for share in shares.values()),
         tokens=sum(counted) if counted else None,
-        handoffs=tuple(one for _, one in handoffs),
+        handoffs=tuple(handoff for _, handoff in handoffs),
         failures=len(failed),
         recovered=sum(failed),
     )
@@ -206,13 +206,13 @@ def _handoffs(acts: Sequence[_Act], team: Sequence[str]) -> Iterator[tuple[int, 
 def _next_by_author(acts: Sequence[_Act]) -> list[Mapping[str, int]]:
     """Return for each act that hands over where its own agent and those it hands over to act next."""
     coming: dict[str, int] = {}
-    found: list[Mapping[str, int]] = []
+    entries: list[Mapping[str, int]] = []
     for number in reversed(range(len(acts))):
         act = acts[number]
         asked = (act.author, *(receiver for receiver, _, _ in act.given)) if act.given else ()
-        found.append({key: coming[key] for key in map(plain_name, asked) if key in coming})
+        entries.append({key: coming[key] for key in map(plain_name, asked) if key in coming})
         coming[plain_name(act.author)] = number
-    return found[::-1]
+    return entries[::-1]
 
 
 def _is_returned(acts: Sequence[_Act], begun: int, giver: str) -> bool:
@@ -235,11 +235,11 @@ def _tool_failures(acts: Sequence[_Act]) -> Iterator[bool]:
 
 def _handoff_failures(acts: Sequence[_Act], handoffs: Sequence[tuple[int, Handoff]]) -> Iterator[bool]:
     """Yield for each hand-off not taken whether its receiver worked later, or its giver later found another."""
-    last_taken = {plain_name(one.giver): number for number, one in handoffs if one.ending == "taken"}
+    last_taken = {plain_name(handoff.giver): number for number, handoff in handoffs if handoff.ending == "taken"}
     last_work = {plain_name(act.author): number for number, act in enumerate(acts) if not act.only_gives}
-    for number, one in handoffs:
-        if one.ending != "taken":
-            yield max(last_taken.get(plain_name(one.giver), -1), -1 if one.ending == "refused" else last_work.get(plain_name(one.receiver), -1)) > number  # fmt: skip
+    for number, handoff in handoffs:
+        if handoff.ending != "taken":
+            yield max(last_taken.get(plain_name(handoff.giver), -1), -1 if handoff.ending == "refused" else last_work.get(plain_name(handoff.receiver), -1)) > number  # fmt: skip
 
 
 def _repeated_texts(acts: Sequence[_Act]) -> int:

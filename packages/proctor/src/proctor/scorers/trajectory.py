@@ -93,11 +93,11 @@ def single_tool(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         if len(names) != 1:
             return Unscored(why="not_applicable", reason=say("The option 'tool' says which tool is looked for."))
         wanted = names.pop()
-    made = [call.name for call in trajectory.calls()]
+    texts = [call.name for call in trajectory.calls()]
     reason = say(
-        "{tool} was called {count} times among {made} calls.", tool=wanted, count=made.count(wanted), made=len(made)
+        "{tool} was called {count} times among {made} calls.", tool=wanted, count=texts.count(wanted), made=len(texts)
     )
-    score = Score(points=wanted in made, reason=reason)
+    score = Score(points=wanted in texts, reason=reason)
     return score if trajectory.shows_calls else _no_evidence(score)
 
 
@@ -113,10 +113,10 @@ def _score(sample: Sample, trajectory: Trajectory, options: CallMatchOptions) ->
 
 
 def _compare(turns: Sequence[expectation.ExpectedTurn], options: CallMatchOptions) -> Score | Unscored:
-    found = [compare(turn.expected, turn.made, how_of(options, turn.tools)) for turn in turns]
-    rows = [shown(one) for one in found]
+    comparisons = [compare(turn.expected, turn.made, how_of(options, turn.tools)) for turn in turns]
+    rows = [shown(comparison) for comparison in comparisons]
     places = [turn.place for turn in turns]
-    total = _Total(found, rows)
+    total = _Total(comparisons, rows)
     points = total.measure(options.measure)
     if points is None:
         return Unscored(why="not_applicable", reason=total.reason(places), details=total.details())
@@ -124,12 +124,12 @@ def _compare(turns: Sequence[expectation.ExpectedTurn], options: CallMatchOption
     if len(turns) == 1:
         details["sides"] = sides(rows[0])
     else:
-        each = list(zip(places, found, rows, strict=True))
-        totals = {str(place + 1): _Total([one], [row]) for place, one, row in each}
+        each = list(zip(places, comparisons, rows, strict=True))
+        totals = {str(number + 1): _Total([comparison], [row]) for number, comparison, row in each}
         details["turns"] = {
-            place: {"value": one.measure(options.measure), **one.details()} for place, one in totals.items()
+            text: {"value": one.measure(options.measure), **one.details()} for text, one in totals.items()
         }
-        details["sides"] = [side for place, _, row in each for side in sides(row, place + 1)]
+        details["sides"] = [side for number, _, row in each for side in sides(row, number + 1)]
     return Score(points=points, reason=total.reason(places), details=details)
 
 
@@ -159,7 +159,7 @@ class _Total:
         if name == "passed":
             return float(self.passed)
         value = getattr(self, name)()
-        if value is not None and any(one.broken for one in self.found):
+        if value is not None and any(comparison.broken for comparison in self.found):
             return 0.0
         return None if value is None else min(float(value), 1.0)
 
@@ -179,10 +179,10 @@ class _Total:
     def details(self) -> dict[str, Any]:
         """Return what a report can show and count."""
         count: dict[str, int] = {}
-        for one in self.found:
-            for name, times in errors(one).items():
+        for comparison in self.found:
+            for name, times in errors(comparison).items():
                 count[name] = count.get(name, 0) + times
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "precision": self.precision(),
             "recall": self.recall(),
             "f1": self.f1(),
@@ -191,24 +191,24 @@ class _Total:
             "expected": self.expected,
             "made": self.made,
             "minimum": self.minimum,
-            "order_violations": sum(one.violations for one in self.found),
-            "repeated": sum(one.repeated for one in self.found),
+            "order_violations": sum(comparison.violations for comparison in self.found),
+            "repeated": sum(comparison.repeated for comparison in self.found),
             "matches": self.passed,
-            "optimal": all(one.best for one in self.found),
+            "optimal": all(comparison.best for comparison in self.found),
             "errors": count,
             "diff": [line for row in self.rows for line in diff(row)],
         }
         if count:
-            found["error_class"] = max(count, key=lambda name: (count[name], name))
-        return found
+            fields["error_class"] = max(count, key=lambda name: (count[name], name))
+        return fields
 
     def reason(self, places: Sequence[int]) -> Sentence | str:
         """Return the reason of the score: a summary, for each turn where there are several."""
         if len(self.found) == 1:
             return summarize(self.found[0])
         parts = [
-            say("turn {turn}: {reason}", turn=place + 1, reason=summarize(one))
-            for place, one in zip(places, self.found, strict=True)
+            say("turn {turn}: {reason}", turn=number + 1, reason=summarize(comparison))
+            for number, comparison in zip(places, self.found, strict=True)
         ]
         return listed(parts)
 

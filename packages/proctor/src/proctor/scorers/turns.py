@@ -33,16 +33,18 @@ class TurnsOptions(msgspec.Struct, frozen=True, kw_only=True):
 def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
     """Make a scorer with `TurnsOptions`. The one for consistency is given the conversation up to its turn."""
     chosen = converted(options, TurnsOptions, "turns")
-    by_turn, consistency = (find(one) if isinstance(one, str) else one for one in (chosen.scorer, chosen.consistency))
+    by_turn, consistency = (
+        find(value) if isinstance(value, str) else value for value in (chosen.scorer, chosen.consistency)
+    )
 
     @scorer(inline=is_inline(by_turn) and (consistency is None or is_inline(consistency)))
     def turns(sample: Sample, trajectory: Trajectory) -> Result | Awaitable[Result]:
         places = [index for index, turn in enumerate(sample.turns) if turn.reference is not None]
         if not places:
             return Unscored(why="not_applicable", reason=say("No turn of the sample has a reference."))
-        results = [by_turn(*_turn(sample, trajectory, place, place)) for place in places]
-        later = [place for place in places if place > 0] if consistency is not None else []
-        results += [consistency(*_turn(sample, trajectory, 0, place)) for place in later]
+        results = [by_turn(*_turn(sample, trajectory, number, number)) for number in places]
+        later = [number for number in places if number > 0] if consistency is not None else []
+        results += [consistency(*_turn(sample, trajectory, 0, number)) for number in later]
         return together(
             results, lambda found: _put(places, found[: len(places)], found[len(places) :], trajectory, chosen)
         )
@@ -66,21 +68,21 @@ def _put(
     trajectory: Trajectory,
     options: TurnsOptions,
 ) -> Result:
-    for place, result in zip(places, results, strict=True):
+    for number, result in zip(places, results, strict=True):
         if isinstance(result, Unscored):
-            reason = say("Turn {turn} gave no score: {reason}", turn=place + 1, reason=result.reason)
+            reason = say("Turn {turn} gave no score: {reason}", turn=number + 1, reason=result.reason)
             return Unscored(why=result.why, reason=reason)
     scores = [result for result in results if isinstance(result, Score)]
     bonus = sum(result.value for result in consistent if isinstance(result, Score)) * options.bonus
     out_of = len(scores)
     points = min(sum(score.value for score in scores) + bonus, out_of)
     told = [
-        say("turn {turn}: {value} ({reason})", turn=place + 1, value=f"{score.value:.2f}", reason=score.reason or "-")
-        for place, score in zip(places, scores, strict=True)
+        say("turn {turn}: {value} ({reason})", turn=number + 1, value=f"{score.value:.2f}", reason=score.reason or "-")
+        for number, score in zip(places, scores, strict=True)
     ]
     reason = say("{turns}; bonus {bonus}", turns=listed(told), bonus=f"{bonus:g}")
     details = {
-        "turns": {str(place + 1): score.value for place, score in zip(places, scores, strict=True)},
+        "turns": {str(number + 1): score.value for number, score in zip(places, scores, strict=True)},
         "bonus": bonus,
     }
     return Score(points=points, out_of=out_of, answer=trajectory.answer, reason=reason, details=details)

@@ -49,7 +49,7 @@ def _expected_distance(times: Mapping[Unit, int], weights: Weights | None) -> fl
     if weights is None:
         return 1 - sum(often * second[rating] for rating, often in first.items()) / count**2
     if weights == "quadratic":
-        return math.fsum(_mean(one, 2) for one in (first, second)) - 2 * _mean(first, 1) * _mean(second, 1)
+        return math.fsum(_mean(counter, 2) for counter in (first, second)) - 2 * _mean(first, 1) * _mean(second, 1)
     distance, below_first, below_second = 0.0, 0, 0
     for low, high in pairwise(sorted({*first, *second}, key=float)):
         below_first, below_second = below_first + first[low], below_second + second[low]
@@ -82,9 +82,9 @@ def alpha(times: Mapping[Unit, int], scale: Scale) -> float | None:
             pairs = combinations(counts.items(), 2)
             expected = 2 * math.fsum(n * m * _ratio(a, b) for (a, n), (b, m) in pairs)
         case _:
-            place = _ranks(counts) if scale == "ordinal" else _centred(counts)
-            apart = {unit: _squared_distances([(place[rating], 1) for rating in unit]) for unit in times}
-            expected = _squared_distances([(place[rating], often) for rating, often in counts.items()])
+            values = _ranks(counts) if scale == "ordinal" else _centred(counts)
+            apart = {unit: _squared_distances([(values[rating], 1) for rating in unit]) for unit in times}
+            expected = _squared_distances([(values[rating], often) for rating, often in counts.items()])
     if len(counts) < 2 or expected <= 0:
         return None
     observed = math.fsum(often * apart[unit] / (len(unit) - 1) for unit, often in times.items())

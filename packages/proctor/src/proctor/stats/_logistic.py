@@ -36,7 +36,7 @@ def fit(rows: Sequence[BattleRow], systems: int, styles: int) -> LogisticFit:
     parameters = [0.0] * (systems + styles)
     for _ in range(_STEPS):
         gradient, information = _derivatives(merged, parameters, systems)
-        step = _solve(information, [[one] for one in gradient])
+        step = _solve(information, [[value] for value in gradient])
         longest = max(abs(move) for [move] in step)
         scale = min(1.0, _LONGEST_STEP / longest) if longest else 1.0
         parameters = [parameter + scale * move for parameter, [move] in zip(parameters, step, strict=True)]
@@ -54,8 +54,8 @@ def _derivatives(
     gradient = [-_STYLE_RIDGE * parameter if index >= systems else 0.0 for index, parameter in enumerate(parameters)]
     # ones among the strengths leave their sum at 0 and make the matrix invertible
     information = [[float(i < systems and j < systems) for j in range(size)] for i in range(size)]
-    for place in range(systems, size):
-        information[place][place] = _STYLE_RIDGE
+    for number in range(systems, size):
+        information[number][number] = _STYLE_RIDGE
     for row, times in rows.items():
         chance = chance_of(row, parameters, systems)
         weight = times * chance * (1 - chance)
@@ -72,7 +72,7 @@ def direction(row: BattleRow, systems: int) -> list[tuple[int, float]]:
 
 
 def chance_of(row: BattleRow, parameters: Sequence[float], systems: int) -> float:
-    return sigmoid(math.fsum(parameters[place] * x for place, x in direction(row, systems)))
+    return sigmoid(math.fsum(parameters[number] * x for number, x in direction(row, systems)))
 
 
 def sigmoid(x: float) -> float:
@@ -91,5 +91,7 @@ def _solve(matrix: Sequence[Sequence[float]], right: Sequence[Sequence[float]]) 
         for place in range(size):
             factor = lines[place][column]
             if place != column and factor:
-                lines[place] = [one - factor * other for one, other in zip(lines[place], lines[column], strict=True)]
+                lines[place] = [
+                    figure - factor * other for figure, other in zip(lines[place], lines[column], strict=True)
+                ]
     return [line[size:] for line in lines]

@@ -72,8 +72,8 @@ def _bound(steps: Sequence[AmountStep], chance: float) -> float:
     """Return the ratio that a weighted one does not exceed with this chance (false position, Illinois)."""
 
     def beyond(ratio: float) -> float:
-        found = chance_below([step.over - ratio * step.under for step in steps])
-        return normal_quantile(min(max(found, _ALMOST_SURE), 1 - _ALMOST_SURE)) - normal_quantile(chance)
+        value = chance_below([step.over - ratio * step.under for step in steps])
+        return normal_quantile(min(max(value, _ALMOST_SURE), 1 - _ALMOST_SURE)) - normal_quantile(chance)
 
     low, high = 0.0, math.fsum(step.over for step in steps) / math.fsum(step.under for step in steps)
     below, above = beyond(low), beyond(high)
@@ -84,12 +84,12 @@ def _bound(steps: Sequence[AmountStep], chance: float) -> float:
         above = beyond(high)
     for _ in range(_STEPS):
         ratio = (low * above - high * below) / (above - below)
-        found = beyond(ratio)
-        if found >= 0:
-            high, above, below = ratio, found, below / 2
+        value = beyond(ratio)
+        if value >= 0:
+            high, above, below = ratio, value, below / 2
         else:
-            low, below, above = ratio, found, above / 2
-        if high - low <= _CLOSE * high or abs(found) <= _CLOSE:
+            low, below, above = ratio, value, above / 2
+        if high - low <= _CLOSE * high or abs(value) <= _CLOSE:
             return ratio
     return high if chance > 0.5 else low
 

@@ -60,12 +60,12 @@ def p_value(steps: Iterable[Step], mean: float = 0.0, *, low: float = -1.0, high
 
 def _counted(steps: Iterable[Step], low: float, high: float, heaviest: float | None = None) -> Counter[Step]:
     """Count the steps by value, scaled to 0..1, and by weight, scaled so that the greatest is 1."""
-    found = list(steps)
-    heaviest = heaviest or max((weight for _, weight in found), default=1.0)
-    for value, _ in found:
+    pairs = list(steps)
+    heaviest = heaviest or max((weight for _, weight in pairs), default=1.0)
+    for value, _ in pairs:
         if not low - _ROUNDING <= value <= high + _ROUNDING:
             raise BadInput("A value lies between {low} and {high}; one is {value}.", low=low, high=high, value=value)
-    return Counter((round((value - low) / (high - low), _DIGITS), weight / heaviest) for value, weight in found)
+    return Counter((round((value - low) / (high - low), _DIGITS), weight / heaviest) for value, weight in pairs)
 
 
 def _mirrored(counts: Mapping[Step, int]) -> dict[Step, int]:

@@ -72,4 +72,4 @@ def bet(wealth: tuple[float, ...], gain: float, worst: float) -> tuple[float, ..
     if worst <= _ROUNDING:  # the mean cannot be
         return (math.inf,) if gain > _ROUNDING or worst < -_ROUNDING else wealth
     share = gain / worst
-    return tuple([one * (1 + part * share) for one, part in zip(wealth, BETS, strict=True)])
+    return tuple([value * (1 + part * share) for value, part in zip(wealth, BETS, strict=True)])

@@ -91,7 +91,7 @@ def _dealt(items: Sequence[T], seed: int) -> list[Counter[T]]:
 
 
 def _quantile(ascending: Sequence[float], share: float) -> float:
-    place = share * (len(ascending) - 1)
-    below = math.floor(place)
+    value = share * (len(ascending) - 1)
+    below = math.floor(value)
     above = min(below + 1, len(ascending) - 1)
-    return ascending[below] + (ascending[above] - ascending[below]) * (place - below)
+    return ascending[below] + (ascending[above] - ascending[below]) * (value - below)

@@ -124,17 +124,17 @@ def moved(pairs: Sequence[PairedSample], *, single: bool = True, added: float = 
         up, down = pair.weight * max(change, 0.0), pair.weight * max(-change, 0.0)
         sums[pair.cluster] = (weight + pair.weight, won + up, lost + down)
     size = math.fsum(weight for weight, _, _ in sums.values())
-    won = math.fsum(one for _, one, _ in sums.values()) / size
-    lost = math.fsum(one for _, _, one in sums.values()) / size
-    ups = [one - weight * won for weight, one, _ in sums.values()]
-    downs = [one - weight * lost for weight, _, one in sums.values()]
+    won = math.fsum(value for _, value, _ in sums.values()) / size
+    lost = math.fsum(value for _, _, value in sums.values()) / size
+    ups = [value - weight * won for weight, value, _ in sums.values()]
+    downs = [value - weight * lost for weight, _, value in sums.values()]
     squares, crossed, others = _product(ups, ups), _product(ups, downs), _product(downs, downs)
     count = len(sums)
     scale = math.sqrt(count / (count - 1)) / size if count > 1 else 0.0
     is_exact = binary and count == len(pairs)
     squared = math.fsum(weight * weight for weight, _, _ in sums.values())
     won_size, lost_size = (
-        math.fsum(one[0] * one[at] for one in sums.values()) / (mean * squared) if mean > _ROUNDING else 1.0
+        math.fsum(row[0] * row[at] for row in sums.values()) / (mean * squared) if mean > _ROUNDING else 1.0
         for at, mean in ((1, won), (2, lost))
     )
     return Moved(
@@ -154,7 +154,7 @@ def moved(pairs: Sequence[PairedSample], *, single: bool = True, added: float = 
 
 
 def _product(ones: Iterable[float], others: Iterable[float]) -> float:
-    return math.fsum(one * other for one, other in zip(ones, others, strict=True))
+    return math.fsum(value * other for value, other in zip(ones, others, strict=True))
 
 
 def effective(
@@ -188,7 +188,9 @@ def effective(
     lower = upper = max(count, _LEAST_SAMPLES)
     if partial and spread > _ROUNDING and 0 < value < 1:
         quantile = _quantile(error, degrees)
-        lower, upper = (count_of_skewed(one, lower, alike, quantile, skewness=_SKEWNESS) for one in (1 - value, value))
+        lower, upper = (
+            count_of_skewed(figure, lower, alike, quantile, skewness=_SKEWNESS) for figure in (1 - value, value)
+        )
     surest = error ** (1 / alike)
     return Interval(
         low=min(1 - _at_most((1 - value) * lower, value * lower, error, heavier[0]), surest),

@@ -92,10 +92,10 @@ def components(samples: Sequence[AttemptValues], *, repeats: float = 1, level: f
     within = _share(samples, variances, sizes, level)
     judge = None
     judged = [math.fsum(each.judged) / len(each.judged) if each.judged else None for each in samples]
-    known = [one for one in judged if one is not None]
+    known = [value for value in judged if value is not None]
     if repeats > 1 and 2 * len(known) >= len(samples):
         usual = math.fsum(known) / len(known)
-        judge = _share(samples, [usual if one is None else one for one in judged], sizes, level)
+        judge = _share(samples, [usual if value is None else value for value in judged], sizes, level)
     noise = [each / len(sample.values) for each, sample in zip(variances, samples, strict=True)]
     return Components(
         samples=_between(samples, within, noise, sizes, level),
@@ -150,9 +150,9 @@ def _share(samples: Sequence[AttemptValues], values: Sequence[float], sizes: Map
         Case(cluster=sample.cluster, values=(min(2 * each, 1.0),), planned=1)
         for sample, each in zip(samples, values, strict=True)
     )
-    found = estimate("", tally(cases), level=level)
+    figure = estimate("", tally(cases), level=level)
     value = math.fsum(values) / len(values)
-    low, high = (end / 2 if end is not None else value for end in (found.low, found.high))
+    low, high = (end / 2 if end is not None else value for end in (figure.low, figure.high))
     residuals = _residuals(samples, values, value, sizes)
     return _Mean(value, low, high, residuals, _known(_contributing(residuals, value, sizes)))
 
@@ -205,10 +205,10 @@ def _residuals(
     samples: Sequence[AttemptValues], values: Sequence[float], mean: float, sizes: Mapping[str, int]
 ) -> list[float]:
     """Return by how much the values of each cluster add up to more than their number times the mean."""
-    found = {name: -size * mean for name, size in sizes.items()}
+    entries = {name: -size * mean for name, size in sizes.items()}
     for sample, value in zip(samples, values, strict=True):
-        found[sample.cluster] += value
-    return [*found.values()]
+        entries[sample.cluster] += value
+    return [*entries.values()]
 
 
 def _error(residuals: Sequence[float], count: int, clusters: int | None = None) -> float:

@@ -80,14 +80,14 @@ def stratified_ppi(strata: Mapping[str, LabelledStratum], *, tuned: bool = True,
         _check(stratum)
     if len(strata) > 1 and any(len(stratum.labelled) < 2 for stratum in strata.values()):
         return ppi(
-            [one for stratum in strata.values() for one in stratum.labelled],
+            [label for stratum in strata.values() for label in stratum.labelled],
             [value for stratum in strata.values() for value in stratum.judged],
             clusters=[name for stratum in strata.values() for name in stratum.clusters or [""] * len(stratum.judged)],
             tuned=tuned,
             level=level,
         )
     sizes = [len(stratum.labelled) + len(stratum.judged) for stratum in strata.values()]
-    labels = [one.human for stratum in strata.values() for one in stratum.labelled]
+    labels = [label.human for stratum in strata.values() for label in stratum.labelled]
     if len(labels) < 2:
         return _nothing(
             PPI_PLUS, len(labels), sum(sizes), level, say("No correction: fewer than two items are labelled.")
@@ -98,17 +98,17 @@ def stratified_ppi(strata: Mapping[str, LabelledStratum], *, tuned: bool = True,
     shares = [size / sum(sizes) for size in sizes]
     value = math.fsum(share * part.value for share, part in zip(shares, parts, strict=True))
     squares = [
-        (share * share * one, degrees)
+        (share * share * figure, degrees)
         for share, part in zip(shares, parts, strict=True)
-        for one, degrees in part.variances
+        for figure, degrees in part.variances
     ]
-    total = math.fsum(one for one, _ in squares)
+    total = math.fsum(figure for figure, _ in squares)
     methods = {part.method for part in parts}
     method = methods.pop() if len(methods) == 1 else PPI_PLUS
     clusters = sum(part.clusters for part in parts)
     if method == LABELS_ALONE and len(parts) == 1 and (len({*labels}) == 1 or {*labels} <= {0, 1}):
         return _alone(labels, clusters, total, sum(sizes), level)
-    degrees = total**2 / math.fsum(one * one / degrees for one, degrees in squares)
+    degrees = total**2 / math.fsum(figure * figure / degrees for figure, degrees in squares)
     return _within_0_and_1(method, value, total, degrees, len(labels), clusters, sum(sizes), level)
 
 
@@ -126,9 +126,9 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _part(stratum: LabelledStratum, *, tuned: bool) -> _Part:
-    people = [one.human for one in stratum.labelled]
-    judge = [one.judge for one in stratum.labelled]
-    of_labels = [one.cluster or f"\0labelled {index}" for index, one in enumerate(stratum.labelled)]
+    people = [label.human for label in stratum.labelled]
+    judge = [label.judge for label in stratum.labelled]
+    of_labels = [label.cluster or f"\0labelled {index}" for index, label in enumerate(stratum.labelled)]
     of_judged = _clusters_of_judged(stratum)
     clusters, others = len({*of_labels}), len(stratum.judged)
     degrees = max(_effective(of_labels) - 1, 1.0)
@@ -216,7 +216,7 @@ def _surprise(pulls: Mapping[str, float]) -> float:
 
 
 def _total(part: _Part) -> float:
-    return math.fsum(one for one, _ in part.variances)
+    return math.fsum(value for value, _ in part.variances)
 
 
 def _alone(labels: Sequence[float], clusters: int, square: float, planned: int, level: float) -> Estimate:
@@ -226,9 +226,9 @@ def _alone(labels: Sequence[float], clusters: int, square: float, planned: int, 
     if clusters < len(labels) and 0 < value < 1:  # as many independent labels as the error over clusters speaks of
         z, t = two_sided_z(level), t_quantile(0.5 + level / 2, clusters - 1)
         count = min(value * (1 - value) / square, len(labels)) * (z / t) ** 2
-    found = _estimate(LABELS_WILSON, value, math.sqrt(square), 0.0, len(labels), planned, level)
+    estimate = _estimate(LABELS_WILSON, value, math.sqrt(square), 0.0, len(labels), planned, level)
     around = wilson(value, count, level)
-    return msgspec.structs.replace(found, low=around.low, high=around.high, clusters=clusters)
+    return msgspec.structs.replace(estimate, low=around.low, high=around.high, clusters=clusters)
 
 
 def _within_0_and_1(
@@ -240,13 +240,13 @@ def _within_0_and_1(
     items have full marks, ends at equal distances covered 85 to 91 % (15 to 200 labels), these 91 to 94 %.
     """
     reach = t_quantile(0.5 + level / 2, degrees)
-    found = _estimate(method, value, math.sqrt(square), reach, labels, planned, level)
-    assert found.value is not None
-    if 0 < found.value < 1:
-        count = found.value * (1 - found.value) / square * (two_sided_z(level) / reach) ** 2
-        around = wilson(found.value, count, level)
-        found = msgspec.structs.replace(found, low=around.low, high=around.high)
-    return msgspec.structs.replace(found, clusters=clusters)
+    estimate = _estimate(method, value, math.sqrt(square), reach, labels, planned, level)
+    assert estimate.value is not None
+    if 0 < estimate.value < 1:
+        count = estimate.value * (1 - estimate.value) / square * (two_sided_z(level) / reach) ** 2
+        around = wilson(estimate.value, count, level)
+        estimate = msgspec.structs.replace(estimate, low=around.low, high=around.high)
+    return msgspec.structs.replace(estimate, clusters=clusters)
 
 
 def _estimate(
@@ -273,7 +273,7 @@ def _nothing(method: str, labels: int, planned: int, level: float, note: Sentenc
 
 
 def _check(stratum: LabelledStratum) -> None:
-    values = [*stratum.judged, *(value for one in stratum.labelled for value in (one.human, one.judge))]
+    values = [*stratum.judged, *(value for label in stratum.labelled for value in (label.human, label.judge))]
     for value in values:
         if not 0 <= value <= 1:
             raise BadInput("A value to correct lies between 0 and 1; one is {value}.", value=value)

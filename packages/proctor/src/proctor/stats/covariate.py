@@ -148,40 +148,43 @@ def fit_groups(
     """
     if not any(sample.earlier is not None for group in groups.values() for sample in group.samples):
         return say("no sample in common")
-    known = {name: found for name, group in groups.items() if (found := _known(group)) and group.others}
+    known = {name: samples for name, group in groups.items() if (samples := _known(group)) and group.others}
     if not known:
         return say("every sample of the earlier runs is in this run, so they show nothing more")
-    clusters = len({sample.cluster for found in known.values() for sample in found})
+    clusters = len({sample.cluster for samples in known.values() for sample in samples})
     if slope is None and clusters < _FEW:
         return say("fewer than {count} independent samples in common", count=_FEW)
     total = math.fsum(group.size for group in groups.values() if group.samples)
     along = across = squares = own = error = 0.0
     weights: dict[str, float] = {}
-    for name, found in known.items():
+    for name, samples in known.items():
         group = groups[name]
         weights[name] = group.size / total / len(group.samples)  # of one sample in the value
-        value = math.fsum(sample.value for sample in found) / len(found)
-        earlier = math.fsum(_earlier(found)) / len(found)
+        value = math.fsum(sample.value for sample in samples) / len(samples)
+        earlier = math.fsum(_earlier(samples)) / len(samples)
         square = weights[name] ** 2 * (1 - min(len(group.samples) / group.size, 1.0) if of_suite else 1.0)
         along += square * math.fsum(
-            (sample.value - value) * (x - earlier) for sample, x in zip(found, _earlier(found), strict=True)
+            (sample.value - value) * (x - earlier) for sample, x in zip(samples, _earlier(samples), strict=True)
         )
-        own += square * math.fsum((sample.value - value) ** 2 for sample in found)
-        across += square * math.fsum((x - earlier) ** 2 for x in _earlier(found))
-        squares += square * len(found) * _variance([*_earlier(found), *(one.earlier for one in group.others)])
+        own += square * math.fsum((sample.value - value) ** 2 for sample in samples)
+        across += square * math.fsum((x - earlier) ** 2 for x in _earlier(samples))
+        squares += square * len(samples) * _variance([*_earlier(samples), *(one.earlier for one in group.others)])
         if not of_suite:
-            error += (weights[name] * len(found)) ** 2 * _variance_of_others(group.others)
+            error += (weights[name] * len(samples)) ** 2 * _variance_of_others(group.others)
     if slope is None:
         if (along <= 0 and not signed) or own * across <= _SMALL**2 or along**2 <= 4 / (clusters - 1) * own * across:
             return say("the runs agree too little on which samples are hard")
         slope = along / across * squares / (squares + error)
-    values = {name: [one.value for one in group.samples] for name, group in groups.items()}
+    values = {name: [covariate_sample.value for covariate_sample in group.samples] for name, group in groups.items()}
     surprise = 0.0
-    for name, found in known.items():
+    for name, samples in known.items():
         group = groups[name]
-        centre = _centre(found, group.others, of_suite=of_suite)
+        centre = _centre(samples, group.others, of_suite=of_suite)
         values[name] = [
-            one.value if one.earlier is None else one.value - slope * (one.earlier - centre) for one in group.samples
+            covariate_sample.value
+            if covariate_sample.earlier is None
+            else covariate_sample.value - slope * (covariate_sample.earlier - centre)
+            for covariate_sample in group.samples
         ]
         middle = math.fsum(values[name]) / len(values[name])
         surprise = max(surprise, weights[name] * max(abs(value - middle) for value in values[name]))

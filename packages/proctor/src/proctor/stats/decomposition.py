@@ -112,11 +112,11 @@ def decompose(members: Sequence[Member], group: Callable[[Key], str] = kind_of, 
 
     def piece(*keys: Key) -> DifferencePart:
         value = math.fsum(parts[key] for key in keys)
-        without = [math.fsum(one.get(key, 0.0) for key in keys) for one in left_out]
+        without = [math.fsum(values.get(key, 0.0) for key in keys) for values in left_out]
         if not without:
             return DifferencePart(key=keys[0], value=value, interval=None)
         centre = math.fsum(without) / len(without)
-        square = math.fsum((one - centre) ** 2 for one in without) * (len(without) - 1) / len(without)
+        square = math.fsum((figure - centre) ** 2 for figure in without) * (len(without) - 1) / len(without)
         half = quantile * math.sqrt(square)
         if half <= _ROUNDING:  # all alike, which shows no spread
             return DifferencePart(key=keys[0], value=value, interval=None)

@@ -60,8 +60,8 @@ class ExpectedFigures(msgspec.Struct, frozen=True, kw_only=True):
         def is_decided(count: int) -> bool:
             spread = self.spread(count, truth) * math.sqrt(max(1 - kept / count, 0.0))
             expected = truth + (self.value - truth) * kept / count
-            found = self.bounds(count, expected + math.copysign(far * spread, limit - truth), error)
-            return found is not None and decides(found)
+            interval = self.bounds(count, expected + math.copysign(far * spread, limit - truth), error)
+            return interval is not None and decides(interval)
 
         low, high = kept, max(self.samples, kept + 1, 2)
         if is_decided(high):

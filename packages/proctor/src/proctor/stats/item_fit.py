@@ -26,22 +26,22 @@ def find_agreement(systems: Sequence[Mapping[str, float]]) -> tuple[float, float
     """
     known = []
     for at, own in enumerate(systems):
-        others = [one for other, one in enumerate(systems) if other != at]
+        others = [system for other, system in enumerate(systems) if other != at]
         common = [id for id in own if all(id in other for other in others)] if others else []
-        found = _fisher([own[id] for id in common], [fmean(other[id] for other in others) for id in common])
-        if found is not None:
-            known.append(found)
+        value = _fisher([own[id] for id in common], [fmean(other[id] for other in others) for id in common])
+        if value is not None:
+            known.append(value)
     return (fmean(known), variance(known)) if len(known) >= FEWEST_SYSTEMS else None
 
 
 def find_misfit(values: Sequence[float], expected: Sequence[float], agreement: tuple[float, float]) -> float | None:
     """Return the correlation of a new system with what was expected, where it fits no longer; else None."""
     mean, spread = agreement
-    found = _fisher(values, expected)
-    if found is None or len(values) < _FEWEST:
+    value = _fisher(values, expected)
+    if value is None or len(values) < _FEWEST:
         return None
     reach = normal_quantile(1 - _ERROR) * math.sqrt(spread + 1 / (len(values) - 3))
-    return math.tanh(found) if found < mean - reach else None
+    return math.tanh(value) if value < mean - reach else None
 
 
 def _fisher(values: Sequence[float], others: Sequence[float]) -> float | None:

@@ -169,7 +169,7 @@ def compare(
         single
         and independent
         and not any(pair.shift for pair in pairs)
-        and all(one in (0, 1) for pair in pairs for one in (pair.first, pair.second))
+        and all(figure in (0, 1) for pair in pairs for figure in (pair.first, pair.second))
     )
     is_exact = is_binary and all(pair.weight == 1 for pair in pairs)
     heaviness = _heaviness(pairs)
@@ -274,7 +274,7 @@ def sign_flips(sums: Sequence[float], *, seed: int = 0, draws: int | None = None
     for table, column in zip(tables, _drawn_bytes(len(tables), draws, seed), strict=True):
         totals = [*map(add, totals, map(table.__getitem__, column))]
     hits = sum(map(observed.__le__, map(abs, totals)))
-    bound = 2 * math.exp(-(observed**2) / (2 * math.fsum(one * one for one in moved)))
+    bound = 2 * math.exp(-(observed**2) / (2 * math.fsum(value * value for value in moved)))
     return min((hits + 1) / (draws + 1), bound)
 
 
@@ -285,9 +285,9 @@ def _drawn_bytes(width: int, draws: int, seed: int) -> Iterator[bytes]:
     """
     words = -(-width // 4)
     drawn = random.Random(seed).randbytes(4 * words * draws)  # noqa: S311 - a test must give the same answer again
-    for place in range(width):
-        skipped = -width % 4 if place >= 4 * (words - 1) else 0
-        yield drawn[place + skipped :: 4 * words]
+    for number in range(width):
+        skipped = -width % 4 if number >= 4 * (words - 1) else 0
+        yield drawn[number + skipped :: 4 * words]
 
 
 def non_inferior(difference: Difference, margin: float) -> Decision:
@@ -406,14 +406,14 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
         far = abs(self.centre)
         if far == 0:
             return 1.0
-        found = normal_cdf(-far / self.least) if self.least else 0.0
+        value = normal_cdf(-far / self.least) if self.least else 0.0
         if self.error:
             errors = far / self.error
-            found = max(found, normal_cdf(-errors) if self.degrees is None else t_cdf(-errors, self.degrees))
+            value = max(value, normal_cdf(-errors) if self.degrees is None else t_cdf(-errors, self.degrees))
         if self.rest_known < 1:
             whole = _alike(1.0, self.clusters)
-            found = max(found, normal_cdf(-(self.rest_known / (1 - self.rest_known) + whole.centre) / whole.error))
-        return 2 * found
+            value = max(value, normal_cdf(-(self.rest_known / (1 - self.rest_known) + whole.centre) / whole.error))
+        return 2 * value
 
 
 def _reach(
@@ -441,11 +441,11 @@ def _reach(
 
 def _known(sums: Sequence[tuple[float, float]]) -> float:
     """Return how far the spread of amounts, each of a cluster of a size, is known, that of large clusters too (0 to 1)."""
-    total, squares = math.fsum(one for _, one in sums), math.fsum(one * one for _, one in sums)
+    total, squares = math.fsum(value for _, value in sums), math.fsum(value * value for _, value in sums)
     if total <= _TIED:
         return 0.0
     sizes, whole = math.fsum(size * size for size, _ in sums), math.fsum(size for size, _ in sums)
-    relative_size = math.fsum(size * one for size, one in sums) / total * whole / sizes
+    relative_size = math.fsum(size * value for size, value in sums) / total * whole / sizes
     return share_known(total, squares, sizes, size=relative_size)
 
 
@@ -480,7 +480,7 @@ def _correlation(pairs: Sequence[PairedSample]) -> float | None:
 def _signed_sums(numbers: Sequence[float]) -> list[float]:
     sums = [0.0]
     for number in numbers:
-        sums = [one + sign for one in sums for sign in (number, -number)]
+        sums = [value + sign for value in sums for sign in (number, -number)]
     return sums
 
 

@@ -120,7 +120,7 @@ def estimate(
     scored, planned = sum(tally.scored for tally in tallies), sum(tally.planned for tally in tallies)
     value = min(max(math.fsum(part.share * part.mean for part in parts), 0.0), 1.0) if parts else None
     floor, ceiling = _bounds(strata, value)
-    made = Estimate(
+    figure = Estimate(
         name=name,
         slice=slice,
         value=value,
@@ -134,7 +134,7 @@ def estimate(
         note=_note(strata) if parts else "",
         partial=not all(tally.all_or_nothing for tally in tallies) if partial is None else partial,
     )
-    return made if value is None else _with_interval(made, value, parts, clusters, of_suite, added)
+    return figure if value is None else _with_interval(figure, value, parts, clusters, of_suite, added)
 
 
 def points(name: str, strata: Sequence[MeasuredStratum], score: Estimate, *, of_suite: bool = False) -> Estimate:
@@ -145,15 +145,15 @@ def points(name: str, strata: Sequence[MeasuredStratum], score: Estimate, *, of_
     """
     parts = _parts(strata)
     whole = _weight_tallies(parts, score, of_suite)
-    made = ratio_of_sums(name, whole, score)
-    if made.value is None:
-        return made
+    figure = ratio_of_sums(name, whole, score)
+    if figure.value is None:
+        return figure
     if of_suite and all(part.fraction >= 1 for part in parts):
-        return msgspec.structs.replace(made, low=made.value, high=made.value, method=OF_ALL, standard_error=0.0)
+        return msgspec.structs.replace(figure, low=figure.value, high=figure.value, method=OF_ALL, standard_error=0.0)
     is_known = whole.clusters == sum(part.tally.clusters for part in parts)
     if not is_known or (of_suite and whole.clusters < whole.samples):
-        return msgspec.structs.replace(made, low=None, high=None, method=WEIGHTED_RATIO, standard_error=None)
-    return made if made.low is None else msgspec.structs.replace(made, method=POSTSTRATIFIED)
+        return msgspec.structs.replace(figure, low=None, high=None, method=WEIGHTED_RATIO, standard_error=None)
+    return figure if figure.low is None else msgspec.structs.replace(figure, method=POSTSTRATIFIED)
 
 
 def _weight_tallies(parts: Sequence[_Part], score: Estimate, of_suite: bool) -> Tally:
@@ -205,18 +205,18 @@ def _parts(strata: Sequence[MeasuredStratum]) -> list[_Part]:
 
 def _shares(strata: Sequence[tuple[float, int, str]]) -> dict[str, float]:
     """Return the share of each measured stratum, by name, from (size, samples measured, name)."""
-    by_size = sorted(one for one in strata if one[0] > 0)
+    by_size = sorted(row for row in strata if row[0] > 0)
     merged = max((number for number, (_, count, _) in enumerate(by_size, 1) if not count), default=0)
     while merged < len(by_size) and merged and not any(count for _, count, _ in by_size[:merged]):
         merged += 1
     total = math.fsum(size for size, _, _ in by_size)
     of_merged = math.fsum(size for size, _, _ in by_size[:merged])
     measured = math.fsum(size for size, count, _ in by_size[:merged] if count)
-    found = {}
+    values = {}
     for index, (size, count, name) in enumerate(by_size):
         if count:
-            found[name] = size / total * (of_merged / measured if index < merged else 1.0)
-    return found
+            values[name] = size / total * (of_merged / measured if index < merged else 1.0)
+    return values
 
 
 def _bounds(strata: Sequence[MeasuredStratum], value: float | None) -> tuple[float | None, float | None]:
@@ -291,7 +291,7 @@ def _from_spread(
     variances = [part.share**2 * _variance(part, spread * inflation, of_suite) for part in parts]
     variance = math.fsum(variances)
     degrees = variance**2 / math.fsum(
-        one**2 / _groups(part, of_suite) for one, part in zip(variances, parts, strict=True)
+        figure**2 / _groups(part, of_suite) for figure, part in zip(variances, parts, strict=True)
     )
     variance = max(variance, _MOST_GAIN * spread * _concentration(parts, of_suite))
     if not of_suite and clusters is not None and clusters < sum(part.tally.clusters for part in parts):

@@ -92,7 +92,7 @@ def _known_digests(db: sqlite3.Connection, long: Sequence[Addition]) -> frozense
     """Return the digests of long samples that are stored already, so that none is compressed in vain."""
     texts: list[str] = []
     for start in range(0, len(long), MOST_ROWS):
-        keys = [(one.name, one.content) for one in long[start : start + MOST_ROWS]]
+        keys = [(addition.name, addition.content) for addition in long[start : start + MOST_ROWS]]
         texts += (_execute(db, _KNOWN, keys).fetchone()[0] or "").split(",")
     return frozenset(texts)
 

@@ -69,11 +69,13 @@ def copy_annotations(sources: Iterable[Store], target: Store, run_id: str) -> No
     """
     taken = {annotation.name for annotation in target.annotations(kind="baseline")}
     annotations: dict[AnnotationKey, Annotation] = {}
-    for one in (annotation for source in sources for annotation in source.annotations(run_id)):
-        before = annotations.get(one.key)
-        is_further = before is not None and one.kind == "note" and one.value != before.value
-        if one.kind != "baseline" or one.name not in taken:
-            annotations[one.key] = replace(one, value=f"{before.value}\n{one.value}") if before and is_further else one
+    for note in (annotation for source in sources for annotation in source.annotations(run_id)):
+        before = annotations.get(note.key)
+        is_further = before is not None and note.kind == "note" and note.value != before.value
+        if note.kind != "baseline" or note.name not in taken:
+            annotations[note.key] = (
+                replace(note, value=f"{before.value}\n{note.value}") if before and is_further else note
+            )
     target.annotate([*annotations.values()])
 
 

@@ -125,7 +125,7 @@ class StoreWriter:
 
     def _accept(self, ticks: Sequence[_Tick]) -> None:
         errors: Sequence[Exception | None]
-        additions = [one.addition for tick in ticks for one in tick.waiting]
+        additions = [waiting_call.addition for tick in ticks for waiting_call in tick.waiting]
         if not additions:
             return
         try:
@@ -161,10 +161,10 @@ class StoreWriter:
 
 
 def _wake(waiting: Sequence[_Waiting], errors: Sequence[Exception | None]) -> None:
-    for one, error in zip(waiting, errors, strict=True):
-        if one.done.done():  # cancelled while it waited; the trial is on disk all the same
+    for waiting_call, error in zip(waiting, errors, strict=True):
+        if waiting_call.done.done():  # cancelled while it waited; the trial is on disk all the same
             continue
         if error is None:
-            one.done.set_result(None)
+            waiting_call.done.set_result(None)
         else:
-            one.done.set_exception(error)
+            waiting_call.done.set_exception(error)

@@ -124,9 +124,9 @@ class NumbersOfStore:
         await store.add(a_trial("b", outcome="agent_failed"))
         await store.add(a_trial("c", outcome="provider_failed"))
         await store.add(a_trial("d"), [a_verdict("d", points=None)])
-        found = store.tallies("r", "exact")
-        assert set(found) == {"", "level=1"}
-        whole, level = found[""], found["level=1"]
+        tallies = store.tallies("r", "exact")
+        assert set(tallies) == {"", "level=1"}
+        whole, level = tallies[""], tallies["level=1"]
         assert (whole.scored, whole.planned, whole.total, whole.points, whole.out_of) == (2, 4, 0.75, 3, 5)
         assert (level.scored, level.planned, level.clusters, level.binary) == (2, 2, 2, False)
 
@@ -136,8 +136,8 @@ class NumbersOfStore:
         await begun(store, [a_sample(id, cluster="x", tags={"level": level}) for id, level in levels.items()])
         for id in levels:
             await store.add(a_trial(id), [a_verdict(id)])
-        found = store.tallies("r", "exact")
-        assert {slice: (one.clusters, one.samples, one.squares) for slice, one in found.items()} == {
+        tallies = store.tallies("r", "exact")
+        assert {slice: (one.clusters, one.samples, one.squares) for slice, one in tallies.items()} == {
             "": (1, 3, 9.0),
             "level=1": (1, 1, 1.0),
             "level=2": (1, 2, 4.0),
@@ -168,14 +168,14 @@ class NumbersOfStore:
         await asyncio.gather(
             *(store.add(a_trial(id), [a_verdict(id, points=points[id], out_of=kinds)]) for id in points)
         )
-        found = store.tallies("r", "exact")
+        tallies = store.tallies("r", "exact")
         for slice, chosen in {"": (0, 1), "odd=0.0": (0,), "odd=1.0": (1,)}.items():
             wanted = tally(
                 Case(cluster=id, values=(value / kinds,), planned=1, points=value, out_of=kinds)
                 for id, value in points.items()
                 if value % 2 in chosen
             )
-            assert msgspec.structs.asdict(found[slice]) == pytest.approx(msgspec.structs.asdict(wanted)), slice
+            assert msgspec.structs.asdict(tallies[slice]) == pytest.approx(msgspec.structs.asdict(wanted)), slice
 
     @in_loop
     async def test_a_plan_that_grew_counts_in_the_tally(self, store: Store) -> None:

@@ -67,10 +67,10 @@ def calls_match(
         return all(any(_same(call, wanted) for call in rest) for wanted in expected)
     left = list(made)
     for wanted in expected:
-        place = next((index for index, call in enumerate(left) if _same(call, wanted)), None)
-        if place is None:
+        number = next((index for index, call in enumerate(left) if _same(call, wanted)), None)
+        if number is None:
             return False
-        del left[place]
+        del left[number]
     return True
 
 

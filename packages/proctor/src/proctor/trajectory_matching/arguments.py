@@ -98,7 +98,7 @@ class Closeness(msgspec.Struct, frozen=True, kw_only=True):
 
 def closeness(call: ExpectedCall, made: ToolCall, rules: ArgumentRules) -> Closeness:
     """Compare a call with an expected one, or with the closest of its accepted alternatives."""
-    options = [_closeness(one, made, rules) for one in (call, *call.either)]
+    options = [_closeness(expected_call, made, rules) for expected_call in (call, *call.either)]
     return max(options, key=lambda one: one.similarity)
 
 
@@ -121,7 +121,7 @@ def canonical(value: object) -> Hashable:
     if isinstance(value, int | float):
         return ("number", value) if value == value else object()  # noqa: PLR0124 - NaN equals nothing
     if isinstance(value, Mapping):
-        return frozenset((key, canonical(one)) for key, one in value.items())
+        return frozenset((key, canonical(entry)) for key, entry in value.items())
     if isinstance(value, list | tuple):
         return tuple(map(canonical, value))
     return ("other", repr(value))

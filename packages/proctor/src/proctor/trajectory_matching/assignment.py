@@ -24,12 +24,12 @@ def most(edges: Sequence[Sequence[int]], made: int, start: Mapping[int, int] | N
     """
     to = [-1] * len(edges)
     owner = [-1] * made
-    for expected, place in (start or {}).items():
-        to[expected], owner[place] = place, expected
+    for expected, number in (start or {}).items():
+        to[expected], owner[number] = number, expected
     while layers := _layers(edges, to, owner):
-        for root in [expected for expected, place in enumerate(to) if place < 0]:
+        for root in [expected for expected, number in enumerate(to) if number < 0]:
             _augment(root, edges, to, owner, layers)
-    return {owner[place]: place for place in range(made) if owner[place] >= 0}
+    return {owner[number]: number for number in range(made) if owner[number] >= 0}
 
 
 def best(weights: Sequence[Sequence[float]]) -> dict[int, int]:
@@ -53,13 +53,13 @@ def best(weights: Sequence[Sequence[float]]) -> dict[int, int]:
 
 def _layers(edges: Sequence[Sequence[int]], to: Sequence[int], owner: Sequence[int]) -> list[int] | None:
     """Return the distance of each expected call from a free one; None when no path ends at a free made call."""
-    layers = [0 if place < 0 else -1 for place in to]
-    queue = deque(expected for expected, place in enumerate(to) if place < 0)
+    layers = [0 if number < 0 else -1 for number in to]
+    queue = deque(expected for expected, number in enumerate(to) if number < 0)
     reaches = False
     while queue:
         expected = queue.popleft()
-        for place in edges[expected]:
-            following = owner[place]
+        for number in edges[expected]:
+            following = owner[number]
             if following < 0:
                 reaches = True
             elif layers[following] < 0:
@@ -74,14 +74,14 @@ def _augment(root: int, edges: Sequence[Sequence[int]], to: list[int], owner: li
     walks = [(root, iter(edges[root]))]
     while walks:
         expected, rest = walks[-1]
-        for place in rest:
-            following = owner[place]
+        for number in rest:
+            following = owner[number]
             if following < 0:
-                for one, other in (*path, (expected, place)):
-                    to[one], owner[other] = other, one
+                for amount, other in (*path, (expected, number)):
+                    to[amount], owner[other] = other, amount
                 return
             if layers[following] == layers[expected] + 1:
-                path.append((expected, place))
+                path.append((expected, number))
                 walks.append((following, iter(edges[following])))
                 break
         else:
@@ -110,12 +110,12 @@ def _by_paths(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
         while True:
             cost, base = costs[row], reached - row_price[row]
             nearest = float("inf")
-            for one in left:
-                way = base + cost[one] - price[one]
-                if way < distance[one]:
-                    distance[one], previous[one] = way, column
-                if distance[one] < nearest:
-                    nearest, chosen = distance[one], one
+            for number in left:
+                way = base + cost[number] - price[number]
+                if way < distance[number]:
+                    distance[number], previous[number] = way, column
+                if distance[number] < nearest:
+                    nearest, chosen = distance[number], number
             column, reached = chosen, nearest
             left.remove(column)
             if owner[column] < 0:

@@ -35,20 +35,20 @@ def in_sequence(weights: Weights, made: int, sequence: Sequence[int] | None = No
     for expected in order:
         above, fits, best = table[-1], weights[expected], 0.0
         row = [0.0] * (made + 1)
-        for place in range(made):
-            best = max(best, above[place + 1])
-            if (weight := fits.get(place)) is not None:
-                best = max(best, above[place] + weight)
-            row[place + 1] = best
+        for number in range(made):
+            best = max(best, above[number + 1])
+            if (weight := fits.get(number)) is not None:
+                best = max(best, above[number] + weight)
+            row[number + 1] = best
         table.append(row)
     pairs: dict[int, int] = {}
-    place = made
+    number = made
     for step in range(len(table) - 1, 0, -1):
-        while place and table[step][place] == table[step][place - 1]:
-            place -= 1
-        if place and table[step][place] > table[step - 1][place]:
-            place -= 1
-            pairs[list(order)[step - 1]] = place
+        while number and table[step][number] == table[step][number - 1]:
+            number -= 1
+        if number and table[step][number] > table[step - 1][number]:
+            number -= 1
+            pairs[list(order)[step - 1]] = number
     return pairs
 
 
@@ -66,8 +66,8 @@ def in_partial_order(weights: Weights, made: int, before: Sequence[int], unorder
     guess = max(guesses, key=lambda pairs: _sum(weights, pairs))
     if _sum(weights, guess) >= most - 1e-9:
         return Ordered(pairs=guess)
-    found = _by_levels(weights, made, before) or _over_down_sets(weights, made, before)
-    return Ordered(pairs=guess, best=False) if found is None else Ordered(pairs=found)
+    values = _by_levels(weights, made, before) or _over_down_sets(weights, made, before)
+    return Ordered(pairs=guess, best=False) if values is None else Ordered(pairs=values)
 
 
 def closed(count: int, edges: Sequence[tuple[int, int]]) -> list[int] | None:
@@ -78,10 +78,10 @@ def closed(count: int, edges: Sequence[tuple[int, int]]) -> list[int] | None:
         behind[first].append(then)
         waits[then] += 1
     before = [0] * count
-    free = [one for one in range(count) if not waits[one]]
-    for one in free:  # grows while it is walked
-        for then in behind[one]:
-            before[then] |= before[one] | 1 << one
+    free = [number for number in range(count) if not waits[number]]
+    for number in free:  # grows while it is walked
+        for then in behind[number]:
+            before[then] |= before[number] | 1 << number
             waits[then] -= 1
             if not waits[then]:
                 free.append(then)
@@ -105,7 +105,7 @@ def _extended(before: Sequence[int], wish: Mapping[int, int]) -> list[int]:
     order: list[int] = []
     done, left = 0, sorted(range(len(before)), key=lambda one: (wish.get(one, -1), one))
     while left:
-        one = next(one for one in left if not before[one] & ~done)
+        one = next(number for number in left if not before[number] & ~done)
         left.remove(one)
         order.append(one)
         done |= 1 << one
@@ -120,25 +120,25 @@ def _by_levels(weights: Weights, made: int, before: Sequence[int]) -> dict[int, 
         return None
     most, splits = [0] * (made + 1), []
     for level in levels:
-        fitting = [[one for one in level if place in weights[one]] for place in range(made)]
+        fitting = [[number for number in level if number in weights[number]] for number in range(made)]
         after, split = most[:], list(range(made + 1))
         for start in range(made):
             if start and most[start] == most[start - 1]:
                 continue  # starting earlier is as good
             matching = _Growing(fitting)
-            for place in range(start, made):
-                matching.add(place)
-                if most[start] + matching.size > after[place + 1]:
-                    after[place + 1], split[place + 1] = most[start] + matching.size, start
+            for number in range(start, made):
+                matching.add(number)
+                if most[start] + matching.size > after[number + 1]:
+                    after[number + 1], split[number + 1] = most[start] + matching.size, start
         most = after
         splits.append(split)
     pairs: dict[int, int] = {}
     end = made
     for level, split in zip(reversed(levels), reversed(splits), strict=True):
         start = split[end]
-        matching = _Growing([[one for one in level if place in weights[one]] for place in range(end)])
-        for place in range(start, end):
-            matching.add(place)
+        matching = _Growing([[number for number in level if number in weights[number]] for number in range(end)])
+        for number in range(start, end):
+            matching.add(number)
         pairs |= matching.pairs
         end = start
     return pairs
@@ -153,7 +153,7 @@ def _levels(before: Sequence[int]) -> list[list[int]] | None:
     for mask in sorted(groups, key=int.bit_count):
         if mask != so_far:
             return None
-        so_far |= sum(1 << one for one in groups[mask])
+        so_far |= sum(1 << number for number in groups[mask])
         levels.append(groups[mask])
     return levels
 
@@ -171,11 +171,11 @@ class _Growing:
         self.size += self._augment(place, set())
 
     def _augment(self, place: int, seen: set[int]) -> bool:
-        for one in self._fitting[place]:
-            if one not in seen:
-                seen.add(one)
-                if one not in self.pairs or self._augment(self.pairs[one], seen):
-                    self.pairs[one] = place
+        for number in self._fitting[place]:
+            if number not in seen:
+                seen.add(number)
+                if number not in self.pairs or self._augment(self.pairs[number], seen):
+                    self.pairs[number] = place
                     return True
         return False
 
@@ -185,11 +185,11 @@ def _over_down_sets(weights: Weights, made: int, before: Sequence[int]) -> dict[
     fitting: list[list[tuple[int, float, int]]] = [[] for _ in range(made)]
     twins = _twins(weights, before)
     for expected, fits in enumerate(weights):
-        for place, weight in fits.items():
-            fitting[place].append((expected, weight, twins[expected]))
+        for number, weight in fits.items():
+            fitting[number].append((expected, weight, twins[expected]))
     states: dict[int, tuple[float, _Trail]] = {0: (0.0, None)}
     steps = 0
-    for place, candidates in enumerate(fitting):
+    for number, candidates in enumerate(fitting):
         if not candidates:
             continue
         steps += len(states) * len(candidates)
@@ -201,18 +201,20 @@ def _over_down_sets(weights: Weights, made: int, before: Sequence[int]) -> dict[
                     continue
                 after = state | 1 << expected | before[expected]
                 if value + weight > states.get(after, (-1.0,))[0]:
-                    states[after] = (value + weight, (expected, place, trail))
+                    states[after] = (value + weight, (expected, number, trail))
     pairs: dict[int, int] = {}
     trail = max(states.values(), key=lambda found: found[0])[1]
     while trail is not None:
-        expected, place, trail = trail
-        pairs[expected] = place
+        expected, number, trail = trail
+        pairs[expected] = number
     return pairs
 
 
 def _twins(weights: Weights, before: Sequence[int]) -> list[int]:
     """For each expected call an earlier one that cannot be told from it, which then is matched first; -1 without one."""
-    behind = [sum(1 << then for then in range(len(before)) if before[then] >> one & 1) for one in range(len(before))]
+    behind = [
+        sum(1 << then for then in range(len(before)) if before[then] >> number & 1) for number in range(len(before))
+    ]
     last: dict[object, int] = {}
     twins = []
     for index, fits in enumerate(weights):

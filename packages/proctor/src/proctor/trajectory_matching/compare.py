@@ -54,12 +54,12 @@ def compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How | None =
         MissingExtra: a large table of partial similarities without scipy.
     """
     how = how or How()
-    found = [
-        _compare(one, made, how)
-        for one in (*_own(expected), *(_inherit(alternative, expected) for alternative in expected.alternatives))
+    comparisons = [
+        _compare(calls, made, how)
+        for calls in (*_own(expected), *(_inherit(alternative, expected) for alternative in expected.alternatives))
     ]
-    best = max(found, key=lambda one: (one.passed, one.f1))
-    return msgspec.structs.replace(best, minimum=min(one.minimum for one in found))
+    best = max(comparisons, key=lambda one: (one.passed, one.f1))
+    return msgspec.structs.replace(best, minimum=min(comparison.minimum for comparison in comparisons))
 
 
 def _own(expected: ExpectedCalls) -> Sequence[ExpectedCalls]:
@@ -89,7 +89,7 @@ def _compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> Cal
     ]
     unmet = _unmet({**how.needs, **expected.needs}, made)
     required = [index for index, call in enumerate(calls) if not call.optional]
-    full = {place for place, weight in pairing.similarity.items() if weight >= 1}
+    full = {number for number, weight in pairing.similarity.items() if weight >= 1}
     exact = (expected.order or how.order) == "exact"
     repeated = _repeated(made, pairing.pairs, how)
     entries = [
@@ -115,17 +115,17 @@ def _compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> Cal
 
 def _over(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> list[Sentence]:
     """Budgets that were exceeded."""
-    found = []
+    sentences = []
     most = how.most_calls if expected.most_calls is None else expected.most_calls
     if most is not None and len(made) > most:
-        found.append(say("{made} calls, at most {most} are allowed", made=len(made), most=most))
+        sentences.append(say("{made} calls, at most {most} are allowed", made=len(made), most=most))
     count = Counter(call.name for call in made)
     for name, limit in {**how.most_calls_of, **expected.most_calls_of}.items():
         if count[name] > limit:
-            found.append(
+            sentences.append(
                 say("{made} calls of {name}, at most {most} are allowed", made=count[name], name=name, most=limit)
             )
-    return found
+    return sentences
 
 
 def _forbidden(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> dict[int, str]:
@@ -161,13 +161,13 @@ def _repeated(made: Sequence[ToolCall], pairs: Mapping[int, int], how: How) -> d
     """Unneeded calls of pure tools that repeat an earlier one, with nothing between that could change the result."""
     if not how.pure:
         return {}
-    needed, seen, found = set(pairs.values()), dict[Hashable, int](), dict[int, int]()
+    needed, seen, values = set(pairs.values()), dict[Hashable, int](), dict[int, int]()
     for index, call in enumerate(made):
         if not any(fnmatchcase(call.name, name) for name in how.pure):
             seen.clear()
             continue
         key = key_of(call.name, arguments_of(call) or {"": call.raw}, how.rules)
         if key in seen and index not in needed:
-            found[index] = seen[key]
+            values[index] = seen[key]
         seen.setdefault(key, index)
-    return found
+    return values

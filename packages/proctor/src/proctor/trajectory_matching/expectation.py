@@ -89,10 +89,10 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[ExpectedTurn]:
         ]
     if sample.target is None:
         return []
-    made = trajectory.calls()
+    row = trajectory.calls()
     return [
         ExpectedTurn(
-            place=0, expected=expected_of(sample.target, "target"), made=made, answer=trajectory.answer, tools=defaults
+            place=0, expected=expected_of(sample.target, "target"), made=row, answer=trajectory.answer, tools=defaults
         )
     ]
 
@@ -150,14 +150,15 @@ def _object(reference: Mapping[str, Any], where: str) -> ExpectedCalls:
             )
     given = reference.get("calls")
     calls, groups = _grouped(given, where) if given is not None else (None, ())
-    nested = isinstance(given, list | tuple) and any(isinstance(one, list | tuple) for one in given)
+    nested = isinstance(given, list | tuple) and any(isinstance(value, list | tuple) for value in given)
     values = {
         **reference,
         "calls": calls,
         "groups": groups,
         "order": reference.get("order") or ("in_order" if nested else None),
         "forbidden": [
-            _call({"name": one} if isinstance(one, str) else one, where) for one in reference.get("forbidden") or ()
+            _call({"name": value} if isinstance(value, str) else value, where)
+            for value in reference.get("forbidden") or ()
         ],
         "alternatives": [expected_of(alternative, where) for alternative in reference.get("alternatives") or ()],
     }
@@ -171,8 +172,8 @@ def _grouped(given: object, where: str) -> tuple[list[ExpectedCall], list[int]]:
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise BadInput("{what}: {error}.", what=where, error="calls: expected a list")
     calls, groups = [], []
-    for number, one in enumerate(given):
-        for call in one if isinstance(one, list | tuple) else (one,):
+    for number, value in enumerate(given):
+        for call in value if isinstance(value, list | tuple) else (value,):
             calls.append(_call(call, where))
             groups.append(number)
     return calls, groups
@@ -185,7 +186,7 @@ def _call(given: object, where: str) -> ExpectedCall:
         return ExpectedCall(name=given.name, arguments=given.arguments)
     if isinstance(given, Mapping):
         given = {("arguments" if key == "args" else key): value for key, value in given.items()}
-        given["either"] = [_call(one, where) for one in given.get("either") or ()]
+        given["either"] = [_call(entry, where) for entry in given.get("either") or ()]
     try:
         call = msgspec.convert(given, ExpectedCall, from_attributes=True)
     except msgspec.ValidationError as error:

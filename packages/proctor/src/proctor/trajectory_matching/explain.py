@@ -61,8 +61,8 @@ def sides(rows: Sequence[ShownEntry | int], turn: int | None = None) -> list[dic
 
     {"kind": "wrong arguments", "expected": "book(day=4)", "made": "book(day=3)", "faults": [["day", "4", "3"]]}
     """
-    found = [{"kind": "more", "count": one} if isinstance(one, int) else _side(one) for one in rows]
-    return [{"turn": turn, **row} for row in found] if turn is not None else found
+    entries = [{"kind": "more", "count": one} if isinstance(one, int) else _side(one) for one in rows]
+    return [{"turn": turn, **row} for row in entries] if turn is not None else entries
 
 
 def summarize(found: CallComparison) -> Sentence:
@@ -123,19 +123,19 @@ def _chosen(entries: Sequence[CallPair]) -> Sequence[CallPair | int]:
     different = [index for index, entry in enumerate(entries) if entry.kind != "matched"][:LINES]
     chosen: list[CallPair | int] = []
     start = 0
-    for place in sorted((*different, *matched[: LINES - len(different)])):
-        if place > start:
-            chosen.append(place - start)
-        chosen.append(entries[place])
-        start = place + 1
+    for number in sorted((*different, *matched[: LINES - len(different)])):
+        if number > start:
+            chosen.append(number - start)
+        chosen.append(entries[number])
+        start = number + 1
     return [*chosen, len(entries) - start] if start < len(entries) else chosen
 
 
 def _shown(entry: CallPair, found: CallComparison) -> ShownEntry:
-    made = found.made[entry.made] if entry.made is not None else None
+    call = found.made[entry.made] if entry.made is not None else None
     expected = found.calls[entry.expected] if entry.expected is not None else None
     return ShownEntry(
-        entry, _expected(expected) if expected is not None else None, _made(made) if made is not None else None
+        entry, _expected(expected) if expected is not None else None, _made(call) if call is not None else None
     )
 
 
@@ -187,21 +187,21 @@ def _fault(fault: ArgumentFault) -> str:
 
 
 def _difference(entry: CallPair, found: CallComparison) -> Sentence:
-    made = _made(found.made[entry.made]) if entry.made is not None else ""
+    text = _made(found.made[entry.made]) if entry.made is not None else ""
     expected = _expected(found.calls[entry.expected]) if entry.expected is not None else ""
     match entry.kind:
         case "missing":
             return say("missing {call}", call=expected)
         case "extra":
-            return say("extra {call}", call=made)
+            return say("extra {call}", call=text)
         case "repeated":
-            return say("repeated {call}", call=made)
+            return say("repeated {call}", call=text)
         case "out of order":
-            return say("out of order {call}", call=made)
+            return say("out of order {call}", call=text)
         case "wrong function":
-            return say("{made} instead of {expected}", made=made, expected=expected)
+            return say("{made} instead of {expected}", made=text, expected=expected)
     faults = [_explain_fault(fault) for fault in entry.faults]
-    return say("in {call}: {faults}", call=made, faults=listed(faults))
+    return say("in {call}: {faults}", call=text, faults=listed(faults))
 
 
 def _explain_fault(fault: ArgumentFault) -> Sentence:
@@ -229,4 +229,4 @@ def _made(call: ToolCall) -> str:
 
 
 def _expected(call: ExpectedCall) -> str:
-    return " | ".join(call_text(one.name, one.arguments) for one in (call, *call.either))
+    return " | ".join(call_text(expected_call.name, expected_call.arguments) for expected_call in (call, *call.either))

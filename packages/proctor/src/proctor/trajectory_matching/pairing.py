@@ -83,16 +83,19 @@ class Pairing:
         else:
             ordered = call_order.in_partial_order(self._search(), len(made), before, self._unordered())
             self.pairs, self.best = dict(ordered.pairs), ordered.best
-        self.similarity = {place: self.weights[place][to] if self.weights else 1.0 for place, to in self.pairs.items()}
+        self.similarity = {
+            number: self.weights[number][to] if self.weights else 1.0 for number, to in self.pairs.items()
+        }
 
     def entries(self, repeated: Mapping[int, int]) -> list[CallPair]:
         """Return every pair and every call left over, in the order of the made calls; missing ones are placed where they were expected."""
-        found = [
-            self._entry("matched" if self.similarity[one] >= 1 else "partly", one, to) for one, to in self.pairs.items()
+        call_pairs = [
+            self._entry("matched" if self.similarity[number] >= 1 else "partly", number, to)
+            for number, to in self.pairs.items()
         ]
-        left = [place for place in range(len(self.calls)) if place not in self.pairs]
+        left = [number for number in range(len(self.calls)) if number not in self.pairs]
         taken = set(self.pairs.values())
-        spare = [place for place in range(len(self.made)) if place not in taken]
+        spare = [number for number in range(len(self.made)) if number not in taken]
         steps: Sequence[tuple[Kind, Callable[[list[int], list[int]], Mapping[int, int]]]] = (
             ("out of order", self._fitting),
             ("wrong arguments", self._nearest),
@@ -100,12 +103,12 @@ class Pairing:
         )
         for kind, pairs in steps:
             chosen = pairs(left, spare) if left and spare else {}
-            found += [self._entry(kind, one, to) for one, to in chosen.items()]
-            left = [place for place in left if place not in chosen]
-            spare = [place for place in spare if place not in chosen.values()]
-        found += [CallPair(kind="missing", expected=place) for place in left if not self.calls[place].optional]
-        found += [CallPair(kind="repeated" if place in repeated else "extra", made=place) for place in spare]
-        return _in_order(found)
+            call_pairs += [self._entry(kind, number, to) for number, to in chosen.items()]
+            left = [number for number in left if number not in chosen]
+            spare = [number for number in spare if number not in chosen.values()]
+        call_pairs += [CallPair(kind="missing", expected=number) for number in left if not self.calls[number].optional]
+        call_pairs += [CallPair(kind="repeated" if number in repeated else "extra", made=number) for number in spare]
+        return _in_order(call_pairs)
 
     def _plain(self) -> bool:
         return not any(call.optional for call in self.calls) and all(self.how.rules.plain(call) for call in self.calls)
@@ -122,7 +125,7 @@ class Pairing:
         for block in self.blocks:
             for expected, row in zip(block.expected, block.table, strict=True):
                 weights[expected] = {
-                    place: float(one) for place, one in zip(block.made, row, strict=True) if one >= least
+                    number: float(value) for number, value in zip(block.made, row, strict=True) if value >= least
                 }
         return weights
 
@@ -151,12 +154,12 @@ class Pairing:
 
     def _equal(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
         """Pairs of equal calls, the first with the first."""
-        places = {key: iter(found) for key, found in self._places(spare).items()}
+        places = {key: iter(numbers) for key, numbers in self._places(spare).items()}
         pairs = {}
-        for place in left:
-            to = next(places.get(self._key(self.calls[place]), iter(())), None)
+        for number in left:
+            to = next(places.get(self._key(self.calls[number]), iter(())), None)
             if to is not None:
-                pairs[place] = to
+                pairs[number] = to
         return pairs
 
     def _key(self, call: ExpectedCall) -> Hashable:
@@ -164,10 +167,10 @@ class Pairing:
 
     def _places(self, spare: Sequence[int]) -> dict[Hashable, list[int]]:
         places: dict[Hashable, list[int]] = {}
-        for place in spare:
-            arguments = arguments_of(self.made[place])
+        for number in spare:
+            arguments = arguments_of(self.made[number])
             if arguments is not None:
-                places.setdefault(key_of(self.made[place].name, arguments, self.how.rules), []).append(place)
+                places.setdefault(key_of(self.made[number].name, arguments, self.how.rules), []).append(number)
         return places
 
     def _fitting(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
@@ -176,31 +179,31 @@ class Pairing:
             return {}
         allowed = set(spare)
         edges = [
-            [place for place, one in self.weights[expected].items() if one >= 1 and place in allowed]
+            [number for number, value in self.weights[expected].items() if value >= 1 and number in allowed]
             for expected in left
         ]
-        return {left[row]: place for row, place in assignment.most(edges, len(self.made)).items()}
+        return {left[row]: number for row, number in assignment.most(edges, len(self.made)).items()}
 
     def _nearest(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
         """Calls of the right tool with wrong arguments, each with the one it comes nearest to."""
-        calls, made = [self.calls[place] for place in left], [self.made[place] for place in spare]
+        calls, tool_calls = [self.calls[number] for number in left], [self.made[number] for number in spare]
         pairs: dict[int, int] = {}
-        for block in _small(calls, made, self.how.rules):
-            table = [[one + 0.01 for one in row] for row in block[2]]  # the right tool alone is nearer than nothing
+        for block in _small(calls, tool_calls, self.how.rules):
+            table = [[value + 0.01 for value in row] for row in block[2]]  # the right tool alone is nearer than nothing
             pairs |= {left[block[0][row]]: spare[block[1][column]] for row, column in assignment.best(table).items()}
         return pairs
 
     def _misnamed(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
         """Calls of another tool with the arguments that were expected."""
         places: dict[Hashable, list[int]] = {}
-        for place in spare:
-            if arguments := arguments_of(self.made[place]):
-                places.setdefault(canonical(arguments), []).append(place)
+        for number in spare:
+            if arguments := arguments_of(self.made[number]):
+                places.setdefault(canonical(arguments), []).append(number)
         pairs = {}
-        for place in left:
-            arguments = self.calls[place].arguments
+        for number in left:
+            arguments = self.calls[number].arguments
             if arguments and (fitting := places.get(canonical(arguments))):
-                pairs[place] = fitting.pop(0)
+                pairs[number] = fitting.pop(0)
         return pairs
 
     def _entry(self, kind: Kind, expected: int, made: int) -> CallPair:
@@ -224,7 +227,7 @@ def _small(
         count[tool_call.name] += 1
         if count[tool_call.name] <= EXPLAINED:
             kept_made.append(index)
-    similarity_blocks = blocks([calls[place] for place in kept], [made[place] for place in kept_made], rules)
+    similarity_blocks = blocks([calls[number] for number in kept], [made[number] for number in kept_made], rules)
     return [
         ([kept[row] for row in block.expected], [kept_made[column] for column in block.made], block.table)
         for block in similarity_blocks
@@ -241,7 +244,7 @@ def _before(expected: ExpectedCalls, how: How, order: Order) -> list[int] | None
             raise BadInput(
                 "The rule of order '{first}' before '{then}' names no expected call.", first=first, then=then
             )
-        edges += [(one, other) for one in firsts for other in thens if one != other]
+        edges += [(number, other) for number in firsts for other in thens if number != other]
     if order == "any_order" and not edges:
         return None
     if order != "any_order":
@@ -249,7 +252,10 @@ def _before(expected: ExpectedCalls, how: How, order: Order) -> list[int] | None
         if not edges:
             return _by_groups(groups)
         edges += [
-            (one, other) for one in range(len(calls)) for other in range(len(calls)) if groups[one] < groups[other]
+            (number, other)
+            for number in range(len(calls))
+            for other in range(len(calls))
+            if groups[number] < groups[other]
         ]
     before = call_order.closed(len(calls), edges)
     if before is None:
@@ -269,7 +275,7 @@ def _by_groups(groups: Sequence[int]) -> list[int]:
 
 
 def _is_total(before: Sequence[int]) -> bool:
-    return sorted(one.bit_count() for one in before) == list(range(len(before)))
+    return sorted(number.bit_count() for number in before) == list(range(len(before)))
 
 
 def _named(calls: Sequence[ExpectedCall], name: str) -> list[int]:
@@ -285,7 +291,7 @@ def _in_order(entries: Sequence[CallPair]) -> list[CallPair]:
     }
     last, behind = -1, dict[int, float]()
     for expected in sorted(entry.expected for entry in entries if entry.expected is not None):
-        made = place_of.get(expected)
-        last = made if made is not None else last
+        number = place_of.get(expected)
+        last = number if number is not None else last
         behind[expected] = last + 0.5
     return sorted(entries, key=lambda entry: entry.made if entry.made is not None else behind[entry.expected or 0])

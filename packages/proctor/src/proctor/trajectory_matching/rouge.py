@@ -71,4 +71,4 @@ def places_of(tokens: Sequence[str]) -> dict[str, int]:
 
 
 def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(tokens[place : place + n]) for place in range(len(tokens) - n + 1))
+    return Counter(tuple(tokens[number : number + n]) for number in range(len(tokens) - n + 1))

@@ -44,7 +44,7 @@ def blocks(
         columns.setdefault(root.get(tool_call.name, tool_call.name), []).append(index)
     for name, expected in rows.items():
         if name in columns:
-            wanted, given = [calls[place] for place in expected], [made[place] for place in columns[name]]
+            wanted, given = [calls[number] for number in expected], [made[number] for number in columns[name]]
             if largest is not None and max(len(wanted), len(given)) > largest and find_spec("scipy") is None:
                 raise MissingExtra("matching", f"Matching more than {largest} calls of {name} by similarity")
             yield SimilarityBlock(expected=expected, made=columns[name], table=similarities(wanted, given, rules))
@@ -125,7 +125,7 @@ class _Given:
                     fits[code] += RIGHT
             else:
                 tolerance = self._rules.tolerance
-                fits = [1 + RIGHT * right(expected, one, matcher, tolerance) for one in column.values]
+                fits = [1 + RIGHT * right(expected, entry, matcher, tolerance) for entry in column.values]
             self._fits[asked] = fits
         return self._fits[asked]
 
@@ -137,5 +137,5 @@ def _roots(calls: Sequence[ExpectedCall]) -> Mapping[str, str]:
         names = {call.name, *(expected_call.name for expected_call in call.either)}
         joined = {root.get(name, name) for name in names}
         chosen = min(joined)
-        root |= dict.fromkeys((*names, *(name for name, one in root.items() if one in joined)), chosen)
+        root |= dict.fromkeys((*names, *(name for name, text in root.items() if text in joined)), chosen)
     return root

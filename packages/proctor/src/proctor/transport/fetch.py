@@ -63,15 +63,15 @@ def pull(package: Package, *, source: str | Path | None = None, progress: Progre
     given = None if source is None else Path(source).expanduser()
     if given is not None:
         _check(given, package.sha256)
-    if (found := cached(package)) is not None:
-        return found
+    if (path := cached(package)) is not None:
+        return path
     target = _target(package)
     try:
         from filelock import FileLock  # 10 ms
 
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(target.with_name(target.name + ".lock")):
-            if (found := cached(package)) is None:  # else another process was quicker
+            if (path := cached(package)) is None:  # else another process was quicker
                 _put(package, target, given, progress)
     except OSError as error:
         raise BadInput(
@@ -85,8 +85,8 @@ def pull(package: Package, *, source: str | Path | None = None, progress: Progre
 def cached(package: Package) -> Path | None:
     """Return the path of the package in the cache, or None. A folder gets its name when it is complete, so it is never half there."""
     target = _target(package)
-    found = _wanted(package, target)
-    return found if (found / package.prefix).exists() else None
+    path = _wanted(package, target)
+    return path if (path / package.prefix).exists() else None
 
 
 def by_hand(package: Package) -> Sentence:
@@ -180,12 +180,12 @@ def _reason(said: str) -> str:
 
 def _check(wheel: Path, expected: str) -> None:
     with reading(wheel), wheel.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != expected:
+        text = hashlib.file_digest(stream, "sha256").hexdigest()
+    if text != expected:
         raise BadInput(
             "{path} is not the file we know: its sha256 is {found}, expected {expected}. Nothing of it was used.",
             path=wheel,
-            found=found,
+            found=text,
             expected=expected,
         )
 

@@ -151,7 +151,7 @@ def shortened(text: str) -> str:
 
 
 def _end_of_circle(said: UserExchange) -> None:
-    answers = [_plain(one) for one in said.agent[-2:]]
+    answers = [_plain(text) for text in said.agent[-2:]]
     if len(answers) == 2 and answers[0] == answers[1]:
         raise EpisodeOver("the agent repeats itself")
 

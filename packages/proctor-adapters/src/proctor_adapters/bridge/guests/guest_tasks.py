@@ -28,13 +28,13 @@ class NoSuchTask(Exception):
 def load(name: str, arguments: dict[str, Any]) -> Task:
     """Make the task `PACKAGE/TASK`, or `FILE.py@TASK`."""
     file, wanted = ("", name) if ".py" not in name else name.rsplit("@", 1) if "@" in name else (name, "")
-    made = tasks_of_file(Path(file)) if file else tasks_of_package(name.partition("/")[0])
-    if not wanted and len(made) == 1:
-        wanted = next(iter(made))
-    if wanted not in made:
-        raise NoSuchTask(", ".join(sorted(made)))
+    fields = tasks_of_file(Path(file)) if file else tasks_of_package(name.partition("/")[0])
+    if not wanted and len(fields) == 1:
+        wanted = next(iter(fields))
+    if wanted not in fields:
+        raise NoSuchTask(", ".join(sorted(fields)))
     with without_waiting():
-        task = made[wanted](**arguments)
+        task = fields[wanted](**arguments)
     if not isinstance(task, Task):
         raise TypeError(f"{wanted} returned {type(task).__name__}")
     return task
@@ -64,39 +64,39 @@ def tasks_of_file(path: Path) -> dict[str, Any]:
 
 
 def tasks_of_package(package: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for point in importlib.metadata.entry_points(group="inspect_ai"):
         if point.name == package or point.value.partition(".")[0] == package:
-            found |= tasks_of(point.load())
-    return found
+            fields |= tasks_of(point.load())
+    return fields
 
 
 def tasks_of(module: Any) -> dict[str, Any]:
-    found = {}
+    fields = {}
     for value in [*vars(module).values()]:
         try:
             about = registry_info(value)
         except (ValueError, AttributeError, TypeError):
             continue
         if about.type == "task" and callable(value):
-            found[about.name] = value
-    return found
+            fields[about.name] = value
+    return fields
 
 
 def samples_of(task: Task) -> dict[str, Sample]:
     """Return the samples by id; those without one are numbered from 1, as Inspect does."""
-    found: dict[str, Sample] = {}
+    samples: dict[str, Sample] = {}
     for number, sample in enumerate(task.dataset, 1):
         if sample.id is None:
             sample.id = number
-        if str(sample.id) in found:
+        if str(sample.id) in samples:
             raise ValueError(f"two samples have the id {sample.id}")
-        found[str(sample.id)] = sample
-    return found
+        samples[str(sample.id)] = sample
+    return samples
 
 
 def described(sample: Sample) -> dict[str, Any]:
-    asked = sample.input if isinstance(sample.input, str) else [without_ids(dumped(one)) for one in sample.input]
+    asked = sample.input if isinstance(sample.input, str) else [without_ids(dumped(value)) for value in sample.input]
     about = {"input": asked, "target": sample.target, "choices": sample.choices, "metadata": sample.metadata}
     text = json.dumps(clean(about), ensure_ascii=False, sort_keys=True, default=str)
     return {"id": str(sample.id), **about, "digest": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]}

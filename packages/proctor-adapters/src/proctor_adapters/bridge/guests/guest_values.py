@@ -8,8 +8,8 @@ from typing import Any
 
 
 def dumped(value: Any) -> dict[str, Any]:
-    found: dict[str, Any] = value.model_dump(mode="json", exclude_none=True, fallback=str)
-    return found
+    fields: dict[str, Any] = value.model_dump(mode="json", exclude_none=True, fallback=str)
+    return fields
 
 
 def without_ids(message: dict[str, Any]) -> dict[str, Any]:

@@ -36,19 +36,19 @@ class Refusal(Exception):
 
 def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the prompts of a task, document by document, and how they are scored."""
-    made = _task(task, json.dumps(arguments))
-    aggregations, better = made.aggregation(), made.higher_is_better()
-    filters = [one["name"] for one in made.get_config("filter_list") or ()] or ["none"]
+    value = _task(task, json.dumps(arguments))
+    aggregations, better = value.aggregation(), value.higher_is_better()
+    filters = [value["name"] for value in value.get_config("filter_list") or ()] or ["none"]
     return {
-        "documents": [_document(made, one) for one in made.instances],
+        "documents": [_document(value, instance) for instance in value.instances],
         "metrics": [
             {"name": metric, "filter": name, "higher_is_better": better.get(metric), "is_mean": _is_mean(of)}
             for name in filters
-            for metric, of in {**dict.fromkeys(_unlisted(made)), **aggregations}.items()
+            for metric, of in {**dict.fromkeys(_unlisted(value)), **aggregations}.items()
         ],
-        "version": str(getattr(made, "VERSION", 0)),
-        "few_shots": made.get_config("num_fewshot") or 0,
-        "data": {key: str(made.get_config(key)) for key in ("dataset_path", "dataset_name", "dataset_kwargs")},
+        "version": str(getattr(value, "VERSION", 0)),
+        "few_shots": value.get_config("num_fewshot") or 0,
+        "data": {key: str(value.get_config(key)) for key in ("dataset_path", "dataset_name", "dataset_kwargs")},
     }
 
 
@@ -63,7 +63,8 @@ def _values(made: Any, instance: Any, replies: list[str]) -> dict[str, dict[str,
         instance.resps, instance.filtered_resps = list(replies), {}
         made.apply_filters()
         return {
-            name: _plain(made.process_results(instance.doc, [found])) for name, found in instance.filtered_resps.items()
+            name: _plain(made.process_results(instance.doc, [filtered_resp]))
+            for name, filtered_resp in instance.filtered_resps.items()
         }
     finally:
         instance.resps, made._instances = [], everything
@@ -71,10 +72,10 @@ def _values(made: Any, instance: Any, replies: list[str]) -> dict[str, dict[str,
 
 def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:
     """Return the official aggregate of each metric, or the error of one that could not be computed."""
-    made = _task(task, json.dumps(arguments))
+    value = _task(task, json.dumps(arguments))
     figures: dict[str, dict[str, Any]] = {}
     for name, items in values.items():
-        aggregate = made.aggregation().get(name.rpartition(",")[0], np.mean)
+        aggregate = value.aggregation().get(name.rpartition(",")[0], np.mean)
         try:
             figures[name] = {"value": _plain(float(aggregate([_as_given(item) for item in items])))}
         except Exception as error:  # noqa: BLE001 - of one metric; the others are still there
@@ -92,11 +93,11 @@ def alone(task: str, arguments: dict[str, Any], first: int) -> dict[str, Any]:
     given = dict(arguments)
     given.pop("unsafe", None)
     lm = _Canned(_stops(_task(task, json.dumps(arguments)).instances[0].args[1]))
-    found = simple_evaluate(
+    entry = simple_evaluate(
         model=lm, tasks=[task], task_manager=_manager(task), limit=first, log_samples=True, bootstrap_iters=0, confirm_run_unsafe_code=True, **given
     )  # fmt: skip
-    (rows,) = found["samples"].values()
-    (figures,) = found["results"].values()
+    (rows,) = entry["samples"].values()
+    (figures,) = entry["results"].values()
     values = {f"{row['doc_id']},{row['filter']}": {name: _plain(row[name]) for name in row["metrics"]} for row in rows}
     aggregates = {key: _plain(value) for key, value in figures.items() if "," in key and "_stderr," not in key}
     return {"prompts": lm.prompts, "values": values, "aggregates": aggregates}
@@ -141,7 +142,7 @@ def _unlisted(made: Any) -> list[str]:
 
 def _stops(settings: dict[str, Any]) -> list[str]:
     until = settings.get("until") or []
-    return [until] if isinstance(until, str) else [str(one) for one in until if one]
+    return [until] if isinstance(until, str) else [str(value) for value in until if value]
 
 
 def _document(made: Any, instance: Any) -> dict[str, Any]:
@@ -159,7 +160,7 @@ def _document(made: Any, instance: Any) -> dict[str, Any]:
 
 @cache
 def _by_id(task: str, arguments: str) -> dict[str, Any]:
-    return {str(one.doc_id): one for one in _task(task, arguments).instances}
+    return {str(instance.doc_id): instance for instance in _task(task, arguments).instances}
 
 
 @cache
@@ -171,16 +172,16 @@ def _task(name: str, arguments: str) -> Any:
     manager = _manager(name)
     if not name.endswith((".yaml", ".yml")) and name not in manager.all_tasks:
         raise Refusal(json.dumps({"kind": "unknown", "known": _near(name, manager.all_tasks)}))
-    found = manager.load([name])["tasks"]
-    if len(found) != 1:
-        raise Refusal(json.dumps({"kind": "group", "tasks": list(found)[:20], "count": len(found)}))
-    (made,) = found.values()
-    _check(made, unsafe=given.pop("unsafe", False))
+    tasks = manager.load([name])["tasks"]
+    if len(tasks) != 1:
+        raise Refusal(json.dumps({"kind": "group", "tasks": list(tasks)[:20], "count": len(tasks)}))
+    (entry,) = tasks.values()
+    _check(entry, unsafe=given.pop("unsafe", False))
     for key, value in given.items():
-        made.set_config(key=key, value=value)
-    made.set_fewshot_seed(seed=FEWSHOT_SEED)
-    made.build_all_requests(rank=0, world_size=1)
-    return made
+        entry.set_config(key=key, value=value)
+    entry.set_fewshot_seed(seed=FEWSHOT_SEED)
+    entry.build_all_requests(rank=0, world_size=1)
+    return entry
 
 
 @cache
@@ -208,7 +209,7 @@ def _folder_of(name: str) -> Path | None:
     root = Path(lm_tasks.__file__).parent
     for path in root.rglob("*.yaml"):
         text = path.read_text(encoding="utf-8", errors="replace")
-        if name in text and any(found[2] == name for found in INCLUDED.finditer(text)) and "group:" not in text:
+        if name in text and any(match[2] == name for match in INCLUDED.finditer(text)) and "group:" not in text:
             return path.parent
     return None
 
@@ -231,7 +232,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value if isinstance(value, str | int | bool) or value is None else str(value)

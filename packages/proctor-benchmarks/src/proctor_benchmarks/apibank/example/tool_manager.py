@@ -10,11 +10,13 @@ class ToolManager:
 
     def __init__(self, folder: str = "./apis") -> None:
         base = import_module("apis.api").API
-        found = [one for path in sorted(Path(folder).glob("*.py")) for one in vars(import_module(f"apis.{path.stem}")).values()]  # fmt: skip
-        classes = [one for one in found if isinstance(one, type) and issubclass(one, base) and one is not base]
+        values = [value for path in sorted(Path(folder).glob("*.py")) for value in vars(import_module(f"apis.{path.stem}")).values()]  # fmt: skip
+        classes = [
+            value for value in values if isinstance(value, type) and issubclass(value, base) and value is not base
+        ]
         facts = ("description", "input_parameters", "output_parameters")
         self.apis = [
-            {"name": one.__name__, "class": one, **{fact: getattr(one, fact) for fact in facts}} for one in classes
+            {"name": kind.__name__, "class": kind, **{fact: getattr(kind, fact) for fact in facts}} for kind in classes
         ]
         self.init_databases: dict[str, Any] = {}
         self.inited_tools: dict[str, Any] = {}
