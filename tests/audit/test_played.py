@@ -112,3 +112,10 @@ def test_an_environment_that_breaks_is_not_checked_and_no_fault_of_the_task() ->
     report = audited()
     assert report["findings"] == []
     assert {each["check"] for each in report["not_checked"] if each["applies"]} >= {"gold-fails", "idle-passes"}
+
+
+def test_a_task_with_a_judge_is_audited_without_one() -> None:
+    result = CliRunner().invoke(app, ["audit-task", "customer-service", "--limit", "4", "--skip", "A6", "--json"])
+    report = json.loads(result.stdout)
+    assert report["scorers"] == ["backend", "intent", "robustness"]
+    assert any("rubric:service-tone" in str(each["reason"]) for each in report["not_checked"])

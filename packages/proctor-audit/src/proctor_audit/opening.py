@@ -8,6 +8,7 @@ import msgspec
 from proctor.api import resolve
 from proctor.api.task_kinds import kind_of
 from proctor.core.errors import BadInput
+from proctor.core.judge import JudgeChoice
 from proctor.core.own_code import is_ours
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
@@ -21,6 +22,8 @@ from proctor_audit.audit import Audit, Unreadable
 from proctor_audit.findings import FindingLocation, NotChecked
 from proctor_audit.request import TaskRequest
 from proctor_audit.scoring import LocalScorer
+
+NEVER_ASKED = JudgeChoice(model="ollama:never-asked")
 
 
 class OpenedTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +56,7 @@ def open_task(request: TaskRequest) -> OpenedTask:
         samples = list(choose(task, request.selection, request.seed).read())
     if not samples and not refused:
         raise BadInput("{task} has no samples to audit.", task=request.task)
-    bound = resolve.scorers_of(task, request.scorers or task.scorers)
+    bound = _scorers_of(task, request)
     judges = sorted({name for scorer in bound for name in resolve.judges_of([scorer])})
     return OpenedTask(
         task=task,
@@ -63,6 +66,15 @@ def open_task(request: TaskRequest) -> OpenedTask:
         refused=[*refused.values()],
         has_user_code=any(not _is_own(scorer) for scorer in bound if scorer.name not in judges),
     )
+
+
+def _scorers_of(task: Task, request: TaskRequest) -> list[BoundScorer]:
+    """Return the scorers; those that need a judge get one that is never asked, as they are set aside."""
+    given = request.scorers or task.scorers
+    try:
+        return resolve.scorers_of(task, given)
+    except BadInput:
+        return resolve.scorers_of(task, given, NEVER_ASKED)
 
 
 def _is_own(scorer: BoundScorer) -> bool:
