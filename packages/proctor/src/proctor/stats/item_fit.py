@@ -2,7 +2,7 @@
 
 Each earlier system has a correlation with the mean of all others, over samples. In Fisher's form (atanh) these have a mean
 and a variance over systems; that of a system from n samples varies by 1 / (n - 3) in addition. A new one fits no longer
-where its correlation is below the mean by more than chance brings about in one of a hundred systems.
+where its correlation is below the mean by more than chance brings about in one of four hundred systems.
 
 Source: Fisher 1921 for the transformation; the test is a prediction interval over systems.
 """
@@ -15,7 +15,7 @@ from proctor.stats.distributions import normal_quantile
 
 FEWEST_SYSTEMS = 3
 _FEWEST = 20
-_ERROR = 0.01
+_ERROR = 0.0025
 _MOST = 0.999
 
 
@@ -24,24 +24,25 @@ def find_agreement(systems: Sequence[Mapping[str, float]]) -> tuple[float, float
 
     None of fewer than three systems that tell samples apart.
     """
+    common = [id for id in systems[0] if all(id in system for system in systems)] if len(systems) > 1 else []
+    totals = [math.fsum(system[id] for system in systems) for id in common]
     known = []
-    for at, own in enumerate(systems):
-        others = [system for other, system in enumerate(systems) if other != at]
-        common = [id for id in own if all(id in other for other in others)] if others else []
-        value = _fisher([own[id] for id in common], [fmean(other[id] for other in others) for id in common])
-        if value is not None:
-            known.append(value)
+    for own in systems:
+        values = [own[id] for id in common]
+        others = [(total - value) / (len(systems) - 1) for total, value in zip(totals, values, strict=True)]
+        if (agreement := _fisher(values, others)) is not None:
+            known.append(agreement)
     return (fmean(known), variance(known)) if len(known) >= FEWEST_SYSTEMS else None
 
 
 def find_misfit(values: Sequence[float], expected: Sequence[float], agreement: tuple[float, float]) -> float | None:
     """Return the correlation of a new system with what was expected, where it fits no longer; else None."""
     mean, spread = agreement
-    value = _fisher(values, expected)
-    if value is None or len(values) < _FEWEST:
+    found = _fisher(values, expected)
+    if found is None or len(values) < _FEWEST:
         return None
     reach = normal_quantile(1 - _ERROR) * math.sqrt(spread + 1 / (len(values) - 3))
-    return math.tanh(value) if value < mean - reach else None
+    return math.tanh(found) if found < mean - reach else None
 
 
 def _fisher(values: Sequence[float], others: Sequence[float]) -> float | None:
