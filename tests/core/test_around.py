@@ -18,7 +18,8 @@ async def test_a_task_inherits_what_surrounds_it_and_changes_its_own() -> None:
         await asyncio.sleep(0)
         return before, around.get().limits.steps
 
-    assert await asyncio.gather(asyncio.create_task(attempt(5)), asyncio.create_task(attempt(7))) == [(3, 5), (3, 7)]
+    tasks = [asyncio.create_task(attempt(steps)) for steps in (5, 7)]
+    assert await asyncio.gather(*tasks) == [(3, 5), (3, 7)]
     assert around.get().limits.steps == 3
 
 

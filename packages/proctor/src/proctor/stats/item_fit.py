@@ -38,11 +38,11 @@ def find_agreement(systems: Sequence[Mapping[str, float]]) -> tuple[float, float
 def find_misfit(values: Sequence[float], expected: Sequence[float], agreement: tuple[float, float]) -> float | None:
     """Return the correlation of a new system with what was expected, where it fits no longer; else None."""
     mean, spread = agreement
-    found = _fisher(values, expected)
-    if found is None or len(values) < _FEWEST:
+    value = _fisher(values, expected)
+    if value is None or len(values) < _FEWEST:
         return None
     reach = normal_quantile(1 - _ERROR) * math.sqrt(spread + 1 / (len(values) - 3))
-    return math.tanh(found) if found < mean - reach else None
+    return math.tanh(value) if value < mean - reach else None
 
 
 def _fisher(values: Sequence[float], others: Sequence[float]) -> float | None:
