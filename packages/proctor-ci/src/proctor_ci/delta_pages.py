@@ -75,18 +75,12 @@ def sections(delta: Delta, words: ReportWords, runs: tuple[Run, Run] | None = No
         yield SectionBlock(t("The agent, by class of error"), [_classes(agent, points, words)])
     if len(delta.slices) > 1:
         by_size = sorted(delta.slices, key=lambda one: -abs(one.value))[:MOST_SLICES]
-        rows = [
-            [one_line(delta_part.name) or "–", _points(delta_part), words.count(delta_part.samples)]
-            for delta_part in by_size
-        ]
+        rows = [[one_line(part.name) or "–", _points(part), words.count(part.samples)] for part in by_size]
         columns = [delta.by, points, t("Samples that moved")]
         yield SectionBlock(t("The agent, by {tag}", tag=delta.by), [TableBlock(columns, rows, right=(1, 2))])
     others = [part for part in delta.parts if part.cause not in ("agent", "scorer", "unknown")]
     if others:
-        rows = [
-            [_other(delta_part, delta, words), _points(delta_part), words.count(delta_part.samples), _ids(delta_part)]
-            for delta_part in others
-        ]
+        rows = [[_other(part, delta, words), _points(part), words.count(part.samples), _ids(part)] for part in others]
         columns = [t("Part"), points, t("Samples"), t("For example")]
         yield SectionBlock(t("Samples and their shares"), [TableBlock(columns, rows, right=(1, 2))])
     if runs is not None and (shown := [*_examples(delta, runs, words)]):
@@ -182,16 +176,12 @@ def _examples(delta: Delta, runs: tuple[Run, Run], words: ReportWords) -> Iterat
     parts = [part for part in delta.parts if part.cause in ("agent", "scorer", "unknown") and part.value]
     listed = [(part, at) for at in range(max((len(part.examples) for part in parts), default=0)) for part in parts]
     seen: set[str] = set()
-    for delta_part, at in listed:
-        if len(seen) >= SHOWN or at >= len(delta_part.examples) or delta_part.examples[at].sample in seen:
+    for part, at in listed:
+        if len(seen) >= SHOWN or at >= len(part.examples) or part.examples[at].sample in seen:
             continue
-        example = delta_part.examples[at]
+        example = part.examples[at]
         seen.add(example.sample)
-        name = (
-            words.error(delta_part.name)
-            if delta_part.cause == "agent" and delta_part.name != OTHERS
-            else words.t(NAMES[delta_part.cause])
-        )
+        name = words.error(part.name) if part.cause == "agent" and part.name != OTHERS else words.t(NAMES[part.cause])
         values = (example.first, example.second)
         answers = [_answer(run, example.sample, value, words) for run, value in zip(runs, values, strict=True)]
         yield [one_line(example.sample), name, *answers]

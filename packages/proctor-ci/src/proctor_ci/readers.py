@@ -405,25 +405,22 @@ def _card(run: Run, words: ReportWords, gate: Gate | None) -> Iterator[SectionBl
             ]
     if kinds:
         yield SectionBlock(t("What it can and cannot do"), kinds)
-    known = []
+    yield SectionBlock(t("How this is known"), [Bullets([*_how_known(evidence, good, words)])])
+
+
+def _how_known(evidence: RuleEvidence | None, good: float, words: ReportWords) -> Iterator[str]:
+    """Yield what was tried, what gave no result, and what a reader may conclude from that."""
+    t, count = words.t, words.count
     if evidence is not None:
-        known.append(
-            t("It was tried on {count} requests, and each answer was checked.", count=words.count(evidence.samples))
-        )
+        yield t("It was tried on {count} requests, and each answer was checked.", count=count(evidence.samples))
         if evidence.missing:
-            count = words.count(evidence.missing)
-            known.append(
-                t(
-                    "{count} tries gave no result, for reasons that are not its own; the ranges allow for them.",
-                    count=count,
-                )
+            yield t(
+                "{count} tries gave no result, for reasons that are not its own; the ranges allow for them.",
+                count=count(evidence.missing),
             )
-    reliable = {"good": _hundredth(good), "poor": _hundredth(min(POOR, good))}
-    known.append(
-        t(
-            "You can rely on it where it is shown to be right at least {good} times in 100, not where it is less than {poor}.",
-            **reliable,
-        )
+    yield t(
+        "You can rely on it where it is shown to be right at least {good} times in 100, not where it is less than {poor}.",
+        good=_hundredth(good),
+        poor=_hundredth(min(POOR, good)),
     )
-    known.append(t("“Probably”: in 19 of 20 such tests. Requests of another kind may go otherwise."))
-    yield SectionBlock(t("How this is known"), [Bullets(known)])
+    yield t("“Probably”: in 19 of 20 such tests. Requests of another kind may go otherwise.")

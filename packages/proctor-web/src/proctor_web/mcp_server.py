@@ -80,11 +80,8 @@ async def serve(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
 
 def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> "Server[Any]":
     """Return the server of a workspace; `read_only` leaves out the tools that change something."""
-    served = {
-        operation.name: operation
-        for operation in _OPERATIONS
-        if operation.name in TOOLS and (operation.method == "GET" or not read_only)
-    }
+    allowed = (operation for operation in _OPERATIONS if operation.method == "GET" or not read_only)
+    served = {operation.name: operation for operation in allowed if operation.name in TOOLS}
     listed = [_tool(served[name]) for name in TOOLS if name in served]
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:

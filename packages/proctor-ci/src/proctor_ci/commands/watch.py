@@ -1,6 +1,7 @@
 """proctor ci watch: run agents when it is time or something changed, and tell people what they should know."""
 
 import signal
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +10,8 @@ from proctor.cli import options, output
 from proctor.cli.words import t
 
 if TYPE_CHECKING:
+    from proctor_ci.channels import Letter
+    from proctor_ci.watch import KnownWatch
     from proctor_ci.watch_file import WatchFile
 
 
@@ -83,23 +86,7 @@ def _status(file: "WatchFile", *, as_json: bool) -> None:
     known = {watch.name: state.watches.get(watch.name) or KnownWatch(handled=now) for watch in file.watches}
     due = {name: schedule.after(min(known[name].handled, now)) for name, schedule in file.schedules.items()}
     if as_json:
-        shown = [
-            {
-                "name": name,
-                "due": due.get(name),
-                "running_since": known_watch.pending.began if known_watch.pending else None,
-                "ended": known_watch.ended or None,
-                "result": None if known_watch.result is None else str(known_watch.result),
-                "alerts": sorted(known_watch.on),
-                "spent": known_watch.spent,
-            }
-            for name, known_watch in known.items()
-        ]
-        letters = [
-            {"channel": one.channel, "text": str(one.notice.text), "tries": one.tries, "why": one.why}
-            for one in state.letters
-        ]
-        output.print_json({"watches": shown, "undelivered": letters})
+        output.print_json(_status_json(known, due, state.letters))
         return
     rows = []
     for name, known_watch in known.items():
@@ -124,3 +111,25 @@ def _status(file: "WatchFile", *, as_json: bool) -> None:
                 why=letter.why or t("waiting"),
             )
         )
+
+
+def _status_json(
+    known: Mapping[str, "KnownWatch"], due: Mapping[str, float], waiting: Sequence["Letter"]
+) -> Mapping[str, object]:
+    watches = [
+        {
+            "name": name,
+            "due": due.get(name),
+            "running_since": watch.pending.began if watch.pending else None,
+            "ended": watch.ended or None,
+            "result": None if watch.result is None else str(watch.result),
+            "alerts": sorted(watch.on),
+            "spent": watch.spent,
+        }
+        for name, watch in known.items()
+    ]
+    letters = [
+        {"channel": letter.channel, "text": str(letter.notice.text), "tries": letter.tries, "why": letter.why}
+        for letter in waiting
+    ]
+    return {"watches": watches, "undelivered": letters}

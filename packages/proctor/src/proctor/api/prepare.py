@@ -169,11 +169,10 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     names = options.scorers or (made_task.scorers if kept is None else kept.scorers)
     bound = resolve.scorers_of(made_task, names, JudgeChoice(model=model, options=model_options))
     judges = judges_asked(bound, options.judge)
+    references = tuple(scorer.reference for scorer in bound)
     spec = replace(
         options.spec(named_task.name, named_agent.name, stored=kept),
-        scorers=kept.scorers
-        if kept is not None and not options.scorers
-        else tuple(scorer.reference for scorer in bound),
+        scorers=kept.scorers if kept is not None and not options.scorers else references,
         judge=model if judges else None,
         judge_options=model_options if judges else {},
         user=named_user.name if named_user is not None and options.user is not None else None,
