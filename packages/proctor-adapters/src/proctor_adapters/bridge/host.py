@@ -130,7 +130,7 @@ class GuestSession:
         raw = sample.messages or []
         messages = [message(fields) for fields in raw]
         first = first_reply(sample, 0)
-        row = steps(messages[first:]) or completion_of(sample)
+        played = steps(messages[first:]) or completion_of(sample)
         by_number = {number: str(fields.get("id")) for number, fields in enumerate(raw[first:])}
         return [self._measured(step, by_number.get(number, "")) for number, step in enumerate(row)]
 
