@@ -22,8 +22,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.reports.compare import without_common_scorer
 from proctor.reports.drawn import strata_in_common
-from proctor.reports.earlier import read_earlier
-from proctor.reports.history import find_adjusting
+from proctor.reports.earlier import find_adjusting, read_earlier
 from proctor.reports.matching import (
     NOT_MISSING,
     MatchedSample,

@@ -24,7 +24,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.reports.changes import SEPARATOR, Change, changes_between
 from proctor.reports.drawn import SHARED
-from proctor.reports.history import find_adjusting
+from proctor.reports.earlier import find_adjusting
 from proctor.reports.same_task import check_baseline
 from proctor.stats.distributions import normal_quantile
 from proctor.stats.forecast import ExpectedFigures

@@ -132,7 +132,7 @@ class GuestSession:
         first = first_reply(sample, 0)
         played = steps(messages[first:]) or completion_of(sample)
         by_number = {number: str(fields.get("id")) for number, fields in enumerate(raw[first:])}
-        return [self._measured(step, by_number.get(number, "")) for number, step in enumerate(row)]
+        return [self._measured(step, by_number.get(number, "")) for number, step in enumerate(played)]
 
     def _measured(self, step: Step, id: str) -> Step:
         said = self._said.pop(id, None)

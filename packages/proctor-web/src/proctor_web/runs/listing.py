@@ -114,10 +114,11 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
     by = time.monotonic() + PATIENCE
     before = EarlierRuns(workspace, found)
     is_whole = given == RunFilter(size=given.size)
+    rows = [_row(workspace, workspace_run, said(workspace_run), by, before) for workspace_run in page]
     return RunPage(
         rows=(
             *(_unopened(workspace, found) if is_whole else ()),
-            *(_row(workspace, workspace_run, said(workspace_run), by, before) for workspace_run in page),
+            *(replace(row, history=before.history(run)) for run, row in zip(page, rows, strict=True)),
         ),
         next=cursor_of(page[-1]) if begin + len(page) < len(chosen) else "",
         total=len(chosen),
@@ -178,7 +179,7 @@ def _unopened(workspace: Workspace, found: Sequence[Found]) -> list[RunRow]:
 
 def _row(workspace: Workspace, found: Found, said: Notes, by: float, before: EarlierRuns) -> RunRow:
     store, record, reference = found
-    *earlier, _ = alike = before.until(found)
+    *earlier, _ = before.until(found)
     state = state_of(workspace, store, record)
     row = RunRow(
         run=reference,
@@ -199,7 +200,7 @@ def _row(workspace: Workspace, found: Found, said: Notes, by: float, before: Ear
         numbers_now = RunNumbers(headline=now.headline, outcomes=now.outcomes, usage=now.usage)
         return replace(row, seconds=now.seconds, numbers=numbers_now, rate=now.rate, seconds_left=now.seconds_left)
     known = numbers_soon(workspace, found, seconds=max(0.0, by - time.monotonic()))
-    return replace(row, numbers=known, history=tuple(map(before.value, alike)) if earlier else ())
+    return replace(row, numbers=known)
 
 
 def _matches(found: Found, said: Notes, given: RunFilter) -> bool:

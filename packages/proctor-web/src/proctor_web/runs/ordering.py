@@ -136,6 +136,11 @@ class EarlierRuns:
         at = alike.index(found)
         return alike[max(0, at - EARLIER) : at + 1]
 
+    def history(self, found: Found) -> tuple[float | None, ...]:
+        """Return the main numbers of these, as far as they are known already; none where the run is the first, or under way."""
+        alike = self.until(found)
+        return tuple(map(self.value, alike)) if len(alike) > 1 and found.record.state != "running" else ()
+
     def value(self, found: Found) -> float | None:
         """Return the main number of a run, as far as it is known already."""
         if found.reference not in self._values:

@@ -229,7 +229,7 @@ def compare(
     from proctor.api.comparison import Comparison
     from proctor.reports.adjusted import choose_adjusted
     from proctor.reports.compare import compare as compare_runs
-    from proctor.reports.history import find_adjusting
+    from proctor.reports.earlier import find_adjusting
 
     given = [(run.record, run.store) for run in second.earlier]
     sides = (first.record, first.store), (second.record, second.store)

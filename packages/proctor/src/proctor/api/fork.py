@@ -5,7 +5,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from proctor.agents._forked import ForkedAgent, ForkedPrefix
+from proctor.agents.forked import ForkedAgent, ForkedPrefix
 from proctor.agents.openai import ChatAgent
 from proctor.api import resolve
 from proctor.api.loop import run_in_loop

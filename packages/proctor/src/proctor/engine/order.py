@@ -10,6 +10,7 @@ import random
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
+from itertools import chain
 
 
 def shuffle(places: Sequence[int], stratum: str, seed: int) -> "array[int]":
@@ -59,9 +60,8 @@ def together(order: Sequence[int], clusters: Mapping[int, str]) -> "array[int]":
         if number in clusters:
             members.setdefault(clusters[number], []).append(number)
     first = {min(places): sorted(places) for places in members.values()}
-    return array(
-        "Q", (number for number in order for number in first.get(number, () if number in clusters else (number,)))
-    )
+    visited = (first.get(number, () if number in clusters else (number,)) for number in order)
+    return array("Q", chain.from_iterable(visited))
 
 
 def _interleave(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> Iterator[tuple[str, int]]:

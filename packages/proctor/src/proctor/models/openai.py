@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -189,6 +189,7 @@ class ChatModel:
         self._dialect = dialect or Completions(cast("OpenAIOptions", options))
         self.seed = self._dialect.seed
         self._fixed = merge(self._dialect.fixed(name), options.extra_body, self._dialect.objects)
+        self._streams = options.stream or bool(self._fixed.get("stream"))
         base, variable = self._dialect.access()
         key = os.environ.get(variable)
         headers = {"Content-Type": "application/json", **self._dialect.headers((key or "").strip())}
@@ -226,8 +227,7 @@ class ChatModel:
             ProviderFailed: it failed after all retries, or does not accept this request.
         """
         names = sent_names(tools) if tools else {}
-        is_streamed = self.options.stream or bool(self._fixed.get("stream")) or around.get().hear is not None
-        is_streamed = is_streamed and self._batches is None
+        is_streamed = (self._streams or around.get().hear is not None) and self._batches is None
         asked = Request(messages, tools, names, response_format, seed, is_streamed)
         body = self._dialect.body(self._fixed, asked)
         started = time.time()
@@ -236,7 +236,7 @@ class ChatModel:
         usage = NOTHING
         if answer is None:
             answer = await self._answer(body, is_streamed=is_streamed)
-            usage = self._paid(answer.said.usage)
+            usage = answer.said.usage if self._price is None else self._paid(answer.said.usage, self._price)
             if entry is not None:
                 entry.keep(answer)
         elif entry is not None:
@@ -250,11 +250,11 @@ class ChatModel:
             stop=answer.said.stop,
         )
 
-    def _paid(self, usage: Usage) -> Usage:
-        """Return the usage with its cost, where this model knows it; a batch costs half."""
-        if self._price is None or usage.cost is not None or usage == NOTHING:
+    def _paid(self, usage: Usage, price: Callable[[Usage], float]) -> Usage:
+        """Return the usage with its cost, unless the endpoint reported one; a batch costs half."""
+        if usage.cost is not None or usage == NOTHING:
             return usage
-        return replace(usage, cost=self._price(usage) * (1.0 if self._batches is None else BATCH_SHARE))
+        return replace(usage, cost=price(usage) * (1.0 if self._batches is None else BATCH_SHARE))
 
     async def _answer(self, body: Json, *, is_streamed: bool) -> cache.CachedAnswer:
         """Return the answer to a request; one that the endpoint wants in other words is sent once more in those."""

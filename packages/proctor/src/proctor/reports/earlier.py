@@ -1,13 +1,13 @@
 """Match the samples of a run with what earlier runs of the same task earned on them, to adjust its numbers by that."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.core.run import Estimate, RunRecord
+from proctor.core.run import Estimate, RunRecord, Selection
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.reports.matching import Adjusted, Earned, MatchedSample, earned_by_sample, weighted_pairs
@@ -16,6 +16,38 @@ from proctor.stats.covariate import CovariateFit, CovariateGroup, CovariateSampl
 from proctor.stats.paired import PairedSample
 
 Side = tuple[RunRecord, Store]
+
+MOST_RUNS = 30  # that are found without being named, the newest ones
+
+
+def find_known(record: RunRecord, store: Store) -> Iterator[RunRecord]:
+    """Yield the newest complete runs of the task and version of a run that have a verdict of its main scorer.
+
+    An imported log counts whatever it calls version and scorer: as only the draw rests on it, it is enough that it knows the samples.
+    """
+    count = 0
+    for other in sorted(store.runs(), key=lambda one: one.created, reverse=True):
+        is_whole = other.spec.selection == Selection() and other.spec.until is None and other.spec.perturb is None
+        is_fit = other.task_version == record.task_version and record.main_scorer in other.scorers
+        if (
+            other.task == record.task
+            and (is_fit or other.is_imported)
+            and is_whole
+            and other.state == "finished"
+            and other.id != record.id
+            and not record.shares_trials(other)
+        ):
+            yield other
+            count += 1
+            if count >= MOST_RUNS:
+                return
+
+
+def find_adjusting(record: RunRecord, store: Store) -> list[Side]:
+    """Return the runs by which differences of a run of some samples are adjusted without being named; none where it was looked at as it ran."""
+    if record.spec.selection.limit is None or record.spec.until is not None:
+        return []
+    return [(other, store) for other in find_known(record, store)]
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):

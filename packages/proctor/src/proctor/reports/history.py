@@ -1,17 +1,15 @@
 """Find the stored runs that know how hard each sample of a task is, without being named."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from statistics import fmean
 
 import msgspec
 
-from proctor.core.run import RunRecord, Selection, Strata
+from proctor.core.run import RunRecord, Strata
 from proctor.core.task import Store
-from proctor.reports.earlier import Side
+from proctor.reports.earlier import find_known
 from proctor.reports.matching import earned_by_sample
-
-MOST_RUNS = 30  # that are read, the newest ones
 
 
 class SampleHistory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -23,36 +21,6 @@ class SampleHistory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def expected(self) -> Mapping[str, float]:
         return _mean(self.systems)
-
-
-def find_known(record: RunRecord, store: Store) -> Iterator[RunRecord]:
-    """Yield the newest complete runs of the task and version of a run that have a verdict of its main scorer.
-
-    An imported log counts whatever it calls version and scorer: as only the draw rests on it, it is enough that it knows the samples.
-    """
-    count = 0
-    for other in sorted(store.runs(), key=lambda one: one.created, reverse=True):
-        is_whole = other.spec.selection == Selection() and other.spec.until is None and other.spec.perturb is None
-        is_fit = other.task_version == record.task_version and record.main_scorer in other.scorers
-        if (
-            other.task == record.task
-            and (is_fit or other.is_imported)
-            and is_whole
-            and other.state == "finished"
-            and other.id != record.id
-            and not record.shares_trials(other)
-        ):
-            yield other
-            count += 1
-            if count >= MOST_RUNS:
-                return
-
-
-def find_adjusting(record: RunRecord, store: Store) -> list[Side]:
-    """Return the runs by which differences of a run of some samples are adjusted without being named; none where it was looked at as it ran."""
-    if record.spec.selection.limit is None or record.spec.until is not None:
-        return []
-    return [(other, store) for other in find_known(record, store)]
 
 
 def read_history(record: RunRecord, store: Store) -> SampleHistory:

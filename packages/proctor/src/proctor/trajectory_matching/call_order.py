@@ -120,7 +120,7 @@ def _by_levels(weights: Weights, made: int, before: Sequence[int]) -> dict[int, 
         return None
     most, splits = [0] * (made + 1), []
     for level in levels:
-        fitting = [[number for number in level if number in weights[number]] for number in range(made)]
+        fitting = [[expected for expected in level if number in weights[expected]] for number in range(made)]
         after, split = most[:], list(range(made + 1))
         for start in range(made):
             if start and most[start] == most[start - 1]:
@@ -136,7 +136,7 @@ def _by_levels(weights: Weights, made: int, before: Sequence[int]) -> dict[int, 
     end = made
     for level, split in zip(reversed(levels), reversed(splits), strict=True):
         start = split[end]
-        matching = _Growing([[number for number in level if number in weights[number]] for number in range(end)])
+        matching = _Growing([[expected for expected in level if number in weights[expected]] for number in range(end)])
         for number in range(start, end):
             matching.add(number)
         pairs |= matching.pairs
