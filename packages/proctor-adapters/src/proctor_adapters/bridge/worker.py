@@ -123,6 +123,10 @@ class Guest:
             while True:
                 heard = await self._heard(seat, answering, faults, id)
                 if isinstance(heard, Exception):
+                    if (
+                        answering and not faults
+                    ):  # what is being paid for reaches the cache, although the worker died meanwhile
+                        await asyncio.wait([*answering.values()])
                     raise heard
                 if heard.trial is not None:
                     if faults:
