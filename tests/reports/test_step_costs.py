@@ -91,7 +91,7 @@ def test_a_run_that_kept_only_the_total_cost_says_so() -> None:
 
 def test_steps_without_a_known_price_are_counted() -> None:
     (note,) = said(step_costs(RECORD, trial(acted(used(10), used(20)))))
-    assert note.startswith("2 of 2 steps with tokens have no known price")
+    assert note.startswith("No price is known for 2 of 2 steps with tokens")
 
 
 def test_what_no_step_used_is_named() -> None:

@@ -93,14 +93,15 @@ def _step_object(step: StepCost, costs: TrialCosts) -> dict[str, object]:
 
 
 def print_costs(costs: TrialCosts, words: ReportWords, console: "Console") -> None:
-    """Print what each step cost, and how much of each limit was used by then."""
-    if len(costs.steps) > 1:
-        console.print()
-        console.print(styled(words.t("Cost by step"), "bold"))
-        titles = ("Step", "", "Input", "Output", "Cost", "Time", "Of the time limit", "Replies")
-        table = new_table(*(words.t(title) if title else "" for title in titles), right=(0, 2, 3, 4, 5, 6, 7))
-        add_rows(table, (_cost_cells(step, costs, words) for step in costs.steps))
-        print_table(table, console)
+    """Print what each of several steps cost, and how much of each limit was used by then."""
+    if len(costs.steps) < 2:
+        return
+    console.print()
+    console.print(styled(words.t("Cost by step"), "bold"))
+    titles = ("Step", "", "Input", "Output", "Cost", "Time", "Of the time limit", "Replies")
+    table = new_table(*(words.t(title) if title else "" for title in titles), right=(0, 2, 3, 4, 5, 6, 7))
+    add_rows(table, (_cost_cells(step, costs, words) for step in costs.steps))
+    print_table(table, console)
     for note in costs.notes:
         console.print(styled(f"  {words.t(note)}", "dim"))
 

@@ -120,7 +120,7 @@ def _notes(costs: TrialCosts, trial: Trial, in_steps: Usage) -> Iterator[Sentenc
         yield say("This run holds the cost of the whole trial only; its steps have tokens and time.")
     elif unpriced:
         yield say(
-            "{count} of {total} steps with tokens have no known price; prices of a run are those of [prices] in proctor.toml when it began.",
+            "No price is known for {count} of {total} steps with tokens; prices of a run are those of [prices] in proctor.toml when it began.",
             count=unpriced,
             total=len(used),
         )
