@@ -1,4 +1,4 @@
-"""Checks of users: written by `proctor init check`, tested by their contract, replayed by the command beside the finding."""
+"""Checks of users: written by `proctor init check`, tested by their contract, replayed by the command printed with the finding."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Tasks of lm-eval, with a program that stands in for it; the real one is in tests/compat."""
+"""Tasks of lm-eval, played by a stand-in for lm-eval; the real one is in tests/compat."""
 
 import re
 from pathlib import Path

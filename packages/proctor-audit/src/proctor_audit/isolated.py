@@ -45,7 +45,7 @@ class IsolatedScorer:
         return said if isinstance(said, str) else msgspec.convert(said, list[DeclaredAnswer])
 
     def _ask(self, function: str, sample: Sample, **given: object) -> Any:
-        """Return what a function of the worker returns, or the kind of what kept it from it."""
+        """Return what a function of the worker returns; the kind of failure, as text, where it raised or the worker died."""
         if self._faults >= MOST_FAULTS:
             return "too_many_faults"
         asked = {"request": self._request, "folder": str(Path.cwd()), "sample": sample.id, "seconds": self._seconds}

@@ -17,7 +17,7 @@ SCRIPTS = (
     "conversation_plan",
 )  # entries of `meta` with what a user should say
 WORD = re.compile(r"[^\W\d_]{4,}|\d+")
-FEWEST = 2  # samples in which a text stands, so that it is one of a few kinds and no free words
+FEWEST = 2  # samples that share a text, so that it is one of a few kinds and no free words
 MOST_ALTERNATIVES = 12
 Categories = frozenset[tuple[str, str, str]]
 
@@ -63,7 +63,7 @@ def unsaid_number(call: PlayedCall, script: str, results: str) -> Iterator[tuple
 
 
 def unsaid_category(call: PlayedCall, script: str, results: str, known: Categories) -> Iterator[tuple[str, Any]]:
-    """Yield the texts of a few kinds of which some word stands neither in what was said nor in a result."""
+    """Yield the texts of a few kinds with a word that neither what was said nor a result holds."""
     said = set(WORD.findall(f"{script} {results.lower()}"))
     for name, value in call.arguments.items():
         if (

@@ -53,7 +53,7 @@ class Guest:
     """The worker of a run, which starts with the first sample and again after it died.
 
     Args:
-        about: what the worker is told first.
+        about: the first message to the worker.
         check: is given what the worker says each time it has loaded the task, and may raise `BadInput`; without it nothing is rehearsed.
         refuse: returns the error for a task that the worker cannot load.
         seconds: how long loading may take, and a sample may compute without asking.

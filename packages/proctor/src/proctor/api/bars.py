@@ -1,4 +1,4 @@
-"""Check what the numbers of a run are going to be held to, before the first call: a slip found afterwards has cost the run."""
+"""Check the bars that the numbers of a run have to meet, before the first call: a mistake found afterwards has cost the run."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -442,7 +442,7 @@ def _scorers(columns: FileColumns, checked: _Checked) -> tuple[str, ...]:
 
 
 def _settings(shape: Shape) -> dict[str, str]:
-    """Return the settings besides columns, given or found, that change what is asked or compared."""
+    """Return the settings, other than columns, that change what is asked or compared, whether given or inferred."""
     templates = {}
     if shape.template is not None:
         templates["prompt"] = shape.template

@@ -11,7 +11,7 @@ from typing import Any
 
 TEXTS = ("ANSWER: A", "GRADE: C", "GRADE: I", "42", '{"score": 1, "reason": "fine"}', "I am not sure. ANSWER: B", "yes")
 PARTS = ("kind", "model", "messages", "tools", "tool_choice", "config")
-PACE = ("max_connections",)  # of the settings: no model is told
+PACE = ("max_connections",)  # settings that never reach a model
 UNSTABLE = ("id", "source", "metadata", "model")  # of messages: they differ between runs
 
 
