@@ -86,10 +86,7 @@ def import_log(
     """
     path, opened = Path(path), at(store)
     resolve.scorers(scorers)  # a mistake is found before anything is written
-    runs = [
-        replace(foreign_run, task=how.task or foreign_run.task, agent=how.agent or foreign_run.agent)
-        for foreign_run in read(path, format, how)
-    ]
+    runs = [replace(run, task=how.task or run.task, agent=how.agent or run.agent) for run in read(path, format, how)]
     content = _digest(path)
     names = _names(runs, run_id, content)
     for name in names:
@@ -104,11 +101,7 @@ def import_log(
 def unused(found: Sequence[Imported], how: LogReading) -> list[Sentence]:
     """Return a sentence for each score and key that `how` names and the log does not have."""
     sentences = []
-    scores = list(
-        dict.fromkeys(
-            original_name(name, imported_run.format) for imported_run in found for name in imported_run.of_log
-        )
-    )
+    scores = list(dict.fromkeys(original_name(name, each.format) for each in found for name in each.of_log))
     for name in how.scales:
         if name not in scores:
             meant = did_you_mean(near(name, scores))
@@ -121,15 +114,12 @@ def unused(found: Sequence[Imported], how: LogReading) -> list[Sentence]:
                 )
             )
     slices = [
-        key
-        for imported_run in found
-        for name in imported_run.run.record.scorers
-        for key in imported_run.run.store.tallies(imported_run.run.id, name)
+        key for each in found for name in each.run.record.scorers for key in each.run.store.tallies(each.run.id, name)
     ]
     return sentences + [
         say("No sample of the log that was scored has '{key}' in its metadata (--tag).", key=key)
         for key in (how.tags if slices else ())
-        if not any(text.startswith(f"{key}=") for text in slices)
+        if not any(slice_.startswith(f"{key}=") for slice_ in slices)
     ]
 
 

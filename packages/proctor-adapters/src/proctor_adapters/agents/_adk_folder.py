@@ -29,8 +29,8 @@ def load(folder: Path) -> Any:
     for module in _modules(folder):
         if isinstance(app := getattr(module, "app", None), App):
             return app
-        if (value := getattr(module, "root_agent", None)) is not None:
-            return value
+        if (agent := getattr(module, "root_agent", None)) is not None:
+            return agent
     if (config := folder / "root_agent.yaml").is_file():
         return _from_config(config)
     raise BadInput(
@@ -52,9 +52,9 @@ def _modules(folder: Path) -> Iterator[ModuleType]:
 
 def _package(folder: Path) -> tuple[str, str]:
     """Return the names by which the package and its `__init__` are imported: its own, unless another module has that."""
-    for path in (folder.parent, folder):  # the second for modules beside agent.py
-        if str(path) not in sys.path:
-            sys.path.append(str(path))  # last, so that they hide nobody else's
+    for root in (folder.parent, folder):  # the second for modules beside agent.py
+        if str(root) not in sys.path:
+            sys.path.append(str(root))  # last, so that they hide nobody else's
     importlib.invalidate_caches()
     if folder.name.isidentifier() and _leads_to(folder):
         return folder.name, folder.name
@@ -93,7 +93,7 @@ def _set_variables(folder: Path) -> None:
     """Those of the nearest `.env`; the environment itself wins."""
     from dotenv import load_dotenv
 
-    for path in (folder, folder.parent):
-        if (path / ".env").is_file():
-            load_dotenv(path / ".env", override=False)
+    for parent in (folder, folder.parent):
+        if (parent / ".env").is_file():
+            load_dotenv(parent / ".env", override=False)
             return

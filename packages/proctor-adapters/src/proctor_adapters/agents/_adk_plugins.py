@@ -111,7 +111,9 @@ def tool_giver() -> "BasePlugin":
             for own in llm_request.config.tools or ():
                 declared = getattr(own, "function_declarations", None)
                 if declared:
-                    own.function_declarations = [value for value in declared if not tools.has(value.name)]
+                    own.function_declarations = [
+                        declaration for declaration in declared if not tools.has(declaration.name)
+                    ]
             llm_request.append_tools([Given(tool, tools) for tool in tools.now()])
 
     return Giver(name=GIVER)

@@ -118,8 +118,8 @@ class LangchainRecord:
 
     def _note_nodes(self, updates: Mapping[str, Any]) -> None:
         for node, update in updates.items():
-            for value in update if isinstance(update, list | tuple) else (update,):
-                messages = value.get("messages") if isinstance(value, Mapping) else None
+            for change in update if isinstance(update, list | tuple) else (update,):
+                messages = change.get("messages") if isinstance(change, Mapping) else None
                 for message in messages if isinstance(messages, list | tuple) else (messages,):
                     self._node_of |= dict.fromkeys(_keys(message), node)
 
@@ -138,7 +138,7 @@ class LangchainRecord:
         if not place:
             self.has_begun = self.has_begun or not first
             self.state = {key: value for key, value in values.items() if key != "__interrupt__"}
-            self.interrupts = [self._found(entry) for entry in values.get("__interrupt__") or ()]
+            self.interrupts = [self._found(interrupt) for interrupt in values.get("__interrupt__") or ()]
 
     def _found(self, interrupt: Any) -> tuple[str, Any, ToolCall | None]:
         call = next((call for value, call in self._interrupted if value == interrupt), None)
@@ -154,7 +154,9 @@ class LangchainRecord:
                     continue  # a node that speaks as the person would
                 if message.id in self._told:
                     continue
-                if not any(value is message or (value.id and value.id == message.id) for value in self._messages()):
+                if not any(
+                    earlier is message or (earlier.id and earlier.id == message.id) for earlier in self._messages()
+                ):
                     self._events.append(Joined(message, message.name or author, time.time()))
 
     # From callbacks. An agent that is a tool is one call: what it does inside is no step, but its tokens count.
@@ -285,11 +287,7 @@ class LangchainRecord:
             if reply.message is message or (message.id and reply.message.id == message.id):
                 return reply
         return next(
-            (
-                langchain_reply
-                for langchain_reply in free
-                if message.content and langchain_reply.message.content == message.content
-            ),
+            (reply for reply in free if message.content and reply.message.content == message.content),
             None,
         )
 
@@ -319,16 +317,16 @@ def handler_of(record: LangchainRecord, *, joins: bool = False) -> Any:
 
         def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **given: Any) -> None:
             name = (serialized or {}).get("name") or given.get("name") or ""
-            text = str((given.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
+            namespace = str((given.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
             record.note_parent(run_id, given.get("parent_run_id"))
-            record.begin_tool(run_id, name, given.get("inputs"), input_str, given.get("tool_call_id"), text)
+            record.begin_tool(run_id, name, given.get("inputs"), input_str, given.get("tool_call_id"), namespace)
 
         def on_tool_end(self, output: Any, *, run_id: Any, **_: Any) -> None:
             record.end_tool(run_id, output)
 
         def on_tool_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
             if type(error).__name__ == "GraphInterrupt":
-                record.interrupt_tool(run_id, [value for argument in error.args for value in argument])
+                record.interrupt_tool(run_id, [interrupt for argument in error.args for interrupt in argument])
             else:
                 record.end_tool(run_id, f"{type(error).__name__}: {error}", is_error=True)
 
@@ -375,7 +373,7 @@ def input_of(runnable: Any, text: str, history: Sequence[Any], new: Sequence[Any
         schema = runnable.get_input_jsonschema()
     except Exception:  # noqa: BLE001 - no schema can be made of its types
         return text
-    forms = [value.get("type") for value in (schema, *schema.get("anyOf", ())) if isinstance(value, Mapping)]
+    forms = [form.get("type") for form in (schema, *schema.get("anyOf", ())) if isinstance(form, Mapping)]
     if "object" not in forms[:1]:
         return [*history, *new] if "array" in forms else text
     keys = list(schema.get("properties", {}))
@@ -397,10 +395,10 @@ def _message_step(event: Joined, run: LangchainToolRun | None) -> Step:
     message = event.message
     is_error = getattr(message, "status", "") == "error" or (run is not None and run.is_error)
     name = message.name or (run.call.name if run is not None else "")
-    chat_message = result_message(name, _text(message.content)[0], id=message.tool_call_id, is_error=is_error)
+    result = result_message(name, _text(message.content)[0], id=message.tool_call_id, is_error=is_error)
     if run is None:
-        return Step(message=chat_message, author="tool", started=event.at)
-    return Step(message=chat_message, author="tool", started=run.started, seconds=run.seconds)
+        return Step(message=result, author="tool", started=event.at)
+    return Step(message=result, author="tool", started=run.started, seconds=run.seconds)
 
 
 def _result_steps(run: LangchainToolRun) -> Iterator[Step]:
@@ -427,7 +425,7 @@ def _text(content: Any) -> tuple[str, list[str]]:
             case {"type": "thinking" | "reasoning"}:
                 summary = block.get("summary")
                 pieces = [block.get("thinking") or block.get("reasoning") or block.get("text")]
-                pieces += [value.get("text") for value in summary] if isinstance(summary, list) else []
+                pieces += [part.get("text") for part in summary] if isinstance(summary, list) else []
                 thoughts.extend(piece for piece in pieces if isinstance(piece, str))
     return "".join(texts), thoughts
 
@@ -436,6 +434,6 @@ def _keys(message: Any) -> Iterator[Any]:
     """Yield what identifies a message: itself, and its id, which may be assigned later."""
     if message is not None:
         yield id(message)
-        value = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
-        if value:
-            yield value
+        own_id = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
+        if own_id:
+            yield own_id

@@ -84,16 +84,18 @@ def denied_results(decided: Sequence[Approval]) -> list[Any]:
 def _approvals(value: Any, call: ToolCall | None) -> tuple[Approval, ...]:
     if isinstance(value, Mapping) and (asked := _mappings(value.get("action_requests"))):
         return tuple(
-            _consent(fields.get("name"), fields.get("args", fields.get("arguments")), fields.get("description"))
-            for fields in asked
+            _consent(request.get("name"), request.get("args", request.get("arguments")), request.get("description"))
+            for request in asked
         )
     asked = _mappings(value if isinstance(value, list | tuple) else [value])
-    if asked and all(isinstance(fields.get("action_request"), Mapping) for fields in asked):
+    if asked and all(isinstance(request.get("action_request"), Mapping) for request in asked):
         return tuple(
             _consent(
-                fields["action_request"].get("action"), fields["action_request"].get("args"), fields.get("description")
+                request["action_request"].get("action"),
+                request["action_request"].get("args"),
+                request.get("description"),
             )
-            for fields in asked
+            for request in asked
         )
     return (Approval(call=call or ToolCall(name=QUESTION), hint=as_text(value), awaits="turn"),)
 

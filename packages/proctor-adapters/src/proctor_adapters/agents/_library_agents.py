@@ -166,20 +166,18 @@ def as_text(value: object) -> str:
 
 def with_answer(steps: Sequence[Step], output: object, author: str = "agent") -> list[Step]:
     """Return the steps of a turn, with its answer appended unless it is the last text already."""
-    text, story_steps = as_text(output), list(steps)
-    spoken = next((step for step in reversed(story_steps) if step.message.role == "assistant"), None)
+    text, played = as_text(output), list(steps)
+    spoken = next((step for step in reversed(played) if step.message.role == "assistant"), None)
     words = spoken.message.text if spoken is not None else None
     if words is not None and _same(words, clean(text)):
-        return story_steps
+        return played
     message = reply_message(text)
-    if story_steps and spoken is story_steps[-1] and not words and not spoken.message.calls:
-        story_steps[-1] = replace(
-            spoken, message=replace(spoken.message, parts=(*spoken.message.parts, *message.parts))
-        )
+    if played and spoken is played[-1] and not words and not spoken.message.calls:
+        played[-1] = replace(spoken, message=replace(spoken.message, parts=(*spoken.message.parts, *message.parts)))
     else:
-        started = story_steps[-1].started + story_steps[-1].seconds if story_steps else time.time()
-        story_steps.append(Step(message=message, author=author, started=started))
-    return story_steps
+        started = played[-1].started + played[-1].seconds if played else time.time()
+        played.append(Step(message=message, author=author, started=started))
+    return played
 
 
 def with_usage(steps: Sequence[Step], total: Usage) -> list[Step]:

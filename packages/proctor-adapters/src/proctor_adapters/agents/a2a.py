@@ -271,10 +271,10 @@ class _Replies:
         asked = self._steps[-1:] if self.state == INPUT_REQUIRED else []
         steps = self._steps[: len(self._steps) - len(asked)]
         for artifact in self._artifacts.values():
-            story_steps = steps_of(artifact.parts[artifact.reported :])
+            more = steps_of(artifact.parts[artifact.reported :])
             artifact.reported = len(artifact.parts)
-            if not (steps and story_steps and _same(story_steps[0].message, steps[-1].message)):
-                steps.extend(story_steps)
+            if not (steps and more and _same(more[0].message, steps[-1].message)):
+                steps.extend(more)
         return [*steps, *asked]
 
     def _note_ids(self, update: Any) -> None:
@@ -310,11 +310,11 @@ def _same(one: Message, other: Message) -> bool:
 
 def _with_times(steps: list[Step], started: float, seconds: float) -> list[Step]:
     """Return the steps of one request; the last one gets its duration and counts as the request."""
-    story_steps = [replace(step, started=started) for step in steps]
-    if story_steps:
-        usage = (story_steps[-1].usage or Usage()) + Usage(requests=1)
-        story_steps[-1] = replace(story_steps[-1], seconds=seconds, usage=usage)
-    return story_steps
+    timed = [replace(step, started=started) for step in steps]
+    if timed:
+        usage = (timed[-1].usage or Usage()) + Usage(requests=1)
+        timed[-1] = replace(timed[-1], seconds=seconds, usage=usage)
+    return timed
 
 
 PART = AgentPart(make=make, options=A2aOptions)

@@ -165,7 +165,7 @@ class AdkAgent:
                 session = await service.create_session(app_name=app_name, user_id=user_id, state=state)
             yield session.id
             return
-        fields: dict[str, Any] = {"app_name": app_name, "user_id": user_id, "session_id": begin.session_id}
+        key: dict[str, Any] = {"app_name": app_name, "user_id": user_id, "session_id": begin.session_id}
         shared = self._runner is not None
         lock = (
             self._lock_by_session.setdefault((app_name, user_id, begin.session_id), asyncio.Lock())
@@ -174,15 +174,15 @@ class AdkAgent:
         )
         async with lock:
             with map_agent_errors():
-                is_prepared = await service.get_session(**fields) is not None
+                is_prepared = await service.get_session(**key) is not None
                 if not is_prepared:
-                    await service.create_session(**fields, state=state)
+                    await service.create_session(**key, state=state)
             try:
                 yield begin.session_id
             finally:
                 if not is_prepared:
                     with map_agent_errors():
-                        await service.delete_session(**fields)
+                        await service.delete_session(**key)
 
     def runner_for(self, app_name: str | None, sessions: "BaseSessionService | None" = None) -> "Runner":
         """Return a runner with a session service of its own, or these sessions; one that the user passed keeps its own."""
@@ -342,10 +342,10 @@ def _make_agent(target: Any, name: str, options: AdkAgentOptions, *, app_name: s
         app = App.model_construct(name=app_name or app.name, root_agent=app, plugins=[])
     if options.sub_agent is not None:
         root = app.root_agent
-        agent = root.find_agent(options.sub_agent) if isinstance(root, BaseAgent) else None
-        if agent is None:
+        sub_agent = root.find_agent(options.sub_agent) if isinstance(root, BaseAgent) else None
+        if sub_agent is None:
             raise BadInput("'{name}' has no sub-agent '{sub}'.", name=name, sub=options.sub_agent)
-        app = app.model_copy(update={"root_agent": agent})
+        app = app.model_copy(update={"root_agent": sub_agent})
     return AdkAgent(app, None, name=name, options=options)
 
 

@@ -148,7 +148,7 @@ class _Model:
         """Note the results that only the messages to the model tell of, and that it is asked."""
         given = [message for message in messages if isinstance(message, Mapping)] if isinstance(messages, list) else []
         content_by_call = {
-            fields["tool_call_id"]: fields.get("content") for fields in given if "tool_call_id" in fields
+            message["tool_call_id"]: message.get("content") for message in given if "tool_call_id" in message
         }
         for id, name in self._tool_by_call.items():
             if id in content_by_call:
@@ -202,7 +202,7 @@ def _equip(agent: Any, name: str) -> None:
 
 
 def _build_schemas(original: Callable[[], list[Any]], tools: EnvironmentTools) -> list[Any]:
-    own = [value for value in original() if not tools.has(value["function"]["name"])]
+    own = [schema for schema in original() if not tools.has(schema["function"]["name"])]
     return [*own, *to_tools(tools.now(), {})]
 
 

@@ -142,11 +142,11 @@ class GraphSession(_Session):
         target = self._target
         if not self._is_kept or not (target.interrupt_before_nodes or target.interrupt_after_nodes):
             return ()
-        value = await self._ask_target("get_state")
-        if not value.next:
+        state = await self._ask_target("get_state")
+        if not state.next:
             return ()
-        self._next = value.next[0]
-        return calls_at_breakpoint(value.values.get("messages") or (), self._next)
+        self._next = state.next[0]
+        return calls_at_breakpoint(state.values.get("messages") or (), self._next)
 
     async def _ask_target(self, method: str, *given: object) -> Any:
         config = {"configurable": {"thread_id": self._thread}}

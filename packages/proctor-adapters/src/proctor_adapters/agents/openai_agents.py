@@ -227,8 +227,8 @@ def _message(output: Sequence[Any]) -> Message:
     texts: list[str] = []
     thoughts: list[str] = []
     calls: list[ToolCall] = []
-    for value in output:
-        item = value if isinstance(value, Mapping) else value.model_dump()
+    for raw in output:
+        item = raw if isinstance(raw, Mapping) else raw.model_dump()
         match item.get("type"):
             case "message":
                 texts += [part.get("text") or part.get("refusal") or "" for part in item.get("content") or ()]

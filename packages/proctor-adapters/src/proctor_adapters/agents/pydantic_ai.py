@@ -56,10 +56,7 @@ class RunSession:
         self._tools.offer(turn)
         return await self._run(
             user_prompt=text_of(asked) if asked else None,
-            instructions="\n\n".join(
-                chat_message.text for chat_message in turn.messages if chat_message.role == "system"
-            )
-            or None,
+            instructions="\n\n".join(message.text for message in turn.messages if message.role == "system") or None,
         )
 
     async def decide(self, approvals: Sequence[Approval]) -> Sequence[Step]:

@@ -124,9 +124,9 @@ def _copy_agent(agent: Any, keep: Callable[[Step], None], author: str) -> Any:
     mine.memory = AgentMemory(agent.memory.system_prompt.system_prompt)  # each run makes it again
     mine.step_callbacks = callbacks = CallbackRegistry()
     for kind, several in agent.step_callbacks._callbacks.items():
-        for value in several:
-            is_monitor = getattr(value, "__self__", None) is agent.monitor
-            callbacks.register(kind, mine.monitor.update_metrics if is_monitor else value)
+        for callback in several:
+            is_monitor = getattr(callback, "__self__", None) is agent.monitor
+            callbacks.register(kind, mine.monitor.update_metrics if is_monitor else callback)
     callbacks.register(PlanningStep, lambda step: keep(_plan_step(step, author)))
     if isinstance(agent, CodeAgent):
         if isinstance(agent.python_executor, LocalPythonExecutor):

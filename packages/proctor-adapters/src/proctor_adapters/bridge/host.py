@@ -102,15 +102,15 @@ class GuestSession:
         except msgspec.ValidationError as error:
             self.received = [*self._said.values()]
             raise EnvironmentFailed("The other program wrote a line that nobody expects: {error}", kind="worker_output", error=error) from None  # fmt: skip
-        story_steps = self._steps(sample)
+        played = self._steps(sample)
         self._count_others()
         seen = {"scores": raw.get("scores") or {}, "seconds": raw.get("total_time"), "cpu": raw.get("cpu")}
         self.state = {STATE: {**seen, **({"limit": sample.limit.type} if sample.limit is not None else {})}}
-        self.received = story_steps
+        self.received = played
         _raise_failure(sample)
-        if sample.limit is not None and story_steps:
-            story_steps[-1] = replace(story_steps[-1], stop=_stop_at(sample.limit.type, story_steps))
-        return story_steps
+        if sample.limit is not None and played:
+            played[-1] = replace(played[-1], stop=_stop_at(sample.limit.type, played))
+        return played
 
     async def _answer(self, ask: GuestAsk) -> Mapping[str, Any]:
         started, clock = time.time(), time.perf_counter()
@@ -128,10 +128,10 @@ class GuestSession:
     def _steps(self, sample: InspectSample) -> list[Step]:
         """Return the messages since the question as steps, with what each reply took and used."""
         raw = sample.messages or []
-        messages = [message(fields) for fields in raw]
+        messages = [message(each) for each in raw]
         first = first_reply(sample, 0)
         played = steps(messages[first:]) or completion_of(sample)
-        by_number = {number: str(fields.get("id")) for number, fields in enumerate(raw[first:])}
+        by_number = {number: str(each.get("id")) for number, each in enumerate(raw[first:])}
         return [self._measured(step, by_number.get(number, "")) for number, step in enumerate(played)]
 
     def _measured(self, step: Step, id: str) -> Step:

@@ -27,7 +27,7 @@ def inspect_agent(agent: resolve.AgentLike, **options: object) -> Any:
     answering, named = resolve.agent(agent, options)
 
     async def execute(state: Any) -> Any:
-        asked = tuple(message(value.model_dump(mode="json", exclude_none=True)) for value in state.messages)
+        asked = tuple(message(each.model_dump(mode="json", exclude_none=True)) for each in state.messages)
         turn = Turn(messages=asked)
         async with AsyncExitStack() as stack:
             if isinstance(answering, AbstractAsyncContextManager):

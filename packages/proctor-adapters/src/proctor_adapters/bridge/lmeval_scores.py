@@ -50,8 +50,8 @@ class LmEvalScorer(OpenedModels):
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         replies = [cut(text, self._stops) for text in replies_of(sample, trajectory)]
-        entry = await self._workers.run("score", **self._about, id=sample.id, replies=replies)
-        name, of = self._metric.name, entry.get(self._metric.filter, {})
+        scores = await self._workers.run("score", **self._about, id=sample.id, replies=replies)
+        name, of = self._metric.name, scores.get(self._metric.filter, {})
         if name not in of:
             return Unscored(
                 why="not_applicable", reason=say("lm-eval has no '{metric}' for this document.", metric=name)

@@ -99,12 +99,12 @@ def _range(name: str, text: str) -> tuple[float, float] | None:
 
 def _flat(prefix: str, values: Mapping[str, Any]) -> dict[str, str]:
     """Return the names of models by key; a key with dots was read as nested."""
-    texts: dict[str, str] = {}
+    models: dict[str, str] = {}
     for key, value in values.items():
         if isinstance(value, Mapping):
-            texts |= {f"{key}.{rest}": model for rest, model in _flat(prefix, value).items()}
+            models |= {f"{key}.{rest}": model for rest, model in _flat(prefix, value).items()}
         elif isinstance(value, str):
-            texts[key] = value
+            models[key] = value
         else:
             raise BadInput("--set {prefix}.{key} takes a text, not {value}.", prefix=prefix, key=key, value=value)
-    return texts
+    return models

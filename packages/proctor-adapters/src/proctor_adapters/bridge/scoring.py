@@ -37,15 +37,15 @@ def _scorer(name: str, key: str, scales: Scales) -> Scorer:
     shown = f"{name}.{key}" if key else name
 
     def read(sample: Sample, trajectory: Trajectory) -> Score | Unscored:  # noqa: ARG001 - Inspect has scored it
-        value = (trajectory.state or {}).get(STATE)
-        if not isinstance(value, Mapping):
+        played = (trajectory.state or {}).get(STATE)
+        if not isinstance(played, Mapping):
             return Unscored(
                 why="scorer_failed", reason=say("Only Inspect's own scorer can score this, while it plays the sample.")
             )
-        raw = value["scores"].get(name)
+        raw = played["scores"].get(name)
         if raw is None:
             return Unscored(why="scorer_failed", reason=say("The scorer {name} returned no score.", name=name))
-        return _read({"cpu": value.get("cpu"), **raw}, name, key, shown, scales)
+        return _read({"cpu": played.get("cpu"), **raw}, name, key, shown, scales)
 
     read.__qualname__ = read.__name__ = f"{shown}{SUFFIX}"
     return declared_scorer(name=f"{shown}{SUFFIX}", version="1")(read)
@@ -161,10 +161,10 @@ def of_planned(scored: int, planned: int) -> Sentence | str:
 def official(found: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], planned: int) -> Iterator[Estimate]:
     """Yield the official figures: `match/accuracy@inspect`, with the reducer where there is more than one attempt."""
     scored = len(rows)
-    for fields in found:
+    for figure in found:
         yield Estimate(
-            name=official_name(fields),
-            value=fields["value"],
+            name=official_name(figure),
+            value=figure["value"],
             scored=scored,
             planned=planned,
             unit="number",

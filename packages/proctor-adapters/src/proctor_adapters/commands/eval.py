@@ -217,23 +217,23 @@ def _runs(plan: EvalPlan, given: Mapping[str, Any], *, quiet: bool) -> list["Run
 
 def _criteria(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the task."""
-    fields = dict(given["options"] or {})
+    options = dict(given["options"] or {})
     thresholds = {
         "tool_trajectory_avg_score": given["tool_score_threshold"],
         "response_match_score": given["response_match_score_threshold"],
     }
     if given["config_file_path"]:
-        fields["config"] = str(given["config_file_path"])
+        options["config"] = str(given["config_file_path"])
     if given["allow_code"]:
-        fields["allow_code"] = True
+        options["allow_code"] = True
     if all(threshold is None for threshold in thresholds.values()):
-        return fields
-    if {"config", "criteria"} & fields.keys():
+        return options
+    if {"config", "criteria"} & options.keys():
         raise BadInput("Give thresholds either as options or in a file of criteria, not both.")
     from proctor_adapters.evalsets.criteria import DEFAULT
 
     return {
-        **fields,
+        **options,
         "criteria": {name: DEFAULT[name] if threshold is None else threshold for name, threshold in thresholds.items()},
     }
 

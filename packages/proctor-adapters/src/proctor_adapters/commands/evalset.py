@@ -50,11 +50,11 @@ _session_option = click.option(
 def list_(files: tuple[Path, ...], as_json: bool) -> None:
     loaded = {path: read(path) for path in files}
     if as_json:
-        output.print_json({"sets": [_row(path, loaded_task.eval_set) for path, loaded_task in loaded.items()]})
+        output.print_json({"sets": [_row(path, loaded_set.eval_set) for path, loaded_set in loaded.items()]})
         return
-    for path, loaded_task in loaded.items():
-        _tell_notes(path, loaded_task)
-        _print_cases(loaded_task.eval_set)
+    for path, loaded_set in loaded.items():
+        _tell_notes(path, loaded_set)
+        _print_cases(loaded_set.eval_set)
 
 
 @command.command("validate", help=t("Say whether eval-set files can be run, and where in them something is wrong."))
@@ -227,15 +227,15 @@ def from_trace(
         output.print_json(
             {
                 **counts,
-                "reasons": [str(sentence) for sentence in recorded_set.broken],
+                "reasons": [str(reason) for reason in recorded_set.broken],
                 "sets": [_row(out or Path("-"), recorded_set.eval_set)],
             }
         )
         return
     if dry_run:
         _print_cases(recorded_set.eval_set)
-    for sentence in recorded_set.broken[:SHOWN_REASONS]:
-        output.message(t("Left out: {reason}", reason=t(sentence)))
+    for reason in recorded_set.broken[:SHOWN_REASONS]:
+        output.message(t("Left out: {reason}", reason=t(reason)))
     if len(recorded_set.broken) > SHOWN_REASONS:
         output.message(t("… and {count} more.", count=len(recorded_set.broken) - SHOWN_REASONS))
     counted = t(

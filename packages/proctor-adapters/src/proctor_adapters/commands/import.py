@@ -86,12 +86,12 @@ def command(file: str, flags: LogFlags, store: str | None, as_json: bool) -> Non
 def _range(text: str) -> tuple[float, float]:
     low, colon, high = text.partition(":")
     try:
-        pair = float(low), float(high)
+        ends = float(low), float(high)
     except ValueError:
-        pair = (0.0, 0.0)
-    if not colon or not -1e308 < pair[0] < pair[1] < 1e308:
+        ends = (0.0, 0.0)
+    if not colon or not -1e308 < ends[0] < ends[1] < 1e308:
         raise BadInput("--scale takes SCORER=LOW:HIGH with two numbers, not '{text}'.", text=text)
-    return pair
+    return ends
 
 
 def _show(one: "Imported") -> None:

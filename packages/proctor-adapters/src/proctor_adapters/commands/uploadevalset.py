@@ -104,10 +104,7 @@ def command(
         raise
     done = len(items) - len(rejected)
     if as_json:
-        lines = [
-            {"case": rejected_item.item.case, "turn": rejected_item.item.turn, "reason": t(rejected_item.reason)}
-            for rejected_item in rejected
-        ]
+        lines = [{"case": each.item.case, "turn": each.item.turn, "reason": t(each.reason)} for each in rejected]
         output.print_json({"items": len(items), "uploaded": done - before, "before": before, "rejected": lines})
     else:
         _show_rejected(rejected)
@@ -118,8 +115,8 @@ def command(
 
 
 def _show_rejected(rejected: "Sequence[RejectedItem]") -> None:
-    for item in rejected:
-        text = t("{case}, turn {turn}: {reason}", case=item.item.case, turn=item.item.turn, reason=item.reason)
+    for each in rejected:
+        text = t("{case}, turn {turn}: {reason}", case=each.item.case, turn=each.item.turn, reason=each.reason)
         output.line(visible(text))
 
 

@@ -50,7 +50,7 @@ def add(eval_set: EvalSet, case: EvalCase) -> EvalSet:
     Raises:
         BadInput: its id is taken.
     """
-    if any(eval_case.eval_id == case.eval_id for eval_case in eval_set.eval_cases):
+    if any(each.eval_id == case.eval_id for each in eval_set.eval_cases):
         raise BadInput("The set '{set}' has a case '{id}' already.", set=eval_set.eval_set_id, id=case.eval_id)
     return replace(eval_set, eval_cases=[*eval_set.eval_cases, case])
 
@@ -62,11 +62,9 @@ def put(eval_set: EvalSet, case_id: str, case: EvalCase) -> EvalSet:
         BadInput: there is no such case, or the new id is taken.
     """
     find(eval_set, case_id)
-    if case.eval_id != case_id and any(eval_case.eval_id == case.eval_id for eval_case in eval_set.eval_cases):
+    if case.eval_id != case_id and any(each.eval_id == case.eval_id for each in eval_set.eval_cases):
         raise BadInput("The set '{set}' has a case '{id}' already.", set=eval_set.eval_set_id, id=case.eval_id)
-    return replace(
-        eval_set, eval_cases=[case if eval_case.eval_id == case_id else eval_case for eval_case in eval_set.eval_cases]
-    )
+    return replace(eval_set, eval_cases=[case if each.eval_id == case_id else each for each in eval_set.eval_cases])
 
 
 def delete(eval_set: EvalSet, case_ids: Sequence[str]) -> EvalSet:

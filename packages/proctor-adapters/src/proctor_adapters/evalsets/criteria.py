@@ -78,11 +78,11 @@ class EvalCriteria(msgspec.Struct, frozen=True, kw_only=True):
 def as_first(criteria: EvalCriteria) -> bytes:
     """Return the criteria as the JSON that a task's version is computed from; newer fields appear only where they are set, so that old versions stay valid."""
     usual, usual_judged = msgspec.to_builtins(EvalCriteria()), msgspec.to_builtins(Criterion(threshold=0.0))
-    entry = msgspec.to_builtins(msgspec.structs.replace(criteria, notes=()), order="deterministic")
-    kept = {key: value for key, value in entry.items() if key in FIRST_KEYS or value != usual[key]}
+    given = msgspec.to_builtins(msgspec.structs.replace(criteria, notes=()), order="deterministic")
+    kept = {key: value for key, value in given.items() if key in FIRST_KEYS or value != usual[key]}
     kept["judged"] = {
-        name: {key: value for key, value in entry.items() if key in FIRST_JUDGED_KEYS or value != usual_judged[key]}
-        for name, entry in entry["judged"].items()
+        name: {key: value for key, value in criterion.items() if key in FIRST_JUDGED_KEYS or value != usual_judged[key]}
+        for name, criterion in given["judged"].items()
     }
     return msgspec.json.encode(kept)
 

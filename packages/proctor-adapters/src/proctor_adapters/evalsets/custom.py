@@ -74,10 +74,10 @@ def scorer_of(name: str, path: str, folder: Path) -> CustomScorer:
     with needs("adk", "custom_metrics"):
         import google.adk.evaluation.eval_metrics  # noqa: F401
     module, _, attribute = path.rpartition(".")
-    for file in (folder.resolve(), folder.resolve().parent):
-        top = file / module.partition(".")[0]
-        if (top.is_dir() or top.with_suffix(".py").is_file()) and str(file) not in sys.path:
-            sys.path.append(str(file))
+    for root in (folder.resolve(), folder.resolve().parent):
+        top = root / module.partition(".")[0]
+        if (top.is_dir() or top.with_suffix(".py").is_file()) and str(root) not in sys.path:
+            sys.path.append(str(root))
     function = load_object(f"{module}:{attribute}", attribute)
     if not callable(function):
         raise BadInput("'{path}' is no function.", path=path)
@@ -102,13 +102,13 @@ def _arguments(name: str, metric: CustomMetric, sample: Sample, trajectory: Traj
         (turn, [step for step in steps.get(index, ()) if step.message.role != "user"])
         for index, turn in enumerate(turns_of(sample, trajectory))
     ]
-    values = [as_json(invocation) for invocation in case_of(sample.id, played).conversation or ()]
-    for known, value in zip(case or (), values, strict=False):
-        value |= {key: known[key] for key in ("invocation_id", "user_content") if key in known}
+    invocations = [as_json(invocation) for invocation in case_of(sample.id, played).conversation or ()]
+    for known, invocation in zip(case or (), invocations, strict=False):
+        invocation |= {key: known[key] for key in ("invocation_id", "user_content") if key in known}
     criterion = BaseCriterion.model_validate({**metric.criterion, "threshold": metric.threshold})
     return (
         EvalMetric(metric_name=name, criterion=criterion, custom_function_path=metric.function),
-        [Invocation.model_validate(value) for value in values],
+        [Invocation.model_validate(invocation) for invocation in invocations],
         None if case is None else [Invocation.model_validate(value) for value in case],
         _scenario(sample.known.scenario),
     )

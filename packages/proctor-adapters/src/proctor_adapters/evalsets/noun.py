@@ -77,8 +77,8 @@ def normalize(value: object, kind: type[Noun], path: Path = ()) -> Normalized:
         Invalid: an unknown key where ADK refuses it.
     """
     walk = _Walk()
-    entry = walk.noun(value, kind, path)
-    return Normalized(value=entry, notes=tuple(walk.notes), renamed=walk.renamed)
+    normalized = walk.noun(value, kind, path)
+    return Normalized(value=normalized, notes=tuple(walk.notes), renamed=walk.renamed)
 
 
 def read_noun(value: object, kind: type[N]) -> N:
@@ -221,7 +221,7 @@ def _shapes(kind: type[Noun]) -> Mapping[str, object]:
 def _shape(hint: Any) -> Any:
     """Return which nouns are inside a type: ("noun", type), ("list", shape), ("pair", shape), ("map", shape), or None."""
     if get_origin(hint) in (Union, UnionType):
-        return next((shape for value in get_args(hint) if value is not NoneType and (shape := _shape(value))), None)
+        return next((shape for member in get_args(hint) if member is not NoneType and (shape := _shape(member))), None)
     if isinstance(hint, type) and issubclass(hint, Noun):
         return ("noun", hint)
     word = {list: "list", tuple: "pair", dict: "map"}.get(get_origin(hint))
@@ -245,8 +245,8 @@ def _respell(new: object, old: object, shape: Any) -> Any:
             before = [json.loads(_plain(value, inner[1])) for value in old] if inner[0] == "noun" else old
             places = templates(before, new)
             return [
-                value if number is None else _respell(value, old[number], inner)
-                for value, number in zip(new, places, strict=True)
+                value if index is None else _respell(value, old[index], inner)
+                for value, index in zip(new, places, strict=True)
             ]
         case ("pair", inner), list(), list() if len(new) == len(old) == 2:
             return [new[0], _respell(new[1], old[1], inner)]
@@ -285,9 +285,9 @@ def _defaults(kind: type[Noun]) -> Mapping[str, object]:
     """Return the defaults by name, of the members that have one."""
     fields = ((field, field.default_factory) for field in msgspec.structs.fields(kind))
     return {
-        field_info.encode_name: make() if make is not msgspec.NODEFAULT else field_info.default
-        for field_info, make in fields
-        if make is not msgspec.NODEFAULT or field_info.default is not msgspec.NODEFAULT
+        field.encode_name: make() if make is not msgspec.NODEFAULT else field.default
+        for field, make in fields
+        if make is not msgspec.NODEFAULT or field.default is not msgspec.NODEFAULT
     }
 
 

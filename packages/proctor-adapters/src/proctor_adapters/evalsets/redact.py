@@ -57,8 +57,8 @@ def redact_case(case: EvalCase, found: Sequence[Pattern]) -> tuple[EvalCase, int
     if not found:
         return case, 0
     walk = _Walk(found)
-    value = walk.value(as_json(case), free=False)
-    return (convert(value, EvalCase), walk.count) if walk.count else (case, 0)
+    redacted = walk.value(as_json(case), free=False)
+    return (convert(redacted, EvalCase), walk.count) if walk.count else (case, 0)
 
 
 class _Walk:

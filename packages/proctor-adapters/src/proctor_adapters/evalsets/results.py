@@ -83,9 +83,9 @@ def read(path: Path) -> dict[str, Any]:
 def case_result(sample: Sample, trial: Trial, case: CaseOutcome) -> dict[str, object]:
     """Return an `EvalCaseResult` as JSON data: the results of each metric for one attempt, and for each of its turns."""
     results = _metrics(sample, trial, case)
-    overall = [metric.overall for metric in results]
+    overall = [result.overall for result in results]
     played = enumerate(turns_of(sample, trial.trajectory))
-    turns = [_per_turn(sample, turn, trial, number, results) for number, turn in played]
+    turns = [_per_turn(sample, turn, trial, index, results) for index, turn in played]
     return {
         "eval_set_file": sample.known.eval_set_id,
         "eval_set_id": sample.known.eval_set_id,
@@ -160,7 +160,7 @@ def _informational(trial: Trial, turns: Sequence[TurnOutcome]) -> Iterator[_AdkM
     Their status is NOT_EVALUATED: the one of 2.13, INFORMATIONAL, would keep earlier releases from reading the file.
     """
     steps = [[step for step in trial.trajectory.steps if step.turn == turn.place] for turn in turns]
-    used = [[step.usage for step in story_steps if step.usage is not None] for story_steps in steps]
+    used = [[step.usage for step in group if step.usage is not None] for group in steps]
     values: dict[str, list[float | None]] = {
         "tool_call_count_v1": [float(len(trial.trajectory.calls(turn.place))) for turn in turns],
         "inference_call_count_v1": [float(sum(usage.requests for usage in all_)) if all_ else None for all_ in used],

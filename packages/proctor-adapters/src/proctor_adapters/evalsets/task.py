@@ -154,7 +154,7 @@ def _select(name: str) -> tuple[Path, tuple[str, ...]]:
     path, mark, ids = name.partition(".json:")
     if not mark:
         return Path(name).expanduser(), ()
-    return Path(f"{path}.json").expanduser(), tuple(text.strip() for text in ids.split(",") if text.strip())
+    return Path(f"{path}.json").expanduser(), tuple(id.strip() for id in ids.split(",") if id.strip())
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -193,7 +193,7 @@ def _source(
     return EvalSetSource(
         path=file,
         loaded=loaded,
-        chosen=[cases.find(eval_set, text) for text in ids] if ids else eval_set.eval_cases,
+        chosen=[cases.find(eval_set, id) for id in ids] if ids else eval_set.eval_cases,
         criteria=chosen,
         prefix=f"{_relative(file, root)}/" if root.is_dir() else "",
     )
@@ -253,7 +253,7 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: EvalCriteria) -> dict[str, o
     ):
         if name in thresholds:
             adk[key] = thresholds[name]
-    fields: dict[str, Any] = {
+    meta: dict[str, Any] = {
         "eval_set_id": eval_set_id,
         "eval_id": case.eval_id,
         "adk": adk,
@@ -263,27 +263,27 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: EvalCriteria) -> dict[str, o
         ],
     }
     if chosen.judged:
-        fields[adk_judged.KEY] = msgspec.to_builtins(chosen.judged)
+        meta[adk_judged.KEY] = msgspec.to_builtins(chosen.judged)
     if chosen.custom:
-        fields[CUSTOM] = {"metrics": msgspec.to_builtins(chosen.custom)}
+        meta[CUSTOM] = {"metrics": msgspec.to_builtins(chosen.custom)}
         if case.conversation is not None:
-            fields[CUSTOM]["conversation"] = [as_json(turn) for turn in case.conversation]
+            meta[CUSTOM]["conversation"] = [as_json(turn) for turn in case.conversation]
     if case.conversation_scenario is not None:
-        fields["scenario"] = as_json(case.conversation_scenario)
+        meta["scenario"] = as_json(case.conversation_scenario)
     if case.session_input is not None:
-        fields["session"] = as_json(case.session_input)
+        meta["session"] = as_json(case.session_input)
     if case.rubrics:
-        fields["rubrics"] = [as_json(rubric) for rubric in case.rubrics]
+        meta["rubrics"] = [as_json(rubric) for rubric in case.rubrics]
     if case.final_session_state:
-        fields["final_session_state"] = case.final_session_state
+        meta["final_session_state"] = case.final_session_state
     data = [turn.intermediate_data for turn in case.conversation or () if turn.intermediate_data is not None]
     if results := [pair for item in data for pair in item.results()]:
-        fields["tool_results"] = [
+        meta["tool_results"] = [
             {"name": call.name, "args": call.args, "response": result.response} for call, result in results
         ]
     if isinstance(case.extra.get("trajectory"), Mapping):
-        fields["trajectory"] = case.extra["trajectory"]
-    return fields
+        meta["trajectory"] = case.extra["trajectory"]
+    return meta
 
 
 def _turn(turn: Invocation, where: str, *, thoughts: bool) -> Turn:

@@ -123,17 +123,17 @@ def _changed_cases(new: Sequence[EvalCase], old: Sequence[EvalCase], written: Se
     by_conversation = {id(case.conversation): index for index, case in enumerate(old) if case.conversation}
     ids = {case.eval_id for case in new}
     gone = iter([index for index, case in enumerate(old) if case.eval_id not in ids])
-    values = []
+    cases = []
     for case in new:
         index = same.get(id(case))
         if index is not None:
-            values.append(written[index])
+            cases.append(written[index])
             continue
         index = by_id.get(case.eval_id, by_conversation.get(id(case.conversation)))
         # a case with another id is in the place of one that is gone
         index = next(gone, None) if index is None else index
-        values.append(as_json(case) if index is None else respell(as_json(case), written[index], EvalCase))
-    return values
+        cases.append(as_json(case) if index is None else respell(as_json(case), written[index], EvalCase))
+    return cases
 
 
 def _dump(value: object) -> str:

@@ -138,18 +138,18 @@ class SpanMaker:
 
     def _of_verdict(self, verdict: Verdict) -> dict[str, Any]:
         result = verdict.result
-        fields: dict[str, object] = {"gen_ai.evaluation.name": verdict.scorer}
+        attributes: dict[str, object] = {"gen_ai.evaluation.name": verdict.scorer}
         if isinstance(result, Score):
-            fields["gen_ai.evaluation.score.value"] = float(result.value)
+            attributes["gen_ai.evaluation.score.value"] = float(result.value)
             if isinstance(result.details.get("passed"), bool) or result.value in (0, 1):
-                fields["gen_ai.evaluation.score.label"] = "pass" if result.passed else "fail"
+                attributes["gen_ai.evaluation.score.label"] = "pass" if result.passed else "fail"
         elif result.why == "not_applicable":
-            fields["gen_ai.evaluation.score.label"] = result.why
+            attributes["gen_ai.evaluation.score.label"] = result.why
         else:
-            fields["error.type"] = result.why
+            attributes["error.type"] = result.why
         if self._content and result.reason:
-            fields["gen_ai.evaluation.explanation"] = str(short_reason(result.reason))
-        return {name: _value(value) for name, value in fields.items()}
+            attributes["gen_ai.evaluation.explanation"] = str(short_reason(result.reason))
+        return {name: _value(value) for name, value in attributes.items()}
 
     def _turns(self, trial: Trial, sample: Sample | None) -> Iterator[list[_Made]]:
         """Yield the span of each turn that was played with the spans of its steps."""
@@ -240,10 +240,10 @@ class SpanMaker:
         if not self._content or not messages:
             return ""
         more = {"finish_reason": finish} if finish else {}
-        entries = [
+        shown = [
             {"role": message.role, "parts": [_part(part) for part in message.parts], **more} for message in messages
         ]
-        return json.dumps(entries, ensure_ascii=False, default=str)
+        return json.dumps(shown, ensure_ascii=False, default=str)
 
 
 def _is_plain(step: Step, steps: Sequence[Step]) -> bool:

@@ -141,9 +141,7 @@ async def upload(items: Sequence[CozeLoopItem], to: Destination, uploaded: "Uplo
                 break
             reasons = _reasons(reply, len(batch), target.where)
             uploaded.add(item.key for index, item in enumerate(batch) if index not in reasons)
-            rejected.extend(
-                RejectedItem(item=batch[number], reason=reason) for number, reason in sorted(reasons.items())
-            )
+            rejected.extend(RejectedItem(item=batch[index], reason=reason) for index, reason in sorted(reasons.items()))
     return rejected
 
 
@@ -212,15 +210,15 @@ def _reasons(reply: object, count: int, where: str) -> dict[int, str | Sentence]
     data = said.get("data")
     data = data if isinstance(data, Mapping) else {}
     errors = _objects(data.get("errors"))
-    reasons: dict[int, str | Sentence] = {number: text for number, text in _errors(errors) if 0 <= number < count}
+    reasons: dict[int, str | Sentence] = {index: text for index, text in _errors(errors) if 0 <= index < count}
     taken = _taken_indices(data)
     unnamed = sum(_number(group.get("error_count")) or 0 for group in errors)
-    for number in range(count):
-        if taken is not None and number not in taken:
-            reasons.setdefault(number, say("The server did not take it, and gave no reason."))
+    for index in range(count):
+        if taken is not None and index not in taken:
+            reasons.setdefault(index, say("The server did not take it, and gave no reason."))
         elif taken is None and unnamed > len(reasons):  # it names a few of each kind only
             reasons.setdefault(
-                number, say("The server refused {count} items of the batch, perhaps this one.", count=unnamed)
+                index, say("The server refused {count} items of the batch, perhaps this one.", count=unnamed)
             )
     return reasons
 
@@ -241,20 +239,20 @@ def _errors(groups: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
             index = _number(detail.get("index"))
             first, last = _number(detail.get("start_index")), _number(detail.get("end_index"))
             if first is not None and last is not None and last > first:
-                yield from ((number, text) for number in range(first, min(last, first + BATCH) + 1))
-            elif (number := index if index is not None else first) is not None:
-                yield number, text
+                yield from ((position, text) for position in range(first, min(last, first + BATCH) + 1))
+            elif (position := index if index is not None else first) is not None:
+                yield position, text
 
 
 def _taken_indices(data: Mapping[str, object]) -> set[int] | None:
     """Return the indices of the items that were taken; None if the reply does not say."""
     outputs = data.get("itemOutputs", data.get("item_outputs"))
     if isinstance(outputs, list):
-        places = (_number(fields.get("item_index", fields.get("itemIndex", 0))) for fields in _objects(outputs))
-        return {number for number in places if number is not None}
+        places = (_number(item.get("item_index", item.get("itemIndex", 0))) for item in _objects(outputs))
+        return {index for index in places if index is not None}
     added = data.get("added_items", data.get("addedItems"))
     if isinstance(added, Mapping):
-        return {number for key in added if (number := _number(key)) is not None}
+        return {index for key in added if (index := _number(key)) is not None}
     return None
 
 

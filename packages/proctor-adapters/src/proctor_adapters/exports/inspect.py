@@ -43,7 +43,7 @@ def write(record: RunRecord, store: Store, path: Path) -> list[Path]:
     Raises:
         BadInput: the file cannot be written.
     """
-    name, row = "", Sample(id="", turns=())
+    name, planned = "", Sample(id="", turns=())
     with (
         draft_of(path) as draft,
         zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as zipped,
@@ -54,8 +54,8 @@ def write(record: RunRecord, store: Store, path: Path) -> list[Path]:
                 continue  # it was planned, and never begun; an imported one may have met a limit
             if trial.sample_id != name:
                 name = trial.sample_id
-                row = store.sample(record.id, name) or Sample(id=name, turns=())
-            sample = _sample(record, row, trial, verdicts)
+                planned = store.sample(record.id, name) or Sample(id=name, turns=())
+            sample = _sample(record, planned, trial, verdicts)
             zipped.writestr(f"samples/{_member(name)}_epoch_{trial.attempt + 1}.json", _json(sample))
             summaries.write((b"[" if summaries.tell() == 0 else b",") + _json(_summary(sample)))
         summaries.write(b"[]" if summaries.tell() == 0 else b"]")
@@ -110,7 +110,7 @@ def _header(record: RunRecord, store: Store) -> dict[str, Any]:
         "results": {
             "total_samples": record.planned,
             "completed_samples": completed,
-            "scores": [fields for name in record.scorers if (fields := _figure(record, store, name))],
+            "scores": [figure for name in record.scorers if (figure := _figure(record, store, name))],
         },
         "stats": {"started_at": created, "completed_at": _time(record.created + record.seconds), "model_usage": {}},
     }
@@ -132,7 +132,7 @@ def _figure(record: RunRecord, store: Store, scorer: str) -> dict[str, Any] | No
 def _sample(record: RunRecord, sample: Sample, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     first = [message for turn in sample.turns[:1] for message in turn.messages]
     asked, messages = _messages(first), _messages([*first, *_conversation(sample, trial.trajectory)])
-    last = next((value for value in reversed(messages[len(asked) :]) if value["role"] == "assistant"), None)
+    last = next((each for each in reversed(messages[len(asked) :]) if each["role"] == "assistant"), None)
     target = sample.target
     stop, options = trial.trajectory.stop, sample.known.options
     return {
@@ -203,14 +203,14 @@ def _results(message: Message) -> list[dict[str, Any]]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    texts: dict[str, Any] = {"role": message.role}
+    fields: dict[str, Any] = {"role": message.role}
     if message.role == "tool":
-        return {**texts, "content": message.text}
-    parts = [fields for part in message.parts if (fields := _content(part))]
-    texts["content"] = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts or ""
+        return {**fields, "content": message.text}
+    parts = [content for part in message.parts if (content := _content(part))]
+    fields["content"] = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts or ""
     if message.role == "assistant":
-        texts |= {"source": "generate", **({"tool_calls": calls} if (calls := [*map(_call, message.calls)]) else {})}
-    return texts
+        fields |= {"source": "generate", **({"tool_calls": calls} if (calls := [*map(_call, message.calls)]) else {})}
+    return fields
 
 
 def _content(part: Part) -> dict[str, Any] | None:
@@ -279,12 +279,16 @@ def _usage(usage: Usage) -> dict[str, Any]:
 def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the viewer lists of a sample."""
     asked = sample["input"]
-    text = next((_text(value["content"]) for value in reversed(asked) if value["role"] == "user"), "") if asked else ""
+    text = (
+        next((_text(message["content"]) for message in reversed(asked) if message["role"] == "user"), "")
+        if asked
+        else ""
+    )
     error = sample["error"]
     return {
         **{key: sample[key] for key in ("id", "epoch", "target", "model_usage", "total_time")},
         "input": text[:SUMMARY_CHARACTERS],
-        "scores": {name: {"value": value["value"]} for name, value in (sample["scores"] or {}).items()} or None,
+        "scores": {name: {"value": score["value"]} for name, score in (sample["scores"] or {}).items()} or None,
         "error": None if error is None else error["message"][:SUMMARY_CHARACTERS],
         "limit": sample["limit"]["type"] if sample["limit"] else None,
         "completed": True,

@@ -86,9 +86,9 @@ def _log_to(
         id = client.create_experiment(name, artifact_location=None if artifacts is None else artifacts.as_uri())
     key, now = key_of(record), round(time.time() * 1000)
     begun = round(record.created * 1000) or now  # an imported log may not say when
-    entry = client.search_runs([id], filter_string=f"tags.`proctor.key` = '{key}'", max_results=1)
-    entry = entry or [client.create_run(id, start_time=begun, run_name=record.id, tags={"proctor.key": key})]
-    run_id, before = entry[0].info.run_id, entry[0].data
+    runs = client.search_runs([id], filter_string=f"tags.`proctor.key` = '{key}'", max_results=1)
+    runs = runs or [client.create_run(id, start_time=begun, run_name=record.id, tags={"proctor.key": key})]
+    run_id, before = runs[0].info.run_id, runs[0].data
     numbers = metrics(record, store, summary)
     changed = [Metric(one, value, now, 0) for one, value in numbers.items() if before.metrics.get(one) != value]
     params = [Param(one, text) for one, text in conditions(record, summary).items() if one not in before.params]

@@ -133,11 +133,11 @@ class LiveTraces:
         while (first := self._waiting.get()) is not None and not self._is_over:
             batch, is_last = [first], False
             while len(batch) < AT_ONCE and not self._waiting.empty():
-                row = self._waiting.get()
-                if row is None:
+                item = self._waiting.get()
+                if item is None:
                     is_last = True
                     break
-                batch.append(row)
+                batch.append(item)
             self._send(batch)
             if is_last:
                 return
@@ -192,8 +192,8 @@ def endpoint_of(address: str) -> str | None:
 
 def wants_content(asked: bool, variables: Mapping[str, str] | None = None) -> bool:
     """True if what was said is to be sent: asked for, or by the variable that instrumentations have for it."""
-    text = (os.environ if variables is None else variables).get(CONTENT_VARIABLE, "")
-    return asked or text.strip().lower() in ("true", "1", "span_only", "span_and_event")
+    value = (os.environ if variables is None else variables).get(CONTENT_VARIABLE, "")
+    return asked or value.strip().lower() in ("true", "1", "span_only", "span_and_event")
 
 
 def _most_seconds() -> float:
@@ -216,8 +216,8 @@ def _cause(text: str) -> str:
     >>> _cause("Failed to export span batch code: 401, reason: Unauthorized")
     'Failed to export span batch code: 401, reason: Unauthorized'
     """
-    values = re.findall(r"\[Errno -?\d+\] ([^'\")]+)", text)
-    return values[-1] if values else re.sub(r"^Transient error | encountered while exporting.*$", "", text)
+    causes = re.findall(r"\[Errno -?\d+\] ([^'\")]+)", text)
+    return causes[-1] if causes else re.sub(r"^Transient error | encountered while exporting.*$", "", text)
 
 
 class _Noted(logging.Handler):

@@ -45,11 +45,11 @@ def steps(messages: Sequence[Message], *, model: str = "agent") -> tuple[Step, .
     """Return messages that followed the question as steps; with each message of the user a turn begins."""
     found: list[Step] = []
     turn = 0
-    for chat_message in messages:
-        by_user = chat_message.role in ("user", "system")
+    for each in messages:
+        by_user = each.role in ("user", "system")
         if by_user and (not found or found[-1].message.role not in ("user", "system")):
             turn += 1
-        found.append(Step(message=chat_message, turn=turn, author="user" if by_user else model))
+        found.append(Step(message=each, turn=turn, author="user" if by_user else model))
     return tuple(found)
 
 

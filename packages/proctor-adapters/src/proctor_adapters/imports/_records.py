@@ -32,18 +32,16 @@ def question(value: Any) -> tuple[Message, ...]:
     >>> question({"question": "2+2?"})[0].text, question({"a": 1, "b": 2})[0].text
     ('2+2?', '{"a": 1, "b": 2}')
     """
-    if (row := _messages(value)) is not None:
-        return row
+    if (messages := _messages(value)) is not None:
+        return messages
     return (Message.of("user", text_of(only_value(value))),)
 
 
 def trajectory(value: Any) -> Trajectory:
     """Return what was answered: messages, or the text of an output."""
-    row = _messages(value)
-    if row is not None:
-        return Trajectory(
-            steps=steps(row), tools="native" if any(chat_message.calls for chat_message in row) else "text"
-        )
+    messages = _messages(value)
+    if messages is not None:
+        return Trajectory(steps=steps(messages), tools="native" if any(each.calls for each in messages) else "text")
     if isinstance(value, Mapping) and str(value.get("role", "")) in ("assistant", "ai"):
         return Trajectory(steps=steps([message(value)]))
     named = next((value[key] for key in ANSWERS if key in value), value) if isinstance(value, Mapping) else value

@@ -75,7 +75,7 @@ class ImportSource:
         found = self.zipped.infolist()
         if len(found) > MOST_MEMBERS:
             raise BadInput("{path} has more than {limit} members.", path=self.path, limit=f"{MOST_MEMBERS:,}")
-        return {zip_info.filename: zip_info for zip_info in found}
+        return {member.filename: member for member in found}
 
     @cached_property
     def head(self) -> Mapping[str, None]:

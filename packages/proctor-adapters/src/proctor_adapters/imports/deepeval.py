@@ -98,19 +98,19 @@ def _trial(case: _Case, id: str, how: LogReading) -> ForeignTrial:
     metadata = case.metadata or {}
     trajectory = Trajectory(steps=_steps(case))
     if case.turns is None:
-        row = sample(id, text_of(case.input), case.expected_output, tags(metadata, how.tags), metadata)
+        asked_sample = sample(id, text_of(case.input), case.expected_output, tags(metadata, how.tags), metadata)
     else:
         turns = [message(turn) for turn in case.turns]
         first = next((n for n, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
         asked = [turn.text for turn in turns[:first]]
-        row = sample(
+        asked_sample = sample(
             id, "\n".join(asked) or case.scenario or "", case.expected_outcome, tags(metadata, how.tags), metadata
         )
         trajectory = Trajectory(steps=steps(turns[first:]))
     if case.expected_tools:
-        row = replace(row, meta={**row.meta, "expected_tools": case.expected_tools})
+        asked_sample = replace(asked_sample, meta={**asked_sample.meta, "expected_tools": case.expected_tools})
     return ForeignTrial(
-        sample=row,
+        sample=asked_sample,
         trajectory=trajectory,
         seconds=seconds(case.completion_time),
         usage=usage(input=case.input_token_count, output=case.output_token_count, cost=case.token_cost),
@@ -120,23 +120,19 @@ def _trial(case: _Case, id: str, how: LogReading) -> ForeignTrial:
 
 def _steps(case: _Case) -> tuple[Step, ...]:
     """Return the calls with their results, and the answer last: the log does not say in which order they were."""
-    story_steps = []
+    played = []
     for number, raw in enumerate(case.tools_called or ()):
         arguments = raw.get("inputParameters", raw.get("input_parameters"))
         call = ToolCall(
             name=str(raw.get("name", "")), id=str(number), arguments=arguments if isinstance(arguments, Mapping) else {}
         )
         result = ToolResult(name=call.name, id=call.id, content=text_of(raw.get("output")))
-        story_steps += [
+        played += [
             Step(message=Message(role="assistant", parts=(call,))),
             Step(message=Message(role="tool", parts=(result,))),
         ]
     answer = text_of(case.actual_output)
-    return (
-        (*story_steps, Step(message=Message(role="assistant", parts=(Text(text=answer),))))
-        if answer
-        else tuple(story_steps)
-    )
+    return (*played, Step(message=Message(role="assistant", parts=(Text(text=answer),)))) if answer else tuple(played)
 
 
 def _scores(metrics: Sequence[_DeepevalMetric], how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:

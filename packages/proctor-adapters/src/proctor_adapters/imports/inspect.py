@@ -223,8 +223,8 @@ def _reported(results: Mapping[str, Any] | None, scales: Mapping[str, tuple[floa
 
 def _trial(raw: InspectSample, how: LogReading, model: str) -> ForeignTrial:
     attached = raw.attachments or {}
-    messages = [message(_attach(fields, attached)) for fields in raw.messages or ()]
-    asked = [message(_attach(fields, attached)) for fields in raw.input] if isinstance(raw.input, list) else []
+    messages = [message(_attach(each, attached)) for each in raw.messages or ()]
+    asked = [message(_attach(each, attached)) for each in raw.input] if isinstance(raw.input, list) else []
     first = first_reply(raw, len(asked))
     prompt = messages[:first] or asked or [Message.of("user", _attach(raw.input, attached))]
     metadata = raw.metadata or {}
@@ -244,7 +244,7 @@ def _trial(raw: InspectSample, how: LogReading, model: str) -> ForeignTrial:
         trajectory=Trajectory(
             steps=steps(messages[first:]) or completion_of(raw),
             stop="done" if raw.limit is None else STOPS.get(raw.limit.type, "step_limit"),
-            tools="native" if any(chat_message.calls for chat_message in messages) else "text",
+            tools="native" if any(each.calls for each in messages) else "text",
         ),
         started=moment(raw.started_at),
         seconds=seconds(raw.total_time),
@@ -257,11 +257,11 @@ def _trial(raw: InspectSample, how: LogReading, model: str) -> ForeignTrial:
 def first_reply(raw: InspectSample, asked: int) -> int:
     """Return where the agent's own messages begin: those of a few-shot prompt are of the assistant too."""
     messages = raw.messages or []
-    numbers = [
+    generated = [
         number for number, fields in enumerate(messages) if fields.get("source") == "generate" or fields.get("model")
     ]
-    if numbers:
-        return numbers[0]
+    if generated:
+        return generated[0]
     replies = (n for n, fields in enumerate(messages) if n >= asked and fields.get("role") == "assistant")
     return next(replies, len(messages))
 
@@ -294,17 +294,13 @@ def _scores(raw: InspectSample, how: LogReading) -> Iterator[tuple[str, Score | 
 
 
 def _used(raw: InspectSample, model: str) -> Usage:
-    return sum(
-        (_usage(fields) for name, fields in (raw.model_usage or {}).items() if _is_of(name, model, raw)), NOTHING
-    )
+    return sum((_usage(used) for name, used in (raw.model_usage or {}).items() if _is_of(name, model, raw)), NOTHING)
 
 
 def _of_others(raw: InspectSample, model: str) -> dict[str, Any]:
     """Return what models of scorers and tools used: the log does not say which of them."""
     return {
-        n: msgspec.to_builtins(_usage(fields))
-        for n, fields in (raw.model_usage or {}).items()
-        if not _is_of(n, model, raw)
+        n: msgspec.to_builtins(_usage(used)) for n, used in (raw.model_usage or {}).items() if not _is_of(n, model, raw)
     }
 
 

@@ -71,8 +71,8 @@ def _traces(source: ImportSource) -> Iterator[_Trace]:
 def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     for trace in _traces(source):
         metadata = trace.metadata if isinstance(trace.metadata, dict) else {}
-        entries = mappings(trace.observations)
-        outcome, failure = outcome_of(_error(entries) if trace.output is None else None)
+        observations = mappings(trace.observations)
+        outcome, failure = outcome_of(_error(observations) if trace.output is None else None)
         yield ForeignTrial(
             sample=sample(trace.id, trace.input, metadata.get("expected_output"), tags(metadata, how.tags), metadata),
             outcome=outcome,
@@ -80,7 +80,9 @@ def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
             trajectory=trajectory(trace.output),
             started=moment(trace.timestamp),
             seconds=seconds(trace.latency),
-            usage=usage(input=_tokens(entries, "input"), output=_tokens(entries, "output"), cost=trace.total_cost),
+            usage=usage(
+                input=_tokens(observations, "input"), output=_tokens(observations, "output"), cost=trace.total_cost
+            ),
             scores=by_name(_scores(trace.scores, how)),
         )
 
@@ -108,10 +110,10 @@ def _scores(raw: Any, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]
         for name, value in raw.items():
             yield from scores(name, value[0] if isinstance(value, list) and len(value) == 1 else value, how.scales)
         return
-    for mapping in mappings(raw):  # a list of the API holds only ids
-        value = mapping.get("value")
-        value = mapping.get("stringValue") if value is None or mapping.get("dataType") == "CATEGORICAL" else value
-        yield from scores(str(mapping.get("name", "")), value, how.scales, reason=str(mapping.get("comment") or ""))
+    for score in mappings(raw):  # a list of the API holds only ids
+        value = score.get("value")
+        value = score.get("stringValue") if value is None or score.get("dataType") == "CATEGORICAL" else value
+        yield from scores(str(score.get("name", "")), value, how.scales, reason=str(score.get("comment") or ""))
 
 
 PART = ImportPart(read=read, knows=knows)

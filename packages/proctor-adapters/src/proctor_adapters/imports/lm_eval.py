@@ -103,13 +103,13 @@ def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     """
     bit_by_filter: dict[str, int] = {}
     filters_by_id: dict[str, int] = {}  # each a bit
-    for amount, line in source.numbered_lines(dict[str, Any]):
+    for line_number, line in source.numbered_lines(dict[str, Any]):
         id, filter = str(line.get("doc_id", "")), str(line.get("filter", UNFILTERED))
         bit, known = bit_by_filter.setdefault(filter, 1 << len(bit_by_filter)), filters_by_id.get(id, 0)
         if len(bit_by_filter) > MOST_FILTERS:
             raise BadInput("{path} has more than {count} different filters.", path=source.path, count=MOST_FILTERS)
         first = next(iter(bit_by_filter))
-        about = {"path": source.path, "line": amount, "filter": filter, "id": id[:MOST_SHOWN], "first": first}
+        about = {"path": source.path, "line": line_number, "filter": filter, "id": id[:MOST_SHOWN], "first": first}
         if known & bit:
             raise BadInput(
                 "{path}, line {line}: the filter '{filter}' has the sample '{id}' a second time. Lines of several logs may be in this file: import each log by itself.",
@@ -146,9 +146,9 @@ def _arguments(raw: Any) -> tuple[list[Any], list[str]]:
     """Return the prompts, and the continuations where the likelihood of several was compared; older logs write lists."""
     calls = list(raw.values()) if isinstance(raw, Mapping) else raw if isinstance(raw, list) else []
     pairs = [list(call.values()) if isinstance(call, Mapping) else call for call in calls]
-    pairs = [pair for pair in pairs if isinstance(pair, list) and pair]
-    choices = [pair[1].strip() for pair in pairs if len(pair) > 1 and isinstance(pair[1], str)]
-    return [pair[0] for pair in pairs], choices if len(choices) > 1 else []
+    pairs = [arguments for arguments in pairs if isinstance(arguments, list) and arguments]
+    choices = [arguments[1].strip() for arguments in pairs if len(arguments) > 1 and isinstance(arguments[1], str)]
+    return [arguments[0] for arguments in pairs], choices if len(choices) > 1 else []
 
 
 def _answer(line: Line, choices: Sequence[str]) -> str:

@@ -161,7 +161,7 @@ def _prompt(raw: object) -> tuple[Message, ...]:
 def _target(test: Mapping[str, Any]) -> Any:
     """Return the value of an assertion that states the whole answer."""
     stated = mappings(test.get("assert"))
-    return next((fields.get("value") for fields in stated if fields.get("type") == "equals"), None)
+    return next((each.get("value") for each in stated if each.get("type") == "equals"), None)
 
 
 def _scores(one: _PromptfooResult, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:

@@ -158,12 +158,12 @@ class PostgresStore(TableStore):
     async def plan(self, run_id: str, samples: Iterable[Sample]) -> int:
         run = self._own(run_id).number
         is_there = await self._write(lambda db: _start_plan(db, run, self._client.epochs))
-        number, rest = 0, iter(samples)
+        planned, rest = 0, iter(samples)
         while chunk := list(islice(rest, PLAN_CHUNK)):
-            await self._write(partial(plan.extend, run=run, place=number, samples=chunk, is_there=is_there))
-            number += len(chunk)
-        await self._write(lambda db: plan.finish(db, run, number))
-        return number
+            await self._write(partial(plan.extend, run=run, place=planned, samples=chunk, is_there=is_there))
+            planned += len(chunk)
+        await self._write(lambda db: plan.finish(db, run, planned))
+        return planned
 
     def add(
         self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None
@@ -210,7 +210,7 @@ class PostgresStore(TableStore):
 
     def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
         numbers = {run: self._find(run)[0] for run in {annotation.run_id for annotation in (*added, *removed)}}
-        rows = [[(numbers[note.run_id], note) for note in chosen] for chosen in (added, removed)]
+        rows = [[(numbers[annotation.run_id], annotation) for annotation in chosen] for chosen in (added, removed)]
         self._writer.call(lambda db: _annotations.annotate(partial(execute, db), *rows)).result()
 
     def writer(self, run_id: str) -> int | None:

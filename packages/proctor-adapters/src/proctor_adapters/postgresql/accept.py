@@ -165,7 +165,7 @@ def accept_new(
     if verdicts:
         values |= _arrays(("trial", "number", *_SCORE), verdicts, "verdict_")
     found = db.execute(_ACCEPT_JUDGED if verdicts else _ACCEPT_ALONE, values, binary=True)
-    return {value - 1 for (value,) in found}
+    return {position - 1 for (position,) in found}
 
 
 def accept_again(

@@ -252,17 +252,17 @@ class WritingConnection:
         self._learn_scorers(verdict.scorer for addition in additions for verdict in addition.verdicts)
         places = list(
             {
-                (addition.run, addition.name, addition.attempt): number for number, addition in _backwards(additions)
+                (addition.run, addition.name, addition.attempt): index for index, addition in _backwards(additions)
             }.values()
         )
-        new = [additions[number] for number in places]
+        new = [additions[index] for index in places]
         accepted = self._commit(lambda db, sent: accepting.accept_new(db, new, self.epochs, self._scorers, sent))
         is_unsure = accepted is None  # it was committed, but the line was cut before the answer came
-        left = sorted(set(range(len(additions))) - {places[number] for number in accepted or ()})
+        left = sorted(set(range(len(additions))) - {places[index] for index in accepted or ()})
         errors: list[BadInput | None] = [None] * len(additions)
         if left:
-            for number, error in zip(left, self.transact(lambda db: self._accept_again(db, [additions[number] for number in left], is_unsure=is_unsure)), strict=True):  # fmt: skip
-                errors[number] = error
+            for index, error in zip(left, self.transact(lambda db: self._accept_again(db, [additions[index] for index in left], is_unsure=is_unsure)), strict=True):  # fmt: skip
+                errors[index] = error
         return errors
 
     def transact(self, work: "Callable[[Connection[Any]], T]") -> T:

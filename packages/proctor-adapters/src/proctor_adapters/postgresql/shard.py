@@ -130,10 +130,10 @@ class ShardStore(PostgresStore):
         return super().finished(run_id, failed_too=failed_too, samples=samples)
 
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]:
-        values: dict[Outcome, int] = {}
+        counts: dict[Outcome, int] = {}
         for outcome, count in self._of_own(run_id, _OUTCOMES):
-            values[outcome] = values.get(outcome, 0) + count
-        return values
+            counts[outcome] = counts.get(outcome, 0) + count
+        return counts
 
     def usage(self, run_id: str) -> Usage:
         used = Usage()
@@ -194,7 +194,7 @@ class ShardStore(PostgresStore):
         unlock(db, number, self.shard.number)
         ((data,),) = db.execute("SELECT record FROM runs WHERE id = %s", (number,)).fetchall()
         there = decode(data, RunRecord)
-        shards = {shard: decode(value, RunRecord) for shard, _, value in db.execute(_RECORDS, (number,))}
+        shards = {shard: decode(stored, RunRecord) for shard, _, stored in db.execute(_RECORDS, (number,))}
         whole = merge_records(there, shards, self.shard.of, is_played=_is_played(db, number, there.planned))
         db.execute("UPDATE runs SET record = %s, changed = greatest(changed + 1, %s) WHERE id = %s", (encode(whole), time.time_ns(), number))  # fmt: skip
 

@@ -76,7 +76,7 @@ def conversations(spans: Iterable[TraceSpan], source: str) -> Traces:
             by_trace.setdefault(span.trace, []).append(span)
     count = sum(map(len, by_trace.values()))
     groups = sorted(
-        (place_spans([_with_logs(span, logged) for span in trace_spans]) for trace_spans in by_trace.values()),
+        (place_spans([_with_logs(span, logged) for span in group]) for group in by_trace.values()),
         key=_start,
     )
     if not any(node.kind for group in groups for node in group):

@@ -35,9 +35,9 @@ def plain_value(value: object, depth: int = 0) -> object:
         case "intValue":
             return int(inner) if isinstance(inner, str) and _WHOLE.fullmatch(inner) else inner
         case "arrayValue":
-            return [plain_value(fields, depth + 1) for fields in _values(inner)]
+            return [plain_value(item, depth + 1) for item in _values(inner)]
         case "kvlistValue":
-            return {str(fields.get("key")): plain_value(fields.get("value"), depth + 1) for fields in _values(inner)}
+            return {str(item.get("key")): plain_value(item.get("value"), depth + 1) for item in _values(inner)}
     return value
 
 
@@ -64,12 +64,12 @@ def tree(attributes: Mapping[str, Any]) -> dict[str, object]:
     >>> tree({"a.0.b": 1, "a.0.c": 2, "a": 3})
     {'a': {'0': {'b': 1, 'c': 2}, '': 3}}
     """
-    fields: dict[str, object] = {}
+    root: dict[str, object] = {}
     for name, value in attributes.items():
         *path, last = name.split(".")
         if len(path) > DEEPEST:
             raise TooDeep
-        node = fields
+        node = root
         for step in path:
             branch = node.get(step)
             if not isinstance(branch, dict):
@@ -80,7 +80,7 @@ def tree(attributes: Mapping[str, Any]) -> dict[str, object]:
             present.update(value if isinstance(value, dict) else {"": value})
         else:
             node[last] = dict(value) if isinstance(value, dict) else value
-    return fields
+    return root
 
 
 def at(branch: object, path: str) -> Any:

@@ -154,9 +154,7 @@ def question_of(span: TraceSpan) -> str:
         return words
     for attributes in _message_holders(span):
         users = [
-            chat_message.text
-            for chat_message in messages(at(attributes, "gen_ai.input.messages"))
-            if chat_message.role == "user" and chat_message.text
+            each.text for each in messages(at(attributes, "gen_ai.input.messages")) if each.role == "user" and each.text
         ]
         if users:
             return users[-1].strip()
@@ -168,7 +166,7 @@ def answer_of(span: TraceSpan) -> str:
     if words := _words(leaf(span.attributes, "output.value"), ANSWER_KEYS, "assistant").strip():
         return words
     reply = next((found for found in _genai_replies(span) if found), [])
-    return next((chat_message.text.strip() for chat_message in reversed(reply) if chat_message.text), "")
+    return next((each.text.strip() for each in reversed(reply) if each.text), "")
 
 
 def _prompts(span: TraceSpan) -> Iterator[list[object]]:
@@ -181,7 +179,7 @@ def _prompts(span: TraceSpan) -> Iterator[list[object]]:
     for attributes in _message_holders(span):
         yield message_list(at(attributes, "gen_ai.input.messages"))
     noted = ({"role": EVENTS[event.name], **event.attributes} for event in span.events if event.name in EVENTS)
-    yield [fields for fields in noted if message(fields) is not None]
+    yield [event for event in noted if message(event) is not None]
     yield message_list(_old_messages(span, "gen_ai.prompt", "gen_ai.content.prompt"))
     yield message_list(_member(span, "gcp.vertex.agent.llm_request", "contents"))
 
@@ -194,8 +192,8 @@ def _openinference_replies(span: TraceSpan) -> Iterator[list[Message]]:
         choice = next(iter(items(value.get("choices"))), None)
         value = (choice if choice is not None else value.get("message")) or value.get("output") or value
         value = value.get("content", value) if covers_run(span) else value
-    chat_message = message(value, "assistant")
-    yield [chat_message] if chat_message is not None else []
+    reply = message(value, "assistant")
+    yield [reply] if reply is not None else []
 
 
 def _genai_replies(span: TraceSpan) -> Iterator[list[Message]]:
@@ -207,8 +205,8 @@ def _genai_replies(span: TraceSpan) -> Iterator[list[Message]]:
 
 
 def _adk_reply(span: TraceSpan) -> list[Message]:
-    chat_message = message(_member(span, "gcp.vertex.agent.llm_response", "content"), "assistant")
-    return [chat_message] if chat_message is not None else []
+    reply = message(_member(span, "gcp.vertex.agent.llm_response", "content"), "assistant")
+    return [reply] if reply is not None else []
 
 
 def _message_holders(span: TraceSpan) -> list[Mapping[str, object]]:
@@ -230,8 +228,8 @@ def _first_choice(choices: list[object]) -> list[Message]:
     """Return the first of several answers; a message without a finish reason belongs to the one that follows."""
     made = []
     for choice in choices:
-        if (chat_message := message(choice, "assistant")) is not None:
-            made.append(chat_message)
+        if (reply := message(choice, "assistant")) is not None:
+            made.append(reply)
         if isinstance(choice, dict) and "finish_reason" in (
             tree(choice) if any("." in key for key in choice) else choice
         ):
@@ -305,5 +303,5 @@ def _words(value: object, keys: tuple[str, ...], role: str) -> str:
             inner = next((value[key] for key in keys if value.get(key)), None)
             return _words(inner, keys, role) if isinstance(inner, str | dict) and inner is not value else ""
         value = inner
-    texts = [chat_message.text for chat_message in messages(value) if chat_message.role == role and chat_message.text]
+    texts = [each.text for each in messages(value) if each.role == role and each.text]
     return texts[-1] if texts else ""

@@ -24,18 +24,18 @@ ROLES: Mapping[str, Role] = {
 
 def message_list(value: object, role: Role = "user") -> list[object]:
     """Return a list of messages unchanged, and a single text as a message of that role."""
-    entry = decode_json(value)
-    if isinstance(entry, dict) and any(key in entry for key in ("role", "content", "parts", "message")):
-        return [entry]
-    if isinstance(entry, str):
-        return [Message.of(role, clean(entry))] if entry.strip() else []
-    return items(entry)
+    decoded = decode_json(value)
+    if isinstance(decoded, dict) and any(key in decoded for key in ("role", "content", "parts", "message")):
+        return [decoded]
+    if isinstance(decoded, str):
+        return [Message.of(role, clean(decoded))] if decoded.strip() else []
+    return items(decoded)
 
 
 def messages(value: object, role: Role = "user") -> list[Message]:
     """Return the messages of a list in any of the shapes, or of one text, which is of that role."""
     made = (message(entry, role) for entry in message_list(value, role))
-    return [chat_message for chat_message in made if chat_message is not None]
+    return [each for each in made if each is not None]
 
 
 def message(value: object, role: Role = "user") -> Message | None:
@@ -67,11 +67,11 @@ def message(value: object, role: Role = "user") -> Message | None:
 def join_replies(found: Iterable[Message]) -> list[Message]:
     """Join messages of the assistant that follow each other; some recorders write every part as a message."""
     made: list[Message] = []
-    for chat_message in found:
-        if made and chat_message.role == made[-1].role == "assistant":
-            made[-1] = Message(role="assistant", parts=(*made[-1].parts, *chat_message.parts))
+    for each in found:
+        if made and each.role == made[-1].role == "assistant":
+            made[-1] = Message(role="assistant", parts=(*made[-1].parts, *each.parts))
         else:
-            made.append(chat_message)
+            made.append(each)
     return made
 
 
@@ -79,9 +79,9 @@ def split_at_known(sent: Sequence[object], is_known: Callable[[Message], bool]) 
     """Return the last known assistant message, and all messages after it; searched from the end, as histories can be long."""
     newest: list[Message] = []  # in reverse
     parts: tuple[Part, ...] = ()  # of messages of the assistant that follow each other
-    for value in (*reversed(sent), None):
-        read = message(value)
-        if (read is not None and read.role == "system") or (read is None and value is not None):
+    for raw in (*reversed(sent), None):
+        read = message(raw)
+        if (read is not None and read.role == "system") or (read is None and raw is not None):
             continue
         if read is not None and read.role == "assistant":
             if not parts and is_known(read):
@@ -125,18 +125,18 @@ def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
 
 def _content(value: object) -> Iterator[Part]:
     """Yield the parts of a content: text, or a list of parts, perhaps as JSON text."""
-    entry = decode_json(value)
-    if isinstance(entry, dict) and "" in entry and len(entry) > 1:
-        entry = {key: entry for key, entry in entry.items() if key}
-    message_list = items(entry)
-    if isinstance(entry, str) or (message_list and not all(isinstance(entry, dict | str) for entry in message_list)):
+    decoded = decode_json(value)
+    if isinstance(decoded, dict) and "" in decoded and len(decoded) > 1:
+        decoded = {key: entry for key, entry in decoded.items() if key}
+    message_list = items(decoded)
+    if isinstance(decoded, str) or (message_list and not all(isinstance(entry, dict | str) for entry in message_list)):
         if isinstance(value, str) and value:
             yield Text(text=clean(value))
         return
     known = [part for entry in message_list for part in [_part(entry)] if part is not None]
     if not known and isinstance(value, str) and value:
         yield Text(text=clean(value))  # JSON that is an answer, not parts
-    elif not known and isinstance(entry, dict) and (part := _part(entry)) is not None:
+    elif not known and isinstance(decoded, dict) and (part := _part(decoded)) is not None:
         yield part
     yield from known
 

@@ -64,11 +64,11 @@ class _Bytes:
     def varint(self, first: bytes) -> int:
         """Return a length of which the first byte is read already."""
         value, byte = first[0] & 0x7F, first[0]
-        for number in range(1, _VARINT_BYTES):
+        for index in range(1, _VARINT_BYTES):
             if byte < 0x80:
                 return value
             byte = self.read(1)[0]
-            value |= (byte & 0x7F) << (7 * number)
+            value |= (byte & 0x7F) << (7 * index)
         return value
 
 

@@ -344,15 +344,15 @@ def _events(raw: Mapping[str, object]) -> Iterator[SpanEvent]:
         return
     if not isinstance(given, list):
         raise _Wrong(("events",), mismatch("array", given))
-    for index, value in enumerate(given):
+    for index, event in enumerate(given):
         try:
-            body = value.get("body")
-            attributes = {**attributes_by_name(value.get("attributes")), **(body if isinstance(body, dict) else {})}
-            yield SpanEvent(name=str(value.get("name", "")), attributes=tree(attributes))
+            body = event.get("body")
+            attributes = {**attributes_by_name(event.get("attributes")), **(body if isinstance(body, dict) else {})}
+            yield SpanEvent(name=str(event.get("name", "")), attributes=tree(attributes))
         except TooDeep:
             raise
         except (ValueError, AttributeError):
-            raise _Wrong(("events", index), mismatch("object", value)) from None
+            raise _Wrong(("events", index), mismatch("object", event)) from None
 
 
 def _failed(raw: Mapping[str, object]) -> str | None:

@@ -49,19 +49,13 @@ class Node:
     @cached_property
     def prompt(self) -> list[Message]:
         """The messages sent to a model, without system messages."""
-        read = (message(value) for value in self.raw_prompt)
-        return join_replies(
-            chat_message for chat_message in read if chat_message is not None and chat_message.role != "system"
-        )
+        read = (message(raw) for raw in self.raw_prompt)
+        return join_replies(each for each in read if each is not None and each.role != "system")
 
     @cached_property
     def reply(self) -> Message | None:
         return next(
-            (
-                chat_message
-                for chat_message in join_replies(dialects.reply_of(self.span))
-                if chat_message.role == "assistant"
-            ),
+            (each for each in join_replies(dialects.reply_of(self.span)) if each.role == "assistant"),
             None,
         )
 

@@ -34,7 +34,7 @@ def reply_to(request: Mapping[str, Any], digest: str) -> tuple[str, Mapping[str,
     tools = request.get("tools") or []
     if not tools or number % 3 == 0:
         return text, None
-    tool = next((value for value in tools if value["name"] == "submit" and number % 2), tools[number // 7 % len(tools)])
+    tool = next((each for each in tools if each["name"] == "submit" and number % 2), tools[number // 7 % len(tools)])
     properties = (tool.get("parameters") or {}).get("properties") or {}
     return "", {
         "name": tool["name"],

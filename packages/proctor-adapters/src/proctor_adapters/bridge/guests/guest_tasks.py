@@ -28,13 +28,13 @@ class NoSuchTask(Exception):
 def load(name: str, arguments: dict[str, Any]) -> Task:
     """Make the task `PACKAGE/TASK`, or `FILE.py@TASK`."""
     file, wanted = ("", name) if ".py" not in name else name.rsplit("@", 1) if "@" in name else (name, "")
-    fields = tasks_of_file(Path(file)) if file else tasks_of_package(name.partition("/")[0])
-    if not wanted and len(fields) == 1:
-        wanted = next(iter(fields))
-    if wanted not in fields:
-        raise NoSuchTask(", ".join(sorted(fields)))
+    tasks = tasks_of_file(Path(file)) if file else tasks_of_package(name.partition("/")[0])
+    if not wanted and len(tasks) == 1:
+        wanted = next(iter(tasks))
+    if wanted not in tasks:
+        raise NoSuchTask(", ".join(sorted(tasks)))
     with without_waiting():
-        task = fields[wanted](**arguments)
+        task = tasks[wanted](**arguments)
     if not isinstance(task, Task):
         raise TypeError(f"{wanted} returned {type(task).__name__}")
     return task
@@ -64,23 +64,23 @@ def tasks_of_file(path: Path) -> dict[str, Any]:
 
 
 def tasks_of_package(package: str) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+    tasks: dict[str, Any] = {}
     for point in importlib.metadata.entry_points(group="inspect_ai"):
         if point.name == package or point.value.partition(".")[0] == package:
-            fields |= tasks_of(point.load())
-    return fields
+            tasks |= tasks_of(point.load())
+    return tasks
 
 
 def tasks_of(module: Any) -> dict[str, Any]:
-    fields = {}
+    tasks = {}
     for value in [*vars(module).values()]:
         try:
             about = registry_info(value)
         except (ValueError, AttributeError, TypeError):
             continue
         if about.type == "task" and callable(value):
-            fields[about.name] = value
-    return fields
+            tasks[about.name] = value
+    return tasks
 
 
 def samples_of(task: Task) -> dict[str, Sample]:
@@ -96,7 +96,9 @@ def samples_of(task: Task) -> dict[str, Sample]:
 
 
 def described(sample: Sample) -> dict[str, Any]:
-    asked = sample.input if isinstance(sample.input, str) else [without_ids(dumped(value)) for value in sample.input]
+    asked = (
+        sample.input if isinstance(sample.input, str) else [without_ids(dumped(message)) for message in sample.input]
+    )
     about = {"input": asked, "target": sample.target, "choices": sample.choices, "metadata": sample.metadata}
     text = json.dumps(clean(about), ensure_ascii=False, sort_keys=True, default=str)
     return {"id": str(sample.id), **about, "digest": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]}

@@ -36,19 +36,19 @@ class Refusal(Exception):
 
 def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the prompts of a task, document by document, and how they are scored."""
-    value = _task(task, json.dumps(arguments))
-    aggregations, better = value.aggregation(), value.higher_is_better()
-    filters = [value["name"] for value in value.get_config("filter_list") or ()] or ["none"]
+    loaded = _task(task, json.dumps(arguments))
+    aggregations, better = loaded.aggregation(), loaded.higher_is_better()
+    filters = [each["name"] for each in loaded.get_config("filter_list") or ()] or ["none"]
     return {
-        "documents": [_document(value, instance) for instance in value.instances],
+        "documents": [_document(loaded, instance) for instance in loaded.instances],
         "metrics": [
             {"name": metric, "filter": name, "higher_is_better": better.get(metric), "is_mean": _is_mean(of)}
             for name in filters
-            for metric, of in {**dict.fromkeys(_unlisted(value)), **aggregations}.items()
+            for metric, of in {**dict.fromkeys(_unlisted(loaded)), **aggregations}.items()
         ],
-        "version": str(getattr(value, "VERSION", 0)),
-        "few_shots": value.get_config("num_fewshot") or 0,
-        "data": {key: str(value.get_config(key)) for key in ("dataset_path", "dataset_name", "dataset_kwargs")},
+        "version": str(getattr(loaded, "VERSION", 0)),
+        "few_shots": loaded.get_config("num_fewshot") or 0,
+        "data": {key: str(loaded.get_config(key)) for key in ("dataset_path", "dataset_name", "dataset_kwargs")},
     }
 
 
@@ -63,8 +63,7 @@ def _values(made: Any, instance: Any, replies: list[str]) -> dict[str, dict[str,
         instance.resps, instance.filtered_resps = list(replies), {}
         made.apply_filters()
         return {
-            name: _plain(made.process_results(instance.doc, [filtered_resp]))
-            for name, filtered_resp in instance.filtered_resps.items()
+            name: _plain(made.process_results(instance.doc, [reply])) for name, reply in instance.filtered_resps.items()
         }
     finally:
         instance.resps, made._instances = [], everything
@@ -72,10 +71,10 @@ def _values(made: Any, instance: Any, replies: list[str]) -> dict[str, dict[str,
 
 def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:
     """Return the official aggregate of each metric, or the error of one that could not be computed."""
-    value = _task(task, json.dumps(arguments))
+    loaded = _task(task, json.dumps(arguments))
     figures: dict[str, dict[str, Any]] = {}
     for name, items in values.items():
-        aggregate = value.aggregation().get(name.rpartition(",")[0], np.mean)
+        aggregate = loaded.aggregation().get(name.rpartition(",")[0], np.mean)
         try:
             figures[name] = {"value": _plain(float(aggregate([_as_given(item) for item in items])))}
         except Exception as error:  # noqa: BLE001 - of one metric; the others are still there
@@ -93,11 +92,11 @@ def alone(task: str, arguments: dict[str, Any], first: int) -> dict[str, Any]:
     given = dict(arguments)
     given.pop("unsafe", None)
     lm = _Canned(_stops(_task(task, json.dumps(arguments)).instances[0].args[1]))
-    entry = simple_evaluate(
+    results = simple_evaluate(
         model=lm, tasks=[task], task_manager=_manager(task), limit=first, log_samples=True, bootstrap_iters=0, confirm_run_unsafe_code=True, **given
     )  # fmt: skip
-    (rows,) = entry["samples"].values()
-    (figures,) = entry["results"].values()
+    (rows,) = results["samples"].values()
+    (figures,) = results["results"].values()
     values = {f"{row['doc_id']},{row['filter']}": {name: _plain(row[name]) for name in row["metrics"]} for row in rows}
     aggregates = {key: _plain(value) for key, value in figures.items() if "," in key and "_stderr," not in key}
     return {"prompts": lm.prompts, "values": values, "aggregates": aggregates}
@@ -175,13 +174,13 @@ def _task(name: str, arguments: str) -> Any:
     tasks = manager.load([name])["tasks"]
     if len(tasks) != 1:
         raise Refusal(json.dumps({"kind": "group", "tasks": list(tasks)[:20], "count": len(tasks)}))
-    (entry,) = tasks.values()
-    _check(entry, unsafe=given.pop("unsafe", False))
+    (task,) = tasks.values()
+    _check(task, unsafe=given.pop("unsafe", False))
     for key, value in given.items():
-        entry.set_config(key=key, value=value)
-    entry.set_fewshot_seed(seed=FEWSHOT_SEED)
-    entry.build_all_requests(rank=0, world_size=1)
-    return entry
+        task.set_config(key=key, value=value)
+    task.set_fewshot_seed(seed=FEWSHOT_SEED)
+    task.build_all_requests(rank=0, world_size=1)
+    return task
 
 
 @cache
