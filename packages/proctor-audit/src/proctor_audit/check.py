@@ -83,10 +83,7 @@ def find_checks(package: str, chosen: Sequence[str] = (), skipped: Sequence[str]
         BadInput: there is no such check.
     """
     by_path = {name: _declared(registry.load_object(name, "check"), name) for name in chosen if registry.is_path(name)}
-    known = {
-        audit_check.name: audit_check
-        for audit_check in (*_in_package(package), *_installed(package), *by_path.values())
-    }
+    known = {each.name: each for each in (*_in_package(package), *_installed(package), *by_path.values())}
     for name in (*chosen, *skipped):
         if name not in by_path and name not in known and name not in {each.group for each in known.values()}:
             raise registry.unknown("check", name, [*known, *sorted({each.group for each in known.values()})])
@@ -106,9 +103,9 @@ def _in_package(package: str) -> Iterator[AuditCheck]:
 
 def _declared_in(values: Iterable[object], module: str) -> Iterator[AuditCheck]:
     for value in values:
-        audit_check = _CHECKS.get(value) if isinstance(value, FunctionType) else None
-        if audit_check is not None and audit_check.find.__module__ == module:
-            yield audit_check
+        declared = _CHECKS.get(value) if isinstance(value, FunctionType) else None
+        if declared is not None and declared.find.__module__ == module:
+            yield declared
 
 
 def _installed(package: str) -> Iterator[AuditCheck]:
@@ -119,9 +116,9 @@ def _installed(package: str) -> Iterator[AuditCheck]:
 
 
 def _declared(value: object, name: str) -> AuditCheck:
-    audit_check = _CHECKS.get(value) if isinstance(value, FunctionType) else None
-    if audit_check is None:
+    declared = _CHECKS.get(value) if isinstance(value, FunctionType) else None
+    if declared is None:
         raise BadInput(
             "'{name}' is no check: expected a function with the decorator proctor_audit.check.check.", name=name
         )
-    return audit_check
+    return declared

@@ -151,5 +151,5 @@ def _unreadable(error: BadInput, known: Mapping[str, FindingLocation]) -> Unread
     where = error.sentence.values.get("where")
     location = location_of(where if isinstance(where, Sentence) else error.sentence)
     line = "" if location.line is None else f"-{location.line}"
-    id = next((id for id, finding_location in known.items() if finding_location == location and line), f"row{line}")
+    id = next((id for id, each in known.items() if each == location and line), f"row{line}")
     return Unreadable(id=id, reason=error.sentence, where=location)

@@ -31,7 +31,7 @@ def rank_golds(lines: Lines) -> list[ItemConsensus]:
             id=line["id"],
             answers={
                 **dict.fromkeys(line["passed"], "gold"),
-                **{model: value[0] for model, value in line["failed"].items()},
+                **{model: failure[0] for model, failure in line["failed"].items()},
             },
             right=frozenset(line["passed"]),
         )

@@ -84,4 +84,4 @@ def _locations(finding: AuditFinding) -> Sequence[Mapping[str, Any]]:
     ]
     if not physical:
         return [{"logicalLocations": logical}]
-    return [{"physicalLocation": fields, "logicalLocations": logical} for fields in physical]
+    return [{"physicalLocation": location, "logicalLocations": logical} for location in physical]

@@ -13,8 +13,8 @@ from proctor_audit.inputs import equal_inputs, pair_witness, same_target
 def duplicate(audit: Audit) -> Iterator[AuditFinding]:
     """Yield each sample that repeats an earlier one of equal messages, files, options, tools and state."""
     for group in equal_inputs(audit):
-        for number, sample in enumerate(group[1:], 1):
-            first = next((earlier for earlier in group[:number] if same_target(earlier, sample)), None)
+        for index, sample in enumerate(group[1:], 1):
+            first = next((earlier for earlier in group[:index] if same_target(earlier, sample)), None)
             if first is not None:
                 yield audit.found(
                     say("{first} and {second} ask the same and expect the same", first=first.id, second=sample.id),

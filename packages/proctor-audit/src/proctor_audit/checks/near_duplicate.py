@@ -21,8 +21,8 @@ def near_duplicate(audit: Audit) -> Iterator[AuditFinding]:
     for sample in audit.samples:
         groups.setdefault(near_key(sample), []).append(sample)
     for group in groups.values():
-        for number, sample in enumerate(group[1:], 1):
-            for earlier in group[:number]:
+        for index, sample in enumerate(group[1:], 1):
+            for earlier in group[:index]:
                 if target_key(earlier) == target_key(sample) and input_digest(earlier) != input_digest(sample):
                     yield audit.found(
                         say("{first} and {second} ask the same in other words", first=earlier.id, second=sample.id),

@@ -21,9 +21,9 @@ def not_repeatable(audit: Audit) -> Iterator[AuditFinding]:
     if audit.request is None:
         return
     first, again, _ = repeated_verdicts(audit)
-    for sample, answer, fields, other in differing(audit, first, again):
+    for sample, answer, attempt, other in differing(audit, first, again):
         yield audit.found(
             say("the answer {answer} gets another verdict in another process", answer=repr(answer.shown[:60])),
             sample,
-            witness={"attempts": [fields, other]},
+            witness={"attempts": [attempt, other]},
         )

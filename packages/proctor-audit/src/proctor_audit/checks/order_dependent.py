@@ -23,9 +23,9 @@ def order_dependent(audit: Audit) -> Iterator[AuditFinding]:
     first, again, reverse = repeated_verdicts(audit)
     if any(differing(audit, first, again)):
         return
-    for sample, answer, fields, other in differing(audit, first, reverse):
+    for sample, answer, attempt, other in differing(audit, first, reverse):
         yield audit.found(
             say("the verdict on {answer} changes with the order of the samples", answer=repr(answer.shown[:60])),
             sample,
-            witness={"attempts": [fields, other]},
+            witness={"attempts": [attempt, other]},
         )

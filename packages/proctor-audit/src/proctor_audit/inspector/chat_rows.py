@@ -136,9 +136,9 @@ def _step_of(message: Mapping[str, Any], index: int, author: TrialAuthor, *, has
 
 def _calls_of(message: Mapping[str, Any], index: int) -> list[TrialCall]:
     calls = message.get("tool_calls")
-    values = list(calls) if isinstance(calls, Sequence) and not isinstance(calls, str) else []
+    entries = list(calls) if isinstance(calls, Sequence) and not isinstance(calls, str) else []
     if message.get("function_call"):
-        values.append({"function": message["function_call"]})
+        entries.append({"function": message["function_call"]})
     return [
         make_call(
             index,
@@ -146,7 +146,7 @@ def _calls_of(message: Mapping[str, Any], index: int) -> list[TrialCall]:
             _arguments_text(function.get("arguments")),
             str(call.get("id") or ""),
         )
-        for call in values
+        for call in entries
         if isinstance(call, dict) and isinstance(function := call.get("function", call), dict)
     ]
 

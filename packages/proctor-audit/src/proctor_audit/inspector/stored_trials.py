@@ -81,13 +81,13 @@ def _conversation(sample: Sample, trajectory: Trajectory) -> tuple[list[TrialSte
             make_call(index, call.name, call.arguments_text(), call.id) for call in message.calls if author == "agent"
         ]
         calls += trial_calls
-        parts = [part for part in message.parts if isinstance(part, ToolResult)]
-        for number, part in enumerate(parts):
+        tool_results = [part for part in message.parts if isinstance(part, ToolResult)]
+        for number, part in enumerate(tool_results):
             results.append(
                 TrialResult(step=index + number, text=part.content, id=part.id, name=part.name, is_error=part.is_error)
             )
             steps.append(TrialStep(index=index + number, author="tool", text=part.content))
-        if not parts:
+        if not tool_results:
             steps.append(
                 TrialStep(
                     index=index,
