@@ -63,7 +63,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     parts = dataset.parts_of(category, how.mind2web)
     root = dataset.locate(how.data)
     samples = [sample for part in parts for sample in dataset.samples(root, part, how.split, how.mind2web)]
-    texts, notes = dataset.digests(root, parts, how.split)
+    digests, notes = dataset.digests(root, parts, how.split)
     if category is None and how.mind2web is None:
         notes.append(say("mind2web is left out, as no file with its targets is given (--set mind2web=FILE)."))
     host = PuzzleHost(how.host)
@@ -72,7 +72,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     )
     return Task(
         name="agentbench" if category is None else f"agentbench/{','.join(parts)}",
-        version=digest({"commit": dataset.COMMIT, "split": how.split, "files": texts})[:12],
+        version=digest({"commit": dataset.COMMIT, "split": how.split, "files": digests})[:12],
         samples=samples,
         scorers=(agentbench,),
         environment=Stages(parts, {part: known[part] for part in parts if part in known}),
@@ -87,7 +87,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
             "commit": dataset.COMMIT,
             "licence": dataset.LICENCE,
             "split": how.split,
-            "files": texts,
+            "files": digests,
             "warnings": [str(note) for note in notes],
         },
     )

@@ -76,9 +76,9 @@ class CardsPart:
         self._workers = Workers(PROGRAM, limits=LIMITS)
 
     async def __aenter__(self) -> Self:
-        if (text := shutil.which(self._python)) is None:
+        if (python := shutil.which(self._python)) is None:
             raise BadInput("The card game needs Python 3.10, for which its official player is built: --set python=PATH ('{python}' is not there).", python=self._python)  # fmt: skip
-        self._python = text
+        self._python = python
         await self._workers.__aenter__()
         return self
 
@@ -92,11 +92,11 @@ class CardsPart:
         try:
             game = await self._workers.open("open_game", folder=str(self._folder), python=self._python, stage=item["stage"], base=base, seat=seat)  # fmt: skip
             try:
-                value = await game.call("turn", reply=None, first=True)
-                while "history" in value:
-                    history[:] = [Message.of(_ROLES[said["role"]], said["content"]) for said in value["history"]]
+                turn = await game.call("turn", reply=None, first=True)
+                while "history" in turn:
+                    history[:] = [Message.of(_ROLES[said["role"]], said["content"]) for said in turn["history"]]
                     reply = yield None
-                    value = await game.call("turn", reply=reply, first=False)
+                    turn = await game.call("turn", reply=reply, first=False)
             finally:
                 await game.close()
         except WorkerRaised as error:
@@ -104,7 +104,7 @@ class CardsPart:
         names = ("ai", base) if seat == 0 else (base, "ai")
         result = {
             "data": json.dumps(item),
-            "meta": {f"{item['stage']}_{'_'.join(names)}": tally([value], seat)},
-            "state": {"ai1": names[0], "ai2": names[1], "winner": value["winner"]},
+            "meta": {f"{item['stage']}_{'_'.join(names)}": tally([turn], seat)},
+            "state": {"ai1": names[0], "ai2": names[1], "winner": turn["winner"]},
         }
-        yield EndedSample(status=STATUSES[value["status"]], result=result)
+        yield EndedSample(status=STATUSES[turn["status"]], result=result)

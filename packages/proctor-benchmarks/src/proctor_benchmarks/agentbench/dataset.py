@@ -114,10 +114,10 @@ def samples(root: Path, part: Part, split: Split, mind2web: str | None = None) -
 def digests(root: Path, parts: Sequence[Part], split: Split) -> tuple[dict[str, str], list[Sentence]]:
     """Return the digests of the files of some parts, and a note for each that is not the pinned one."""
     names = [_FILES[part][split] for part in parts if part in _FILES]
-    texts = {name: hashlib.sha256((root / name).read_bytes()).hexdigest()[:16] for name in names}
-    return texts, [
+    digests = {name: hashlib.sha256((root / name).read_bytes()).hexdigest()[:16] for name in names}
+    return digests, [
         say("{file} is not that of the pinned commit of AgentBench.", file=name)
-        for name, digest in texts.items()
+        for name, digest in digests.items()
         if digest != DIGESTS[name]
     ]
 
@@ -169,13 +169,13 @@ def _problem(entry: Mapping[str, Any], scripts: Path) -> dict[str, Any]:
     match, check, example = evaluation.get("match"), None, None
     if match is None:
         given = evaluation["check"]
-        check = [_script(value, scripts) for value in (given if isinstance(given, list) else [given])]
+        check = [_script(script, scripts) for script in (given if isinstance(given, list) else [given])]
         example = _script(evaluation.get("example"), scripts)
     initial = create.get("init", [])
     return {
         "description": entry["description"],
         "image": create.get("image", "local-os/default"),
-        "init": [_script(value, scripts) for value in (initial if isinstance(initial, list) else [initial])],
+        "init": [_script(script, scripts) for script in (initial if isinstance(initial, list) else [initial])],
         "start": _script(entry.get("start"), scripts),
         "match": {"answer": match, "strip": True} if isinstance(match, str) else match,
         "check": check,
@@ -234,8 +234,8 @@ def _mind2web(path: str | None, split: Split) -> Iterator[Sample]:
     if path is None:
         raise BadInput("The targets of mind2web are in no clone: --set mind2web=FILE, with a line such as {line} for each step.", line=_MIND2WEB_LINE)  # fmt: skip
     for index, (_, target) in enumerate(read_json_lines(Path(path).expanduser(), Mind2WebTarget)):
-        texts = None if target.element is None else {"element": list(target.element), "action": target.action}
-        yield _sample("mind2web", split, index, None, target=texts)
+        expected = None if target.element is None else {"element": list(target.element), "action": target.action}
+        yield _sample("mind2web", split, index, None, target=expected)
 
 
 _READERS: Mapping[Part, Callable[[Path, Split], Iterator[Sample]]] = {

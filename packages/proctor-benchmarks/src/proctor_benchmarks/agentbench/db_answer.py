@@ -52,16 +52,16 @@ def is_right(answer: Any, type: str, target: Any) -> bool:
     if type in CHANGING:
         return bool(answer == target)
     try:
-        value = _value(answer, as_list=True)
+        given = _value(answer, as_list=True)
     except Exception:  # noqa: BLE001 (whatever Python raises for the text, officially too)
-        value = [answer]
-    if len(value) == 1 and len(target) == 1:
+        given = [answer]
+    if len(given) == 1 and len(target) == 1:
         try:
-            return float(value[0]) == float(target[0])
+            return float(given[0]) == float(target[0])
         except (ValueError, TypeError):
-            return bool(value[0] == target[0])
+            return bool(given[0] == target[0])
     try:
-        return set(value) == set(target)
+        return set(given) == set(target)
     except TypeError:
         return False
 
@@ -80,7 +80,7 @@ def overall(rows: Sequence[tuple[Any, Any]]) -> dict[str, float]:
             if type == wanted or (wanted == "SELECT" and type not in ("INSERT", "UPDATE"))
         ]
         accuracies[f"{wanted}_accuracy"] = sum(counted) / len(counted) if counted else 0
-    return {**accuracies, "overall_cat_accuracy": sum(accuracies[f"{text}_accuracy"] for text in _MEAN_OF) / 3}
+    return {**accuracies, "overall_cat_accuracy": sum(accuracies[f"{kind}_accuracy"] for kind in _MEAN_OF) / 3}
 
 
 def is_right_with_functions(answer: Any, type: str, target: Any) -> bool:
@@ -90,18 +90,18 @@ def is_right_with_functions(answer: Any, type: str, target: Any) -> bool:
     (True, True)
     """
     try:
-        texts, wanted = _cleaned(answer), _cleaned(target)
-        if texts is None or wanted is None:
-            return texts is wanted and type in CHANGING
+        given, wanted = _cleaned(answer), _cleaned(target)
+        if given is None or wanted is None:
+            return given is wanted and type in CHANGING
         if type in CHANGING:
-            return texts == wanted
-        if len(texts) == len(wanted) == 1:
-            if all(_is_number(value) for value in (*texts, *wanted)):
-                return _near(texts[0], wanted[0])
-            return texts == wanted
-        if all(_is_number(value) for value in (*texts, *wanted)):
-            return _all_near(texts, wanted)
-        return set(texts) == set(wanted)
+            return given == wanted
+        if len(given) == len(wanted) == 1:
+            if all(_is_number(value) for value in (*given, *wanted)):
+                return _near(given[0], wanted[0])
+            return given == wanted
+        if all(_is_number(value) for value in (*given, *wanted)):
+            return _all_near(given, wanted)
+        return set(given) == set(wanted)
     except Exception:  # noqa: BLE001 (officially a wrong answer)
         return False
 

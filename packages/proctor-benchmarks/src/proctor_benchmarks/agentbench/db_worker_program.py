@@ -164,7 +164,7 @@ class InMariaDb:
         self._user = f"agent{next(_ids)}"
         table, listed = _quoted(name), ",".join(map(_quoted, columns))
         pattern = table.replace("\\", "\\\\").replace("_", "\\_").replace("%", "\\%")  # of names, in a grant
-        texts = [
+        statements = [
             f"DROP DATABASE IF EXISTS {table}",
             f"CREATE DATABASE {table}",
             f"CREATE USER {self._user}@localhost",
@@ -175,7 +175,7 @@ class InMariaDb:
         marks = ",".join(f"({','.join(['%s'] * len(row))})" for row in rows)
         values = [_as_text(value) for row in rows for value in row]
         with closing(at.connect("root")) as connection, connection.cursor() as cursor:
-            for sql in texts:
+            for sql in statements:
                 _try(cursor, sql)
             _try(cursor, f"INSERT INTO {table} ({listed}) VALUES ".replace("%", "%%") + marks, values)  # noqa: S608
             connection.commit()

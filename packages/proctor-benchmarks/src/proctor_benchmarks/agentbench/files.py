@@ -112,9 +112,9 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     for (task, file), rows in lines.items():
         text = "".join(json.dumps(row) + "\n" for row in rows)
         written.append(write_whole(folder / name / task / file, text))
-    for task, target in targets.items():
+    for task, of_task in targets.items():
         if (task, ERRORS) not in lines:  # officially there is none before every sample has a result
-            overall = json.dumps(_overall(task, lines[task, RUNS], target), indent=4, ensure_ascii=False)
+            overall = json.dumps(_overall(task, lines[task, RUNS], of_task), indent=4, ensure_ascii=False)
             written.append(write_whole(folder / name / task / "overall.json", overall))
     return written
 

@@ -100,11 +100,11 @@ class Walk:
 
     async def get_relations(self, variable: Variable | str) -> tuple[None, str]:
         if isinstance(variable, Variable):
-            texts = await self._base.relations_of_all(variable.program)
+            relations = await self._base.relations_of_all(variable.program)
         else:
-            texts = await self._base.relations(_entity(variable))
+            relations = await self._base.relations(_entity(variable))
         # the official order is that of a set
-        self._known[variable] = sorted(self._ontology.relations.intersection(texts))
+        self._known[variable] = sorted(self._ontology.relations.intersection(relations))
         return None, f"Observation: [{', '.join(self._known[variable])}]"
 
     async def get_neighbors(self, variable: Variable | str, relation: Variable | str) -> tuple[Variable, str]:
@@ -129,8 +129,8 @@ class Walk:
 
     async def get_attributes(self, variable: Variable | str) -> tuple[None, str]:
         """Return the numerical relations of a variable."""
-        texts = await self._base.relations_of_all(_variable(variable).program)
-        self._attributes[variable] = sorted(self._ontology.attributes.intersection(texts))
+        relations = await self._base.relations_of_all(_variable(variable).program)
+        self._attributes[variable] = sorted(self._ontology.attributes.intersection(relations))
         return None, f"Observation: [{', '.join(self._attributes[variable])}]"
 
     async def argmax(self, variable: Variable | str, attribute: str) -> tuple[Variable, str]:
@@ -143,10 +143,10 @@ class Walk:
 
     async def final_execute(self, variable: Variable | str) -> tuple[Any, Any]:
         """Return what a variable holds: officially any function of the module can be called, and two entities fit a reply."""
-        index = await self._base.find(_variable(variable).program)
-        if len(index) != 2:
+        answers = await self._base.find(_variable(variable).program)
+        if len(answers) != 2:
             raise CallRefused
-        return index[0], index[1]
+        return answers[0], answers[1]
 
     def _joined(self, name: str, one: Variable | str, other: Variable | str) -> tuple[Variable, str]:
         first, second = _variable(one), _variable(other)
@@ -269,9 +269,9 @@ class KnowledgePart:
 
     def __init__(self, root: Path, ontology: Ontology, base: Base, rounds: int = ROUNDS) -> None:
         source = root / FOLDER / "task.py"
-        fields = constants(source)
+        by_name = constants(source)
         try:
-            texts = [fields["INSTRUCTIONS"], READY, *fields["ONE_SHOT"]]
+            texts = [by_name["INSTRUCTIONS"], READY, *by_name["ONE_SHOT"]]
         except KeyError as error:
             raise BadInput("{path} has another layout than at v0.2: '{name}' is not there as expected.", path=source, name=error.args[0]) from None  # fmt: skip
         self._opening = [
@@ -303,10 +303,10 @@ class KnowledgePart:
                 history.append(Message.of("user", "Invalid variable id! Need to recheck the action."))
                 continue
             try:
-                index = await self._base.find(_variable(answer).program)
+                predicted = await self._base.find(_variable(answer).program)
             except CallRefused:  # officially an error of the task: it has no query, or the endpoint accepts none
                 yield EndedSample(status="task error")
                 return
-            yield EndedSample(status="completed", result={"predict": list(index), "actions": turns.actions})
+            yield EndedSample(status="completed", result={"predict": list(predicted), "actions": turns.actions})
             return
         yield EndedSample(status="task limit reached", result={"predict": [], "actions": turns.actions})

@@ -73,12 +73,12 @@ class SparqlBase(OpenedModels):
     async def _select(self, query: str) -> list[str]:
         body = urllib.parse.urlencode({"query": query, "format": "application/sparql-results+json"}).encode()
         try:
-            entity = await self._post(body)
+            reply = await self._post(body)
         except PartFailed as error:
             if error.kind in NOT_ACCEPTED:
                 raise CallRefused(str(error)) from error
             raise EnvironmentFailed(error.sentence, kind=error.kind) from error
-        values = [binding[name]["value"] for binding in entity.results.bindings for name in binding]
+        values = [binding[name]["value"] for binding in reply.results.bindings for name in binding]
         return [str(value).replace(NAMESPACE, "").replace(TIME_ZONE, "") for value in values]
 
     async def _post(self, body: bytes) -> _Entity:

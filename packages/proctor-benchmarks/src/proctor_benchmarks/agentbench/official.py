@@ -167,22 +167,22 @@ def f1(predicted: Iterable[str], target: Iterable[str]) -> float:
     >>> f1(["a", "b", "b"], ["a"]), f1([], [])
     (0.6666666666666666, 0.0)
     """
-    texts, wanted = set(predicted), set(target)
-    both = len(texts & wanted)
+    given, wanted = set(predicted), set(target)
+    both = len(given & wanted)
     if not both:
         return 0.0
-    precision, recall = both / len(texts), both / len(wanted)
+    precision, recall = both / len(given), both / len(wanted)
     return 2 * precision * recall / (precision + recall)
 
 
 def _knowledge(rows: Rows) -> dict[str, Any]:
     pairs = [(set(result["predict"]), set(target)) for result, target in rows if isinstance(result, dict)]
-    score = sum(f1(values, wanted) for values, wanted in pairs) / len(rows)
+    score = sum(f1(predicted, wanted) for predicted, wanted in pairs) / len(rows)
     return {
         "main": score,
         "F1": score,
-        "EM": sum(values == wanted for values, wanted in pairs) / len(rows),
-        "executability": sum(bool(values) for values, _ in pairs) / len(rows),
+        "EM": sum(predicted == wanted for predicted, wanted in pairs) / len(rows),
+        "executability": sum(bool(predicted) for predicted, _ in pairs) / len(rows),
     }
 
 
@@ -217,8 +217,8 @@ def word_f1(predicted: str, target: str) -> float:
     >>> word_f1("TYPE new york", "TYPE york york new"), word_f1(" ", "CLICK")
     (1.0, 0.0)
     """
-    texts, wanted = predicted.split(), target.split()
-    return 1.0 if not texts and not wanted else f1(texts, wanted)
+    given, wanted = predicted.split(), target.split()
+    return 1.0 if not given and not wanted else f1(given, wanted)
 
 
 def _step(result: Result, target: Any) -> tuple[float, float]:

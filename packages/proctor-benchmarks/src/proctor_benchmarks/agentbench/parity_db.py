@@ -43,8 +43,8 @@ class ParityTables:
     async def _state(self, table: Mapping[str, Any], statements: Sequence[str]) -> tuple[list[str], str]:
         if self._databases is None:
             self._databases = await Databases("mariadb").__aenter__()
-        async with self._databases.open(table) as worker_table:
-            return [await worker_table.execute(sql) for sql in statements], await worker_table.digest()
+        async with self._databases.open(table) as opened:
+            return [await opened.execute(sql) for sql in statements], await opened.digest()
 
 
 class _Scripted(Databases):
@@ -98,8 +98,8 @@ def _episode(line: Line, root: Path, _: ParityTables) -> Pair:
 async def _crashed(sample: Sample, databases: Databases) -> dict[str, str]:
     """Return the result where the official loop crashed over a reply that was cancelled."""
     async with databases.open(sample.meta["item"]["table"]) as table:
-        texts = await db.result(sample.meta["item"], table, "")
-    return {**texts, "error": "expected string or bytes-like object, got 'NoneType'"}
+        result = await db.result(sample.meta["item"], table, "")
+    return {**result, "error": "expected string or bytes-like object, got 'NoneType'"}
 
 
 def _init(line: Line, root: Path, _: ParityTables) -> Pair:

@@ -56,8 +56,8 @@ def _db_answer(line: Line) -> Pair:
 
 def _db_hash(line: Line) -> Pair:
     result = {"answer": line["answer"], "type": line["type"]}
-    values = db_answer.overall([(result, line["label"])])
-    return line["own"], {name: values[f"{name}_accuracy"] for name in line["own"]}
+    accuracies = db_answer.overall([(result, line["label"])])
+    return line["own"], {name: accuracies[f"{name}_accuracy"] for name in line["own"]}
 
 
 def _db_overall(line: Line) -> Pair:

@@ -29,7 +29,7 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
     values: dict[str, float] = {}
     for sample, verdict in judged():
         if verdict.attempt == 0 and isinstance(verdict.result, Score) and "status" in verdict.result.details:
-            part = next(text for text in official.PARTS if text == sample.tags["part"])
+            part = next(name for name in official.PARTS if name == sample.tags["part"])
             rows[part].append((sample.id, verdict.result.details["result"], sample.target))
             values[sample.id] = verdict.result.value
     if not rows:

@@ -81,7 +81,7 @@ def worlds(root: Path, needs: Needs) -> Mapping[Part, AgentBenchWorld]:
         games = Games(needs.alfworld)
         return AlfworldPart(root, games.open), games
 
-    fields: dict[Part, Any] = {
+    makers: dict[Part, Any] = {
         "os": system,
         "db": database,
         "cards": cards,
@@ -89,4 +89,4 @@ def worlds(root: Path, needs: Needs) -> Mapping[Part, AgentBenchWorld]:
         "puzzles": puzzles,
         "alfworld": household,
     }
-    return {part: AgentBenchWorld(make) for part, make in fields.items()}
+    return {part: AgentBenchWorld(make) for part, make in makers.items()}

@@ -107,9 +107,9 @@ def _solution(folder: Path, sample: Sample, solves: Solves) -> Trajectory:
     scene: Mapping[str, str] = sample.meta["scene"]
     user, injection = scene["user_task"], scene.get("injection_task")
     tasks = {"user": [user], "injection": [injection or user], "both": [injection, user] if injection else [user]}
-    value = official.ask(folder, "truth", tasks=tasks[solves], **scene)
-    steps = [step for number, value in enumerate(value["steps"]) for step in _call_and_result(f"call_{number}", value)]
-    answer = Message.of("assistant", value["output"])
+    truth = official.ask(folder, "truth", tasks=tasks[solves], **scene)
+    steps = [step for number, call in enumerate(truth["steps"]) for step in _call_and_result(f"call_{number}", call)]
+    answer = Message.of("assistant", truth["output"])
     return Trajectory(steps=(*steps, Step(message=answer)), tools="native")
 
 

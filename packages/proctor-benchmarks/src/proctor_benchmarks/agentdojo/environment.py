@@ -75,8 +75,8 @@ class AgentDojoWorld:
     async def _execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         assert self._world is not None
         self._calls += len(calls)
-        texts = [{"name": call.name, "arguments": call.arguments} for call in calls if call.raw is None]
-        results = iter(await self._world.call("call", calls=texts) if texts else ())
+        sent = [{"name": call.name, "arguments": call.arguments} for call in calls if call.raw is None]
+        results = iter(await self._world.call("call", calls=sent) if sent else ())
         return [_result(call, next(results) if call.raw is None else None) for call in calls]
 
 

@@ -114,22 +114,22 @@ async def _played(line: AgentDojoLine, listing: official.OfficialListing, worker
     async with entered(Worlds(workers, {line.suite: suite.tools}), sample) as environment:
         trajectory = await Episode(ChatAgent(model), PipelineAgain()).play(sample, environment)
     last = [step.message for step in trajectory.steps if step.turn == trajectory.steps[-1].turn and step.message.role in ("assistant", "tool")]  # fmt: skip
-    fields: dict[str, Any] = {"runs": trajectory.steps[-1].turn + 1}
+    ours: dict[str, Any] = {"runs": trajectory.steps[-1].turn + 1}
     try:
         verdict = await workers.run("judge", runs=runs_of(trajectory), **scene)
-        fields |= {"utility": verdict["utility"], "security": verdict["security"]}
+        ours |= {"utility": verdict["utility"], "security": verdict["security"]}
         if verdict["injections"]:
-            fields["injections_sha256"] = digest(verdict["injections"])
+            ours["injections_sha256"] = digest(verdict["injections"])
     except WorkerRaised as error:
-        fields["raises"] = error.type
-        fields["injections_sha256"] = line.injections_sha256
-    fields["queries"] = _compared([rendered(messages) for messages in model.asked], line.queries)
-    fields["messages_sha256"] = _compared([rendered([*asked, *last])], [line.messages_sha256])[0]
-    results = [[fields["content"], fields.get("error")] for fields in rendered(last) if fields["role"] == "tool"]
-    fields["tool_results"] = _compared(results, line.tool_results)
+        ours["raises"] = error.type
+        ours["injections_sha256"] = line.injections_sha256
+    ours["queries"] = _compared([rendered(messages) for messages in model.asked], line.queries)
+    ours["messages_sha256"] = _compared([rendered([*asked, *last])], [line.messages_sha256])[0]
+    results = [[message["content"], message.get("error")] for message in rendered(last) if message["role"] == "tool"]
+    ours["tool_results"] = _compared(results, line.tool_results)
     state = trajectory.state or {}
-    fields["post_env"] = line.post_env if _has_time(state["changed"]) else state["digest"]
-    return fields
+    ours["post_env"] = line.post_env if _has_time(state["changed"]) else state["digest"]
+    return ours
 
 
 async def _inputs(line: AgentDojoLine, listing: official.OfficialListing, workers: Workers) -> dict[str, Any]:
@@ -147,16 +147,16 @@ async def _inputs(line: AgentDojoLine, listing: official.OfficialListing, worker
             "user_tasks": len(suite.user_tasks),
             "injection_tasks": len(suite.injection_tasks),
         }
-    value = await workers.run("inputs", version=VERSION, suite=line.suite, task=task, model=MODEL)
-    solution = {"ground_truth_output": value["output"], "ground_truth_calls": len(value["steps"])}
+    inputs = await workers.run("inputs", version=VERSION, suite=line.suite, task=task, model=MODEL)
+    solution = {"ground_truth_output": inputs["output"], "ground_truth_calls": len(inputs["steps"])}
     if line.injection_task is not None:
         return {**solution, "goal_sha256": sha256(suite.injection_tasks[task])}
-    attacks = {attack: {goal: digest(texts) for goal, texts in by_goal.items()} for attack, by_goal in value["attacks"].items()}  # fmt: skip
+    attacks = {attack: {goal: digest(texts) for goal, texts in by_goal.items()} for attack, by_goal in inputs["attacks"].items()}  # fmt: skip
     return {
         **solution,
         "prompt_sha256": sha256(suite.user_tasks[task]),
-        "pre_env": value["environment"],
-        "candidates": value["candidates"],
+        "pre_env": inputs["environment"],
+        "candidates": inputs["candidates"],
         "attacks": attacks,
     }
 

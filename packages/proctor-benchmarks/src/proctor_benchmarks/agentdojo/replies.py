@@ -75,7 +75,7 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     attack, model = task_options.get("attack", "important_instructions"), task_options.get("model", "local")
     listing = official.listing(folder, version)
     suites = suites_of(task_options.get("category") or task_options.get("suite", "all"), listing)
-    wanted = {row.id: row for suite in suites for row in samples_of(listing, suite, version, attack, model)}
+    wanted = {sample.id: sample for suite in suites for sample in samples_of(listing, suite, version, attack, model)}
     results = list(_results(Path(path), attack))
     if len(names := sorted({result.pipeline_name for _, result in results})) > 1:
         raise BadInput("{path} holds results of several models: {models}. Give the folder of one.", path=path, models=", ".join(names))  # fmt: skip

@@ -47,8 +47,8 @@ def injections(
 def truth(tasks: Sequence[str], **scene: str) -> dict[str, Any]:
     """Return the official solutions of tasks, one after the other: calls with what the tools returned, and the last one's text."""
     world = World(**scene)
-    entries = [step for name in tasks for step in world.solve(name)]
-    return {"steps": entries, "output": world.task(tasks[-1]).GROUND_TRUTH_OUTPUT}
+    steps = [step for name in tasks for step in world.solve(name)]
+    return {"steps": steps, "output": world.task(tasks[-1]).GROUND_TRUTH_OUTPUT}
 
 
 def judge(runs: Sequence[Sequence[Mapping[str, Any]]], **scene: str) -> dict[str, Any]:
@@ -73,16 +73,16 @@ def inputs(version: str, suite: str, task: str, model: str) -> dict[str, Any]:
     official = _official()
     scene = official.suites(version)[suite]
     world = World(version, suite, task)
-    fields = {"environment": world.state()["digest"], **truth([task], version=version, suite=suite, user_task=task)}
+    result = {"environment": world.state()["digest"], **truth([task], version=version, suite=suite, user_task=task)}
     if task in scene.user_tasks:
         attacks = [name for name in official.attacks if name != "manual"]
         goals = scene.injection_tasks
-        fields["candidates"] = _attacker(version, suite, "direct", model).get_injection_candidates(world.user_task)
-        fields["attacks"] = {
+        result["candidates"] = _attacker(version, suite, "direct", model).get_injection_candidates(world.user_task)
+        result["attacks"] = {
             attack: {goal: injections(version, suite, task, goal, attack, model) for goal in goals}
             for attack in attacks
         }
-    return fields
+    return result
 
 
 class World:
@@ -163,9 +163,9 @@ class _Recorded:
 
 
 def _message(content: str | None, calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    values = [_official().call(function=call["name"], args=call["arguments"]) for call in calls]
+    tool_calls = [_official().call(function=call["name"], args=call["arguments"]) for call in calls]
     blocks = None if content is None else [{"type": "text", "content": content}]
-    return {"role": "assistant", "content": blocks, "tool_calls": values}
+    return {"role": "assistant", "content": blocks, "tool_calls": tool_calls}
 
 
 def _text(blocks: Sequence[Mapping[str, str]]) -> str:

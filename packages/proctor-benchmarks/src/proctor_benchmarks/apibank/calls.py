@@ -53,7 +53,7 @@ def read_call(text: str) -> WrittenCall | None:
 
 
 def _params(text: str) -> dict[str, str]:
-    texts: dict[str, str] = {}
+    params: dict[str, str] = {}
     last = text.rfind("]")
     at = 0
     while key := _KEY.search(text, at):
@@ -61,13 +61,13 @@ def _params(text: str) -> dict[str, str]:
         first = text[start : start + 1]
         if first in ("'", '"'):
             if closing := _QUOTE.search(text, start + 2):  # a value has at least one character, and that may be a quote
-                texts[key[1]] = text[start + 1 : closing.start()]
+                params[key[1]] = text[start + 1 : closing.start()]
                 at = closing.end()
         elif first == "[":
             if last > start:
-                texts[key[1]] = text[start : last + 1]
+                params[key[1]] = text[start : last + 1]
                 at = last + 1
         elif word := _WORD.match(text, start):
-            texts[key[1]] = word[0]
+            params[key[1]] = word[0]
             at = word.end()
-    return texts
+    return params

@@ -118,13 +118,15 @@ def locate(data: str | None) -> Path:
 
 def content_digest(root: Path) -> str:
     """Return the SHA-256 of the files that are used, to compare the user's copy with the pinned one."""
-    text = sha256()
+    digest = sha256()
     for part in ("apis", "init_database", "lv3_apis", "lv1-lv2-samples", "evaluator.py", "tool_manager.py"):
         below = root / part
         for path in sorted(below.rglob("*")) if below.is_dir() else [below]:
             if path.suffix in (".py", ".json", ".jsonl") and path.is_file():
-                text.update(f"{path.relative_to(root).as_posix()}\n{sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return text.hexdigest()
+                digest.update(
+                    f"{path.relative_to(root).as_posix()}\n{sha256(path.read_bytes()).hexdigest()}\n".encode()
+                )
+    return digest.hexdigest()
 
 
 def dialogues(source: Path) -> Iterator[tuple[str, list[DialogueLine]]]:
@@ -178,12 +180,12 @@ def read_official(root: Path) -> Official:
 
 def describe(folder: Path) -> dict[str, str]:
     """Return the official JSON document of each tool in a folder, by its name."""
-    texts: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for path in sorted(folder.glob("*.py")):
         for node in parse(path).body:
             if isinstance(node, ast.ClassDef) and [ast.unparse(base) for base in node.bases] == ["API"]:
-                texts[node.name] = json.dumps({"name": node.name, **_constants(path, node)})
-    return texts
+                descriptions[node.name] = json.dumps({"name": node.name, **_constants(path, node)})
+    return descriptions
 
 
 def _constants(path: Path, node: ast.ClassDef) -> dict[str, Any]:

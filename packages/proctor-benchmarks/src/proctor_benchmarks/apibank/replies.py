@@ -50,7 +50,7 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     files = [path] if path.is_file() else sorted(one for one in path.glob("*.json*") if one.is_file())
     if not files:
         raise BadInput("{path} holds no files of predictions.", path=path)
-    texts: dict[str, str] = {}
+    predictions: dict[str, str] = {}
     for file in files:
         responses = 0
         for number, line in read_json_lines(file, Prediction):
@@ -59,16 +59,16 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
                     raise BadInput("{path}, line {line}: the dialogue {file} is not in {levels}.", path=file, line=number, file=line.file, levels=", ".join(levels))  # fmt: skip
                 of_dialogue = wanted[line.file]
                 if line.id in of_dialogue:
-                    missing = {row.id: "" for row in of_dialogue.values() if "result" in row.meta["apibank"]}
-                    texts = {**missing, **texts, of_dialogue[line.id].id: line.pred}
+                    missing = {sample.id: "" for sample in of_dialogue.values() if "result" in sample.meta["apibank"]}
+                    predictions = {**missing, **predictions, of_dialogue[line.id].id: line.pred}
             elif PLANNED not in levels:
                 raise BadInput("{path}, line {line}: a prediction of level 3, which is not in {levels}.", path=file, line=number, levels=", ".join(levels))  # fmt: skip
             elif line.api_id is not None:
-                texts[f"{PLANNED}/{line.sample_id}/{line.api_id}"] = line.pred
+                predictions[f"{PLANNED}/{line.sample_id}/{line.api_id}"] = line.pred
             else:
-                texts[f"{PLANNED}/response/{responses}"] = line.pred
+                predictions[f"{PLANNED}/response/{responses}"] = line.pred
                 responses += 1
-    return ((sample, Trajectory.of(text)) for sample, text in texts.items())
+    return ((sample, Trajectory.of(text)) for sample, text in predictions.items())
 
 
 def _wanted(levels: Sequence[str], root: Path, options: Mapping[str, Any]) -> dict[str, dict[int | None, Sample]]:

@@ -41,9 +41,9 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
             slice = slices[0] if len(parts) == 1 else f"level={level}"
             figures = [figure for key in names if (figure := by_name.get((key, slice)))]
             planned = sum(
-                by_name[figures[0].name, text].planned
-                for text in slices
-                if figures and (figures[0].name, text) in by_name
+                by_name[figures[0].name, each].planned
+                for each in slices
+                if figures and (figures[0].name, each) in by_name
             )
             if planned and (name != _OTHERS or f"part={level}/search" in {estimate.slice for estimate in estimates}):
                 made.append(replace(figures[0], name=name, slice=f"level={level}", planned=planned))

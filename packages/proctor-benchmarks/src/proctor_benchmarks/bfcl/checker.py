@@ -201,20 +201,20 @@ def _parallel_fault(
     for answer in answers:
         document = document_of(functions, answer)
         near: list[Near] = []
-        for number, call in free.items():
+        for index, call in free.items():
             fault = call_fault(document, call, answer, rules)
             if fault is None:
-                del free[number]
+                del free[index]
                 break
-            near.append(Near(number, call, fault))
+            near.append(Near(index, call, fault))
         else:
             return BfclFault(error_type=_PARALLEL + "cannot_find_match", allowed=answer, near=tuple(near))
     return None
 
 
 def _count_fault(error_type: str, calls: Sequence[Call], answers: Sequence[Answer]) -> BfclFault:
-    values, expected = [first(call)[0] for call in calls], [first(answer)[0] for answer in answers]
-    return BfclFault(error_type=error_type, got=values, allowed=expected)
+    got, expected = [first(call)[0] for call in calls], [first(answer)[0] for answer in answers]
+    return BfclFault(error_type=error_type, got=got, allowed=expected)
 
 
 def _unwanted(calls: Sequence[Call], category: str) -> BfclFault | None:

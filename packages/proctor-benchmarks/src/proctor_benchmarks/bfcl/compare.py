@@ -147,5 +147,5 @@ def _dicts_fault(values: Sequence[Any], allowed: Sequence[Any]) -> BfclFault | N
 
 def _standard_items(values: Any) -> list[Any]:
     return [
-        standard(value) if type(value) is str else value for value in (values[number] for number in range(len(values)))
+        standard(value) if type(value) is str else value for value in (values[index] for index in range(len(values)))
     ]

@@ -302,7 +302,7 @@ def _reworded(folder: Path, path: Path, data: bytes) -> CategoryData:
         {path.name: sha16(data)},
         _other_revision(path.name, sha16(data), CATEGORIES[FORMAT_SENSITIVITY].questions),
     )
-    bfcl_entries: list[BfclEntry] = []
+    reworded: list[BfclEntry] = []
     for category, wanted in chosen.items():
         if category not in SINGLE_TURN:
             raise BadInput("{path}: '{category}' is no category of one turn.", path=path, category=category)
@@ -311,12 +311,12 @@ def _reworded(folder: Path, path: Path, data: bytes) -> CategoryData:
         notes += original.notes
         for entry in original.entries:
             if entry.id in wanted:
-                start = len(bfcl_entries)
-                bfcl_entries += [
+                start = len(reworded)
+                reworded += [
                     replace(entry, id=f"{FORMAT_SENSITIVITY}_{start + index}:{form}:{entry.id}")
                     for index, form in enumerate(FORMATS)
                 ]
-    return CategoryData(entries=bfcl_entries, digests=digests, notes=tuple(notes))
+    return CategoryData(entries=reworded, digests=digests, notes=tuple(notes))
 
 
 def _other_revision(name: str, found: str, known: str) -> list[Sentence]:
@@ -425,11 +425,11 @@ def bad_line(path: Path, data: bytes, index: int, reason: Sentence) -> BadInput:
 
 
 def _unknown(name: str) -> BadInput:
-    texts = near(name, [*CATEGORIES, *COLLECTIONS])
+    similar = near(name, [*CATEGORIES, *COLLECTIONS])
     return BadInput(
         "No category of BFCL is called '{name}'.{near} Known: {known}.",
         name=name,
-        near=did_you_mean(texts),
+        near=did_you_mean(similar),
         known=_known_names(),
     )
 

@@ -102,9 +102,9 @@ def documents(folder: Path, classes: Sequence[str], missed: Mapping[str, Sequenc
     offered = [document for name in classes for document in _of_class(folder, name)]
     added: dict[int, tuple[tools.Document, ...]] = {}
     for turn, names in missed.items():
-        entries = [next((fields for fields in offered if fields["name"] == name), None) for name in names]
-        added[int(turn)] = tuple(fields for fields in entries if fields is not None)
-        offered = [fields for fields in offered if fields not in added[int(turn)]]
+        withheld = [next((document for document in offered if document["name"] == name), None) for name in names]
+        added[int(turn)] = tuple(document for document in withheld if document is not None)
+        offered = [document for document in offered if document not in added[int(turn)]]
     return Documents(tuple(tools.add_hints(offered, "multi_turn")), added)
 
 

@@ -51,7 +51,7 @@ def explain(result: TurnsResult) -> Sentence:
                 calls=calls,
                 differing=differing + _more(len(result.differences)),
             )
-    missing = "; ".join(show(text) for text in result.missing[:_MOST_SHOWN]) + _more(len(result.missing))
+    missing = "; ".join(show(each) for each in result.missing[:_MOST_SHOWN]) + _more(len(result.missing))
     return say(
         "Turn {turn}: results of the expected calls {calls} were never seen: {missing}.",
         turn=turn,

@@ -119,8 +119,8 @@ def _first_place(text: str, start: int, places: list[int]) -> int | None:
     index = bisect_right(places, -start) - 1  # negated: the last one that is <= -start
     if index < 0:
         return None
-    number = -places[index]
-    return None if text.find("\n", start, number) >= 0 else number
+    position = -places[index]
+    return None if text.find("\n", start, position) >= 0 else position
 
 
 def _skip_blanks(text: str, at: int) -> int:

@@ -53,21 +53,21 @@ def details(
     `parameter_accuracy` is the share of the expected parameters that were given as allowed, or left out where that is
     allowed. They are there where calls are expected.
     """
-    fields: dict[str, object] = {}
+    details: dict[str, object] = {}
     if result.fault is not None:
         fault = _innermost(result.fault)
-        fields = {"error_type": result.error_type, "error_class": error_class(result.fault)}
+        details = {"error_type": result.error_type, "error_class": error_class(result.fault)}
         if fault.function:
-            fields["function"] = fault.function
+            details["function"] = fault.function
         if fault.parameter is not None:
-            fields["parameter"] = clipped(fault.parameter)
+            details["parameter"] = clipped(fault.parameter)
     if "relevance" in category:
-        return fields
+        return details
     if result.valid:
-        return fields | _RIGHT
+        return details | _RIGHT
     if not result.calls:
-        return fields | _NOTHING
-    return fields | _figures(functions, result.calls, answers or (), rules)
+        return details | _NOTHING
+    return details | _figures(functions, result.calls, answers or (), rules)
 
 
 def error_class(fault: BfclFault) -> str:

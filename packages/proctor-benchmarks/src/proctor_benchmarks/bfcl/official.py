@@ -58,8 +58,8 @@ def evaluate(folder: Path, model: str, categories: Sequence[str]) -> dict[str, f
 
 
 def _command() -> list[str]:
-    if text := shutil.which("bfcl"):
-        return [text]
+    if program := shutil.which("bfcl"):
+        return [program]
     if importlib.util.find_spec("bfcl_eval") is not None:
         return [sys.executable, "-m", "bfcl_eval"]
     raise BadInput(

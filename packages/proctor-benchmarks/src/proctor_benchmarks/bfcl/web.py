@@ -145,11 +145,11 @@ class Web:
 
     async def _ask(self, search: Callable[..., Any], keywords: str, region: str) -> list[_SearchResult] | None:
         if inspect.iscoroutinefunction(search):
-            value = await search(keywords, region)
+            results = await search(keywords, region)
         else:
-            value = await self._in_thread(search, keywords, region)
+            results = await self._in_thread(search, keywords, region)
         try:
-            return None if value is None else msgspec.convert(value, list[_SearchResult])[:_MOST_RESULTS]
+            return None if results is None else msgspec.convert(results, list[_SearchResult])[:_MOST_RESULTS]
         except msgspec.ValidationError as error:
             raise EnvironmentFailed(
                 "The search function returned no list of results with title, href and body: {error}.", error=error

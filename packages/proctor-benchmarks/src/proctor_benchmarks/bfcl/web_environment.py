@@ -28,11 +28,11 @@ class WebSearchAPI:
     async def search_engine_query(self, keywords: str, max_results: int | None = 10, region: str = "wt-wt") -> Any:
         """Return the first results; without their text in the harder variant."""
         self.queries.append(str(keywords))
-        match = await self._web.search(str(keywords), str(region))
-        if match is None:
+        results = await self._web.search(str(keywords), str(region))
+        if results is None:
             return {"error": NO_RESULTS}
         keys = ("title", "href", "body") if self._shows_snippets else ("title", "href")
-        return [{key: texts[key] for key in keys} for texts in match[:max_results]]
+        return [{key: result[key] for key in keys} for result in results[:max_results]]
 
     async def fetch_url_content(self, url: str, mode: str = "raw") -> Any:
         """Return a page."""

@@ -94,13 +94,13 @@ def public_addresses(host: str, port: int) -> list[str]:
     proctor_benchmarks.bfcl.web_page.NotPublic: 127.0.0.1 is not an address of the public web
     """
     try:
-        texts = [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+        addresses = [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
     except UnicodeError:
         raise NotPublic(f"{host[:200]} is not a host name") from None
-    for address in texts:
+    for address in addresses:
         if not _is_public(ipaddress.ip_address(address.partition("%")[0])):
             raise NotPublic(f"{host} is not an address of the public web")
-    return texts
+    return addresses
 
 
 def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:

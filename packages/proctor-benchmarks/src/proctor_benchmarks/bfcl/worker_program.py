@@ -253,9 +253,9 @@ def check(sample: Mapping[str, Json], steps: Sequence[Sequence[Sequence[str]]], 
         `error_type`, None if all turns pass, else with the `turn`, the `differences` of the states by class and path, the
         `missing` results, and what both sides called in that turn with the results.
     """
-    texts = [[call for step in turn for call in step] for turn in steps]
+    by_turn = [[call for step in turn for call in step] for turn in steps]
     methods = frozenset(method for name in sample["classes"] for method in _class(name)[1])
-    pairs = list(zip(texts, sample["answers"], strict=True))
+    pairs = list(zip(by_turn, sample["answers"], strict=True))
     same = next((turn for turn, pair in enumerate(pairs) if exact or not _same(*pair, methods)), len(pairs))
     if same == len(pairs):
         return {"error_type": None}

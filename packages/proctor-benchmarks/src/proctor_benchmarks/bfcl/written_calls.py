@@ -52,8 +52,8 @@ def calls_in(reply: str, names: Sequence[str] = ()) -> ReadCalls:
     among = _among(text)
     if among:
         return ReadCalls(among, is_json=True)
-    lines = [entries for line in text.splitlines() if (entries := _of_python(line.strip(" `-*\t")))]
-    on_lines = [call for entries in lines for call in entries if call["name"] in names]
+    lines = [calls for line in text.splitlines() if (calls := _of_python(line.strip(" `-*\t")))]
+    on_lines = [call for calls in lines for call in calls if call["name"] in names]
     return ReadCalls(on_lines or _within(text, names) or None)
 
 
@@ -63,20 +63,20 @@ def trajectory_of(reply: str, functions: Sequence[Mapping[str, object]], languag
     Java and JavaScript are always text, in their own notation, as the official tool reads exports in no other way.
     """
     by_name = {str(function["name"]): function for function in functions}
-    calls = calls_in(reply, list(by_name))
-    if calls.calls and calls.is_json and language != "python":
+    read = calls_in(reply, list(by_name))
+    if read.calls and read.is_json and language != "python":
         texts = (
             call_text(by_name.get(call["name"], {"name": call["name"]}), call["arguments"], language)
-            for call in calls.calls
+            for call in read.calls
         )
         return Trajectory.of(f"[{', '.join(texts)}]")
-    if calls.calls and calls.is_json:
-        parts = tuple(ToolCall(name=call["name"], arguments=call["arguments"]) for call in calls.calls)
+    if read.calls and read.is_json:
+        parts = tuple(ToolCall(name=call["name"], arguments=call["arguments"]) for call in read.calls)
         return Trajectory(steps=(Step(message=Message(role="assistant", parts=parts)),), tools="native")
-    if calls.calls == []:
+    if read.calls == []:
         return Trajectory.of("[]")
-    if calls.calls and language == "python":
-        return Trajectory.of(as_python(calls.calls))
+    if read.calls and language == "python":
+        return Trajectory.of(as_python(read.calls))
     text = said_in(reply)
     return Trajectory.of((_read_fences(text) or [text])[-1])  # Java and JavaScript have decoders of their own
 
@@ -132,11 +132,11 @@ def _of_pieces(pieces: Sequence[str]) -> ReadCalls:
     calls: list[dict[str, Any]] | None = None
     is_json = False
     for piece in pieces:
-        entries = _of_json(_json(piece))
-        is_json = is_json or entries is not None
-        entries = _of_python(piece) if entries is None else entries
-        if entries is not None and entries != calls:
-            calls = (calls or []) + entries
+        read = _of_json(_json(piece))
+        is_json = is_json or read is not None
+        read = _of_python(piece) if read is None else read
+        if read is not None and read != calls:
+            calls = (calls or []) + read
     return ReadCalls(calls, is_json=is_json)
 
 
@@ -168,9 +168,9 @@ def _read_fences(text: str) -> list[str]:
 
 def _among(text: str) -> list[dict[str, Any]]:
     """Return the calls in JSON among words: the last array of them, else all objects that are calls."""
-    values = [(value, entries) for value in _find_json(text) if (entries := _of_json(value))]
-    arrays = [entries for value, entries in values if isinstance(value, list)]
-    return arrays[-1] if arrays else [call for _, entries in values for call in entries]
+    values = [(value, calls) for value in _find_json(text) if (calls := _of_json(value))]
+    arrays = [calls for value, calls in values if isinstance(value, list)]
+    return arrays[-1] if arrays else [call for _, calls in values for call in calls]
 
 
 def _find_json(text: str) -> Iterator[Any]:
@@ -216,10 +216,10 @@ def _of_python(text: str) -> list[dict[str, Any]] | None:
     if "(" not in text:
         return None
     try:
-        entries: Sequence[Call] = decode_python.decode(text if text.startswith("[") else f"[{_join_lines(text)}]")
+        calls: Sequence[Call] = decode_python.decode(text if text.startswith("[") else f"[{_join_lines(text)}]")
     except Undecodable:
         return None
-    return [{"name": name, "arguments": dict(given)} for name, given in map(first, entries)]
+    return [{"name": name, "arguments": dict(given)} for name, given in map(first, calls)]
 
 
 def _join_lines(text: str) -> str:

@@ -106,9 +106,9 @@ class EngineBox:
         )
 
     async def put(self, archive: bytes, folder: str = "/") -> None:
-        command_result = await self._ask(ANSWER_SECONDS, "exec", "-u", "0", self._name, "mkdir", "-p", folder)
+        prepared = await self._ask(ANSWER_SECONDS, "exec", "-u", "0", self._name, "mkdir", "-p", folder)
         copied = await self._ask(ANSWER_SECONDS, "cp", "-", f"{self._name}:{folder}", given=archive)
-        for result in (command_result, copied):
+        for result in (prepared, copied):
             if result.code != 0:
                 raise self._died(_said(result))
 

@@ -51,8 +51,8 @@ def prepare(files: Mapping[str, str], farms: Mapping[str, str], limits: Mapping[
             path.write_text(text, "utf-8")
     for folder, source in farms.items():  # links, so that programs can be added and removed
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for file in Path(source).iterdir():
-            Path(folder, file.name).symlink_to(file)
+        for program in Path(source).iterdir():
+            Path(folder, program.name).symlink_to(program)
     Path("/tmp").chmod(0o1777)  # noqa: S108 - that of the box
     for name, most in limits.items():
         with suppress(ValueError, OSError):

@@ -130,9 +130,9 @@ class Namespace:
         command += ["--hostname", "ubuntu", "--perms", "0755", "--size", str(self._disk_bytes), "--tmpfs", "/"]
         for folder in ("/usr", "/etc", "/run", SYSTEM):
             command += ["--perms", "0755", "--dir", folder]
-        for file in sorted(Path("/usr").iterdir()):
-            if file.name not in OWN and file.is_dir():
-                command += ["--ro-bind", str(file), str(file)]
+        for directory in sorted(Path("/usr").iterdir()):
+            if directory.name not in OWN and directory.is_dir():
+                command += ["--ro-bind", str(directory), str(directory)]
         for name in PROGRAMS:
             command += ["--ro-bind", f"/usr/{name}", f"{SYSTEM}/{name}"]
         for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):

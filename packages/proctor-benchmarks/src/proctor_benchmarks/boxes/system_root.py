@@ -28,14 +28,14 @@ _PAM = "auth sufficient pam_rootok.so\nauth required pam_unix.so\naccount requir
 @cache
 def closed_folders() -> Sequence[str]:
     """Return the folders of the system's programs that only some of its users may read."""
-    texts = []
+    folders = []
     for folder, names, _ in os.walk("/usr"):
         if folder == "/usr":
             names[:] = [name for name in names if name not in OWN]
         closed = [name for name in names if Path(folder, name).stat(follow_symlinks=False).st_mode & 0o5 != 0o5]
         names[:] = [name for name in names if name not in closed]
-        texts += [f"{folder}/{name}" for name in closed if not Path(folder, name).is_symlink()]
-    return texts
+        folders += [f"{folder}/{name}" for name in closed if not Path(folder, name).is_symlink()]
+    return folders
 
 
 @cache
@@ -43,20 +43,20 @@ def files_of_a_fresh_system() -> Mapping[str, str]:
     """Return the files of a fresh system; of those of this machine, only what its packages brought."""
     import pwd  # which only systems have that such boxes run on
 
-    texts = {}
+    files = {}
     for name in _COPIED:
         with suppress(OSError, ValueError):
-            texts[f"/etc/{name}"] = Path("/etc", name).read_text("utf-8")
+            files[f"/etc/{name}"] = Path("/etc", name).read_text("utf-8")
     for name in (".bashrc", ".profile"):
         with suppress(OSError, ValueError):
-            texts[f"/etc/skel/{name}"] = texts[f"{HOME}/{name}"] = Path("/etc/skel", name).read_text("utf-8")
+            files[f"/etc/skel/{name}"] = files[f"{HOME}/{name}"] = Path("/etc/skel", name).read_text("utf-8")
     system = [user for user in pwd.getpwall() if 0 < user.pw_uid < 100 or user.pw_name == "nobody"]
     names = [
         ("root", 0, HOME, "/bin/bash"),
         *((user.pw_name, user.pw_uid, user.pw_dir, "/usr/sbin/nologin") for user in system),
     ]
     return {
-        **texts,
+        **files,
         **{f"{folder}/": "" for folder in _FOLDERS},
         "/etc/passwd": "".join(f"{name}:x:{id}:{id}:{name}:{home}:{shell}\n" for name, id, home, shell in names),
         "/etc/group": "".join(f"{name}:x:{id}:\n" for name, id, *_ in names) + "sudo:x:27:\nusers:x:100:\n",

@@ -85,11 +85,11 @@ def _both(line: ChatEvalLine) -> tuple[object, object]:
                 asyncio.run(_play(line)),
             )
         case _:
-            texts = verdicts.predictions(line.method, line.results, line.reversed_results)
+            predictions = verdicts.predictions(line.method, line.results, line.reversed_results)
             labels = line.human * 2 if line.method == "adversarial" else line.human
-            ours = {"accuracy": verdicts.accuracy(texts, labels), "predictions": texts}
+            ours = {"accuracy": verdicts.accuracy(predictions, labels), "predictions": predictions}
             if "kappa" in line.result:
-                ours["kappa"] = verdicts.kappa(texts, labels)
+                ours["kappa"] = verdicts.kappa(predictions, labels)
             return line.result, ours
 
 

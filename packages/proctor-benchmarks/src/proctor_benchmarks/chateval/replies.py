@@ -89,9 +89,11 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
                 "evaluation": _said(trial.trajectory, roles),
             }
     written = [
-        write_whole(folder / _FOLDERS[order] / name / NAME, json.dumps([line[at] for at in sorted(line)], indent=4))
-        for order, line in lines.items()
-        if line
+        write_whole(
+            folder / _FOLDERS[order] / name / NAME, json.dumps([by_number[at] for at in sorted(by_number)], indent=4)
+        )
+        for order, by_number in lines.items()
+        if by_number
     ]
     if not written:
         raise BadInput("The run holds no scored trial to export.")

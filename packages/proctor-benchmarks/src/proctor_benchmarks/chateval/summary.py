@@ -29,20 +29,20 @@ from proctor_benchmarks.chateval.dataset import FORWARD, REVERSED
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - they are of single orders
     """Return the official figures over the first attempts."""
     labels: dict[str, str] = {}
-    texts: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
+    speeches: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
     numbers: dict[str, int] = {}
     for sample, verdict in judged():
         if verdict.attempt == 0 and isinstance(verdict.result, Score) and isinstance(sample.target, str):
             item = sample.cluster or sample.id
             labels[item] = sample.target
-            texts[item][sample.meta["pair"]["order"]] = verdict.result.details["speeches"]
+            speeches[item][sample.meta["pair"]["order"]] = verdict.result.details["speeches"]
             numbers[item] = sample.meta["pair"]["number"]
-    items = sorted((text for text in texts if len(texts[text]) == 2), key=numbers.__getitem__)
+    items = sorted((item for item in speeches if len(speeches[item]) == 2), key=numbers.__getitem__)
     if not items:
         return []
-    note = say("{count} items without both orders are left out", count=len(texts) - len(items)) if len(texts) > len(items) else ""  # fmt: skip
-    known = [labels[text] for text in items]
-    forward, backward = ([texts[text][order] for text in items] for order in (FORWARD, REVERSED))
+    note = say("{count} items without both orders are left out", count=len(speeches) - len(items)) if len(speeches) > len(items) else ""  # fmt: skip
+    known = [labels[item] for item in items]
+    forward, backward = ([speeches[item][order] for item in items] for order in (FORWARD, REVERSED))
     made: list[Estimate] = []
     for method in _methods(known, forward):
         predicted = verdicts.predictions(method, forward, backward)

@@ -56,10 +56,10 @@ def task(data: str | None = None, language: Language = "all", *, steps: int = MO
     found = samples(path, language, steps)
     if not found:
         raise BadInput("{path} has no scenario in this language.", path=path)
-    function = python.wrap(Office)
+    office = python.wrap(Office)
 
     def environment(sample: Sample) -> Environment | None:
-        return function(sample) if "environment" in sample.meta else None
+        return office(sample) if "environment" in sample.meta else None
 
     return Task(
         name="collaboration",

@@ -74,23 +74,19 @@ def read_scenarios(path: Path) -> Sequence[TeamScenario]:
     Raises:
         BadInput: it cannot be read, or a scenario is wrong; names it.
     """
-    scenario = read_toml(path, _File, most_bytes=MOST_BYTES).scenario
-    for team_scenario in scenario:
-        names = [goal.name for goal in team_scenario.goals]
+    scenarios = read_toml(path, _File, most_bytes=MOST_BYTES).scenario
+    for scenario in scenarios:
+        names = [goal.name for goal in scenario.goals]
         if len(set(names)) < max(1, len(names)):
             raise BadInput(
-                "{path}: the scenario '{id}' needs goals, each with a name of its own.", path=path, id=team_scenario.id
+                "{path}: the scenario '{id}' needs goals, each with a name of its own.", path=path, id=scenario.id
             )
         if strange := next(
-            (
-                goal.by
-                for goal in team_scenario.goals
-                if goal.by and team_scenario.team and goal.by not in team_scenario.team
-            ),
+            (goal.by for goal in scenario.goals if goal.by and scenario.team and goal.by not in scenario.team),
             "",
         ):
-            raise BadInput("{path}: a goal of the scenario '{id}' is by '{agent}', who is not in its team.", path=path, id=team_scenario.id, agent=strange)  # fmt: skip
-    return scenario
+            raise BadInput("{path}: a goal of the scenario '{id}' is by '{agent}', who is not in its team.", path=path, id=scenario.id, agent=strange)  # fmt: skip
+    return scenarios
 
 
 def _sample(one: TeamScenario, steps: int) -> Sample:

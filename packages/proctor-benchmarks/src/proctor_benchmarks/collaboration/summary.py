@@ -52,7 +52,7 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
 def _ratio(name: str, by_cluster: dict[str, list[Pair]]) -> Estimate:
     is_share = not name.endswith("_per_goal")
     sums = [(math.fsum(over for over, _ in pairs), math.fsum(under for _, under in pairs)) for pairs in by_cluster.values()]  # fmt: skip
-    over, under = math.fsum(figure for figure, _ in sums), math.fsum(figure for _, figure in sums)
+    over, under = math.fsum(each for each, _ in sums), math.fsum(each for _, each in sums)
     count = sum(map(len, by_cluster.values()))
     value = over / under if under else None
     note = say("no goal was reached") if not is_share and not under else ""
@@ -60,7 +60,7 @@ def _ratio(name: str, by_cluster: dict[str, list[Pair]]) -> Estimate:
     scale = value * (1 - value) if value is not None and is_share else value
     if value is None or not scale or len(sums) < FEWEST_CLUSTERS:
         return estimate
-    squares = math.fsum((figure - value * other) ** 2 for figure, other in sums)
+    squares = math.fsum((over - value * under) ** 2 for over, under in sums)
     error = math.sqrt(len(sums) / (len(sums) - 1) * squares) / under
     # the derivative of the logarithm, or of the log-odds
     half = t_quantile(0.5 + LEVEL / 2, len(sums) - 1) * error / scale

@@ -80,9 +80,9 @@ def transcript(value: Any) -> tuple[str, Trajectory]:
         case {"transcript": inner} | {"values": {"messages": _} as inner}:
             return transcript(inner)
         case {"trajectory": dict()} | {"steps": [*_]}:
-            trajectory = value["trajectory"] if isinstance(value.get("trajectory"), dict) else value
+            raw = value["trajectory"] if isinstance(value.get("trajectory"), dict) else value
             try:
-                found = msgspec.convert({key: entry for key, entry in trajectory.items() if key != "id"}, Trajectory)
+                found = msgspec.convert({key: entry for key, entry in raw.items() if key != "id"}, Trajectory)
             except msgspec.ValidationError as error:
                 raise BadInput("its trajectory is none: {error}.", error=in_words(error)) from None
             return _split([*found.steps], found)
@@ -234,8 +234,8 @@ def _of_crew(tasks: Sequence[object], crew: Any) -> list[Step]:
         if not steps:
             steps.append(Step(message=Message.of("user", clean(text(task, "description"))), author="user"))
         said = [value for value in task.get("messages") or () if isinstance(value, Mapping) and value.get("role") in ("assistant", "tool")]  # fmt: skip
-        for index, fields in enumerate(said):
-            steps.extend(_of_react(fields["content"], author, f"{len(steps)}-{index}") if "\nAction:" in f"\n{fields.get('content')}" else [_by(author, fields)])  # fmt: skip
+        for index, each in enumerate(said):
+            steps.extend(_of_react(each["content"], author, f"{len(steps)}-{index}") if "\nAction:" in f"\n{each.get('content')}" else [_by(author, each)])  # fmt: skip
         if raw and steps[-1].message.text.strip() != raw.strip():
             steps.append(Step(message=Message.of("assistant", clean(raw)), author=author))
     used = at(crew, "token_usage")
@@ -273,13 +273,13 @@ def _usage(item: Mapping[str, Any]) -> Usage | None:
     for key in ("models_usage", "usage_metadata", "usageMetadata", "usage", "token_usage"):
         used = item.get(key)
         if isinstance(used, Mapping):
-            given = number(used, "prompt_tokens", "input_tokens", "prompt_token_count", "promptTokenCount")
-            amount = number(
+            prompt = number(used, "prompt_tokens", "input_tokens", "prompt_token_count", "promptTokenCount")
+            completion = number(
                 used, "completion_tokens", "output_tokens", "candidates_token_count", "candidatesTokenCount"
             )
-            if given or amount:
+            if prompt or completion:
                 return Usage(
-                    input_tokens=given, output_tokens=amount, requests=number(used, "successful_requests") or 1
+                    input_tokens=prompt, output_tokens=completion, requests=number(used, "successful_requests") or 1
                 )
     return None
 

@@ -21,11 +21,11 @@ def intent(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Full points if the intent that was recorded last is the customer's."""
     if trajectory.state is None:
         return _no_state()
-    text, wanted = str(trajectory.state.get("intent", "")), sample.target["intent"]
-    if text == wanted:
-        return Score(points=1, answer=text)
-    reason = say("The intent is '{wanted}'.", wanted=wanted) if text else say("No intent was recorded.")
-    return Score(points=0, answer=text, reason=reason, details={"error_class": text or "no_intent"})
+    recorded, wanted = str(trajectory.state.get("intent", "")), sample.target["intent"]
+    if recorded == wanted:
+        return Score(points=1, answer=recorded)
+    reason = say("The intent is '{wanted}'.", wanted=wanted) if recorded else say("No intent was recorded.")
+    return Score(points=0, answer=recorded, reason=reason, details={"error_class": recorded or "no_intent"})
 
 
 @scorer(version=VERSION)
@@ -47,10 +47,10 @@ def robustness(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 def _score(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     if trajectory.state is None:
         return _no_state()
-    pair = next(_findings(sample.target, trajectory.state, trajectory), None)
-    if pair is None:
+    finding = next(_findings(sample.target, trajectory.state, trajectory), None)
+    if finding is None:
         return Score(points=1)
-    error_class, reason = pair
+    error_class, reason = finding
     return Score(points=0, reason=reason, details={"error_class": error_class})
 
 

@@ -101,10 +101,13 @@ def _as_list(answer: str, truth: str) -> GaiaMatch:
     if len(made) != len(expected):
         reason = say("A list of {made} elements, expected {expected}.", made=len(made), expected=len(expected))
         return GaiaMatch(right=False, branch="list", reason=reason)
-    for number, (text, other) in enumerate(zip(made, expected, strict=True), start=1):
-        if not _same_element(text, other):
+    for number, (element, other) in enumerate(zip(made, expected, strict=True), start=1):
+        if not _same_element(element, other):
             reason = say(
-                "Element {place} is '{one}', expected '{other}'.", place=number, one=text.strip(), other=other.strip()
+                "Element {place} is '{one}', expected '{other}'.",
+                place=number,
+                one=element.strip(),
+                other=other.strip(),
             )
             return GaiaMatch(right=False, branch="list", reason=reason)
     return GaiaMatch(
@@ -137,7 +140,7 @@ def _plain(text: str) -> str:
 def _contains(words: list[str], some: list[str]) -> bool:
     """True if the words occur in this order, side by side, among others."""
     places = range(len(words) - len(some) + 1)
-    return bool(some) and any(words[number : number + len(some)] == some for number in places)
+    return bool(some) and any(words[start : start + len(some)] == some for start in places)
 
 
 def _words(text: str) -> list[str]:

@@ -55,11 +55,11 @@ def names(folder: Path) -> tuple[str, ...]:
         BadInput: it names none, or one without a page.
     """
     sources = [folder / "envs" / file for file in ("miniwob_envs.py", "flightwob_envs.py")]
-    values = [name for file in sources if file.is_file() for name in _SUBDOMAIN.findall(file.read_text("utf-8"))]
-    missing = [name for name in values if not page(folder, name).is_file()]
-    if missing or not values:
+    listed = [name for file in sources if file.is_file() for name in _SUBDOMAIN.findall(file.read_text("utf-8"))]
+    missing = [name for name in listed if not page(folder, name).is_file()]
+    if missing or not listed:
         raise BadInput("{path} has no page for the task '{name}'.", path=folder, name=next(iter(missing), "*"))
-    return tuple(values)
+    return tuple(listed)
 
 
 def page(folder: Path, name: str) -> Path:

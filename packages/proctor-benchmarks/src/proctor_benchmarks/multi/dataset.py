@@ -156,15 +156,15 @@ def captions(path: Path) -> Mapping[str, str]:
     Raises:
         BadInput: a line without a comma, or no text file.
     """
-    texts: dict[str, str] = {}
+    captions: dict[str, str] = {}
     for number, line in enumerate(_text(path).split("\n"), 1):
         if not line.strip():
             continue
         image, comma, caption = line.partition(",")
         if not comma:
             raise BadInput("{path}, line {line}: expected an image path, a comma and a text.", path=path, line=number)
-        texts[image_path(image.strip())] = caption.strip()
-    return texts
+        captions[image_path(image.strip())] = caption.strip()
+    return captions
 
 
 def subset(path: Path) -> frozenset[str]:
@@ -177,11 +177,11 @@ def subset(path: Path) -> frozenset[str]:
 
 
 def _problems(path: Path) -> Iterator[tuple[str, _Problem]]:
-    value = _decode(path, dict[Key, _Problem] | list[_Problem])
-    if isinstance(value, dict):
-        yield from value.items()
+    decoded = _decode(path, dict[Key, _Problem] | list[_Problem])
+    if isinstance(decoded, dict):
+        yield from decoded.items()
         return
-    for number, problem in enumerate(value):
+    for number, problem in enumerate(decoded):
         if not problem.problem_id:
             raise BadInput("{path}: the problem at $[{number}] has no problem_id.", path=path, number=number)
         yield problem.problem_id, problem

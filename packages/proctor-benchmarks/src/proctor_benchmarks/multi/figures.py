@@ -67,7 +67,7 @@ def _bars(axes: Any, by: Mapping[str, QuestionSums], title: str) -> None:
     ratio.set_ylim(0, 105)
     ratio.set_ylabel("ratio, per cent")
     if keys:
-        handles = [both for value in (axes, ratio) for both in value.get_legend_handles_labels()[0]]
+        handles = [both for each in (axes, ratio) for both in each.get_legend_handles_labels()[0]]
         axes.legend(handles=handles, loc="lower left")
     axes.set_title(title)
 

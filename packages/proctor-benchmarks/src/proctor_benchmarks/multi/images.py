@@ -44,15 +44,15 @@ def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "
     order: list[str] = []
 
     def number(match: re.Match[str]) -> str:
-        amount = int(match[1]) - 1
-        if not 0 <= amount < len(images):
+        index = int(match[1]) - 1
+        if not 0 <= index < len(images):
             raise BadInput(
                 "{where}: {token} names an image, but there are {count}.",
                 where=where,
                 token=match[0],
                 count=len(images),
             )
-        order.append(images[amount])
+        order.append(images[index])
         return f"[IMAGE_{first + len(order) - 1}]"
 
     return NumberedText(text=TOKEN.sub(number, text), images=tuple(order))

@@ -69,9 +69,9 @@ def blanks(prediction: str, label: str, position: Position = "start") -> Marks: 
     Marks(score=2, total=2)
     """
     text = re.sub(r"\n\n+", "\n", prediction).replace("$", "").replace(" ", "")
-    texts = text.replace(";", "\n").replace("；", "\n").split("\n")
+    given = text.replace(";", "\n").replace("；", "\n").split("\n")
     expected = label.replace("$", "").replace(" ", "").split("\n")
-    return Marks(sum(map(_fits, texts, expected)), len(expected))
+    return Marks(sum(map(_fits, given, expected)), len(expected))
 
 
 def discussion(prediction: str, label: str, position: Position = "start") -> Marks:  # noqa: ARG001 - one signature for all
@@ -94,10 +94,10 @@ def discussion_of_tokens(prediction: list[str], label: list[str]) -> Marks:
     >>> discussion_of_tokens(["发展", "经济"], ["发展", "经济"])
     Marks(score=0.999999995, total=1)
     """
-    texts, expected = chinese_tokens(" ".join(prediction)), chinese_tokens(" ".join(label))
-    if not texts or not expected:
-        raise ValueError("Hypothesis is empty." if not texts else "Reference is empty.")
-    return Marks(chinese_l(texts, expected).f, 1)
+    given, expected = chinese_tokens(" ".join(prediction)), chinese_tokens(" ".join(label))
+    if not given or not expected:
+        raise ValueError("Hypothesis is empty." if not given else "Reference is empty.")
+    return Marks(chinese_l(given, expected).f, 1)
 
 
 Rule = Callable[[str, str, Position], Marks]

@@ -84,7 +84,7 @@ def _names_in(
     if given is None:
         return None
     parts = str(given).split(",") if isinstance(given, str | int) else [str(part) for part in given]
-    texts: set[str] = set()
+    names: set[str] = set()
     for part in filter(None, map(str.strip, parts)):
         if part == "all":
             return None
@@ -92,5 +92,5 @@ def _names_in(
             raise BadInput(
                 "MULTI has no {what} '{given}'. Known: {known}, all.", what=what, given=part, known=", ".join(by_name)
             )
-        texts.add(by_name[part])
-    return frozenset(texts) or None
+        names.add(by_name[part])
+    return frozenset(names) or None

@@ -44,8 +44,8 @@ async def scored(zip_file: str, labels: Path, seconds: float, command: Sequence[
     Raises:
         BadInput: no zip, no predictions in it, too much of it, nothing that can be scored, or not within `seconds`.
     """
-    with tempfile.TemporaryDirectory(prefix="multi-") as text:
-        folder = Path(text) / "submission"
+    with tempfile.TemporaryDirectory(prefix="multi-") as work:
+        folder = Path(work) / "submission"
         folder.mkdir()
         await asyncio.to_thread(_unpack, zip_file, folder)
         said = await _score(folder, labels, seconds, command)

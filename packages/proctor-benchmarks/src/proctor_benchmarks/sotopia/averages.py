@@ -35,7 +35,7 @@ def averages(results: Sequence[EpisodeResult], model: str) -> tuple[dict[str, fl
     for result in results:
         seat = int(result.models[1] != model)
         by_setting.setdefault((result.environment, seat), []).append(result.rewards[seat])
-    rewards = [values for group in by_setting.values() for values in group]
+    rewards = [reward for group in by_setting.values() for reward in group]
     if len(rewards) < 2:
         raise ValueError("a margin needs two episodes")
     if any(reward.keys() != rewards[0].keys() for reward in rewards):
@@ -45,7 +45,7 @@ def averages(results: Sequence[EpisodeResult], model: str) -> tuple[dict[str, fl
     margins: dict[str, float] = {}
     for name in rewards[0]:
         means[name] = sum(reward[name] for reward in rewards) / len(rewards)
-        variances = [_variance([values[name] for values in group]) for group in by_setting.values()]
+        variances = [_variance([reward[name] for reward in group]) for group in by_setting.values()]
         margins[name] = quantile * math.sqrt(sum(variances) / len(variances) / len(rewards))
     counts = {SETTINGS: float(len(by_setting)), EPISODES: float(len(rewards))}
     return means | counts, margins | dict.fromkeys(counts, 0.0)

@@ -62,13 +62,13 @@ def files_of(path: Path) -> list[Path]:
     """
     if not path.is_dir():
         return [path]
-    paths = [sorted(path.glob(f"*{part}*.jsonl")) for part in OFFICIAL]
-    for part, matches in zip(OFFICIAL, paths, strict=True):
+    candidates = [sorted(path.glob(f"*{part}*.jsonl")) for part in OFFICIAL]
+    for part, matches in zip(OFFICIAL, candidates, strict=True):
         if len(matches) != 1:
             raise BadInput(
                 "{path} needs one file *{part}*.jsonl; it has {count}.", path=path, part=part, count=len(matches)
             )
-    return [matches[0] for matches in paths]
+    return [matches[0] for matches in candidates]
 
 
 def scenes(path: Path) -> dict[str, Scene]:
@@ -155,17 +155,17 @@ def _official(path: Path) -> tuple[list[Row], list[Row], list[Cast]]:
 
 
 def _by_id(path: Path, table: str, rows: Sequence[Row], kind: type[T]) -> dict[str, T]:
-    fields: dict[str, T] = {}
+    by_id: dict[str, T] = {}
     for number, row in enumerate(rows, 1):
         given = next((row[name] for name in ("id", "pk", "agent_id", "env_id") if row.get(name)), None)
         where = say("{path}, {table}, entry {number}", path=path, table=table, number=number)
-        if not isinstance(given, str) or given in fields:
+        if not isinstance(given, str) or given in by_id:
             raise BadInput("{where}: its id is missing, no text, or was given before.", where=where)
         try:
-            fields[given] = msgspec.convert({**row, "pk": given, **_relationship(row)}, kind)
+            by_id[given] = msgspec.convert({**row, "pk": given, **_relationship(row)}, kind)
         except msgspec.ValidationError as error:
             raise BadInput("{where}: {error}.", where=where, error=in_words(error)) from None
-    return fields
+    return by_id
 
 
 def _relationship(row: Row) -> Row:

@@ -214,7 +214,7 @@ def _episode(line: SotopiaLine) -> tuple[object, object]:
 
 def _benchmark(line: SotopiaLine) -> tuple[object, object]:
     results = [
-        averages.EpisodeResult(name, models, tuple(values for _, values in both))
+        averages.EpisodeResult(name, models, tuple(reward for _, reward in both))
         for name, models, both in line.episodes
     ]
     try:

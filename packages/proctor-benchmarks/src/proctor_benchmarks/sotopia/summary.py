@@ -52,7 +52,7 @@ def _dimension(
     low, high = SCALES[name]
     width = high - low
     cases = [
-        Case(cluster=cluster, values=tuple((values[name] - low) / width for values in several), planned=len(several))
+        Case(cluster=cluster, values=tuple((points[name] - low) / width for points in several), planned=len(several))
         for (cluster, _), several in ratings.items()
     ]
     figure = estimate(name, tally([*cases, Case(cluster="", values=(), planned=missing)]))

@@ -128,8 +128,8 @@ def _read(
                 )
             )
         samples += fitting
-        texts, changed = dataset.digests(root, domain)
-        digests |= texts
+        of_domain, changed = dataset.digests(root, domain)
+        digests |= of_domain
         notes += changed
     return samples, notes, digests
 

@@ -157,9 +157,9 @@ def locate(source: str | Path | None = None) -> Path:
     """
     source = source or os.environ.get("PROCTOR_TAU2_DATA") or None
     path = cached() if source is None else Path(source).expanduser().absolute()
-    paths = [path] if is_repository(path) else [folder for folder in path.glob("*/") if is_repository(folder)]
-    if len(paths) == 1:
-        return paths[0]
+    repositories = [path] if is_repository(path) else [folder for folder in path.glob("*/") if is_repository(folder)]
+    if len(repositories) == 1:
+        return repositories[0]
     if source is None:
         raise BadInput(
             "tau2 needs the official repository: fetch it once with 'proctor data pull tau2', or give a clone with --set data=DIR."
@@ -233,7 +233,7 @@ def sample_of(domain: str, raw: Mapping[str, Any], rules: Mapping[str, Any]) -> 
 def digests(root: Path, domain: str) -> tuple[dict[str, str], list[Sentence]]:
     """Return the digests of a domain's files and of the official code, and a note for each file that is not the pinned one."""
     folder = data_folder(root, domain)
-    texts = {
+    digests = {
         f"{folder.name}/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest()[:16]
         for path in sorted(folder.glob("*.*"))
         if path.suffix in (".json", ".toml", ".md") and "voice" not in path.name and "audio" not in path.name
@@ -252,9 +252,9 @@ def digests(root: Path, domain: str) -> tuple[dict[str, str], list[Sentence]]:
     notes = [
         say("{file} is not that of the pinned commit of tau2-bench.", file=file)
         for file, known in DIGESTS.items()
-        if file in texts and texts[file] != known
+        if file in digests and digests[file] != known
     ]
-    return {**texts, "src/tau2": code.hexdigest()[:16]}, notes
+    return {**digests, "src/tau2": code.hexdigest()[:16]}, notes
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:

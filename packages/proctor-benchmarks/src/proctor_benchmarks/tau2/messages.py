@@ -44,16 +44,16 @@ def official(messages: Iterable[Message], *, ends_with: str = "") -> list[JSON]:
         if message.role == "tool":
             entries.extend(_result(part, requestor) for part in message.parts if isinstance(part, ToolResult))
         elif message.role != "system":
-            fields: JSON = {"role": message.role, "content": content_of(message)}
+            entry: JSON = {"role": message.role, "content": content_of(message)}
             if ends_with and any(call.name == ends_with for call in message.calls):
-                fields["content"] = STOP
+                entry["content"] = STOP
             elif message.calls:
                 requestor = message.role
-                fields["tool_calls"] = [
+                entry["tool_calls"] = [
                     {"id": call.id, "name": call.name, "arguments": arguments_of(call) or {}, "requestor": requestor}
                     for call in message.calls
                 ]
-            entries.append(fields)
+            entries.append(entry)
     return entries
 
 

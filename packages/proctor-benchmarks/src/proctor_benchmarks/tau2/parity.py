@@ -82,7 +82,7 @@ class Corpus(OpenedModels):
         kinds = {"agent_system_sha256": self._inputs, "script": self._transcript, "judge_reply": self._judged, "messages": self._verdict}  # fmt: skip
         if not {"id", "domain", "task_id"} <= line.keys():
             raise BadInput("{path}, line {line}: no line of a corpus of tau2.", path=path, line=number)
-        if (kind := next((text for text in kinds if text in line), None)) is None:
+        if (kind := next((name for name in kinds if name in line), None)) is None:
             return Checked.unknown(line)
         raw = self.task(line["domain"], line["task_id"])
         return _checked(line, await kinds[kind](line, raw))
@@ -218,7 +218,7 @@ def sha256(value: object) -> str:
 
 
 def _short(hashes: Sequence[str | None] | None) -> list[str | None] | None:
-    return None if hashes is None else [text and text[:16] for text in hashes]
+    return None if hashes is None else [each and each[:16] for each in hashes]
 
 
 def _differences(line: Line, ours: Mapping[str, object]) -> Differences:

@@ -50,18 +50,18 @@ def pull(source: Path | None, tell: Tell) -> Path:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     try:
-        file = work / "made"
+        folder = work / "made"
         if source is None:
             tell(say("Fetching {name} with git.", name=REPOSITORY))
             source = _fetched(work / "git")
         for name, data in _files(source.expanduser()):
-            path = file / name
+            path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-        if not dataset.is_repository(file):
+        if not dataset.is_repository(folder):
             raise BadInput("{path} holds no tau2-bench: no src/tau2/domains and data/tau2/domains.", path=source)
         shutil.rmtree(target, ignore_errors=True)
-        file.rename(target)
+        folder.rename(target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return target

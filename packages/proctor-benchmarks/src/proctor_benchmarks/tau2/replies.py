@@ -81,12 +81,12 @@ def read(path: Path, domains: Sequence[str]) -> Iterator[tuple[str, Trajectory |
     main = path / "results.json" if path.is_dir() else path
     results = _converted(main, read_json(main), _Results)
     parts = sorted((main.parent / "simulations").glob("*.json")) if not results.simulations else []
-    values = [_converted(main, value, _Simulation) for value in results.simulations]
-    values += [_converted(part, read_json(part), _Simulation) for part in parts]
+    simulations = [_converted(main, raw, _Simulation) for raw in results.simulations]
+    simulations += [_converted(part, read_json(part), _Simulation) for part in parts]
     domain = results.info.environment_info.domain_name
     if domain not in domains:
         raise BadInput("{path} holds results of {domain}: score them as tau2/{domain}.", path=main, domain=domain)
-    for simulation in sorted(values, key=lambda one: one.trial or 0):
+    for simulation in sorted(simulations, key=lambda one: one.trial or 0):
         yield f"{domain}/{simulation.task_id}", _reply(main, simulation)
 
 
@@ -102,7 +102,7 @@ def _reply(path: Path, simulation: _Simulation) -> Trajectory | TrialFailure:
     if (info := simulation.reward_info) is not None:
         state["reward"] = info.reward
         if info.nl_assertions:
-            state["met"] = [nl_assertion.met for nl_assertion in info.nl_assertions]
+            state["met"] = [assertion.met for assertion in info.nl_assertions]
     own = next((index for index in reversed(range(len(steps))) if steps[index].author == "agent"), None)
     if own is not None:
         steps[own] = _paid(steps[own], simulation)

@@ -108,8 +108,8 @@ def action_checks(expected: Sequence[ExpectedAction], messages: Sequence[Officia
     >>> action_checks([ExpectedAction(name="f", arguments={"x": 25})], [{"role": "user", "tool_calls": [{"name": "f", "arguments": {}}]}])
     (True,)
     """
-    values = [call for message in messages if message["role"] != "tool" for call in message.get("tool_calls") or ()]
-    return tuple(any(_matches(action, call) for call in values) for action in expected)
+    calls = [call for message in messages if message["role"] != "tool" for call in message.get("tool_calls") or ()]
+    return tuple(any(_matches(action, call) for call in calls) for action in expected)
 
 
 def _matches(action: ExpectedAction, call: Mapping[str, Any]) -> bool:

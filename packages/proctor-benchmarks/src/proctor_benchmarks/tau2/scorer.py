@@ -158,7 +158,7 @@ def _reason(task: Tau2Task, result: Rewards, found: Replayed, met: Sequence[bool
         for name, texts, flags in (
             (
                 "ENV_ASSERTION",
-                [str(env_assertion.get("func_name")) for env_assertion in criteria.env_assertions or ()],
+                [str(assertion.get("func_name")) for assertion in criteria.env_assertions or ()],
                 found.assertions,
             ),
             ("ACTION", [action.name for action in task.actions], result.actions),

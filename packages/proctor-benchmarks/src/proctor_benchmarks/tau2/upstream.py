@@ -57,8 +57,8 @@ class Upstream:
         """Return what a domain offers; asked once."""
         key = (domain, solo)
         if key not in self._described:
-            value = await self._workers.run("describe", domain=domain, solo=solo)
-            self._described[key] = msgspec.convert(value, DescribedDomain)
+            described = await self._workers.run("describe", domain=domain, solo=solo)
+            self._described[key] = msgspec.convert(described, DescribedDomain)
         return self._described[key]
 
     async def start(self, domain: str, task: RawTask, *, solo: bool = False) -> Instance:
@@ -67,8 +67,8 @@ class Upstream:
 
     async def gold(self, domain: str, task: RawTask) -> dict[str, Any]:
         """Return the database digests of the start and of the expected end, and which expected actions fail."""
-        fields: dict[str, Any] = await self._workers.run("gold", domain=domain, task=task)
-        return fields
+        result: dict[str, Any] = await self._workers.run("gold", domain=domain, task=task)
+        return result
 
     async def replay(
         self,
@@ -80,12 +80,12 @@ class Upstream:
         strict: bool = True,
     ) -> Replayed:
         """Replay a conversation, and compare where it ends with what the task expects."""
-        value = await self._workers.run(
+        result = await self._workers.run(
             "evaluate", domain=domain, task=task, messages=messages, solo=solo, strict=strict
         )
-        return msgspec.convert(value, Replayed)
+        return msgspec.convert(result, Replayed)
 
     async def complete(self, domain: str, task: RawTask, messages: Sequence[OfficialMessage]) -> dict[str, Any]:
         """Return a conversation with the results that were left out (`content_sha256`), by making its calls, and where they end."""
-        fields: dict[str, Any] = await self._workers.run("complete", domain=domain, task=task, messages=messages)
-        return fields
+        result: dict[str, Any] = await self._workers.run("complete", domain=domain, task=task, messages=messages)
+        return result

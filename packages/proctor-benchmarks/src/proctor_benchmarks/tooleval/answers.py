@@ -160,7 +160,7 @@ def finish(arguments: str) -> Finished:
         given = {}
         if (at := arguments.find(_TYPE)) >= 0:
             rest = arguments[at + len(_TYPE) :]
-            given["return_type"] = next((text for text in (_ANSWER, _GAVE_UP) if f'{_TYPE}{text}"' in arguments), rest.split('",')[0])  # fmt: skip
+            given["return_type"] = next((kind for kind in (_ANSWER, _GAVE_UP) if f'{_TYPE}{kind}"' in arguments), rest.split('",')[0])  # fmt: skip
         if '"final_answer": "' in arguments:
             given["final_answer"] = ""
     if not isinstance(given, dict) or "return_type" not in given:

@@ -156,17 +156,17 @@ def _read_tree(raw: Mapping[str, Any]) -> _Path:
 
 
 def _joined(node: _Path) -> _Path:
-    given = next((path for path in node.following if path.role == "Action Input"), None)
+    given = next((child for child in node.following if child.role == "Action Input"), None)
     if node.role != "Action" or given is None:
         return node
     role, message = _tool(node.message["description"], given.message["description"], given.message["observation"])
-    return _Path(role, message, [path for path in node.following if path is not given] + given.following)
+    return _Path(role, message, [child for child in node.following if child is not given] + given.following)
 
 
 def _walks(nodes: Sequence[_Path], chance: float = 1.0) -> Iterator[tuple[float, Made]]:
     """Yield each way down to a leaf with its chance: at every node, what comes next is equally likely."""
     if not nodes:
         yield chance, []
-    for path in map(_joined, nodes):
-        for likely, rest in _walks(path.following, chance / len(nodes)):
-            yield likely, [(path.role, path.message), *rest]
+    for node in map(_joined, nodes):
+        for likely, rest in _walks(node.following, chance / len(nodes)):
+            yield likely, [(node.role, node.message), *rest]

@@ -118,8 +118,8 @@ class Clone:
         return [query for query in found if str(query.query_id) in wanted]
 
     def ids(self, name: str) -> list[str]:
-        value = read_json(self.query_file(name).parents[1] / "test_query_ids" / f"{name}.json")
-        return [str(value) for value in value]
+        ids = read_json(self.query_file(name).parents[1] / "test_query_ids" / f"{name}.json")
+        return [str(id) for id in ids]
 
     def query_file(self, name: str) -> Path:
         for below in _QUERIES:
@@ -129,10 +129,10 @@ class Clone:
         raise BadInput("{path} has no queries of the set {name}.", path=self.root, name=name)
 
     def _literal(self, file: str, name: str) -> Any:
-        fields = _literals(self.root / file)
-        if name not in fields:
+        literals = _literals(self.root / file)
+        if name not in literals:
             raise BadInput("{path} does not set {name}, which holds an official text.", path=self.root / file, name=name)  # fmt: skip
-        return fields[name]
+        return literals[name]
 
 
 def locate(data: str | None) -> Clone:
@@ -159,14 +159,14 @@ _wording = lru_cache(maxsize=8)(JudgeWording)
 @lru_cache(maxsize=32)
 def _literals(path: Path) -> Mapping[str, Any]:
     """Return what a source file sets to a literal, the first of each name; nothing in it is run."""
-    fields: dict[str, Any] = {}
+    literals: dict[str, Any] = {}
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name | ast.Attribute):
             target = node.targets[0]
             name = target.id if isinstance(target, ast.Name) else target.attr
             with suppress(ValueError):
-                fields.setdefault(name, literal(node.value))
-    return fields
+                literals.setdefault(name, literal(node.value))
+    return literals
 
 
 def sets_of(category: str | Sequence[str] | None) -> list[str]:
@@ -176,9 +176,9 @@ def sets_of(category: str | Sequence[str] | None) -> list[str]:
         BadInput: there is no such set.
     """
     named = [*SETS] if category is None else category.split(",") if isinstance(category, str) else [*category]
-    if unknown := [text for text in named if text not in SETS]:
+    if unknown := [name for name in named if name not in SETS]:
         raise BadInput("ToolEval has no set '{name}'. Known: {known}.", name=unknown[0], known=", ".join(SETS))
-    return [text for text in SETS if text in named]
+    return [name for name in SETS if name in named]
 
 
 def samples(clone: Clone, names: Sequence[str], folder: Path | None = None) -> Iterator[Sample]:
@@ -194,7 +194,7 @@ def samples(clone: Clone, names: Sequence[str], folder: Path | None = None) -> I
             first = {tool.name: tool for _, tool in reversed(pairs)}  # the server takes the first of a name
             tools = [tool for _, tool in pairs if first[tool.name] is tool]
             places = [_place(api, tool, folder) for api, tool in pairs]
-            system = clone.system({texts["tool"]: texts["tool_description"] for texts in places})
+            system = clone.system({each["tool"]: each["tool_description"] for each in places})
             yield Sample(
                 id=f"{name}/{query.query_id}",
                 turns=(
@@ -225,10 +225,10 @@ def _place(api: Api, tool: Tool, folder: Path | None) -> dict[str, str]:
 
 @lru_cache(maxsize=4096)
 def _tool_description(path: Path) -> str:
-    value = read_json(path)
-    if not isinstance(value, dict):
+    tool = read_json(path)
+    if not isinstance(tool, dict):
         raise BadInput("{path} describes no tool.", path=path)
-    return str(value.get("tool_description") or "")
+    return str(tool.get("tool_description") or "")
 
 
 def function_of(api: Api) -> Tool:

@@ -76,10 +76,10 @@ class ToolServer(OpenedModels):
             return known[key]
         if self._simulator is None:
             raise EnvironmentFailed("No response to {api} with {input} is recorded, and no model imitates it (--set simulator=openai:MODEL).", api=api["function"], input=key[:200], kind="not_recorded")  # fmt: skip
-        value = await self._simulate(self._simulator, api, given, known)
+        response = await self._simulate(self._simulator, api, given, known)
         if self._record and path is not None:
-            write_whole(path, json.dumps(self._known(path) | {key: value}, indent=4))
-        return value
+            write_whole(path, json.dumps(self._known(path) | {key: response}, indent=4))
+        return response
 
     def _path(self, api: Mapping[str, str]) -> Path | None:
         if self._cache is None:
@@ -91,12 +91,12 @@ class ToolServer(OpenedModels):
         if path is None or not path.is_file():
             return {}
         try:
-            value = read_json(path)
+            responses = read_json(path)
         except BadInput as error:
             raise EnvironmentFailed(error.sentence, kind="cache") from None
-        if not isinstance(value, dict):
+        if not isinstance(responses, dict):
             raise EnvironmentFailed("{path} holds no responses by input.", path=path, kind="cache")
-        return value
+        return responses
 
     async def _simulate(self, model: Model, api: Mapping[str, str], given: Any, known: Responses) -> Any:
         doc = {
@@ -166,7 +166,7 @@ class Apis:
         if call.name == FINISH:
             return finish(arguments).reply
         # The end of a name is enough, as officially.
-        api = next((texts for texts in self._apis if texts["function"].endswith(call.name)), None)
+        api = next((each for each in self._apis if each["function"].endswith(call.name)), None)
         if api is None:
             return json.dumps({"error": f"No such function name: {call.name}", "response": ""})
         text = json.dumps(await self._server.respond(api, arguments))

@@ -31,10 +31,10 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
             of, _, id = sample.id.partition("/")
             found.setdefault(of, {})[id] = {
                 "query": sample.meta["query"],
-                "available_tools": [fields["function"] for fields in to_tools(sample.turns[0].tools, {})],
+                "available_tools": [tool["function"] for tool in to_tools(sample.turns[0].tools, {})],
                 "answer": answer_of(trial.trajectory),
             }
     if not found:
         raise BadInput("The run holds no scored trial to export.")
     converted = folder / "model_predictions_converted" / name
-    return [write_whole(converted / f"{of}.json", json.dumps(fields, indent=2)) for of, fields in found.items()]
+    return [write_whole(converted / f"{of}.json", json.dumps(by_id, indent=2)) for of, by_id in found.items()]

@@ -79,7 +79,7 @@ class JudgeWording:
         self.defaults: Mapping[str, object] = {"temperature": given.temperature} | ({"max_tokens": given.max_tokens} if given.max_tokens else {})  # fmt: skip
         self._functions = {function.name: function for function in given.functions}
         self._templates = {
-            _tagged("name", match): _tagged("description", match) for match in re.findall(r"<function>(.*?)</function>", text, re.DOTALL)
+            _tagged("name", each): _tagged("description", each) for each in re.findall(r"<function>(.*?)</function>", text, re.DOTALL)
         }  # fmt: skip
 
     def prompt(self, function: str, values: Mapping[str, object]) -> str:

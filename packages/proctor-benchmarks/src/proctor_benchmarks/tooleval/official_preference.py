@@ -51,7 +51,7 @@ async def play(line: Mapping[str, Any], ask: JudgeAsk) -> Outcome:
         labels[id] = rates.label(vote[REFERENCE], vote[CANDIDATE])
     if not labels:
         return Outcome(votes=rounds.saved, labels=labels, printed=rounds.printed, raises=True)
-    win, tie = (list(labels.values()).count(text) / len(labels) for text in ("2", "3"))
+    win, tie = (list(labels.values()).count(label) / len(labels) for label in ("2", "3"))
     said = f"Test set: G1_instruction. Reference model: {REFERENCE}, Candidate model: {CANDIDATE}. Win rate: {win}, Tie rate: {tie}"
     return Outcome(votes=rounds.saved, labels=labels, printed=[*rounds.printed, said])
 
@@ -123,6 +123,6 @@ class _Rounds:
         try:
             known = [line["pass_rate"][side][id] for side in (REFERENCE, CANDIDATE)]
             task = _TASKS[known[0]["solvable"]] if line["edition"] == "toolbench" else None
-            return task, [_STATUSES[value["is_solved"]] for value in known]
+            return task, [_STATUSES[verdict["is_solved"]] for verdict in known]
         except KeyError:
             return None, [None, None]

@@ -46,7 +46,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
     Raises:
         BadInput: a line that cannot be read, or no clone.
     """
-    clones = [dataset.locate(text) for text in data.split(os.pathsep)] if data else [dataset.locate(None)]
+    clones = [dataset.locate(folder) for folder in data.split(os.pathsep)] if data else [dataset.locate(None)]
     for number, line in read_json_lines(path, dict[str, Any]):
         if "kind" in line and line["kind"] not in _CHECKS:
             yield Checked.unknown(line)

@@ -63,7 +63,7 @@ def check_names(example: ToolEvalExample) -> bool:
 
 def passes(votes: Sequence[PassVote]) -> bool:
     """True if an answer passes in ToolBench's pass rate: a tie does."""
-    return sum(not pass_vote.passed for pass_vote in votes) <= sum(pass_vote.passed for pass_vote in votes)
+    return sum(not vote.passed for vote in votes) <= sum(vote.passed for vote in votes)
 
 
 def solvable_pass_rate(statuses: Sequence[Sequence[str]], times: int) -> Rate:

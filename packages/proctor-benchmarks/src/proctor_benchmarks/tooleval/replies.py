@@ -32,12 +32,12 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     sets = dataset.sets_of(task_options.get("category"))
     clone = dataset.locate(task_options.get("data"))
     wanted = {f"{name}/{id}" for name in sets for id in clone.ids(name)}
-    number = 0
+    count = 0
     for id, example in answers(path, sets, task_options.get("method"), task_options.get("edition", "stable")):
         if id in wanted:
-            number += 1
+            count += 1
             yield id, example if isinstance(example, TrialFailure) else trajectory_of(example.answer)
-    if not number:
+    if not count:
         raise BadInput("{path} holds no answers to queries of {sets}.", path=path, sets=", ".join(sets))
 
 

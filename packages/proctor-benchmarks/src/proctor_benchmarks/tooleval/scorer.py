@@ -70,7 +70,7 @@ class ToolEvalScorer(AsksModel):
         """Score one trajectory of a sample of this benchmark."""
         if "apis" not in sample.meta:
             return Unscored(why="not_applicable", reason=say("The sample is none of ToolEval."))
-        tools = [fields["function"] for fields in to_tools(sample.turns[0].tools, {})]
+        tools = [tool["function"] for tool in to_tools(sample.turns[0].tools, {})]
         example = ToolEvalExample(query=sample.meta["query"], available_tools=tools, answer=answer_of(trajectory))
         measure = {"pass_rate": self._pass, "fac": self._correct, "preference": self._win}[self.name]
         try:
@@ -113,7 +113,7 @@ class ToolEvalScorer(AsksModel):
         reference = self._rules.reference.get(sample.id)
         if reference is None:
             return Score(points=1, reason=say("The reference has no answer to this query."), details={"label": "2"})
-        pair = [judging.shown(tool_eval_example.answer) for tool_eval_example in (reference, example)]
+        pair = [judging.shown(each.answer) for each in (reference, example)]
         rule = judging.prefer if self._rules.evaluator == "default" else judging.prefer_normalized
         lots = random.Random(sample.id)  # noqa: S311 - no secret
         wins = [0, 0]

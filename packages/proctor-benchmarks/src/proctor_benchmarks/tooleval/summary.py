@@ -47,9 +47,7 @@ def _rates(rows: Mapping[str, Sequence[Row]]) -> Iterator[Estimate]:
         is_stable = "not_hallucinate" not in passed[0][1].details
         note: Sentence | str = ""
         if is_stable:
-            rate = rates.solvable_pass_rate(
-                [[value["status"] for value in some] for some in votes], max(map(len, votes))
-            )
+            rate = rates.solvable_pass_rate([[vote["status"] for vote in some] for some in votes], max(map(len, votes)))
             note = say("officially {mean} ± {deviation} between rounds", mean=f"{rate.mean:.1%}", deviation=f"{rate.deviation:.1%}")  # fmt: skip
         yield replace(_share("solvable_pass_rate" if is_stable else "toolbench_pass_rate", passed), note=note)
     if rows["fac"]:

@@ -79,7 +79,7 @@ def problem(call: ToolCall) -> str:
                 return f"{call.name} needs {name}."
         elif not (value := str(call.arguments[name])).isprintable() and name != "text":
             return f"{name} has characters that cannot be written."
-        elif len(value) > MOST_CHARACTERS or any("\ud800" <= item <= "\udfff" for item in value):
+        elif len(value) > MOST_CHARACTERS or any("\ud800" <= character <= "\udfff" for character in value):
             return f"{name} is longer than {MOST_CHARACTERS} characters, or holds a lone surrogate."
         elif schema["type"] == "integer" and not (value.isdecimal() and len(value) < 4):
             return f"{name} is a small whole number."

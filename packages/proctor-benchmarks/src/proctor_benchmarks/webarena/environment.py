@@ -101,8 +101,8 @@ class Sites:
         if not self.settings.only_sites:
             return ()
         hosts = {urlsplit(address).hostname or "" for address in self.addresses.values()}
-        texts = [f"EXCLUDE [{host}]" if ":" in host else f"EXCLUDE {host}" for host in sorted(hosts)]
-        return ("--no-proxy-server", f"--host-resolver-rules={', '.join(['MAP * ~NOTFOUND', *texts])}")
+        rules = [f"EXCLUDE [{host}]" if ":" in host else f"EXCLUDE {host}" for host in sorted(hosts)]
+        return ("--no-proxy-server", f"--host-resolver-rules={', '.join(['MAP * ~NOTFOUND', *rules])}")
 
     def __call__(self, sample: Sample) -> "Browsing":
         config = config_of(sample)
@@ -345,12 +345,12 @@ class Browsing:
         return str(value)
 
     async def _latest_order(self) -> str:
-        value = await self._shop(
+        orders = await self._shop(
             "/rest/V1/orders?searchCriteria[sortOrders][0][field]=created_at"
             "&searchCriteria[sortOrders][0][direction]=DESC&searchCriteria[pageSize]=1"
         )
         return (
-            f"{self._sites.addresses['shopping']}/sales/order/view/order_id/{int(value['items'][0]['increment_id'])}/"
+            f"{self._sites.addresses['shopping']}/sales/order/view/order_id/{int(orders['items'][0]['increment_id'])}/"
         )
 
     async def _shop(self, path: str) -> Any:

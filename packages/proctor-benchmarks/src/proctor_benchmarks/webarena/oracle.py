@@ -26,7 +26,7 @@ def _answer(config: Config) -> str:
 
 def _url(references: str) -> str:
     """Return the first expected address, with the keys that only the queries of others have: all are looked for."""
-    first, *others = (urlsplit(text.rstrip("/")) for text in references.split(" |OR| "))
+    first, *others = (urlsplit(reference.rstrip("/")) for reference in references.split(" |OR| "))
     query = parse_qsl(first.query)
     for other in others:
         query += [(key, value) for key, value in parse_qsl(other.query) if key not in dict(query)]

@@ -94,9 +94,9 @@ def _described(node: Node) -> str:
     if not isinstance(name, str):
         return ""
     about = [
-        f"{value['name']}: {value['value']['value']}"
-        for value in node.get("properties", ())
-        if value["name"] not in _LEFT_OUT and "value" in value.get("value", {})
+        f"{each['name']}: {each['value']['value']}"
+        for each in node.get("properties", ())
+        if each["name"] not in _LEFT_OUT and "value" in each.get("value", {})
     ]
     if not name.strip() and (role == "listitem" or (role in _NOTHING and not about)):
         return ""

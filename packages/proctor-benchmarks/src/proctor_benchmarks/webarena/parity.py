@@ -74,7 +74,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
 
 async def _result(line: WebArenaLine, config: dataset.Config) -> dict[str, Any]:
     asked: list[str] = []
-    fields: dict[str, Any] = {"score": None, "raises": None, "asked": asked, "visited": []}
+    outcome: dict[str, Any] = {"score": None, "raises": None, "asked": asked, "visited": []}
 
     async def ask(messages: Sequence[Message]) -> str:
         asked.append(digest(messages))
@@ -84,22 +84,22 @@ async def _result(line: WebArenaLine, config: dataset.Config) -> dict[str, Any]:
     values = None if line.values is None else [_seen(target, value) for target, value in zip(targets, line.values, strict=True)]  # fmt: skip
     try:
         parts = await evaluate(config, line.answer, line.url, values, ask)
-        fields["score"] = float(all(parts.values()))
+        outcome["score"] = float(all(parts.values()))
     except rules.Broken as error:
-        fields["raises"] = error.kind
-    if values is not None and fields["raises"] != "AssertionError":
+        outcome["raises"] = error.kind
+    if values is not None and outcome["raises"] != "AssertionError":
         for target, value in zip(targets, values, strict=True):
             try:
                 opened = rules.page_to_open(target.url, line.url, LATEST_ORDER)
             except (rules.Broken, ValueError) as error:  # the official evaluation ends here
                 kind = error.kind if isinstance(error, rules.Broken) else "ValueError"
-                fields.update(score=None, raises=kind)
+                outcome.update(score=None, raises=kind)
                 break
             if opened is not None:
-                fields["visited"].append(opened)
-            if fields["raises"] and not rules.is_script(target.locator) and value is None:
+                outcome["visited"].append(opened)
+            if outcome["raises"] and not rules.is_script(target.locator) and value is None:
                 break  # the official evaluation ends at this target
-    return fields
+    return outcome
 
 
 def _seen(target: dataset.PageTarget, value: object) -> object:

@@ -83,7 +83,7 @@ def is_expected_url(url: str, references: str) -> bool:
     for _, asked in expected:
         for key, several in asked.items():
             values[key].update(several)
-    return any(text in base for text, _ in expected) and all(several & {*query.get(key, ())} for key, several in values.items())  # fmt: skip
+    return any(reference in base for reference, _ in expected) and all(several & {*query.get(key, ())} for key, several in values.items())  # fmt: skip
 
 
 def _split(url: str) -> tuple[str, dict[str, list[str]]]:
