@@ -189,13 +189,13 @@ def _document(function: Mapping[str, Any]) -> dict[str, Any]:
 def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     known = {name for language in TYPES.values() for name in language}
     kind = schema.get("type", "any")
-    fields = {**schema, "type": kind if kind in known else PYTHON_TYPES.get(kind, "any")}
+    converted = {**schema, "type": kind if kind in known else PYTHON_TYPES.get(kind, "any")}
     if isinstance(schema.get("items"), Mapping):
-        fields["items"] = _schema(schema["items"])
-    elif fields["type"] in ("array", "tuple"):
-        fields["items"] = {"type": "any"}
-    fields.setdefault("description", "")
-    return fields
+        converted["items"] = _schema(schema["items"])
+    elif converted["type"] in ("array", "tuple"):
+        converted["items"] = {"type": "any"}
+    converted.setdefault("description", "")
+    return converted
 
 
 def _row(sample: Sample, played: PlayedSample) -> dict[str, Any]:

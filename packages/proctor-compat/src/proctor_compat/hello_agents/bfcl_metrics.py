@@ -31,8 +31,8 @@ class BFCLMetrics:
         >>> BFCLMetrics.calculate_ast_match("f(a=2+3, s='x')", 'f(s="x", a=5)')
         1.0
         """
-        entries, wanted = calls_of(predicted), answers_of(reference)
-        return float(entries is not None and len(entries) == len(wanted) and count_hits(entries, wanted) == len(wanted))
+        calls, wanted = calls_of(predicted), answers_of(reference)
+        return float(calls is not None and len(calls) == len(wanted) and count_hits(calls, wanted) == len(wanted))
 
     @staticmethod
     def calculate_parameter_accuracy(predicted: object, reference: object) -> float:
@@ -45,25 +45,25 @@ class BFCLMetrics:
             given = predicted if isinstance(predicted, Mapping) else {}
             right = sum(key in given and given[key] == value for key, value in reference.items())
             return right / len(reference) if reference else float(not given)
-        entries, wanted = list(calls_of(predicted) or ()), answers_of(reference)
+        calls, wanted = list(calls_of(predicted) or ()), answers_of(reference)
         right = total = 0
         for answer in wanted:
             for name, allowed in answer.items():
                 total += len(allowed)
-                counts = [count_right(call["arguments"], allowed) if call["name"] == name else -1 for call in entries]
+                counts = [count_right(call["arguments"], allowed) if call["name"] == name else -1 for call in calls]
                 if counts and max(counts) >= 0:
                     right += max(counts)
-                    del entries[counts.index(max(counts))]
+                    del calls[counts.index(max(counts))]
         return right / total if total else float(len(wanted) == len(calls_of(predicted) or ()))
 
     @staticmethod
     def calculate_precision_recall(predicted: object, reference: object) -> tuple[float, float]:
         """Return the share of the calls made that were expected, and of those expected that were made."""
-        entries, wanted = calls_of(predicted) or [], answers_of(reference)
-        if not entries and not wanted:
+        calls, wanted = calls_of(predicted) or [], answers_of(reference)
+        if not calls and not wanted:
             return 1.0, 1.0
-        hits = count_hits(entries, wanted)
-        return hits / len(entries) if entries else 0.0, hits / len(wanted) if wanted else 0.0
+        hits = count_hits(calls, wanted)
+        return hits / len(calls) if calls else 0.0, hits / len(wanted) if wanted else 0.0
 
     @staticmethod
     def calculate_f1_score(precision: float, recall: float) -> float:
@@ -165,8 +165,8 @@ def _call_statistics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _distribution(scores: Sequence[float]) -> dict[str, Any]:
     if not scores:
         return {}
-    fields: dict[str, Any] = spread(scores)
-    return fields | {"quartiles": {"q1": fields.pop("q1"), "q2": fields["median"], "q3": fields.pop("q3")}}
+    figures: dict[str, Any] = spread(scores)
+    return figures | {"quartiles": {"q1": figures.pop("q1"), "q2": figures["median"], "q3": figures.pop("q3")}}
 
 
 def _average(rows: Sequence[Mapping[str, Any]], key: str) -> float:

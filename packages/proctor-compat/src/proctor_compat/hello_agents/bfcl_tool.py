@@ -92,11 +92,11 @@ class BFCLEvaluationTool(EvaluationTool):
         headline(say("Official evaluation"))
         if not self.integration.install():
             return
-        fields = self.integration.run_evaluation(model, results["category"], path)
-        if fields is not None:
-            results["official"] = fields
+        official = self.integration.run_evaluation(model, results["category"], path)
+        if official is not None:
+            results["official"] = official
             self.integration.print_summary(model, results["category"])
-            tell(say("🎯 Official accuracy: {accuracy}", accuracy=percent(fields.get("accuracy"))))
+            tell(say("🎯 Official accuracy: {accuracy}", accuracy=percent(official.get("accuracy"))))
 
 
 def _exported(category: str) -> int:

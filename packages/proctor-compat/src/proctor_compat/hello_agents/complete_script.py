@@ -16,10 +16,10 @@ def add_flags(flags: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> tuple[str, int]:
     """Return nothing to print, and 2 when a step failed, which was reported."""
-    fields = run_complete_evaluation(
+    results = run_complete_evaluation(
         args.num_problems,
         args.delay_seconds,
         reference_data_path=args.reference,
         judge_model=args.judge_model,
     )
-    return "", 0 if fields["llm_judge_result"] is not None and fields["win_rate_result"] is not None else 2
+    return "", 0 if results["llm_judge_result"] is not None and results["win_rate_result"] is not None else 2

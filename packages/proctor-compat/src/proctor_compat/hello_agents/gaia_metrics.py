@@ -57,19 +57,19 @@ class GAIAMetrics:
     @staticmethod
     def compare_results(results1: Results, results2: Results) -> dict[str, Any]:
         """Return the second results minus the first, in total and by level."""
-        entry, other = (GAIAMetrics.compute_metrics(results) for results in (results1, results2))
+        first, second = (GAIAMetrics.compute_metrics(results) for results in (results1, results2))
         keys = ("exact_match_rate", "partial_match_rate", "average_execution_time")
-        levels = sorted({*entry["level_metrics"], *other["level_metrics"]})
-        fields: dict[str, Any] = {f"{key}_diff": other[key] - entry[key] for key in keys}
-        fields["level_comparison"] = {
+        levels = sorted({*first["level_metrics"], *second["level_metrics"]})
+        differences: dict[str, Any] = {f"{key}_diff": second[key] - first[key] for key in keys}
+        differences["level_comparison"] = {
             level: {
-                f"{key}_diff": other["level_metrics"].get(level, rates([]))[key]
-                - entry["level_metrics"].get(level, rates([]))[key]
+                f"{key}_diff": second["level_metrics"].get(level, rates([]))[key]
+                - first["level_metrics"].get(level, rates([]))[key]
                 for key in keys[:2]
             }
             for level in levels
         }
-        return fields
+        return differences
 
 
 def rates(rows: Rows) -> dict[str, Any]:

@@ -63,12 +63,12 @@ class AIMEGenerator:
         Raises:
             AgentFailed: none of the tries gave one.
         """
-        generated_set = self._generate(1, tries=max_retries)
-        if not generated_set.items:
-            raise AgentFailed("No problem could be generated: {reason}", reason=generated_set.missing[0].reason)
+        generated = self._generate(1, tries=max_retries)
+        if not generated.items:
+            raise AgentFailed("No problem could be generated: {reason}", reason=generated.missing[0].reason)
         return {
             name: value
-            for name, value in generated_set.items[0].items()
+            for name, value in generated.items[0].items()
             if name not in ("id", "generated_at", "generation")
         }
 
@@ -90,17 +90,15 @@ class AIMEGenerator:
         folder, moment = Path(output_dir), stamp()
         older = sorted(folder.glob("checkpoint_*.json"))
         checkpoint = older[-1] if older else folder / f"checkpoint_{moment}.json"
-        problems, generated_set = self._batch(num_problems, checkpoint)
+        problems, generated = self._batch(num_problems, checkpoint)
         if not problems:
             raise AgentFailed(
                 "No problem could be generated: {reason}",
-                reason=generated_set.missing[0].reason if generated_set else "",
+                reason=generated.missing[0].reason if generated else "",
             )
         path = write_json(folder / f"aime_generated_{moment}.json", problems)
-        if generated_set is not None:
-            write_generation_report(
-                folder / f"generation_report_{moment}.md", _whole(generated_set, problems), language()
-            )
+        if generated is not None:
+            write_generation_report(folder / f"generation_report_{moment}.md", _whole(generated, problems), language())
         checkpoint.unlink(missing_ok=True)
         tell(say("✅ Results written: {path}", path=path))
         return str(path)
@@ -118,21 +116,21 @@ class AIMEGenerator:
         if len(done) >= count:
             return done, None
         progress = _Checkpoint(done, checkpoint)
-        generated_set = self._generate(count - len(done), earlier=done, progress=progress)
-        problems = [*done, *(dict(item) for item in generated_set.items)]
-        for gap in generated_set.missing:
+        generated = self._generate(count - len(done), earlier=done, progress=progress)
+        problems = [*done, *(dict(item) for item in generated.items)]
+        for gap in generated.missing:
             tell(say("✗ {id}: {reason}", id=gap.id, reason=gap.reason), indent=3)
-        return problems, generated_set
+        return problems, generated
 
     def _generate(
         self, count: int, *, tries: int = 3, earlier: Sequence[Dict] = (), progress: ItemProgress | None = None
     ) -> Generated:
-        first = 1 + max((_number(fields) for fields in earlier), default=0)
+        first = 1 + max((_number(problem) for problem in earlier), default=0)
         plan = GenerationPlan(generator="aime", count=count, first=first, tries=tries, reference=self._reference)
         return written(
             plan,
             agent=self._writer,
-            earlier=[(str(fields.get("id", index)), fields) for index, fields in enumerate(earlier)],
+            earlier=[(str(problem.get("id", index)), problem) for index, problem in enumerate(earlier)],
             concurrency=1,
             progress=progress,
         )
@@ -248,18 +246,20 @@ def _read(checkpoint: Path) -> list[Dict]:
     if not checkpoint.is_file():
         return []
     try:
-        value = read_json(checkpoint)
+        problems = read_json(checkpoint)
     except BadInput as error:
         raise BadInput(
             "{path} is no checkpoint: {error} Move it away to begin again.", path=checkpoint, error=error.sentence
         ) from None
-    if not isinstance(value, list) or not all(isinstance(value, dict) and value.get("problem") for value in value):
+    if not isinstance(problems, list) or not all(
+        isinstance(problem, dict) and problem.get("problem") for problem in problems
+    ):
         raise BadInput(
             "{path} is no checkpoint: {error} Move it away to begin again.",
             path=checkpoint,
             error=say("it holds no problems."),
         )
-    return value
+    return problems
 
 
 def _number(problem: Dict) -> int:

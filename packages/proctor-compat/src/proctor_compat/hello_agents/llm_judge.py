@@ -84,9 +84,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         judged_items = items(chosen)
         shown = [self._item(reference).text() for reference in references or ()]
         tell(say("🎯 Judge: {model}, {count} problems", model=self.judge_model, count=len(judged_items)))
-        by_rubric = (
-            [self._run(judged_items, shown, judge_rubric) for judge_rubric in self._rubrics] if judged_items else []
-        )
+        by_rubric = [self._run(judged_items, shown, each) for each in self._rubrics] if judged_items else []
         self.run = by_rubric[0][0] if len(by_rubric) == 1 else None
         results = []
         for item, problem in zip(judged_items, chosen, strict=True):
@@ -163,18 +161,18 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         judged = [result for result in results if result["total_score"] is not None]
         bars = {name: bar * high / SCALE for name, bar in (("pass_rate", PASS), ("excellent_rate", EXCELLENT))}
         numbers = {
-            "average_total_score": mean([fields["total_score"] for fields in judged], len(results), low, high),
+            "average_total_score": mean([result["total_score"] for result in judged], len(results), low, high),
             **{
-                name: mean([float(fields["total_score"] >= bar - 1e-9) for fields in judged], len(results))
+                name: mean([float(result["total_score"] >= bar - 1e-9) for result in judged], len(results))
                 for name, bar in bars.items()
             },
         }
         by_dimension = {
-            name: mean([fields["scores"][name] for fields in judged], len(results), lows[name], highs[name])
+            name: mean([result["scores"][name] for result in judged], len(results), lows[name], highs[name])
             for name in highs
         }
         return {
-            **{name: number.value for name, number in numbers.items()},
+            **{name: estimate.value for name, estimate in numbers.items()},
             "dimension_averages": {name: estimate.value for name, estimate in by_dimension.items()},
             "intervals": {
                 name: [estimate.low, estimate.high] for name, estimate in {**numbers, **by_dimension}.items()

@@ -61,10 +61,10 @@ class WinRateEvaluator(JudgingEvaluator):
                 return await judge.compare(item.text(roles), rival)
 
         try:
-            sentence: PairComparison | Sentence = run_in_loop(lambda _: compared())
+            outcome: PairComparison | Sentence = run_in_loop(lambda _: compared())
         except JudgeFailed as error:
-            sentence = error.sentence
-        return _record(item.id, other.id, sentence, (label_a, label_b), time.perf_counter() - started)
+            outcome = error.sentence
+        return _record(item.id, other.id, outcome, (label_a, label_b), time.perf_counter() - started)
 
     def evaluate_win_rate(
         self,
@@ -113,7 +113,7 @@ class WinRateEvaluator(JudgingEvaluator):
     def _metrics(self, comparisons: Sequence[Dict]) -> Dict:
         decided = [comparison for comparison in comparisons if comparison["actual_winner"] is not None]
         counts = {
-            name: sum(fields["actual_winner"] == winner for fields in decided)
+            name: sum(comparison["actual_winner"] == winner for comparison in decided)
             for name, winner in (("wins", "Generated"), ("losses", "Reference"), ("ties", "Tie"))
         }
         run = self.run
@@ -157,10 +157,8 @@ def _draw_pairs(
         raise BadInput("num_comparisons has to be 1 or more, not {number}.", number=count)
     draw = random.Random(seed)  # noqa: S311 - the same again
     order = draw.sample(range(len(generated)), len(generated))
-    rounds = {number: draw.sample(range(len(references)), len(references)) for number in order}
-    pairs = [
-        (generated[number], references[rounds[number][turn]]) for turn in range(len(references)) for number in order
-    ]
+    rounds = {index: draw.sample(range(len(references)), len(references)) for index in order}
+    pairs = [(generated[index], references[rounds[index][turn]]) for turn in range(len(references)) for index in order]
     return pairs if count is None else pairs[:count]
 
 
@@ -168,27 +166,27 @@ def _comparisons(run: Run, samples: Sequence[Sample], seconds: Mapping[str, floa
     verdict_by_id = {verdict.sample_id: verdict.result for verdict in run.verdicts()}
     for sample in samples:
         result = verdict_by_id.get(sample.id)
-        rivals = [one.id for one in sample.known.rivals or ()]
-        fields = {
+        rivals = [rival.id for rival in sample.known.rivals or ()]
+        by_rival = {
             comparison["rival"]: comparison
             for comparison in (result.details.get("comparisons", ()) if result is not None else ())
         }
         each = seconds.get(sample.id, 0.0) / len(rivals)
         for rival in rivals:
-            made: PairComparison | Sentence
-            if rival in fields:
-                value = fields[rival]
-                made = PairComparison(
+            outcome: PairComparison | Sentence
+            if rival in by_rival:
+                comparison = by_rival[rival]
+                outcome = PairComparison(
                     rival=rival,
-                    result=value["result"],
-                    consistent=value["consistent"],
-                    said=tuple(value["said"]),
-                    replies=tuple(value["replies"]),
+                    result=comparison["result"],
+                    consistent=comparison["consistent"],
+                    said=tuple(comparison["said"]),
+                    replies=tuple(comparison["replies"]),
                 )
             else:
                 reason = result.reason if result is not None else ""
-                made = reason if isinstance(reason, Sentence) else say("The judge gave no verdict.")
-            record = _record(sample.id, rival, made, LABELS, each)
+                outcome = reason if isinstance(reason, Sentence) else say("The judge gave no verdict.")
+            record = _record(sample.id, rival, outcome, LABELS, each)
             won = {LABELS[0]: "Generated", LABELS[1]: "Reference", "Tie": "Tie"}
             yield record | {
                 "actual_order": {"A": "Generated", "B": "Reference"},

@@ -24,10 +24,10 @@ class Adapter:
         Raises:
             BadInput: the constructor needs what is not given, fails, or makes no object with `generate_answer`.
         """
-        value = _made(evaluator, name, arguments or {}) if isinstance(evaluator, type) else evaluator
-        if not callable(getattr(value, "generate_answer", None)):
+        instance = _made(evaluator, name, arguments or {}) if isinstance(evaluator, type) else evaluator
+        if not callable(getattr(instance, "generate_answer", None)):
             raise BadInput("'{name}' has no method generate_answer(question).", name=name)
-        self._generate = value.generate_answer
+        self._generate = instance.generate_answer
         self.name = name
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
@@ -63,8 +63,12 @@ def _made(evaluator: type, name: str, arguments: Mapping[str, Any]) -> Any:
         for parameter in parameters
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
-    given = {argument.name: arguments[argument.name] for argument in named if arguments.get(argument.name) is not None}
-    missing = [argument.name for argument in named if argument.default is argument.empty and argument.name not in given]
+    given = {
+        parameter.name: arguments[parameter.name] for parameter in named if arguments.get(parameter.name) is not None
+    }
+    missing = [
+        parameter.name for parameter in named if parameter.default is parameter.empty and parameter.name not in given
+    ]
     if missing:
         raise BadInput(
             "'{name}' is made with {missing}; give --{flag}.", name=name, missing=", ".join(missing), flag=missing[0]

@@ -30,16 +30,18 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
         BadInput: it cannot be read, or is a JSON file of something else.
     """
     path = Path(args.input)
-    value: Any
+    converted: Any
     try:
-        value = problems(read_json(path)) if path.suffix == ".json" else _of_text(path.read_text(encoding="utf-8-sig"))
+        converted = (
+            problems(read_json(path)) if path.suffix == ".json" else _of_text(path.read_text(encoding="utf-8-sig"))
+        )
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
     except msgspec.ValidationError as error:
         raise BadInput("{path}: {error}.", path=path, error=error) from None
     if not args.output:
-        return json.dumps(value, ensure_ascii=False, indent=4), 0
-    write_json(Path(args.output), value)
+        return json.dumps(converted, ensure_ascii=False, indent=4), 0
+    write_json(Path(args.output), converted)
     return f"{args.output}", 0
 
 

@@ -55,10 +55,10 @@ def load_predictions(path: str | Path) -> dict[str, dict[str, Any]]:
     Raises:
         BadInput: the file is missing or in another layout.
     """
-    fields = _object(path)
-    if fields and all(isinstance(line, Mapping) and "question_id" in line for line in fields.values()):
+    by_id = _object(path)
+    if by_id and all(isinstance(line, Mapping) and "question_id" in line for line in by_id.values()):
         return {id: {"answer": text_of(line.prediction) or ""} for id, line in predictions(Path(path)).items()}
-    return {id: {**line} if isinstance(line, Mapping) else {"answer": str(line or "")} for id, line in fields.items()}
+    return {id: {**line} if isinstance(line, Mapping) else {"answer": str(line or "")} for id, line in by_id.items()}
 
 
 def load_ground_truth(path: str | Path) -> dict[str, dict[str, Any]]:
@@ -67,14 +67,14 @@ def load_ground_truth(path: str | Path) -> dict[str, dict[str, Any]]:
     Raises:
         BadInput: the file is missing or in another layout.
     """
-    fields = _object(path)
-    if any(isinstance(line, Mapping) and "problem_content_list" in line for line in fields.values()):
+    by_id = _object(path)
+    if any(isinstance(line, Mapping) and "problem_content_list" in line for line in by_id.values()):
         questions = dataset.questions(Path(path))
         return {question.id: {"correct_answer": question.label or "", "type": question.type} for question in questions}
-    for id, line in fields.items():
+    for id, line in by_id.items():
         if not isinstance(line, Mapping) or "correct_answer" not in line or "type" not in line:
             raise BadInput("{path}: '{id}' needs 'correct_answer' and 'type'.", path=path, id=id)
-    return {id: dict(line) for id, line in fields.items()}
+    return {id: dict(line) for id, line in by_id.items()}
 
 
 def generate_evaluation_report(results: Sequence[Mapping[str, object]]) -> str:
@@ -100,23 +100,23 @@ def debug_assertion(pred: str, label: str, question_type: str, args: object = No
 
 def analyze_failure(pred: str, label: str, question_type: str) -> list[str]:
     """Print, and return, what an answer lacks: the letters found and expected, or the lines that differ."""
-    texts: list[str] = []
+    lines: list[str] = []
     if question_type in ("单选", "多选"):
         letters = LETTERS.findall(pred)
-        texts = [f"找到的字母: {letters}" if letters else "预测答案中没有找到英文字母", f"期望的字母: {label}"]
+        lines = [f"找到的字母: {letters}" if letters else "预测答案中没有找到英文字母", f"期望的字母: {label}"]
     elif question_type == "填空":
         made, expected = pred.split("\n"), label.split("\n")
-        texts = [f"预测行数: {len(made)}", f"期望行数: {len(expected)}"]
-        texts += [
-            f"第{number}行不匹配: {text.strip()!r} vs {wanted.strip()!r}"
-            for number, (text, wanted) in enumerate(zip(made, expected, strict=False), start=1)
-            if official.blanks(text, wanted).score == 0
+        lines = [f"预测行数: {len(made)}", f"期望行数: {len(expected)}"]
+        lines += [
+            f"第{number}行不匹配: {given.strip()!r} vs {wanted.strip()!r}"
+            for number, (given, wanted) in enumerate(zip(made, expected, strict=False), start=1)
+            if official.blanks(given, wanted).score == 0
         ]
     elif question_type == "解答":
-        texts = [f"预测字数: {len(pred.strip())}", f"标准字数: {len(label.strip())}"]
-    for line in texts:
+        lines = [f"预测字数: {len(pred.strip())}", f"标准字数: {len(label.strip())}"]
+    for line in lines:
         print(f"  - {line}")
-    return texts
+    return lines
 
 
 def _object(path: str | Path) -> dict[str, Any]:

@@ -256,14 +256,14 @@ def _read_answered(folder: Path) -> dict[str, object]:
 def _read_store(url: str) -> dict[str, object]:
     from proctor import api
 
-    fields: dict[str, object] = {}
+    predictions: dict[str, object] = {}
     for record in api.runs(store=url):
         run = api.open_run(record.id, store=url)
         for trial in run.trials():
             sample = run.store.sample(run.id, trial.sample_id)
             if sample is not None and trial.outcome == "scored":  # what failed is asked again, as in the original
-                fields[sample.id] = prediction_of(sample, trial)
-    return fields
+                predictions[sample.id] = prediction_of(sample, trial)
+    return predictions
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -67,9 +67,9 @@ def structure_f1(text: str, reference: str) -> float:
     """
     if not text.strip():
         return 0.0
-    counter, expected = _structure(text), _structure(reference)
-    both = counter.total() + expected.total()
-    return 2 * (counter & expected).total() / both if both else 1.0
+    structure, expected = _structure(text), _structure(reference)
+    both = structure.total() + expected.total()
+    return 2 * (structure & expected).total() / both if both else 1.0
 
 
 def word_similarity(text: str, reference: str) -> float:

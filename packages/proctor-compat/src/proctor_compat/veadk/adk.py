@@ -194,16 +194,18 @@ def _evaluate(
             "actual_invocations and expected_invocations must have the same length;"
             f" got {len(actual)} and {len(expected)}."
         )
-    scores = [score(_invocation(entry), _invocation(other)) for entry, other in zip(actual, expected, strict=True)]
+    scores = [
+        score(_invocation(turn), _invocation(reference)) for turn, reference in zip(actual, expected, strict=True)
+    ]
     overall = mean(scores) if scores else None
     return EvaluationResult(
         overall_score=overall,
         overall_eval_status=status(overall, threshold),
         per_invocation_results=[
             PerInvocationResult(
-                actual_invocation=entry, expected_invocation=other, score=value, eval_status=status(value, threshold)
+                actual_invocation=turn, expected_invocation=reference, score=value, eval_status=status(value, threshold)
             )
-            for entry, other, value in zip(actual, expected, scores, strict=True)
+            for turn, reference, value in zip(actual, expected, scores, strict=True)
         ],
     )
 

@@ -213,8 +213,8 @@ async def _root_agent(module: str) -> Any:
         make = registry.load_object(f"{module}:agent.get_agent_async", "")
     except BadInput:
         make = registry.load_object(f"{module}:get_agent_async", "")  # its error says what the module has
-    value = await make()
-    return value[0] if isinstance(value, tuple) else value
+    agent = await make()
+    return agent[0] if isinstance(agent, tuple) else agent
 
 
 def _save(run: Run, cases: Sequence[CaseOutcome], set_id: str, app_name: str, manager: Any) -> None:

@@ -89,11 +89,11 @@ class BaseEvaluator:
     def _source(
         self, eval_set: Any, file_path: str | Path | None, criteria: EvalCriteria, *, several: bool = False
     ) -> EvalSetSource:
-        loaded_task = sets.loaded(eval_set, file_path)
-        where = Path(file_path) if file_path is not None else Path(loaded_task.eval_set.eval_set_id)
+        loaded_set = sets.loaded(eval_set, file_path)
+        where = Path(file_path) if file_path is not None else Path(loaded_set.eval_set.eval_set_id)
         prefix = f"{where}/" if several else ""  # the same id may be in several files
         return EvalSetSource(
-            path=where, loaded=loaded_task, chosen=loaded_task.eval_set.eval_cases, criteria=criteria, prefix=prefix
+            path=where, loaded=loaded_set, chosen=loaded_set.eval_set.eval_cases, criteria=criteria, prefix=prefix
         )
 
     def _load(self, sources: Sequence[EvalSetSource]) -> None:
@@ -109,7 +109,7 @@ class BaseEvaluator:
 
     async def _run(self, scorers: Sequence[str | Scorer], attempts: int = 1) -> Run:
         """Return the cases as they are now, which a subclass may have changed, through the engine."""
-        samples = [self._sample(number) for number in range(len(self.invocation_list))]
+        samples = [self._sample(index) for index in range(len(self.invocation_list))]
         task = Task(name=self.name or "veadk", samples=samples, scorers=scorers, planned=len(samples))
         return await evaluate_async(
             task,
@@ -134,8 +134,8 @@ class BaseEvaluator:
         return replace(known, turns=tuple(turns))
 
     def _results(self) -> Iterator[EvalResultData]:
-        for number in range(len(self.invocation_list)):
-            yield self.result_list[number] if number < len(self.result_list) else EvalResultData(metric_results=[])
+        for index in range(len(self.invocation_list)):
+            yield self.result_list[index] if index < len(self.result_list) else EvalResultData(metric_results=[])
 
 
 def english(sentence: Any) -> str:

@@ -149,14 +149,14 @@ def _case_data(place: int, result: Any) -> EvalResultCaseData:
 
 def _scorers(metrics: Sequence[Any]) -> list[Scorer]:
     """Scorers with names that are different, as two metrics may be called the same."""
-    values: list[Any] = []
+    scorers: list[Any] = []
     for metric in metrics:
         scorer = deepeval.wrap(metric) if deepeval.is_metric(metric) else metric
-        names = [value.name for value in values if isinstance(value, deepeval.DeepEvalScorer)]
+        names = [earlier.name for earlier in scorers if isinstance(earlier, deepeval.DeepEvalScorer)]
         if isinstance(scorer, deepeval.DeepEvalScorer) and scorer.name in names:
             scorer.name = f"{scorer.name} {sum(name.startswith(scorer.name) for name in names) + 1}"
-        values.append(scorer)
-    return values
+        scorers.append(scorer)
+    return scorers
 
 
 def _evaluation(found: Sequence[CaseOutcome], thresholds: Mapping[str, float | None]) -> Any:

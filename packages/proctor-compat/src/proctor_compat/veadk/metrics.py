@@ -110,10 +110,7 @@ class GEval(_Metric):
         if model is None:
             raise ValueError("A judge is needed: model=evaluator.judge_model")
         self.criteria = criteria
-        self.evaluation_params = [
-            LLMTestCaseParams(getattr(evaluation_param, "value", evaluation_param))
-            for evaluation_param in evaluation_params
-        ]
+        self.evaluation_params = [LLMTestCaseParams(getattr(param, "value", param)) for param in evaluation_params]
         task = "\n".join(part for part in (criteria, *(evaluation_steps or ())) if part)
         self._rubric = made(
             name=name,
@@ -156,16 +153,16 @@ class GEval(_Metric):
             "expected_tools": None if turn.expected_calls is None else _text(turn.expected_calls),
         }
         item: dict[str, str] = {}
-        for evaluation_param in self.evaluation_params:
-            text = texts[evaluation_param]
+        for param in self.evaluation_params:
+            text = texts[param]
             if text is None:
                 reason = say(
                     "{metric} needs '{field}', which the case does not have.",
                     metric=self.name,
-                    field=str(evaluation_param),
+                    field=str(param),
                 )
                 return Unscored(why="not_applicable", reason=reason)
-            field = FIELDS[evaluation_param]
+            field = FIELDS[param]
             item[field] = f"{item[field]}\n{text}" if field in item else text
         return item
 
@@ -190,12 +187,7 @@ class ToolCorrectnessMetric(_Metric):
         strict_mode: bool = False,
     ) -> None:
         super().__init__("Tool Correctness", threshold, strict_mode)
-        self._by_arguments = bool(
-            [
-                ToolCallParams(getattr(evaluation_param, "value", evaluation_param))
-                for evaluation_param in evaluation_params
-            ]
-        )
+        self._by_arguments = bool([ToolCallParams(getattr(param, "value", param)) for param in evaluation_params])
         self._in_order = should_consider_ordering
         self._exact = should_exact_match
 

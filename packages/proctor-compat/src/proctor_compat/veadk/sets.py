@@ -38,14 +38,14 @@ def loaded(eval_set: object, path: str | Path | None) -> Loaded:
     try:
         if eval_set is None:
             assert path is not None
-            loaded_task = read.read(path)
+            loaded_set = read.read(path)
         else:
-            loaded_task = read.parse(msgspec.json.encode(plain(eval_set)), Path("eval_set"))
+            loaded_set = read.parse(msgspec.json.encode(plain(eval_set)), Path("eval_set"))
     except BadInput as error:
         raise UnusableEvalSet(error.sentence) from error
-    if not loaded_task.eval_set.eval_cases:
-        raise UnusableEvalSet("{path} has no eval cases.", path=path or loaded_task.eval_set.eval_set_id)
-    return loaded_task
+    if not loaded_set.eval_set.eval_cases:
+        raise UnusableEvalSet("{path} has no eval cases.", path=path or loaded_set.eval_set.eval_set_id)
+    return loaded_set
 
 
 def test_files(path: str | Path | None) -> Sequence[str | Path | None]:
