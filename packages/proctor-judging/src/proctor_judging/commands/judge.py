@@ -163,9 +163,9 @@ def _known() -> list[str]:
 
 
 def _task_options(given: dict[str, object], reference: str | None) -> dict[str, object]:
-    columns: dict[str, object] = {}
+    options: dict[str, object] = {}
     if given["columns"]:
-        columns["columns"] = given["columns"]
+        options["columns"] = given["columns"]
     if reference is not None:
-        columns |= {"reference": reference, "seed": given["seed"] or 0}
-    return columns
+        options |= {"reference": reference, "seed": given["seed"] or 0}
+    return options

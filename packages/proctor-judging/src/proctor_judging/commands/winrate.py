@@ -104,12 +104,12 @@ def command(
 
 
 def _task_options(sets: tuple[str, ...], flags: PairingFlags, given: dict[str, object]) -> dict[str, object]:
-    columns: dict[str, object] = {"sets": list(sets), "seed": given["seed"] or 0}
+    options: dict[str, object] = {"sets": list(sets), "seed": given["seed"] or 0}
     if given["columns"]:
-        columns["columns"] = given["columns"]
+        options["columns"] = given["columns"]
     if flags.references is not None:
-        columns["references"] = flags.references
+        options["references"] = flags.references
     if given["store"] is not None:
-        columns["store"] = given["store"]
+        options["store"] = given["store"]
     chosen = {"pairing": flags.pairing, "control": flags.control}
-    return columns | {name: value for name, value in chosen.items() if value not in ("auto", "none")}
+    return options | {name: value for name, value in chosen.items() if value not in ("auto", "none")}

@@ -72,9 +72,9 @@ def solved(run: Run, stated: Mapping[str, str], votes: int) -> SolverEvidence:
     """Return what a run of the task shows, by the majority of its tries."""
     answers: dict[str, list[str]] = {id: [] for id in stated}
     for trial in run.trials(outcome="scored"):
-        text = final_answer(trial.trajectory.answer)
-        if text is not None:
-            answers[trial.sample_id].append(text)
+        answer = final_answer(trial.trajectory.answer)
+        if answer is not None:
+            answers[trial.sample_id].append(answer)
     majority = {id: _majority(given, votes) for id, given in answers.items()}
     agrees = {id: match(found, stated[id]).right for id, found in majority.items() if found is not None}
     cases = [Case(cluster=id, values=(float(agrees[id]),) if id in agrees else (), planned=1) for id in stated]
@@ -113,12 +113,12 @@ def _ends_in(end: str, stated: str) -> bool:
 def _majority(given: Sequence[str], votes: int) -> str | None:
     """Return the answer that more than half of the tries gave; None for none."""
     groups: list[list[str]] = []
-    for text in given:
-        group = next((group for group in groups if match(text, group[0]).right), None)
+    for answer in given:
+        group = next((group for group in groups if match(answer, group[0]).right), None)
         if group is None:
-            groups.append([text])
+            groups.append([answer])
         else:
-            group.append(text)
+            group.append(answer)
     return next((group[0] for group in groups if 2 * len(group) > votes), None)
 
 

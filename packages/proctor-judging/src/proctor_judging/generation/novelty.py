@@ -144,10 +144,10 @@ class Novelty:
 
     def _nearest(self, pieces: set[int]) -> NoveltyLikeness | None:
         shared = (self._by_hash.get(number, ()) for number in sorted(pieces)[:SKETCH])
-        counter = Counter(amount for places in shared if len(places) < COMMON for amount in places)
+        counter = Counter(index for places in shared if len(places) < COMMON for index in places)
         best: NoveltyLikeness | None = None
-        for amount, _ in counter.most_common(SKETCH):
-            known = self._known[amount]
+        for index, _ in counter.most_common(SKETCH):
+            known = self._known[index]
             similarity = round(_share(pieces, known.pieces), 4)
             if best is None or similarity > best.similarity:
                 best = NoveltyLikeness(id=known.id, kind="near", similarity=similarity)
@@ -162,10 +162,10 @@ class Novelty:
             self._rows.extend(embedded([one[:MOST_CHARACTERS] for one in self._texts]))
             self._texts = []
         row = embedded([text[:MOST_CHARACTERS]])[0]
-        similarity, number = max((float(known @ row), index) for index, known in enumerate(self._rows))
+        similarity, index = max((float(known @ row), index) for index, known in enumerate(self._rows))
         if similarity < self._meaning:
             return None
-        return NoveltyLikeness(id=self._ids[number], kind="meaning", similarity=round(min(similarity, 1.0), 4))
+        return NoveltyLikeness(id=self._ids[index], kind="meaning", similarity=round(min(similarity, 1.0), 4))
 
 
 def words_of(text: str) -> list[str]:

@@ -157,13 +157,13 @@ def outcome(
     for number in plan.numbers:
         id = kind.id(number)
         trial, verdict = trial_by_id.get(id), verdict_by_id.get(id)
-        fields = _item(verdict) if verdict is not None else None
-        if trial is None or fields is None:
+        item = _item(verdict) if verdict is not None else None
+        if trial is None or item is None:
             missing.append(_missing(id, trial, verdict))
-        elif (copy := seen.admit(id, kind.text(fields))) is not None:  # accepted by two processes
+        elif (copy := seen.admit(id, kind.text(item))) is not None:  # accepted by two processes
             missing.append(Missing(id=id, kind=f"copy:{copy.kind}", reason=copy.reason))
         else:
-            ordered = {name: fields[name] for name in (*kind.schema["properties"], *fields) if name in fields}
+            ordered = {name: item[name] for name in (*kind.schema["properties"], *item) if name in item}
             items.append({"id": id, **ordered, **_made(trial, run)})
     return items, missing
 

@@ -119,7 +119,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
         verdicts = [check.verdict for check in self.checks]
         if "missed" in verdicts:
             return "missed"
-        nobody_judged = all(text == "unknown" for text in verdicts[:-1])
+        nobody_judged = all(verdict == "unknown" for verdict in verdicts[:-1])
         return "open" if "open" in verdicts or nobody_judged else "met"
 
     @property

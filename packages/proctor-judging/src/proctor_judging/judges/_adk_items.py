@@ -132,12 +132,12 @@ def _properties(metric: str, criterion: Criterion, sample: Sample, place: int) -
         return {"same": SAME}
     turns = sample.known.invocations
     given = [*sample.known.rubrics, *(turns[place].rubrics if place < len(turns) else ())]
-    texts = dict(criterion.rubrics)
+    properties = dict(criterion.rubrics)
     for rubric in given:
         kind, text = rubric.get("type"), rubric.get("rubric_content", {}).get("text_property")
         if text and (not kind or str(kind).upper() == TYPES[metric]):
-            texts[str(rubric.get("rubric_id", ""))] = str(text)
-    return texts
+            properties[str(rubric.get("rubric_id", ""))] = str(text)
+    return properties
 
 
 def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: DeepevalTurn) -> Iterator[AdkItem]:
@@ -171,8 +171,7 @@ def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[DeepevalTurn]
     begins = turns[0].asked.strip() == str(scenario.get("starting_prompt", "")).strip()
     items = [[AdkItem(known=float(begins))]]
     items.extend(
-        [_next_words(criterion, scenario, turns[:number], turns[number].asked, part=0)]
-        for number in range(1, len(turns))
+        [_next_words(criterion, scenario, turns[:index], turns[index].asked, part=0)] for index in range(1, len(turns))
     )
     items[-1].append(_next_words(criterion, scenario, turns, criterion.stop_signal, part=1))
     return items

@@ -166,13 +166,13 @@ def decide_by_vote(result: Score | Unscored, vote: bool | None) -> Score | Unsco
 
 
 def add_figures(result: Score | Unscored, details: Mapping[str, Any]) -> Score | Unscored:
-    fields = dict(result.details.get("figures", {}))
+    figures = dict(result.details.get("figures", {}))
     if details["confidence"] is not None:
-        fields["confidence"] = details["confidence"]
+        figures["confidence"] = details["confidence"]
         for name in ("moderate", "severe"):
-            fields[f"{name}_disagreement_rate"] = float(details["disagreement"] == name)
-    fields["arbitrated_rate"] = float(details.get("arbitrated", False))
-    return replace(result, details={**result.details, "figures": fields})
+            figures[f"{name}_disagreement_rate"] = float(details["disagreement"] == name)
+    figures["arbitrated_rate"] = float(details.get("arbitrated", False))
+    return replace(result, details={**result.details, "figures": figures})
 
 
 def _weighted_median(votes: Sequence[JuryVote]) -> float:

@@ -32,9 +32,9 @@ class AsksModel(named.OpenedModels):
             rubric: what the model is asked to do, as the run records it.
             defaults: options of the model where the run gives none.
         """
-        value = copy.copy(self)
+        clone = copy.copy(self)
         if choice.model is not None:
-            value._model = model = named.model(choice.model, choice.options, defaults=defaults)
-            value.judge = JudgeInfo(model=choice.model, rubric=rubric, unpriced=tuple(ledger.unpriced(model)))
-        named.OpenedModels.__init__(value, [*self._kept_open, value._model])
-        return value
+            clone._model = model = named.model(choice.model, choice.options, defaults=defaults)
+            clone.judge = JudgeInfo(model=choice.model, rubric=rubric, unpriced=tuple(ledger.unpriced(model)))
+        named.OpenedModels.__init__(clone, [*self._kept_open, clone._model])
+        return clone

@@ -215,9 +215,9 @@ def _row(
     alpha = krippendorff_alpha(table, scale="nominal" if is_pass else "ordinal", clusters=clusters, level=level)
     kappa = difference = None
     if len(table[0]) == 2:
-        first, second = ([unit[number] for unit in table] for number in (0, 1))
+        first, second = ([unit[rater] for unit in table] for rater in (0, 1))
         kappa = cohen_kappa(first, second, weights=None if is_pass else "quadratic", clusters=clusters, level=level)
-        named = clusters or [str(number) for number in range(len(table))]
+        named = clusters or [str(index) for index in range(len(table))]
         told = [
             (cluster, a, b)
             for cluster, a, b in zip(named, first, second, strict=True)

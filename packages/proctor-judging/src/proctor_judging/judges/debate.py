@@ -135,7 +135,7 @@ class DebateJudge(PairwiseJudge):
         played = await debate([Referee(seat) for seat in seats], self._rules, ask, summarise=summarise)
         text = "\n\n".join(f"{one.role}: {one.text}" for one in played.evaluation)
         try:
-            ahead = sum(value - other for value, other in (scores_of(speech.text) for speech in played.evaluation))
+            ahead = sum(points - other for points, other in (scores_of(speech.text) for speech in played.evaluation))
         except ValueError:
             ahead = math.nan
         if not math.isfinite(ahead):

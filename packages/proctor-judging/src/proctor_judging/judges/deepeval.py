@@ -76,8 +76,8 @@ def make(
         raise MissingExtra("deepeval", name)
     if not argument:
         raise BadInput("Name the metric, for example deepeval:./metrics.py:polite")
-    value = registry.load_object(argument, "metric")
-    return wrap(value() if callable(value) and not is_metric(value) else value, name=name)
+    metric = registry.load_object(argument, "metric")
+    return wrap(metric() if callable(metric) and not is_metric(metric) else metric, name=name)
 
 
 def wrap(metric: Any, *, name: str | None = None) -> "DeepEvalScorer":
@@ -136,7 +136,7 @@ class DeepEvalScorer:
         if self._is_of_conversations():
             cases: list[Any] = [_conversation(turns, sample)]
         else:
-            cases = [_case(turns, number, sample) for number in range(len(turns))]
+            cases = [_case(turns, index, sample) for index in range(len(turns))]
         if not cases:
             return Unscored(why="not_applicable", reason=say("The case has no turn that could be evaluated."))
         found = [await self._measured(case) for case in cases]
@@ -198,7 +198,7 @@ def played(sample: Sample, trajectory: Trajectory) -> list[DeepevalTurn]:
     """Return every turn as it was played, those of a simulated user too; the sample's target is that of the last turn unless turns have their own."""
     turns = turns_of(sample, trajectory)
     references = [turn.reference for turn in turns]
-    if references and sample.target is not None and all(value is None for value in references):
+    if references and sample.target is not None and all(reference is None for reference in references):
         references[-1] = sample.target
     played_turns = []
     for index, (turn, reference) in enumerate(zip(turns, references, strict=True)):

@@ -69,8 +69,8 @@ def shown(sample: Sample, trajectory: Trajectory, whole: bool) -> ShownTexts:
     if not judged & {field for field, _ in texts}:  # a document or story alone
         judged = {"question"}
     return ShownTexts(
-        context=(*(text for text in texts if text[0] not in judged), *examples),
-        judged=tuple(text for text in texts if text[0] in judged),
+        context=(*(pair for pair in texts if pair[0] not in judged), *examples),
+        judged=tuple(pair for pair in texts if pair[0] in judged),
     )
 
 

@@ -155,7 +155,7 @@ class Jury(OpenedModels):
         everyone = [*members, *((arbitrator,) if arbitrator is not None else ())]
         super().__init__(everyone)
         _check(options, self.rubric, list(self._weights.values()))
-        self.version = digest([[value.version for value in everyone], options, list(self._weights.values())])[:12]
+        self.version = digest([[member.version for member in everyone], options, list(self._weights.values())])[:12]
         self.judge = JudgeInfo(
             kind="jury",
             model=", ".join(self._members),
@@ -164,7 +164,7 @@ class Jury(OpenedModels):
             passing=self.rubric.passing,
             main="score",
             figures=(*figures(self.rubric), *_more(arbitrator is not None)),
-            unpriced=tuple(dict.fromkeys(model for value in everyone for model in value.asker.unpriced)),
+            unpriced=tuple(dict.fromkeys(model for member in everyone for model in member.asker.unpriced)),
         )
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
@@ -186,8 +186,8 @@ class Jury(OpenedModels):
             if self._checked:
                 return
             controls, needed = self.options.controls, self.options.controls_right
-            pairs = await run_together(*(check_judge(member, controls, needed) for member in self._members.values()))
-            for name, (is_right, usage) in zip(self._members, pairs, strict=True):
+            results = await run_together(*(check_judge(member, controls, needed) for member in self._members.values()))
+            for name, (is_right, usage) in zip(self._members, results, strict=True):
                 self._spent[name] = usage
                 if not is_right:
                     self.excluded.append(name)

@@ -63,11 +63,11 @@ def numbers(
     passing = next((item.passing for item in items), None)
     if passing is not None:
         passed = {name: [_passes(mean, passing) for mean in column] for name, column in means.items()}
-        for text, other in combinations(names, 2):
+        for first, second in combinations(names, 2):
             yield _noted(
-                cohen_kappa(passed[text], passed[other], clusters=grouped),
+                cohen_kappa(passed[first], passed[second], clusters=grouped),
                 f"{prefix}kappa",
-                f"judges={text} · {other}",
+                f"judges={first} · {second}",
                 note,
             )
     found = outliers(items)
@@ -120,7 +120,7 @@ def _of_judge(
 ) -> Iterator[Estimate]:
     slice_ = f"judge={name}"
     width = items[0].scale[1] - items[0].scale[0] if items else 1.0
-    apart = [(item, distance) for item in items for text, _, distance in _apart(item) if text == name]
+    apart = [(item, distance) for item in items for judge, _, distance in _apart(item) if judge == name]
     leaning = _noted(_mean(apart, len(items)), f"{prefix}leaning", slice_, note)
     if leaning.value is not None and abs(leaning.value) > LEANING * width and _is_clear(leaning):
         far = say("an outlier among the judges: it {way} than the others", way=_way(leaning.value))
@@ -136,15 +136,15 @@ def _of_judge(
         samples = ", ".join(one.sample for one in found[:NAMED])
         rate = msgspec.structs.replace(rate, note=say("{note}; first of all {samples}", note=note, samples=samples))
     yield rate
-    abstained = (not fields.get("failed") and fields.get("mean") is None for fields in said)
+    abstained = (not record.get("failed") and record.get("mean") is None for record in said)
     yield _rate(f"{prefix}abstained_rate", slice_, given, abstained, note)
-    yield _rate(f"{prefix}failed_rate", slice_, given, (bool(fields.get("failed")) for fields in said), note)
-    tokens = [(item, float(fields.get("tokens", 0))) for item, fields in zip(given, said, strict=True)]
+    yield _rate(f"{prefix}failed_rate", slice_, given, (bool(record.get("failed")) for record in said), note)
+    tokens = [(item, float(record.get("tokens", 0))) for item, record in zip(given, said, strict=True)]
     yield _noted(_mean(tokens, len(items), least=0.0), f"{prefix}tokens", slice_, note)
     costs = [
-        (item, float(fields["cost"]))
-        for item, fields in zip(given, said, strict=True)
-        if fields.get("cost") is not None
+        (item, float(record["cost"]))
+        for item, record in zip(given, said, strict=True)
+        if record.get("cost") is not None
     ]
     if costs:
         yield _noted(_mean(costs, len(items), least=0.0), f"{prefix}cost", slice_, note)

@@ -225,7 +225,7 @@ def concluded(
         slice_: [estimate for estimate in found if estimate.slice == slice_]
         for slice_ in {estimate.slice for estimate in found}
     }
-    pairs = sum(any(figure.name.endswith("consistency") for figure in ours) for ours in by_slice.values())
+    pairs = sum(any(estimate.name.endswith("consistency") for estimate in ours) for ours in by_slice.values())
     warned = {slice_: warnings(ours, pairs=pairs) for slice_, ours in by_slice.items()}
     pool = _pool(verdicts())
     shown = [
@@ -233,8 +233,8 @@ def concluded(
         for estimate in found
     ]
     return [
-        _warned(figure, warned[figure.slice]) if figure.name.rpartition(".")[2] in WARNED else figure
-        for figure in shown
+        _warned(estimate, warned[estimate.slice]) if estimate.name.rpartition(".")[2] in WARNED else estimate
+        for estimate in shown
     ]
 
 
@@ -328,7 +328,7 @@ def _scored(found: Sequence[PairComparison], failed: int, judge: str) -> Score |
     told = [comparison for comparison in found if comparison.result != "unknown"]
     if not told:
         return Unscored(why="no_evidence", reason=say("The judge could not tell which is better."), details=details)
-    wins, losses = (sum(pair_comparison.result == result for pair_comparison in told) for result in ("win", "loss"))
+    wins, losses = (sum(comparison.result == result for comparison in told) for result in ("win", "loss"))
     if wins < len(told):
         details["error_class"] = "lost" if losses else "tie"
     reason = say(
@@ -337,7 +337,7 @@ def _scored(found: Sequence[PairComparison], failed: int, judge: str) -> Score |
         losses=losses,
         ties=len(told) - wins - losses,
         count=len(told),
-        consistent=sum(pair_comparison.consistent for pair_comparison in told),
+        consistent=sum(comparison.consistent for comparison in told),
     )
     return Score(points=wins, out_of=len(told), reason=reason, details=details)
 
@@ -347,19 +347,13 @@ def _values(found: Sequence[PairComparison]) -> dict[str, float]:
     values = {"unknown_rate": 1 - len(told) / len(found)}
     if not told:
         return values
-    wins, losses, ties = (
-        sum(pair_comparison.result == result for pair_comparison in told) for result in ("win", "loss", "tie")
-    )
+    wins, losses, ties = (sum(comparison.result == result for comparison in told) for result in ("win", "loss", "tie"))
     values |= {"win_rate": wins / len(told), "loss_rate": losses / len(told), "tie_rate": ties / len(told)}
     if wins + losses:
         values["decisive_win_rate"] = wins / (wins + losses)
-    values["consistency"] = sum(pair_comparison.consistent for pair_comparison in told) / len(told)
+    values["consistency"] = sum(comparison.consistent for comparison in told) / len(told)
     places = [
-        name
-        for pair_comparison in told
-        if pair_comparison.replies != ("", "")
-        for name in pair_comparison.said
-        if name in ("A", "B")
+        name for comparison in told if comparison.replies != ("", "") for name in comparison.said if name in ("A", "B")
     ]
     if places:
         values["first_place_rate"] = places.count("A") / len(places)

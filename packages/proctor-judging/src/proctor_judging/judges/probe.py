@@ -95,7 +95,7 @@ class Probe(OpenedModels):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asked = [judgement for judgement in self._judgements.values() if not judgement.done()]
+        asked = [task for task in self._judgements.values() if not task.done()]
         for task in asked:
             task.cancel()
         if asked:
@@ -130,7 +130,7 @@ class Probe(OpenedModels):
                 (self._pairs.compare(changed, rival, context), self._renamed.compare(changed, rival, context))
             )
             called_a, called_b = (
-                (usual.said.count(text) + renamed.said.count(other)) / 4 for text, other in ("AB", "BA")
+                (usual.said.count(label) + renamed.said.count(other)) / 4 for label, other in ("AB", "BA")
             )
             return _effect(called_a, called_b, said=[usual.said, renamed.said])
         comparison = await self._pairs.compare(changed, rival, context)
@@ -191,7 +191,7 @@ def turned(criteria: JudgeRubric) -> JudgeRubric:
         criteria,
         en=heading(criteria.en, "en"),
         zh=heading(criteria.zh, "zh"),
-        dimensions=tuple(dimension(rubric_dimension) for rubric_dimension in criteria.dimensions),
+        dimensions=tuple(dimension(each) for each in criteria.dimensions),
         examples=tuple(
             replace(example, scores={name: flipped(points) for name, points in example.scores.items()})
             for example in criteria.examples

@@ -65,9 +65,9 @@ class RubricDimension(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     def words(self, lang: Lang) -> DimensionWords:
         """Return its texts in a language, else in the other."""
-        dimension_words = (self.zh or self.en) if lang == "zh" else (self.en or self.zh)
-        assert dimension_words is not None
-        return dimension_words
+        words = (self.zh or self.en) if lang == "zh" else (self.en or self.zh)
+        assert words is not None
+        return words
 
 
 class RubricExample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -125,9 +125,9 @@ class JudgeRubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def heading(self, lang: Lang) -> RubricHeading:
         """Return title and task in a language, else in the other."""
-        rubric_heading = (self.zh or self.en) if lang == "zh" else (self.en or self.zh)
-        assert rubric_heading is not None
-        return rubric_heading
+        heading = (self.zh or self.en) if lang == "zh" else (self.en or self.zh)
+        assert heading is not None
+        return heading
 
     def has(self, lang: Lang) -> bool:
         """True if the rubric has texts for a language."""

@@ -88,7 +88,7 @@ def weighted(points: Mapping[str, float | None], rubric: JudgeRubric) -> float |
     if not known or (len(known) < len(counted) and rubric.unknown == "unscored"):
         return None
     total = math.fsum(counted[name] for name in known)
-    mean = math.fsum(counted[name] * value for name, value in known.items()) / total
+    mean = math.fsum(counted[name] * point for name, point in known.items()) / total
     return min(max(mean, rubric.low), rubric.high)
 
 

@@ -107,7 +107,7 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
         if len(_values(candidates)) > 1:
             candidates = narrow(candidates) or candidates
     values = _values(candidates)
-    if any(value.vague or value.contrary for value in values.values()):
+    if any(candidate.vague or candidate.contrary for candidate in values.values()):
         return ()
     return tuple(
         Amount(one.text, one.after[: wording.NOUN].strip(), one.before[-wording.NOUN :])
@@ -283,51 +283,47 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_rest = wording.ASKS_REST.search(question) is not None
     dimensions = _dimensions_asked(question)
     return [
-        lambda those: [value for value in those if asks_year == (_is_year(value) and not asks_duration)],
-        lambda those: [value for value in those if not _is_model(value)],
-        lambda those: [value for value in those if value.text == "0" and value.cell == value.clause],
+        lambda those: [each for each in those if asks_year == (_is_year(each) and not asks_duration)],
+        lambda those: [each for each in those if not _is_model(each)],
+        lambda those: [each for each in those if each.text == "0" and each.cell == each.clause],
         lambda those: _with_unit(those, units) if units else [],
         lambda those: [
-            value for value in those if counter and (value.text.endswith(counter) or value.after.startswith(counter))
+            each for each in those if counter and (each.text.endswith(counter) or each.after.startswith(counter))
         ],
-        lambda those: [value for value in those if dimensions and _dimensions(value) == dimensions],
-        lambda those: [value for value in those if _value(value.text) not in said],
-        lambda those: [value for value in those if asks_rest and wording.REST_BEFORE.search(value.before)],
-        lambda those: [value for value in those if asks_difference == _is_difference(value)],
+        lambda those: [each for each in those if dimensions and _dimensions(each) == dimensions],
+        lambda those: [each for each in those if _value(each.text) not in said],
+        lambda those: [each for each in those if asks_rest and wording.REST_BEFORE.search(each.before)],
+        lambda those: [each for each in those if asks_difference == _is_difference(each)],
         lambda those: those[1:] if not asks_total and _is_whole(those) else [],
-        lambda those: [value for value in those if _is_of_year(value, said)],
-        lambda those: [value for value in those if _mentions_year(value, said)],
-        lambda those: [value for value in those if asks_before or _is_base(value) == asks_whole],
-        lambda those: [value for value in those if wording.ASKS_MONEY.search(question) and _is_money(value)],
-        lambda those: [value for value in those if asks_each or not _is_rate(value)],
-        lambda those: [value for value in those if wording.EACH_OF.search(question) and _is_rate(value)],
-        lambda those: [value for value in those if not LONE_ONE.match(value.text)],
-        lambda those: [value for value in those if wording.TIMES.search(question) or not _is_multiplier(value)],
-        lambda those: [value for value in those if negative and negations(_harmless(value.clause))],
-        lambda those: [value for value in those if negative or not negations(_harmless(value.after))],
-        lambda those: [
-            value for value in those if wording.TOTAL.search(question) and wording.TOTAL.search(value.clause)
-        ],
+        lambda those: [each for each in those if _is_of_year(each, said)],
+        lambda those: [each for each in those if _mentions_year(each, said)],
+        lambda those: [each for each in those if asks_before or _is_base(each) == asks_whole],
+        lambda those: [each for each in those if wording.ASKS_MONEY.search(question) and _is_money(each)],
+        lambda those: [each for each in those if asks_each or not _is_rate(each)],
+        lambda those: [each for each in those if wording.EACH_OF.search(question) and _is_rate(each)],
+        lambda those: [each for each in those if not LONE_ONE.match(each.text)],
+        lambda those: [each for each in those if wording.TIMES.search(question) or not _is_multiplier(each)],
+        lambda those: [each for each in those if negative and negations(_harmless(each.clause))],
+        lambda those: [each for each in those if negative or not negations(_harmless(each.after))],
+        lambda those: [each for each in those if wording.TOTAL.search(question) and wording.TOTAL.search(each.clause)],
         lambda those: _concluding(those, question),
-        lambda those: [value for value in those if value.start > value.clause.rfind("=")],
-        lambda those: [value for value in those if wording.SOLVED.search(value.before) is not None],
+        lambda those: [each for each in those if each.start > each.clause.rfind("=")],
+        lambda those: [each for each in those if wording.SOLVED.search(each.before) is not None],
         lambda those: _of_winner(those, question),
         lambda those: _asked_for(those, question),
         lambda those: _on_the_matter(those, words),
-        lambda those: [value for value in those if asked_first & _words(value.segment)],
+        lambda those: [each for each in those if asked_first & _words(each.segment)],
         lambda those: _nearest(those, words),
         lambda those: _counted(those, words, noun_only=True),
         lambda those: _counted(those, words, noun_only=False),
-        lambda those: [value for value in those if wording.CONCLUDING.search(value.clause)],
-        lambda those: [value for value in those if _is_complement(value)],
+        lambda those: [each for each in those if wording.CONCLUDING.search(each.clause)],
+        lambda those: [each for each in those if _is_complement(each)],
         lambda those: [
-            value
-            for value in those
-            if value.before.strip(" :：,，") == ""
-            and value.after.strip(" .。") == ""
-            and value.order == those[-1].order
+            each
+            for each in those
+            if each.before.strip(" :：,，") == "" and each.after.strip(" .。") == "" and each.order == those[-1].order
         ],
-        lambda those: [value for value in those if not value.vague],
+        lambda those: [each for each in those if not each.vague],
     ]
 
 
@@ -435,7 +431,7 @@ def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
                 candidate.lead,
             )
         )
-    return [those[number] for number in leading(evidence, question)] if question else list(those)
+    return [those[index] for index in leading(evidence, question)] if question else list(those)
 
 
 def _of_winner(those: Sequence[_Candidate], question: str) -> list[_Candidate]:

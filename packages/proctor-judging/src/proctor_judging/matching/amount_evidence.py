@@ -107,12 +107,12 @@ def weigh(evidence: Sequence[AmountEvidence], question: str) -> list[float]:
     >>> weigh(cells, "How many flights were cancelled?")
     [0, 2.0]
     """
-    weights = _weights(question, [amount_evidence.noun for amount_evidence in evidence])
-    texts = [amount_evidence.cell + " " + amount_evidence.lead for amount_evidence in evidence]
+    weights = _weights(question, [each.noun for each in evidence])
+    texts = [each.cell + " " + each.lead for each in evidence]
     has = [{word for word in weights if _has(text, words, word)} for text in texts for words in [words_of(text)]]
     shared = set.intersection(*has) if has else set()
     asked = set(map(str.casefold, MEASURES.findall(interrogative(question))))
-    named = [set(map(str.casefold, MEASURES.findall(amount_evidence.cell))) for amount_evidence in evidence]
+    named = [set(map(str.casefold, MEASURES.findall(each.cell))) for each in evidence]
     rivals = [OTHER if asked and measures and measures.isdisjoint(asked) else 0 for measures in named]
     return [sum(weights[word] for word in words - shared) - rival for words, rival in zip(has, rivals, strict=True)]
 

@@ -33,15 +33,15 @@ def match(answer: str, target: str, *, options: AnswerOptions = DEFAULT) -> Answ
     """
     if len(answer) > LONGEST or len(target) > LONGEST:
         return _too_long(answer, target)
-    text, other = tidy(answer), tidy(target)
-    if not text and other:
+    given, expected = tidy(answer), tidy(target)
+    if not given and expected:
         return refuse("quasi exact", say("The answer is empty."))
-    if units_differ_in_case(text, other):
-        return units(text, other, options) or two_readings("units", text)
-    verdict = versions(text, other) or quasi_exact(text, other)
-    if verdict is None and len(text) <= LONGEST_VALUE and len(other) <= LONGEST_VALUE:
-        verdict = numeric(text, other, options) or units(text, other, options) or dates(text, other)
-    return verdict or _slow(text, other, options)
+    if units_differ_in_case(given, expected):
+        return units(given, expected, options) or two_readings("units", given)
+    verdict = versions(given, expected) or quasi_exact(given, expected)
+    if verdict is None and len(given) <= LONGEST_VALUE and len(expected) <= LONGEST_VALUE:
+        verdict = numeric(given, expected, options) or units(given, expected, options) or dates(given, expected)
+    return verdict or _slow(given, expected, options)
 
 
 def _slow(answer: str, target: str, options: AnswerOptions) -> AnswerMatch:

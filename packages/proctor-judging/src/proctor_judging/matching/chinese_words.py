@@ -31,8 +31,8 @@ def words(text: str) -> list[str]:
     cut = cutter()
     if _FOREIGN.search(text):
         return _in_runs(text, cut)
-    texts = cut(text)
-    return _repaired(texts) if _CONNECTED.search(text) else texts
+    pieces = cut(text)
+    return _repaired(pieces) if _CONNECTED.search(text) else pieces
 
 
 @cache
@@ -48,23 +48,23 @@ def cutter() -> Callable[[str], list[str]]:
 
 
 def _in_runs(text: str, cut: Callable[[str], list[str]]) -> list[str]:
-    texts: list[str] = []
-    number = 0
+    pieces: list[str] = []
+    end = 0
     for run in _RUN.finditer(text):
-        texts += _SPARE.findall(text, number, run.start())
-        texts += _repaired(cut(run[0]))
-        number = run.end()
-    return texts + _SPARE.findall(text, number)
+        pieces += _SPARE.findall(text, end, run.start())
+        pieces += _repaired(cut(run[0]))
+        end = run.end()
+    return pieces + _SPARE.findall(text, end)
 
 
 def _repaired(found: Iterable[str]) -> list[str]:
-    texts: list[str] = []
+    pieces: list[str] = []
     for word in found:
         if len(word) > 1 and word.isascii() and not word.isalnum() and word != "\r\n":
-            texts += _ascii_pieces(word)
+            pieces += _ascii_pieces(word)
         else:
-            texts.append(word)
-    return texts
+            pieces.append(word)
+    return pieces
 
 
 def _ascii_pieces(run: str) -> list[str]:

@@ -240,7 +240,7 @@ def _is_value(given: str) -> bool:
 def _certain(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
     """Return the sentences that say something for certain about the question; none if only others do."""
     certain = [sentence for sentence in sentences if plain_statement(sentence) is not None]
-    about = [text for text in certain if ABOUT_IT.match(text) or echo(text) & asked.stems]
+    about = [sentence for sentence in certain if ABOUT_IT.match(sentence) or echo(sentence) & asked.stems]
     return certain if about else []
 
 

@@ -100,13 +100,13 @@ def read_comparison(sentences: Sequence[str], asked: QuestionForm) -> str | None
 
 def _in_order(sentences: Sequence[str], wanted: str) -> str | None:
     """Return the first of an order, or its last: `From oldest to youngest: Nora > Piet > Sam`."""
-    sentence = next(
+    match = next(
         (order for sentence in sentences if len(sentence) <= LONGEST and (order := ORDER.search(sentence))), None
     )
-    if sentence is None or _root(wanted) not in (_root(sentence["start"]), _root(sentence["end"])):
+    if match is None or _root(wanted) not in (_root(match["start"]), _root(match["end"])):
         return None
-    things = [thing.strip(" .") for thing in BETWEEN.split(sentence["things"])]
-    return things[0 if _root(wanted) == _root(sentence["start"]) else -1]
+    things = [thing.strip(" .") for thing in BETWEEN.split(match["things"])]
+    return things[0 if _root(wanted) == _root(match["start"]) else -1]
 
 
 def _first(sentence: str, wanted: str, asked: QuestionForm) -> str | None:
@@ -151,9 +151,9 @@ def truth_of_comparison(sentence: str, question: str) -> bool | None:
     same = _root(said["word"]) == _root(asked["word"])
     if not same and frozenset((_root(said["word"]), _root(asked["word"]))) not in OPPOSITES:
         return None
-    text, other = (ARTICLES.sub("", said[name]).casefold() for name in ("one", "other"))
+    subject, other = (ARTICLES.sub("", said[name]).casefold() for name in ("one", "other"))
     first, second = (ARTICLES.sub("", asked[name]).casefold().rstrip("?") for name in ("one", "other"))
-    return same if (text, other) == (first, second) else not same if (text, other) == (second, first) else None
+    return same if (subject, other) == (first, second) else not same if (subject, other) == (second, first) else None
 
 
 def _root(word: str) -> str:

@@ -116,8 +116,8 @@ def _replaces(sentence: str, question: str) -> bool:
             return True
     in_place, said = HAN_ASKS.search(question), HAN_NOUN.search(sentence)
     if in_place is not None and said is not None:
-        text, other = in_place[1], said[1]
-        return text not in sentence and other not in question and len(text) == len(other)
+        noun, other = in_place[1], said[1]
+        return noun not in sentence and other not in question and len(noun) == len(other)
     subject = SUBJECT_OF.match(sentence)
     if (
         subject is None
@@ -138,5 +138,5 @@ def _words(text: str) -> list[str]:
 def _opposites() -> list[list[re.Pattern[str]]]:
     pairs = [line.split(" / ") for line in table_lines("opposites.txt")]
     return [
-        [re.compile(rf"\b(?:{text})" if text.isascii() else text, re.IGNORECASE) for text in pair] for pair in pairs
+        [re.compile(rf"\b(?:{word})" if word.isascii() else word, re.IGNORECASE) for word in pair] for pair in pairs
     ]

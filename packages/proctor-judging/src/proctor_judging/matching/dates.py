@@ -115,14 +115,14 @@ def read_moments(text: str) -> tuple[Moment, ...]:
 def dates(answer: str, target: str) -> AnswerMatch | None:
     """Compare two dates or times; they are equal only if every possible reading of them is."""
     expected = read_moments(target)
-    row = read_moments(answer)
-    if not row and not expected:
+    given = read_moments(answer)
+    if not given and not expected:
         return None
-    row = row or _bare_year(answer, expected)
-    expected = expected or _bare_year(target, row)
-    if not row or not expected:
+    given = given or _bare_year(answer, expected)
+    expected = expected or _bare_year(target, given)
+    if not given or not expected:
         return None
-    verdicts = {_equal(moment, other) for moment, other in product(row, expected)}
+    verdicts = {_equal(moment, other) for moment, other in product(given, expected)}
     if verdicts == {True}:
         return accept(RULE, say("Both are the same date or time."))
     if verdicts == {False}:

@@ -174,7 +174,7 @@ def _with_point(words: Sequence[str]) -> Value | None:
     if "point" not in words:
         return None
     at = list(words).index("point")
-    end = next((number for number in range(at, len(words)) if words[number] in SCALES), len(words))
+    end = next((index for index in range(at, len(words)) if words[index] in SCALES), len(words))
     digits = [SMALL.get(word, 10) for word in words[at + 1 : end]]
     whole = _cardinal(words[:at]) if at else 0
     if whole is None or not digits or max(digits) > 9:

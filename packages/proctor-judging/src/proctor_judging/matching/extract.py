@@ -63,9 +63,9 @@ def _boxed(text: str) -> tuple[int, str | None]:
         if at < 0:
             break
         depth = 0
-        for number in range(at + len(BOXED) - 1, len(text)):
-            depth += (text[number] == "{") - (text[number] == "}")
+        for index in range(at + len(BOXED) - 1, len(text)):
+            depth += (text[index] == "{") - (text[index] == "}")
             if depth == 0:
-                return at, text[at + len(BOXED) : number].strip()
+                return at, text[at + len(BOXED) : index].strip()
         end = at
     return -1, None

@@ -138,9 +138,9 @@ def read_blanks(reply: str, count: int) -> list[str]:
         return [alike[1]] * count
     if count == 1:
         return [_bare(parts[-1], 1) if parts else ""]
-    after = {_ORDINALS.get(value.lower()) or int(value[-1]): answer for answer, value in _FOR_THE.findall(text)}
+    after = {_ORDINALS.get(label.lower()) or int(label[-1]): answer for answer, label in _FOR_THE.findall(text)}
     if sorted(after) == list(range(1, count + 1)):
-        return [after[amount] for amount in sorted(after)]
+        return [after[number] for number in sorted(after)]
     if (inline := _inline(text, count)) is not None:
         fresh = [next((one for one in bold if answer.startswith(one)), answer) for answer in inline]
         return [next(iter(_QUOTED.findall(answer)), answer) for answer in fresh]
@@ -155,7 +155,7 @@ def read_blanks(reply: str, count: int) -> list[str]:
         parts = parts[-count:]  # remarks, then a numbered list
     numbered = {_number_of(part): part for part in parts}
     if set(range(1, count + 1)) <= set(numbered):
-        parts = [numbered[amount] for amount in range(1, count + 1)]
+        parts = [numbered[number] for number in range(1, count + 1)]
     if len(parts) > 1 and re.match(r"\W{0,3}1\s?[.、]\D", parts[0]) is not None:  # 1.Lu Xun 2.1918
         parts = [re.sub(rf"^{number}\s?[.、](?=\d)", "", part) for number, part in enumerate(parts, 1)]
     answers = [_OPENING.sub("", _bare(part, number)) for number, part in enumerate(parts[:count], 1)]

@@ -58,7 +58,7 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     question = asked.clause
     if asked.kind not in ("amount", "moment") or question.isascii() or not sentences:
         return list(sentences)
-    if any(GUESS.search(text) or OTHERS_SAY.search(text) for text in sentences):
+    if any(GUESS.search(sentence) or OTHERS_SAY.search(sentence) for sentence in sentences):
         return list(sentences)
     sentences = _without_asides(sentences, question)
     clauses = [clause.strip() for sentence in sentences for clause in CLAUSE_END.split(sentence)]

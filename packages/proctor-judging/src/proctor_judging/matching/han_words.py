@@ -76,14 +76,14 @@ def read_han_words(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, 
     if gap is None or SEVERAL.search(question) or any(map(GUESS.search, sentences)):
         return ()
     left, right = FRAME.sub("", question[: gap.start()]), question[gap.end() :]
-    texts: list[str] = []
+    names: list[str] = []
     for clause in _clauses(sentences, question):
         for text in _candidates(clause, left, right, gap[0], question):
             name = _trimmed(text)
             if _is_name(name, question):
-                texts.append(name)
+                names.append(name)
                 break
-    distinct = list(dict.fromkeys(texts))
+    distinct = list(dict.fromkeys(names))
     if not distinct or not all(one in distinct[0] or distinct[0] in one for one in distinct):
         return ()
     return tuple(_forms(max(distinct, key=len), question))

@@ -172,11 +172,11 @@ def _inferred(made: ListItems, expected: ListItems) -> bool | None:
 
 
 def _in_order(made: Sequence[str], expected: Sequence[str], same: Same) -> AnswerMatch:
-    for number, (text, other) in enumerate(zip(made, expected, strict=True), start=1):
-        verdict = same(text, other)
+    for number, (element, other) in enumerate(zip(made, expected, strict=True), start=1):
+        verdict = same(element, other)
         if not verdict.right:
             reason = say(
-                "Element {place} is '{one}', expected '{other}'.", place=number, one=shown(text), other=shown(other)
+                "Element {place} is '{one}', expected '{other}'.", place=number, one=shown(element), other=shown(other)
             )
             return refuse(RULE, reason, ambiguous=verdict.ambiguous)
     return accept(RULE, say("All {count} elements are as expected.", count=len(expected)))
@@ -186,8 +186,8 @@ def _in_any_order(made: Sequence[str], expected: Sequence[str], same: Same) -> b
     """One-to-one: no element counts twice. Being the same is an equivalence, so the first free one will do."""
     free = list(made)
     for other in expected:
-        text = next((text for text in free if same(text, other).right), None)
-        if text is None:
+        element = next((element for element in free if same(element, other).right), None)
+        if element is None:
             return False
-        free.remove(text)
+        free.remove(element)
     return True

@@ -122,16 +122,16 @@ def _members(alternatives: Sequence[Tree], others: Sequence[Tree]) -> Sequence[T
 def _alternatives(tree: Tree) -> list[Tree]:
     """`a or b`, and both signs of every ± (which change together)."""
     if tree.op == "or":
-        trees = [variant for part in tree.parts for variant in _alternatives(part)]
-        named = [value[0] for part in trees if (value := _assigned(part)) is not None]
-        if named and len(set(named)) == 1 and len(named) == 1 and _assigned(trees[0]) is not None:
-            name = trees[0].parts[0]  # x = 2 or -2
-            trees = [trees[0], *(Tree("relation", (name, part), name="=") for part in trees[1:])]
+        variants = [variant for part in tree.parts for variant in _alternatives(part)]
+        named = [value[0] for part in variants if (value := _assigned(part)) is not None]
+        if named and len(set(named)) == 1 and len(named) == 1 and _assigned(variants[0]) is not None:
+            name = variants[0].parts[0]  # x = 2 or -2
+            variants = [variants[0], *(Tree("relation", (name, part), name="=") for part in variants[1:])]
     else:
-        trees = [tree] if not _has_sign(tree) else [_signed(tree, "+"), _signed(tree, "neg")]
-    if len(trees) > MOST_ALTERNATIVES:
+        variants = [tree] if not _has_sign(tree) else [_signed(tree, "+"), _signed(tree, "neg")]
+    if len(variants) > MOST_ALTERNATIVES:
         raise OutOfReach
-    return trees
+    return variants
 
 
 def _has_sign(tree: Tree) -> bool:

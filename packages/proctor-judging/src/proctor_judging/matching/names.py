@@ -52,10 +52,10 @@ def names(answer: str, target: str) -> AnswerMatch | None:
     table = _aliases()
     if first in table and table[first] == table.get(second):
         return accept(RULE, say("Both name the same."))
-    texts, expected = _forms(answer), _forms(target)
-    if texts & expected or texts & _untitled(expected) or _untitled(texts) & expected:
+    forms, expected = _forms(answer), _forms(target)
+    if forms & expected or forms & _untitled(expected) or _untitled(forms) & expected:
         return accept(RULE, say("Both name the same."))
-    if _placed(texts) & expected or texts & _placed(expected):
+    if _placed(forms) & expected or forms & _placed(expected):
         return accept(RULE, say("Both name the same."))
     if _middle_agrees(answer, target):
         return accept(RULE, say("The same first and last name; a middle name is left out or shortened."))
@@ -86,14 +86,14 @@ def _forms(text: str) -> frozenset[str]:
 
 def _untitled(forms: frozenset[str]) -> frozenset[str]:
     """Return the names without Mr or 先生; two different titles are two different people."""
-    texts = set()
+    untitled = set()
     for form in forms:
         title, _, rest = form.partition(" ")
         if title in TITLES and " " in rest:
-            texts.add(rest)
+            untitled.add(rest)
         if (bare := HAN_TITLE.sub("", form)) != form:
-            texts.add(bare)
-    return frozenset(texts)
+            untitled.add(bare)
+    return frozenset(untitled)
 
 
 def _placed(forms: frozenset[str]) -> frozenset[str]:
@@ -111,16 +111,16 @@ def _without_accents(text: str) -> str:
 
 def _middle_agrees(answer: str, target: str) -> bool:
     """`John F. Kennedy` is `John Kennedy`, `George Walker Bush` is `George W. Bush`; another initial is another person."""
-    texts, other = (_without_accents(text).replace(".", ". ").split() for text in (answer, target))
-    if min(len(texts), len(other)) < 2 or not all(PERSON.fullmatch(word) for word in (*texts, *other)):
+    given, other = (_without_accents(text).replace(".", ". ").split() for text in (answer, target))
+    if min(len(given), len(other)) < 2 or not all(PERSON.fullmatch(word) for word in (*given, *other)):
         return False
-    if _initials_agree(texts, other):
+    if _initials_agree(given, other):
         return True
-    if any(len(word.rstrip(".")) < 2 for word in (texts[0], texts[-1], other[0], other[-1])):
+    if any(len(word.rstrip(".")) < 2 for word in (given[0], given[-1], other[0], other[-1])):
         return False
-    if (texts[0].casefold(), texts[-1].casefold()) != (other[0].casefold(), other[-1].casefold()):
+    if (given[0].casefold(), given[-1].casefold()) != (other[0].casefold(), other[-1].casefold()):
         return False
-    first, second = ([word.rstrip(".") for word in words[1:-1]] for words in (texts, other))
+    first, second = ([word.rstrip(".") for word in words[1:-1]] for words in (given, other))
     if not first or not second:
         return all(len(word) == 1 for word in (*first, *second)) and len(first) + len(second) == 1
     return len(first) == len(second) and all(

@@ -145,21 +145,21 @@ def _with_ordinals(text: str, options: str) -> str:
 
     def letter(found: re.Match[str]) -> str:
         word = (found[1] or found[2].removeprefix("第")).casefold()
-        number = len(options) - 1 if word in ("last", "最后一") else _ORDINALS.index(word) % 5
-        return f"option {options[number]}" if number < len(options) else found[0]
+        index = len(options) - 1 if word in ("last", "最后一") else _ORDINALS.index(word) % 5
+        return f"option {options[index]}" if index < len(options) else found[0]
 
     return _ORDINAL.sub(letter, text)
 
 
 def _chosen(plain: str, mentions: Sequence[Mention], options: str, group: str) -> str | None:
     """Return the letters chosen in a text without its denials; None without any, or with alternatives."""
-    if (text := _after_mark(plain, group)) is not None:
-        return text or None
+    if (letters := _after_mark(plain, group)) is not None:
+        return letters or None
     lines = plain.strip(" ,，。;\n").splitlines() or [""]
-    if (text := _alone(lines[0], group)) is not None and not (len(lines) > 1 and _alone(lines[-1], group)):
-        return text or None
-    if (text := _alone(plain.strip(" ,，。;\n"), group)) is not None:
-        return text or None
+    if (letters := _alone(lines[0], group)) is not None and not (len(lines) > 1 and _alone(lines[-1], group)):
+        return letters or None
+    if (letters := _alone(plain.strip(" ,，。;\n"), group)) is not None:
+        return letters or None
     if right := [mention.letters for mention in mentions if mention.said == "right"]:
         return None if any(map(_OR.search, right)) else _each("".join(right))
     starts: dict[str, None] = dict.fromkeys(
@@ -297,7 +297,7 @@ def _after_mark(text: str, group: str) -> str | None:
 
 def _only(text: str, group: str) -> str | None:
     """Return the one group of letters that stands alone in a text; different ones are no answer."""
-    texts = {
+    choices = {
         _each(match[0])
         for match in re.finditer(group, text)
         if not _is_article(text, match)
@@ -307,7 +307,9 @@ def _only(text: str, group: str) -> str | None:
         and (not (match[0].isascii() and match[0].isalpha()) or _in_order(match[0]))
     }
     return (
-        texts.pop() if len(texts) == 1 and not any(_OR.search(match[0]) for match in re.finditer(group, text)) else None
+        choices.pop()
+        if len(choices) == 1 and not any(_OR.search(match[0]) for match in re.finditer(group, text))
+        else None
     )
 
 

@@ -158,8 +158,8 @@ def plain_prose(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
         sentence for sentence in sentences if not THINKS_FIRST.match(sentence) and not ON_ANOTHER.search(sentence)
     ] or sentences
     if asked.kind == "moment":
-        kept = [YEARS_AFTER.sub("", text) for text in kept if len(text) <= LONGEST]
-    return [_plain(_on_subject(text, asked), asked) if len(text) <= LONGEST else text for text in kept]
+        kept = [YEARS_AFTER.sub("", sentence) for sentence in kept if len(sentence) <= LONGEST]
+    return [_plain(_on_subject(sentence, asked), asked) if len(sentence) <= LONGEST else sentence for sentence in kept]
 
 
 def _on_subject(sentence: str, asked: QuestionForm) -> str:

@@ -46,17 +46,17 @@ class RangeSpan(msgspec.Struct, frozen=True):
 def ranges(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | None:
     """Compare two ranges, ratios, or values with an error: both ends have to be equal."""
     expected = read_span(target)
-    range_span = read_span(answer) if expected is not None else None
-    if range_span is None or expected is None:
+    given = read_span(answer) if expected is not None else None
+    if given is None or expected is None:
         return None
-    if {range_span.kind, expected.kind} == {"ratio", "range"} and (" to " in answer or " to " in target):  # 3 to 2
-        range_span, expected = (msgspec.structs.replace(span, kind="ratio") for span in (range_span, expected))
-    if range_span.kind != expected.kind:
+    if {given.kind, expected.kind} == {"ratio", "range"} and (" to " in answer or " to " in target):  # 3 to 2
+        given, expected = (msgspec.structs.replace(span, kind="ratio") for span in (given, expected))
+    if given.kind != expected.kind:
         return differ(RULE, answer, target)
-    if expected.kind == "ratio" and _multiple(range_span, expected):
+    if expected.kind == "ratio" and _multiple(given, expected):
         return accept(RULE, say("Both are the same ratio."))
-    for text, other in ((range_span.first, expected.first), (range_span.second, expected.second)):
-        verdict = _end(text, other, options)
+    for end, other in ((given.first, expected.first), (given.second, expected.second)):
+        verdict = _end(end, other, options)
         if verdict is None:
             return differ(RULE, answer, target)
         if not verdict.right:

@@ -48,7 +48,7 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
         return claims, right
     part = (
         _part_of_claim(claims, targets)
-        if options.sentences and not any(answer_match.undecided for answer_match in verdicts)
+        if options.sentences and not any(verdict.undecided for verdict in verdicts)
         else None
     )
     if part is not None:
@@ -56,8 +56,8 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     if not verdicts:
         reason = say("The reply is long and marks no final answer.")
         return claims, refuse("extraction", reason)
-    open_verdicts = [answer_match for answer_match in verdicts if answer_match.undecided] or [
-        answer_match for answer_match in verdicts if answer_match.ambiguous
+    open_verdicts = [verdict for verdict in verdicts if verdict.undecided] or [
+        verdict for verdict in verdicts if verdict.ambiguous
     ]
     return claims, (open_verdicts or verdicts)[0]
 

@@ -70,7 +70,7 @@ def _words(sentence: str) -> list[str]:
 
 
 def _distinct(tokens: Sequence[str], n: int) -> set[tuple[str, ...]]:
-    return {tuple(tokens[number : number + n]) for number in range(len(tokens) - n + 1)}
+    return {tuple(tokens[start : start + n]) for start in range(len(tokens) - n + 1)}
 
 
 def _almost(common: int, made: int, expected: int) -> Rouge:
@@ -89,14 +89,14 @@ def _one_common(rows: Sequence[str], columns: Sequence[str]) -> list[str]:
         if met := row & places.get(token, 0):
             row = ((row + met) | (row - met)) & full
         above.append(row)
-    texts: list[str] = []
+    common: list[str] = []
     i, j = len(rows), len(columns)
     while i and j:
         if rows[i - 1] == columns[j - 1]:
-            texts.append(rows[i - 1])
+            common.append(rows[i - 1])
             i, j = i - 1, j - 1
         elif above[i - 1] >> (j - 1) & 1:
             j -= 1  # this column adds nothing to the length, so the cell on the left is as long
         else:
             i -= 1
-    return texts
+    return common

@@ -286,13 +286,13 @@ def asked_clause(sentence: str, question: str) -> str:
     """
     asked = {word for word in echo(ASKED_KIND.sub("", question[:MOST_CHARACTERS])) if not TERM.fullmatch(word)}
     measures = set(MEASURES.findall(question.casefold()))
-    if measures and any(measures & set(MEASURES.findall(text.casefold())) for text in CLAUSE.split(sentence)):
-        about = [set(MEASURES.findall(text.casefold())) for text in CLAUSE.split(sentence)]
+    if measures and any(measures & set(MEASURES.findall(clause.casefold())) for clause in CLAUSE.split(sentence)):
+        about = [set(MEASURES.findall(clause.casefold())) for clause in CLAUSE.split(sentence)]
         kept = [
-            text for text, other in zip(CLAUSE.split(sentence), about, strict=True) if not other or measures & other
+            clause for clause, other in zip(CLAUSE.split(sentence), about, strict=True) if not other or measures & other
         ]
         sentence = ", ".join(kept)
-    elif measures and len(named := [text for text in CLAUSE.split(sentence) if not MEASURES.search(text)]) == 1:
+    elif measures and len(named := [clause for clause in CLAUSE.split(sentence) if not MEASURES.search(clause)]) == 1:
         sentence = named[0]  # the other clauses are about other measures
     clauses = CLAUSE.split(sentence)
     if not asked or len(clauses) < 2:

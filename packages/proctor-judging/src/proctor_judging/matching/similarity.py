@@ -32,8 +32,8 @@ def similarity(answer: str, target: str, options: AnswerOptions) -> AnswerMatch:
     blocked = blocker(answer, target)
     if blocked is not None:
         return blocked
-    row, expected = words(answer), words(target)
-    share = _share(row, expected) if options.similarity < 1 else float(row == expected and bool(row))
+    given, expected = words(answer), words(target)
+    share = _share(given, expected) if options.similarity < 1 else float(given == expected and bool(given))
     if share >= options.similarity:
         return accept(RULE, say("The words are the same."))
     if options.similarity < 1:
@@ -66,7 +66,7 @@ def words(text: str) -> tuple[str, ...]:
     >>> words("The five apples") == words("5 apples"), words("三个苹果") == words("3个苹果")
     (True, True)
     """
-    texts = []
+    tokens = []
     quantities = any(char.isdigit() for char in text)
     text = CONTRACTED.sub(lambda one: SHORTENED.get(one[1].lower(), one[1]) + " not", text)
     text = OF.sub("", HYPHEN.sub(" ", NUMBER_WORDS.sub(_in_digits, text)))
@@ -76,10 +76,10 @@ def words(text: str) -> tuple[str, ...]:
             continue
         number = read_number(word if word.isupper() or not word.isascii() else word.lower())
         if number is not None and not number.doubtful:
-            texts.append(f"{number.value}{'.' if number.ordinal else ''}")
+            tokens.append(f"{number.value}{'.' if number.ordinal else ''}")
         else:  # beside digits the case of short words may tell units apart
-            texts.append(word if quantities and len(word) <= 2 else word.casefold())
-    return tuple(texts)
+            tokens.append(word if quantities and len(word) <= 2 else word.casefold())
+    return tuple(tokens)
 
 
 def _in_digits(found: re.Match[str]) -> str:
@@ -98,8 +98,8 @@ def _share(one: Sequence[str], other: Sequence[str]) -> float:
     row = [0] * (len(other) + 1)
     for first in one:
         above_left = 0
-        for number, second in enumerate(other, start=1):
-            above = row[number]
-            row[number] = above_left + 1 if first == second else max(above, row[number - 1])
+        for column, second in enumerate(other, start=1):
+            above = row[column]
+            row[column] = above_left + 1 if first == second else max(above, row[column - 1])
             above_left = above
     return 2 * row[-1] / (len(one) + len(other))

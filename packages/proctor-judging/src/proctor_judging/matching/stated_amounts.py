@@ -100,16 +100,14 @@ def _answering_spans(plain: str, given: Collection[str], asked: QuestionForm) ->
 def _narrowed(spans: list[AmountSpan], sentence: str, given: Collection[str], asked: QuestionForm) -> list[AmountSpan]:
     """Return the amounts without those of the question, those of another kind, and those that count something else, while others are left."""
     for narrow in (
-        lambda those: [value for value in those if value.text not in given],
+        lambda those: [span for span in those if span.text not in given],
         lambda those: _fitting(those, asked),
         lambda those: [
-            value for value in those if BEFORE_CHANGE.search(asked.clause) or not SET_UP.search(sentence[: value.start])
+            span for span in those if BEFORE_CHANGE.search(asked.clause) or not SET_UP.search(sentence[: span.start])
         ],
-        lambda those: [value for value in those if value.start >= _end_of_measure(sentence, asked)],
-        lambda those: [value for value in those if not LONE_ONE.match(value.text)],
-        lambda those: [
-            value for value in those if asked.kind == "moment" or not YEAR.fullmatch(value.text.rstrip("年"))
-        ],
+        lambda those: [span for span in those if span.start >= _end_of_measure(sentence, asked)],
+        lambda those: [span for span in those if not LONE_ONE.match(span.text)],
+        lambda those: [span for span in those if asked.kind == "moment" or not YEAR.fullmatch(span.text.rstrip("年"))],
         lambda those: _counted(those, sentence, asked),
     ):
         if len({span.text for span in spans}) > 1:
@@ -128,13 +126,13 @@ def _fitting(spans: list[AmountSpan], asked: QuestionForm) -> list[AmountSpan]:
     if asked.kind == "moment":
         wanted = next((form for pattern, form in MOMENTS if pattern.search(asked.clause)), None)
         moments = [span for span in spans if YEAR.fullmatch(span.text.rstrip("年")) or read_moments(tidy(span.text))]
-        return [moment for moment in moments if wanted is not None and wanted.search(moment.text)] or moments
+        return [span for span in moments if wanted is not None and wanted.search(span.text)] or moments
     if asked.kind != "amount":
         return spans
     pairs = [(span, read_quantity(tidy(span.text))) for span in spans]
-    same_unit = [amount_span for amount_span, amount in pairs if amount is not None and amount.unit in asked.units]
+    same_unit = [span for span, amount in pairs if amount is not None and amount.unit in asked.units]
     kinds = [unit.dimensions for unit in asked.units] + list(CURRENCIES if asked.money else ())
-    same_kind = [amount_span for amount_span, amount in pairs if amount is not None and amount.unit.dimensions in kinds]
+    same_kind = [span for span, amount in pairs if amount is not None and amount.unit.dimensions in kinds]
     shares = [span for span in spans if SHARE.search(span.text)] if ASKS_SHARE.search(asked.clause) else []
     return same_unit or same_kind or shares or [span for span in spans if not read_moments(tidy(span.text))]
 

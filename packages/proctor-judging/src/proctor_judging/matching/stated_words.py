@@ -193,7 +193,7 @@ def _found_otherwise(sentence: str, plain: str, asked: QuestionForm) -> Iterable
             yield marked[1]
     added = _added(plain, asked)
     if len(added) == 1 or (
-        added and plain.endswith(added[-1]) and sum(text[:1].isupper() for text in added) < MOST_NAMES
+        added and plain.endswith(added[-1]) and sum(name[:1].isupper() for name in added) < MOST_NAMES
     ):
         wider = HAN_REST.match(plain, plain.rfind(added[-1]) + len(added[-1]))
         if wider is not None and echo(wider[0]) <= asked.stems:

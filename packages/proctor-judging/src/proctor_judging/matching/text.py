@@ -208,8 +208,8 @@ def units_differ_in_case(answer: str, target: str) -> bool:
         return False
     pairs = zip(UNIT_LIKE.findall(answer), UNIT_LIKE.findall(target), strict=False)
     return any(
-        value != other and (len(value) < 3 or value[1:] != value[1:].lower() or other[1:] != other[1:].lower())
-        for value, other in pairs
+        unit != other and (len(unit) < 3 or unit[1:] != unit[1:].lower() or other[1:] != other[1:].lower())
+        for unit, other in pairs
     )
 
 

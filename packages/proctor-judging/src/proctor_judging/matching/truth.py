@@ -163,7 +163,7 @@ def _echoed(sentence: str, clauses: list[str], asked: QuestionForm, whole: str) 
     compared = truth_of_comparison(sentence, clause_asked)
     if compared is not None:
         return compared
-    opposite = [text for text in clauses if text.isascii() and _is_opposite(text, clause_asked, asked)]
+    opposite = [clause for clause in clauses if clause.isascii() and _is_opposite(clause, clause_asked, asked)]
     if opposite:
         return len(negations(_without_names(opposite[-1]))) % 2 == 1
     said = echo(best)

@@ -107,7 +107,7 @@ def agree(
     files = [Path(source) for source in sources if not isinstance(source, Run) and Path(source).is_file()]
     runs = [_run(source, store) for source in sources if isinstance(source, Run) or not Path(source).is_file()]
     scale = scale or _scale(runs) or Scale()
-    judged = [judged_item for run in runs for judged_item in _judged(run, scorer, scale)]
+    judged = [each for run in runs for each in _judged(run, scorer, scale)]
     known = list(dict.fromkeys(name for each in judged for rating in each.rated for name in rating.points))
     people, together, digests = _people(files, known)
     for run in runs:
@@ -127,8 +127,8 @@ def agree(
         between_people=tuple(calibrate.agree(people, scale, clusters=clusters, level=level)),
         between_scorers=tuple(calibrate.agree(of_scorers, scale, clusters=clusters, level=level)),
         held=tuple(
-            _held(judged_item, of_people, of_all, scale, clusters, level, least)
-            for judged_item, of_people, of_all in zip(judged, said, joint, strict=True)
+            _held(each, of_people, of_all, scale, clusters, level, least)
+            for each, of_people, of_all in zip(judged, said, joint, strict=True)
         )
         if people
         else (),
@@ -149,8 +149,8 @@ def _with_labels(
     said: list[list[Rated]] = []
     joint: list[Sequence[Rated]] = []
     in_files = {(person.rater, person.item) for person in people}
-    for item in judged:
-        labelled = [rated for rated in item.labelled if (rated.rater, rated.item) not in in_files]
+    for each in judged:
+        labelled = [rated for rated in each.labelled if (rated.rater, rated.item) not in in_files]
         said.append([*people, *labelled])
         joint.append(calibrate.together([*together, *labelled]) if labelled else together)
     return said, joint
@@ -254,10 +254,10 @@ def _weights(about: JudgeInfo | None) -> Mapping[str, float]:
     if about is None or not about.rubric:
         return {}
     try:
-        judge_rubric = rubric(about.rubric)
+        criteria = rubric(about.rubric)
     except BadInput:
         return {}
-    return judge_rubric.weights if judge_rubric.digest == about.rubric_digest else {}
+    return criteria.weights if criteria.digest == about.rubric_digest else {}
 
 
 def _people(files: Sequence[Path], known: Sequence[str]) -> tuple[list[Rated], list[Rated], Mapping[str, str]]:
@@ -336,9 +336,9 @@ def _held(
             shown.append(on_scale(one, figures[name]))
         elif not figures:
             shown.append(replace(one, name=one.name.replace(name, main, 1)))
-    values = {name: number for number, name in enumerate(figures)}
-    shown.sort(key=lambda one: values.get(one.name.removesuffix(CORRECTED), len(values)))
-    raw_names = {amount.name.removesuffix(CORRECTED) for amount in shown}
+    order = {name: index for index, name in enumerate(figures)}
+    shown.sort(key=lambda one: order.get(one.name.removesuffix(CORRECTED), len(order)))
+    raw_names = {estimate.name.removesuffix(CORRECTED) for estimate in shown}
     return AgreedScorer(
         run=judged.run.id,
         scorer=judged.scorer,

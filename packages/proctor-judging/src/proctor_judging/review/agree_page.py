@@ -36,7 +36,7 @@ def sections_of_held(held: AgreedScorer, words: ReportWords) -> list[SectionBloc
     remark = words.t("A difference above 0: the judge gives more than people.")
     shown = [_rows(heading, held.rows, words, [remark])]
     if held.corrected:
-        raw = {figure.name.removeprefix(f"{held.scorer}."): figure for figure in held.raw}
+        raw = {estimate.name.removeprefix(f"{held.scorer}."): estimate for estimate in held.raw}
         shown.append(
             section(
                 words.t(
@@ -87,12 +87,12 @@ def _rows(heading: str, rows: Sequence[AgreementRow], words: ReportWords, remark
         ]
         for row in rows
     ]
-    keep = [number for number in range(len(columns)) if any(line[number] for line in body)]
+    keep = [index for index in range(len(columns)) if any(line[index] for line in body)]
     notes = {words.t(row.alpha.note): None for row in rows if row.alpha.note}
     return section(
         heading,
-        columns=[columns[number] for number in keep],
-        rows=[[line[number] for number in keep] for line in body],
+        columns=[columns[index] for index in keep],
+        rows=[[line[index] for index in keep] for line in body],
         remarks=[*notes, *remarks],
     )
 

@@ -42,8 +42,8 @@ class ReviewDimension(msgspec.Struct, frozen=True, kw_only=True):
 
     def words(self, lang: str) -> ReviewWords:
         """Return the words of a dimension in a language, from its rubric or the catalogue."""
-        if (review_words := self.words_by_lang.get(lang)) is not None:
-            return review_words
+        if (words := self.words_by_lang.get(lang)) is not None:
+            return words
         title = TITLES.get(self.name)
         return ReviewWords(
             title=speak(title, lang) if title else self.name.replace("_", " ").capitalize(),
@@ -62,18 +62,16 @@ def of_rubric(name: str) -> tuple[ReviewDimension, ...]:
     """
     from proctor_judging.judges.rubric import rubric
 
-    judge_rubric = rubric(name)
+    criteria = rubric(name)
     whole = (
-        judge_rubric.low == int(judge_rubric.low)
-        and judge_rubric.high == int(judge_rubric.high)
-        and judge_rubric.high - judge_rubric.low > 1
+        criteria.low == int(criteria.low) and criteria.high == int(criteria.high) and criteria.high - criteria.low > 1
     )
     return tuple(
         ReviewDimension(
             name=dimension.name,
-            low=int(judge_rubric.low) if whole else judge_rubric.low,
-            high=int(judge_rubric.high) if whole else judge_rubric.high,
-            step=1 if whole else (judge_rubric.high - judge_rubric.low) / FINE_STEPS,
+            low=int(criteria.low) if whole else criteria.low,
+            high=int(criteria.high) if whole else criteria.high,
+            step=1 if whole else (criteria.high - criteria.low) / FINE_STEPS,
             words_by_lang={
                 lang: ReviewWords(
                     title=words.title or dimension.name.replace("_", " "), asks=words.text, anchors=words.anchors
@@ -81,5 +79,5 @@ def of_rubric(name: str) -> tuple[ReviewDimension, ...]:
                 for lang, words in (("en", dimension.words("en")), ("zh", dimension.words("zh")))
             },
         )
-        for dimension in judge_rubric.dimensions
+        for dimension in criteria.dimensions
     )

@@ -131,12 +131,12 @@ def read(path: str | Path) -> list[ReviewLabel]:
     Raises:
         BadInput: there is no such file, or it is no verification file; names the place.
     """
-    return [_label(item, entry) for item, label_record in records(Path(path)).items() for entry in label_record.current]
+    return [_label(item, entry) for item, record in records(Path(path)).items() for entry in record.current]
 
 
 def verdicts(path: str | Path) -> list[ReviewLabel]:
     """Return one label for each item: the adjudicator's decision, else the joint verdict of its reviewers (see `joint`)."""
-    return [_label(item, label_record.verdict) for item, label_record in records(Path(path)).items()]
+    return [_label(item, record.verdict) for item, record in records(Path(path)).items()]
 
 
 def records(path: Path) -> dict[str, LabelRecord]:
@@ -205,12 +205,12 @@ def differ(entries: Iterable[LabelEntry], distance: float) -> tuple[str, ...]:
     ('b',)
     """
     entries = [*entries]
-    texts = ["status"] if len({entry.status for entry in entries}) > 1 else []
+    differing = ["status"] if len({entry.status for entry in entries}) > 1 else []
     for name in dict.fromkeys(name for entry in entries for name in entry.scores):
         scores = [entry.scores[name] for entry in entries if name in entry.scores]
         if max(scores) - min(scores) > distance:
-            texts.append(name)
-    return tuple(texts)
+            differing.append(name)
+    return tuple(differing)
 
 
 def fitting(

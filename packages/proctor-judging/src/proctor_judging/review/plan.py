@@ -81,11 +81,11 @@ def assign(
         )
     done = done or {}
     draw = random.Random(seed)  # noqa: S311 - no secret
-    texts = {item: [name for name in done.get(item, ()) if name in reviewers] for item in items}
-    load = {name: sum(name in names for names in texts.values()) for name in reviewers}
+    assigned = {item: [name for name in done.get(item, ()) if name in reviewers] for item in items}
+    load = {name: sum(name in names for names in assigned.values()) for name in reviewers}
     for item in draw.sample([*items], len(items)):
-        free = [name for name in draw.sample([*reviewers], len(reviewers)) if name not in texts[item]]
-        for name in sorted(free, key=load.__getitem__)[: max(each - len(texts[item]), 0)]:
-            texts[item].append(name)
+        free = [name for name in draw.sample([*reviewers], len(reviewers)) if name not in assigned[item]]
+        for name in sorted(free, key=load.__getitem__)[: max(each - len(assigned[item]), 0)]:
+            assigned[item].append(name)
             load[name] += 1
-    return {item: tuple(names) for item, names in texts.items()}
+    return {item: tuple(names) for item, names in assigned.items()}

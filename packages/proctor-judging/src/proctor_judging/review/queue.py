@@ -137,12 +137,12 @@ class Review:
 
     def conflicts(self) -> list[ReviewConflict]:
         """Return where reviewers disagree and no adjudicator has decided."""
-        review_conflicts = []
+        conflicts = []
         for item, record in self._judged():
             on = labels.differ(record.current, self.distance)
             if on and record.decision is None:
-                review_conflicts.append(ReviewConflict(item=item, entries=tuple(record.current), on=on))
-        return review_conflicts
+                conflicts.append(ReviewConflict(item=item, entries=tuple(record.current), on=on))
+        return conflicts
 
     # What is said
 
@@ -175,8 +175,7 @@ class Review:
             entries = records[item].entries if item in records else ()
             kept = replace(
                 entry,
-                number=1
-                + max((label_entry.number for record in records.values() for label_entry in record.entries), default=0),
+                number=1 + max((each.number for record in records.values() for each in record.entries), default=0),
             )
             records[item] = labels.record(item, [*entries, kept])
             return kept
@@ -200,7 +199,7 @@ class Review:
                 return None
             number, item = max(mine)
             entries = [*records[item].entries]
-            last = next(label_entry for label_entry in entries if label_entry.number == number)
+            last = next(entry for entry in entries if entry.number == number)
             entries.remove(last)
             taken = Withdrawn(item=item, entry=last)
             # first: a crash in between leaves the label in both places, and loses nothing
@@ -225,11 +224,7 @@ class Review:
             total = len(queue)
             records = self.records()
             said = [(item, _own(records.get(item.id), reviewer)) for item in queue]
-            entries = [
-                label_entry
-                for item, label_entry in said
-                if label_entry is not None and _state(item, label_entry) in STATUSES
-            ]
+            entries = [entry for item, entry in said if entry is not None and _state(item, entry) in STATUSES]
         return ReviewProgress(
             total=total,
             done=len(entries),
@@ -362,5 +357,5 @@ def _state(item: ReviewItem, entry: LabelEntry | None) -> State:
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    entries = [*values]
-    return sum(entries) / len(entries) if entries else None
+    numbers = [*values]
+    return sum(numbers) / len(numbers) if numbers else None

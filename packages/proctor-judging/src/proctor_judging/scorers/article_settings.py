@@ -125,18 +125,18 @@ def letters_at(text: str, position: Position) -> str:
     ('B', 'C', 'AC')
     """
     said = without_thoughts(text)
-    texts = letter_groups(said)
-    if not texts:
+    groups = letter_groups(said)
+    if not groups:
         return read_letters(text) or ""
     match position:
         case "start":
-            return texts[0]
+            return groups[0]
         case "end":
-            return texts[-1]
+            return groups[-1]
         case "middle":
-            return texts[len(texts) // 2]
+            return groups[len(groups) // 2]
         case "all":
-            return "".join(dict.fromkeys("".join(texts)))
+            return "".join(dict.fromkeys("".join(groups)))
 
 
 def _at(position: Position | None, scorer: Scorer) -> Scorer:

@@ -208,10 +208,10 @@ def _right(made: Sequence[str], expected: Sequence[Sequence[str]], options: Blan
     )
     right = [_fits(answer, alternatives, options) for answer, alternatives in zip(made, expected, strict=True)]
     for group in groups:
-        places = [number for number in dict.fromkeys(group) if 0 <= number < len(expected)]
-        partner = _matched([[_fits(made[number], expected[other], options) for other in places] for number in places])
-        for here, number in enumerate(places):
-            right[number] = here in partner
+        places = [index for index in dict.fromkeys(group) if 0 <= index < len(expected)]
+        partner = _matched([[_fits(made[index], expected[other], options) for other in places] for index in places])
+        for here, index in enumerate(places):
+            right[index] = here in partner
     return right
 
 

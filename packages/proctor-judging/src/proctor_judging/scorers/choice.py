@@ -148,28 +148,28 @@ def read_claims(reply: str, question: str = "", letters: str = "", options: obje
     known = _letters_of(letters) or "".join(texts) or ""
     if (exact := _equal_text(reply, texts)) is not None:
         return OptionClaims((exact,))
-    chosen_letters = read_choice(reply, known or DEFAULT_LETTERS, question)
-    if chosen_letters.chosen is None and not chosen_letters.guessed and not known:
+    reading = read_choice(reply, known or DEFAULT_LETTERS, question)
+    if reading.chosen is None and not reading.guessed and not known:
         further = read_choice(reply, ALL_LETTERS, question)
-        chosen_letters = further if list(further.chosen or "") == sorted(further.chosen or "") else chosen_letters
-    if chosen_letters.chosen is None and texts:
-        chosen_letters = _read_texts(reply, known, texts, question, denied=chosen_letters.denied) or chosen_letters
-    elif chosen_letters.chosen is not None and (other := _text_after(reply, chosen_letters.chosen, texts)) is not None:
-        return OptionClaims((chosen_letters.chosen, other))
-    if chosen_letters.chosen is not None:
-        others = chosen_letters.others or _named_by_text(reply, chosen_letters.chosen, known, texts, question)
-        return OptionClaims((chosen_letters.chosen, *others, "") if others else (chosen_letters.chosen,))
-    if not chosen_letters.guessed and (hinted := _hinted(reply, texts, question, denied=chosen_letters.denied)):
+        reading = further if list(further.chosen or "") == sorted(further.chosen or "") else reading
+    if reading.chosen is None and texts:
+        reading = _read_texts(reply, known, texts, question, denied=reading.denied) or reading
+    elif reading.chosen is not None and (other := _text_after(reply, reading.chosen, texts)) is not None:
+        return OptionClaims((reading.chosen, other))
+    if reading.chosen is not None:
+        others = reading.others or _named_by_text(reply, reading.chosen, known, texts, question)
+        return OptionClaims((reading.chosen, *others, "") if others else (reading.chosen,))
+    if not reading.guessed and (hinted := _hinted(reply, texts, question, denied=reading.denied)):
         return OptionClaims((*hinted, ""))
-    return OptionClaims((chosen_letters.guessed, "")) if chosen_letters.guessed else OptionClaims()
+    return OptionClaims((reading.guessed, "")) if reading.guessed else OptionClaims()
 
 
 def _named_by_text(reply: str, chosen: str, letters: str, texts: Mapping[str, str], question: str) -> str:
     """Return the options that a reply chooses, or names as well, where their texts are read as their letters."""
     if not texts:
         return ""
-    chosen_letters = read_choice(with_letters(reply[-LONGEST_REPLY:], texts), letters, question)
-    return "".join(letter for letter in (chosen_letters.chosen or "") + chosen_letters.others if letter not in chosen)
+    reading = read_choice(with_letters(reply[-LONGEST_REPLY:], texts), letters, question)
+    return "".join(letter for letter in (reading.chosen or "") + reading.others if letter not in chosen)
 
 
 def _hinted(reply: str, texts: Mapping[str, str], question: str, *, denied: str) -> list[str]:
@@ -211,21 +211,15 @@ def _read_texts(
     if given is None:
         return None
     lettered = with_letters(reply[-LONGEST_REPLY:].replace("’", "'"), texts)
-    chosen_letters = read_choice(lettered, letters, question)
-    if (
-        chosen_letters.chosen is None
-        and not chosen_letters.guessed
-        and (nearest := nearest_option(lettered, letters, question))
-    ):
-        chosen_letters = ChosenLetters(nearest, denied=chosen_letters.denied)
-    if chosen_letters.chosen is None:
+    reading = read_choice(lettered, letters, question)
+    if reading.chosen is None and not reading.guessed and (nearest := nearest_option(lettered, letters, question)):
+        reading = ChosenLetters(nearest, denied=reading.denied)
+    if reading.chosen is None:
         chosen = [letter for letter, text in texts.items() if text.strip() and _gives(given, text, question)]
-        chosen_letters = (
-            ChosenLetters(chosen[0], denied=chosen_letters.denied)
-            if len(chosen) == 1 and not chosen_letters.guessed
-            else chosen_letters
+        reading = (
+            ChosenLetters(chosen[0], denied=reading.denied) if len(chosen) == 1 and not reading.guessed else reading
         )
-    return None if set(chosen_letters.chosen or "") & set(denied + chosen_letters.denied) else chosen_letters
+    return None if set(reading.chosen or "") & set(denied + reading.denied) else reading
 
 
 def _text_after(reply: str, chosen: str, texts: Mapping[str, str]) -> str | None:

@@ -58,7 +58,7 @@ def number(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return Score(points=0, answer=claims.given, reason=reason, details={"rule": "extraction"})
     options = AnswerOptions().of_sample(sample.meta, "number")
     verdicts = [_best(amount, targets, sample.question, options, alone=claims.alone) for amount in claims.amounts]
-    if (open_verdict := next((match for match in verdicts if match.undecided), None)) is not None:
+    if (open_verdict := next((verdict for verdict in verdicts if verdict.undecided), None)) is not None:
         return undecided(open_verdict)
     right = [verdict.right and verdict.rule in NUMERIC_RULES for verdict in verdicts]
     if any(right) and not all(right):

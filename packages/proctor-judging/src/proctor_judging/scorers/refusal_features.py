@@ -293,8 +293,8 @@ def _add_han(clause: str, features: set[str]) -> tuple[bool, bool]:
         kind = "own" if own else "this" if re.search("[这那该此]", before) else str(min(len(before), 4))
         kind = "other" if not own and HAN_PERSON.search(before) else kind
         features.add(f"subject:{kind}")
-    for pattern, text in HAN_ALIKE:
-        clause = pattern.sub(text, clause)
+    for pattern, replacement in HAN_ALIKE:
+        clause = pattern.sub(replacement, clause)
     features.update(f"c{clause[at : at + size]}" for size in (2, 3, 4) for at in range(len(clause) - size + 1))
     features |= {f"c^{clause[:2]}", f"c{clause[-2:]}$", f"c{clause[-3:]}$"}
     features.update(_runs(_shape_of_han(clause)))
@@ -306,8 +306,8 @@ def _add_han(clause: str, features: set[str]) -> tuple[bool, bool]:
 def _add_words(words: Sequence[str], features: set[str]) -> tuple[bool, bool]:
     features.update(f"w{word}" for word in words if word not in UNREMARKABLE)
     features.update(f"w{one} {two}" for one, two in pairwise(words))
-    for text, two, three in zip(words, words[1:], words[2:], strict=False):
-        features |= {f"w{text} {two} {three}", f"w{text} * {three}"}
+    for first, second, third in zip(words, words[1:], words[2:], strict=False):
+        features |= {f"w{first} {second} {third}", f"w{first} * {third}"}
     features |= {f"w^{words[0]}", f"w^{' '.join(words[:2])}", f"w{' '.join(words[-2:])}$", f"w{words[-1]}$"}
     features.update(_runs(_shape_of_words(words)))
     own = [at for at, word in enumerate(words) if word == "<I>"]

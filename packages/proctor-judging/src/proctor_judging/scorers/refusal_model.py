@@ -49,7 +49,9 @@ def read_refusal(reply: str, question: str = "") -> Declined | None:
     if is_written_for_another(reply) or _renders_a_refusal(question):
         return None
     weights, constant = read_weights()
-    read = [(sum(weights.get(name, 0.0) for name in texts), text) for text, texts in read_features(reply, question)]
+    read = [
+        (sum(weights.get(name, 0.0) for name in features), text) for text, features in read_features(reply, question)
+    ]
     if not read:
         return None
     most, phrase = max(read)

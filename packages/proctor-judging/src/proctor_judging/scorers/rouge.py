@@ -163,10 +163,10 @@ def _tokens(text: str) -> list[str]:
     """
     text = half_width(text).lower()
     if _HAN.search(text):
-        values = [token for word in chinese_words.words(text) for token in _TOKEN.findall(word)]
+        tokens = [token for word in chinese_words.words(text) for token in _TOKEN.findall(word)]
     else:
-        values = _TOKEN.findall(text)
-    return values or [character for character in text if not character.isspace()]
+        tokens = _TOKEN.findall(text)
+    return tokens or [character for character in text if not character.isspace()]
 
 
 PART = ScorerPart(scorer=rouge, others=(one, two), make=make, options=RougeOptions)

@@ -33,10 +33,10 @@ def token_embedding_f1(sample: Sample, trajectory: Trajectory) -> Score | Unscor
     if not targets:
         return no_target()
     answer = answer_of(trajectory, WORDS * 50)
-    texts = _words(answer)
-    if not texts:
+    answer_words = _words(answer)
+    if not answer_words:
         return Score(points=0, answer=answer, reason=say("The answer is empty."))
-    precision, recall, f1 = max((_f1(texts, target) for target in targets), key=lambda found: found[2])
+    precision, recall, f1 = max((_f1(answer_words, target) for target in targets), key=lambda found: found[2])
     reason = say("Precision {precision}, recall {recall}.", precision=f"{precision:.2f}", recall=f"{recall:.2f}")
     return Score(points=f1, answer=answer, reason=reason, details={"precision": precision, "recall": recall})
 
@@ -56,13 +56,13 @@ def _similarities(made: list[str], wanted: list[str]) -> Any:
     import numpy
 
     unique = sorted({*made, *wanted})
-    values = {word: at for at, word in enumerate(unique)}
+    index_by_word = {word: at for at, word in enumerate(unique)}
     rows = embedded(unique)
     near = numpy.clip(rows @ rows.T, 0.0, 1.0)
     exact = numpy.array([any(char.isdigit() for char in word) for word in unique])
     near[exact[:, None] | exact[None, :]] = 0.0
     numpy.fill_diagonal(near, 1.0)
-    return near[numpy.ix_([values[word] for word in made], [values[word] for word in wanted])]
+    return near[numpy.ix_([index_by_word[word] for word in made], [index_by_word[word] for word in wanted])]
 
 
 PART = ScorerPart(scorer=token_embedding_f1)

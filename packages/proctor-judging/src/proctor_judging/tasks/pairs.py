@@ -74,19 +74,19 @@ def task(
     """
     if len(sets) < 2:
         raise BadInput("Name at least two sets to compare: files, or stored runs.")
-    found = _named([_set(text, columns, store) for text in sets])
+    found = _named([_set(name, columns, store) for name in sets])
     _check(found)
-    roles = [role for role in JUDGED if all(role in tool_set.roles for tool_set in found)]
+    roles = [role for role in JUDGED if all(role in each.roles for each in found)]
     if not roles:
         raise BadInput("The sets have nothing in common that could be compared: {sets}.", sets=", ".join(sets))
     shared = _shared_ids(found, pairing)
     return Task(
-        name="-vs-".join(tool_set.name for tool_set in found),
-        version="-".join(tool_set.digest[:12] for tool_set in found),
+        name="-vs-".join(each.name for each in found),
+        version="-".join(each.digest[:12] for each in found),
         samples=partial(_by_id, found, roles) if shared else partial(_drawn, found, roles, references, seed),
         summarise=summary(sets=sets, control=control, seed=seed),
         provenance={
-            "sets": {tool_set.name: tool_set.digest for tool_set in found},
+            "sets": {each.name: each.digest for each in found},
             "paired": f"{shared} items with the same id" if shared else "with items drawn at random",
         },
     )
@@ -174,61 +174,59 @@ def _run(run_id: str, store: str | None) -> Set:
 
 def _named(found: Sequence[Set]) -> list[Set]:
     """Return the sets under names that are different."""
-    names = [tool_set.name for tool_set in found]
+    names = [each.name for each in found]
     return [
-        msgspec.structs.replace(tool_set, name=f"{tool_set.name}-{number}")
-        if names.count(tool_set.name) > 1
-        else tool_set
-        for number, tool_set in enumerate(found, start=1)
+        msgspec.structs.replace(each, name=f"{each.name}-{number}") if names.count(each.name) > 1 else each
+        for number, each in enumerate(found, start=1)
     ]
 
 
 def _check(found: Sequence[Set]) -> None:
-    for tool_set, other in combinations(found, 2):
-        is_same = tool_set.digest == other.digest
-        if tool_set.file is not None and other.file is not None:
-            is_same = same_texts(tool_set.file, other.file)
+    for first, second in combinations(found, 2):
+        is_same = first.digest == second.digest
+        if first.file is not None and second.file is not None:
+            is_same = same_texts(first.file, second.file)
         if is_same:
-            raise BadInput("{first} and {second} hold the same items.", first=tool_set.name, second=other.name)
+            raise BadInput("{first} and {second} hold the same items.", first=first.name, second=second.name)
 
 
 def _shared_ids(found: Sequence[Set], pairing: Pairing) -> int:
     """Return how many items are paired by id; 0 where they are compared with drawn ones."""
-    shared: set[str] = set.intersection(*({item.id for item in tool_set.read() if item.is_named} for tool_set in found))
+    shared: set[str] = set.intersection(*({item.id for item in each.read() if item.is_named} for each in found))
     if shared and pairing != "random":
         return len(shared)
     if pairing == "id" or len(found) > 2:
         raise BadInput(
             "The sets {sets} have no id in common, so their items cannot be paired.",
-            sets=", ".join(tool_set.name for tool_set in found),
+            sets=", ".join(each.name for each in found),
         )
     return 0
 
 
 def _by_id(found: Sequence[Set], roles: Sequence[str]) -> Iterator[Sample]:
-    sets = [{item.id: item for item in tool_set.read()} for tool_set in found]
+    sets = [{item.id: item for item in each.read()} for each in found]
     several = len(found) > 2
     for id in sets[0]:
         if not all(id in items for items in sets):
             continue
-        for (tool_set, first), (other, second) in combinations(zip(found, sets, strict=True), 2):
-            pair = f"{tool_set.name} vs {other.name}"
-            row = _pair(first[id], [second[id]], roles, (tool_set.name, other.name))
+        for (first_set, first), (second_set, second) in combinations(zip(found, sets, strict=True), 2):
+            pair = f"{first_set.name} vs {second_set.name}"
+            sample = _pair(first[id], [second[id]], roles, (first_set.name, second_set.name))
             if several:
-                row = msgspec.structs.replace(
-                    row, id=f"{id} · {pair}", cluster=row.cluster or id, tags={**row.tags, "pair": pair}
+                sample = msgspec.structs.replace(
+                    sample, id=f"{id} · {pair}", cluster=sample.cluster or id, tags={**sample.tags, "pair": pair}
                 )
-            yield row
+            yield sample
 
 
 def _drawn(found: Sequence[Set], roles: Sequence[str], count: int, seed: int) -> Iterator[Sample]:
-    tool_set, other = found
+    ours, other = found
     pool = list(other.read())
     if not 1 <= count <= len(pool):
         raise BadInput("{name} lies between 1 and {most}, not {value}.", name="references", most=len(pool), value=count)
-    for item in tool_set.read():
+    for item in ours.read():
         drawn = random.Random(f"{seed}:{item.id}").sample(pool, count)  # noqa: S311 - the same again
-        yield _pair(item, drawn, roles, (tool_set.name, other.name))
+        yield _pair(item, drawn, roles, (ours.name, other.name))
 
 
 def _pair(item: JudgedItem, rivals: Sequence[JudgedItem], roles: Sequence[str], systems: tuple[str, str]) -> Sample:

@@ -114,11 +114,11 @@ def findings(
 def _corrected(found: Sequence[ProbeFinding], margin: float, level: float) -> list[ProbeFinding]:
     """Return the findings, of which those are accusations that outlast Holm's correction over all that apply."""
     tested = [finding for finding in found if finding.verdict != "not_applicable"]
-    adjusted = holm([1.0 if probe_finding.p_value is None else probe_finding.p_value for probe_finding in tested])
+    adjusted = holm([1.0 if finding.p_value is None else finding.p_value for finding in tested])
     spared = {
-        id(probe_finding)
-        for probe_finding, p in zip(tested, adjusted, strict=True)
-        if probe_finding.verdict == "biased" and p > 1 - level
+        id(finding)
+        for finding, p in zip(tested, adjusted, strict=True)
+        if finding.verdict == "biased" and p > 1 - level
     }
     words = say("perhaps above {margin}, as one of {count} probes", margin=f"{margin:.0%}", count=len(tested))
     return [replace(finding, verdict="unclear", words=words) if id(finding) in spared else finding for finding in found]

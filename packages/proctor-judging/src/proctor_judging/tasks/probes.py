@@ -129,7 +129,7 @@ def _samples(item: ProbeItem) -> Iterator[Sample]:
 def _sample(item: ProbeItem, probe: ProbeName, kind: Kind, order: str = "", *, changed: str, plain: str) -> Sample:
     meta = {"changed": changed, "plain": plain, "human": HUMAN.get(item.human, 0.0) if probe == "self" else 0.0}
     tags = {"probe": probe, "judged": kind, "language": order or item.lang}
-    name = "/".join(text for text in (str(item.id), probe, kind, order) if text)
+    name = "/".join(part for part in (str(item.id), probe, kind, order) if part)
     return Sample.ask(name, item.question, cluster=str(item.id), tags=tags, meta=meta)
 
 
