@@ -141,7 +141,7 @@ class LangchainRecord:
             self.interrupts = [self._found(interrupt) for interrupt in values.get("__interrupt__") or ()]
 
     def _found(self, interrupt: Any) -> tuple[str, Any, ToolCall | None]:
-        call = next((call for value, call in self._interrupted if value == interrupt), None)
+        call = next((call for known, call in self._interrupted if known == interrupt), None)
         return str(getattr(interrupt, "id", "")), getattr(interrupt, "value", interrupt), call
 
     def add_messages(self, messages: Sequence[Any], author: str = "agent") -> None:

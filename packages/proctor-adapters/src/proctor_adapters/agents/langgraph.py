@@ -218,9 +218,7 @@ class RunnableSession(_Session):
         if isinstance(output, Mapping):
             output = next((output[key] for key in OUTPUT_KEYS if key in output), output)
         if isinstance(output, list) and output and isinstance(output[-1], BaseMessage):
-            record.add_messages(
-                [value for value in output if not any(value is other for other in (*self._history, *new))]
-            )
+            record.add_messages([each for each in output if not any(each is other for other in (*self._history, *new))])
             output = output[-1]
         if isinstance(output, BaseMessage):
             record.add_messages([output])

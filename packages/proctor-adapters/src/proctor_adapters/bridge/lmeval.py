@@ -183,7 +183,7 @@ async def _run(program: WorkerProgram, function: str, about: Mapping[str, Any], 
 def stops_of(settings: Mapping[str, Any]) -> list[str]:
     """Return the texts at which a reply ends."""
     until = settings.get("until") or []
-    return [until] if isinstance(until, str) else [str(value) for value in until if value]
+    return [until] if isinstance(until, str) else [str(stop) for stop in until if stop]
 
 
 def _with_settings(settings: Mapping[str, Any], agent: Agent, choice: AgentChoice) -> Agent:

@@ -109,7 +109,7 @@ def _arguments(name: str, metric: CustomMetric, sample: Sample, trajectory: Traj
     return (
         EvalMetric(metric_name=name, criterion=criterion, custom_function_path=metric.function),
         [Invocation.model_validate(invocation) for invocation in invocations],
-        None if case is None else [Invocation.model_validate(value) for value in case],
+        None if case is None else [Invocation.model_validate(invocation) for invocation in case],
         _scenario(sample.known.scenario),
     )
 

@@ -30,12 +30,12 @@ def cases(value: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     Raises:
         Invalid: something that the conversion needs is missing, or of the wrong type.
     """
-    entries = []
+    cases = []
     for index, old in enumerate(value):
         at: Path = ("eval_cases", index)
         turns = _list(old, "data", (*at, "conversation"))
-        entries.append(case(_text(old, "name", (*at, "eval_id")), turns, old.get("initial_session"), at))
-    return entries
+        cases.append(case(_text(old, "name", (*at, "eval_id")), turns, old.get("initial_session"), at))
+    return cases
 
 
 def case(name: str, turns: Sequence[object], session: object = None, at: Path = ("eval_cases", 0)) -> dict[str, object]:
@@ -113,7 +113,7 @@ def _text(old: object, key: str, at: Path) -> str:
 
 
 def _list(old: Mapping[str, object], key: str, at: Path, *, needed: bool = True) -> list[object]:
-    value = old.get(key, None if needed else [])
-    if not isinstance(value, list):
-        raise Invalid(at, mismatch("array", value))
-    return value
+    items = old.get(key, None if needed else [])
+    if not isinstance(items, list):
+        raise Invalid(at, mismatch("array", items))
+    return items

@@ -107,8 +107,10 @@ def read_session(path: FilePath | str) -> SessionInput:
     path = FilePath(path).expanduser()
     text, value, _ = _json(file_bytes(path), path)
     try:
-        entry = normalize(value, SessionInput).value
-        return convert({"app_name": "", "user_id": "", **entry} if isinstance(entry, dict) else entry, SessionInput)
+        session = normalize(value, SessionInput).value
+        return convert(
+            {"app_name": "", "user_id": "", **session} if isinstance(session, dict) else session, SessionInput
+        )
     except Invalid as error:
         raise _bad(path, text, error, original=value) from None
 

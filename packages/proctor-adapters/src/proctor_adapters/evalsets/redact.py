@@ -93,13 +93,13 @@ class _Walk:
 
     def _object(self, value: dict[str, object], *, free: bool) -> dict[str, object]:
         """Texts before ids, so that the first value of a case is the first that is said."""
-        fields: dict[str, object] = {}
+        redacted: dict[str, object] = {}
         for key in sorted(value, key=lambda key: key.endswith("id") and not free):
             name = self.text(key) if free else key
-            if name in fields:  # two names that were different only in what was taken out
-                name = next(other for count in range(2, len(value) + 2) if (other := f"{name} {count}") not in fields)
-            fields[name] = self.value(value[key], free=free or key in FREE)
-        return fields
+            if name in redacted:  # two names that were different only in what was taken out
+                name = next(other for count in range(2, len(value) + 2) if (other := f"{name} {count}") not in redacted)
+            redacted[name] = self.value(value[key], free=free or key in FREE)
+        return redacted
 
     def _named(self, name: str, found: re.Match[str]) -> str:
         text = found[0]

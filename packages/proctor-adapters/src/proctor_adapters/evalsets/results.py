@@ -255,10 +255,10 @@ def _actual(steps: Sequence[Step]) -> dict[str, object]:
 
 def _call(call: ToolCall) -> dict[str, Any]:
     seen = adk.made_call(call)
-    fields: dict[str, Any] = {"name": call.name}
+    shown: dict[str, Any] = {"name": call.name}
     if seen.args is not None:
-        fields["args"] = dict(seen.args)
-    return fields | ({"id": call.id} if call.id else {})
+        shown["args"] = dict(seen.args)
+    return shown | ({"id": call.id} if call.id else {})
 
 
 def _content(found: Sequence[str]) -> dict[str, object]:

@@ -103,12 +103,12 @@ def _batches(record: RunRecord, store: Store, options: Options | None) -> "Itera
 def _otlp_json(message: Any) -> dict[str, Any]:
     from google.protobuf.json_format import MessageToDict
 
-    fields: dict[str, Any] = MessageToDict(message, use_integers_for_enums=True)
-    for resource in fields["resourceSpans"]:
+    request: dict[str, Any] = MessageToDict(message, use_integers_for_enums=True)
+    for resource in request["resourceSpans"]:
         for scope in resource["scopeSpans"]:
             for span in scope["spans"]:
                 span |= {name: base64.b64decode(span[name]).hex() for name in IDS if name in span}
-    return fields
+    return request
 
 
 def _compact(value: object) -> bytes:

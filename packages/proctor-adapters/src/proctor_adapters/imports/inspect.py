@@ -258,11 +258,11 @@ def first_reply(raw: InspectSample, asked: int) -> int:
     """Return where the agent's own messages begin: those of a few-shot prompt are of the assistant too."""
     messages = raw.messages or []
     generated = [
-        number for number, fields in enumerate(messages) if fields.get("source") == "generate" or fields.get("model")
+        number for number, message in enumerate(messages) if message.get("source") == "generate" or message.get("model")
     ]
     if generated:
         return generated[0]
-    replies = (n for n, fields in enumerate(messages) if n >= asked and fields.get("role") == "assistant")
+    replies = (n for n, message in enumerate(messages) if n >= asked and message.get("role") == "assistant")
     return next(replies, len(messages))
 
 

@@ -313,8 +313,8 @@ def _begin(db: "Connection[Any]", record: RunRecord, hold: Callable[[int, int], 
     query = f"UPDATE runs SET record = %s, epoch = epoch + 1, {_CHANGED} WHERE id = %s RETURNING epoch"  # noqa: S608 - constants
     ((epoch,),) = db.execute(query, (data, time.time_ns(), number)).fetchall()
     hold(number, epoch)
-    amount: int = number
-    return amount
+    run: int = number
+    return run
 
 
 def _share(db: "Connection[Any]", number: int, client: WritingConnection) -> int:

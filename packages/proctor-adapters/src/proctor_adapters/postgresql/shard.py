@@ -181,8 +181,8 @@ class ShardStore(PostgresStore):
         self._keep(db, number, record)
         if not is_planned:
             self._plans.add(record.id)
-        amount: int = number
-        return amount
+        run: int = number
+        return run
 
     def _keep(self, db: "Connection[Any]", number: int, record: RunRecord) -> None:
         check_epoch(db, number, self._client.epochs)

@@ -114,9 +114,7 @@ def covers_run(span: TraceSpan) -> bool:
 
 def prompt_of(span: TraceSpan) -> list[object]:
     """Return what a model was sent, from the first message on, in a form that `message` can read."""
-    return next(
-        (prompt for prompt in _prompts(span) if any(message(value) is not None for value in reversed(prompt))), []
-    )
+    return next((prompt for prompt in _prompts(span) if any(message(raw) is not None for raw in reversed(prompt))), [])
 
 
 def reply_of(span: TraceSpan) -> list[Message]:

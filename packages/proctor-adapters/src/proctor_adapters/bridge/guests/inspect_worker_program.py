@@ -91,13 +91,13 @@ def slim(sample: EvalSample) -> dict[str, Any]:
     kept = {"id", "epoch", "messages", "scores", "error", "limit", "total_time"} | (
         set() if sample.messages else {"output"}
     )
-    fields: dict[str, Any] = sample.model_dump(mode="json", include=kept, fallback=str)
-    for name, score in (fields.get("scores") or {}).items():
+    slimmed: dict[str, Any] = sample.model_dump(mode="json", include=kept, fallback=str)
+    for name, score in (slimmed.get("scores") or {}).items():
         score.pop("history", None)
         value = (sample.scores or {})[name].value
         parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         score["nan"] = [key for key, part in parts if isinstance(part, float) and math.isnan(part)]  # null in JSON
-    return fields
+    return slimmed
 
 
 async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sample]) -> Any:

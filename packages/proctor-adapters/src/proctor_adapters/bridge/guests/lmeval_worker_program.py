@@ -141,7 +141,7 @@ def _unlisted(made: Any) -> list[str]:
 
 def _stops(settings: dict[str, Any]) -> list[str]:
     until = settings.get("until") or []
-    return [until] if isinstance(until, str) else [str(value) for value in until if value]
+    return [until] if isinstance(until, str) else [str(stop) for stop in until if stop]
 
 
 def _document(made: Any, instance: Any) -> dict[str, Any]:
