@@ -40,8 +40,8 @@ def injections(
     """Return the text that an attack puts into each vector."""
     scene = _official().suites(version)[suite]
     attacker = _attacker(version, suite, attack, model)
-    texts: dict[str, str] = attacker.attack(scene.user_tasks[user_task], scene.injection_tasks[injection_task])
-    return texts
+    by_vector: dict[str, str] = attacker.attack(scene.user_tasks[user_task], scene.injection_tasks[injection_task])
+    return by_vector
 
 
 def truth(tasks: Sequence[str], **scene: str) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def _value(node: ast.expr | None) -> Any:
     if isinstance(node, ast.Tuple):
         return tuple([_value(one) for one in node.elts])
     if isinstance(node, ast.Dict):
-        return {_value(key): _value(value) for key, value in zip(node.keys, node.values, strict=True)}
+        return {_value(key): _value(element) for key, element in zip(node.keys, node.values, strict=True)}
     if isinstance(node, ast.BinOp):
         return evaluate(node)
     if isinstance(node, ast.Name):

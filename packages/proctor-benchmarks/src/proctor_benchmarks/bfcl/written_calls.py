@@ -93,13 +93,13 @@ def expected(truth: Any) -> list[dict[str, dict[str, list[Any]]]]:
     ([{'f': {'x': [1]}}], [{'f': {'x': [1]}}])
     """
     answers = []
-    for value in truth if isinstance(truth, list) else [truth]:
-        if isinstance(value, str):
-            answers += [_allowed(*first(call)) for call in decode_python.decode(value)]
-        elif isinstance(value, Mapping) and isinstance(value.get("name"), str) and set(value) <= {"name", "arguments"}:
-            answers.append(_allowed(value["name"], value.get("arguments") or {}))
+    for item in truth if isinstance(truth, list) else [truth]:
+        if isinstance(item, str):
+            answers += [_allowed(*first(call)) for call in decode_python.decode(item)]
+        elif isinstance(item, Mapping) and isinstance(item.get("name"), str) and set(item) <= {"name", "arguments"}:
+            answers.append(_allowed(item["name"], item.get("arguments") or {}))
         else:
-            answers.append(dict(value))
+            answers.append(dict(item))
     return answers
 
 
@@ -142,7 +142,7 @@ def _of_pieces(pieces: Sequence[str]) -> ReadCalls:
 
 def _within(text: str, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the calls within sentences: of known functions, with named arguments, as a bare `name()` is a mention."""
-    entries: list[dict[str, Any]] = []
+    with_arguments: list[dict[str, Any]] = []
     wanted = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     starts = re.finditer(rf"(?<![\w.])(?:{wanted})\(", text) if names else ()
     for start in islice(starts, MOST_STARTS):
@@ -150,9 +150,9 @@ def _within(text: str, names: Sequence[str]) -> list[dict[str, Any]]:
         for end in islice(ends, MOST_ENDS):
             calls = _of_python(text[start.start() : start.start() + end])
             if calls:
-                entries += [call for call in calls if call["arguments"]]
+                with_arguments += [call for call in calls if call["arguments"]]
                 break
-    return entries
+    return with_arguments
 
 
 def _json(text: str) -> Any:

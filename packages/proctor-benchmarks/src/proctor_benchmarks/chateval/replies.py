@@ -120,5 +120,5 @@ def _trajectory(result: ChatEvalResult) -> Trajectory:
 def _said(trajectory: Trajectory, roles: Sequence[str]) -> list[dict[str, str]]:
     texts, _ = scorer.speeches(trajectory)
     counted = (trajectory.state or {}).get("evaluation")
-    named = [str(value.get("role", "")) for value in counted] if counted else list(roles)
+    named = [str(speech.get("role", "")) for speech in counted] if counted else list(roles)
     return [{"role": role, "evaluation": text} for role, text in zip(named, texts, strict=False)]

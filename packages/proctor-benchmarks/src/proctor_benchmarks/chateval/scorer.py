@@ -17,8 +17,8 @@ def speeches(trajectory: Trajectory) -> tuple[list[str], bool]:
     """Return the speeches that count, and whether they are all referees' own last ones; an agent of one reply is one referee."""
     state = trajectory.state or {}
     counted = state.get("evaluation")
-    if isinstance(counted, Sequence) and all(isinstance(value, Mapping) for value in counted):
-        return [str(value.get("evaluation", "")) for value in counted], bool(state.get("complete", True))
+    if isinstance(counted, Sequence) and all(isinstance(speech, Mapping) for speech in counted):
+        return [str(speech.get("evaluation", "")) for speech in counted], bool(state.get("complete", True))
     return ([trajectory.answer] if trajectory.answer else []), True
 
 

@@ -28,7 +28,7 @@ def total(texts: Texts) -> tuple[float, float] | None:
         read = [scores_of(text) for text in texts]
     except ValueError:
         return None
-    return sum(value for value, _ in read), sum(other for _, other in read)
+    return sum(first for first, _ in read), sum(second for _, second in read)
 
 
 def predictions(method: Method, results: Sequence[Texts], reversed_results: Sequence[Texts] = ()) -> list[str]:
@@ -47,7 +47,7 @@ def predictions(method: Method, results: Sequence[Texts], reversed_results: Sequ
 
 def accuracy(predicted: Sequence[str], labels: Sequence[str]) -> float:
     """Return the share of labels that are predicted; a label without a prediction is missed."""
-    return sum(text == other for text, other in zip(predicted, labels, strict=False)) / len(labels)
+    return sum(verdict == label for verdict, label in zip(predicted, labels, strict=False)) / len(labels)
 
 
 def kappa(predicted: Sequence[str], labels: Sequence[str]) -> float | None:

@@ -191,13 +191,13 @@ def _of_autogen(item: Mapping[str, Any], waiting: dict[str, str]) -> Step | None
     parts: tuple[Part, ...] = ()
     match item["type"], content:
         case "ToolCallRequestEvent", list():
-            calls = [call_of(text(value, "name"), at(value, "arguments"), text(value, "id")) for value in content if isinstance(value, dict)]  # fmt: skip
+            calls = [call_of(text(call, "name"), at(call, "arguments"), text(call, "id")) for call in content if isinstance(call, dict)]  # fmt: skip
             waiting[author] = next(
                 (call.id for call in calls if "transfer_to_" in call.name or "handoff" in call.name), ""
             )
             parts = tuple(calls)
         case "ToolCallExecutionEvent", list():
-            results = tuple(_result(value) for value in content if isinstance(value, dict))
+            results = tuple(_result(result) for result in content if isinstance(result, dict))
             return Step(message=Message(role="tool", parts=results), author="tool") if results else None
         case "HandoffMessage", _:
             if waiting.pop(author, ""):
@@ -210,7 +210,7 @@ def _of_autogen(item: Mapping[str, Any], waiting: dict[str, str]) -> Step | None
         case str() as kind, str() if kind.endswith(("Message", "Response")):
             parts = (Text(text=clean(content)),)
         case str() as kind, list() if kind.endswith("Message"):
-            parts = tuple(Text(text=clean(value)) for value in content if isinstance(value, str))
+            parts = tuple(Text(text=clean(words)) for words in content if isinstance(words, str))
         case str() as kind, dict() if kind.endswith("Message") or "Structured" in kind:
             parts = (Text(text=as_text(content)),)
     if not parts and _usage(item) is None:
@@ -233,7 +233,7 @@ def _of_crew(tasks: Sequence[object], crew: Any) -> list[Step]:
         author, raw = clean(text(task, "agent")).strip() or "agent", text(task, "raw")
         if not steps:
             steps.append(Step(message=Message.of("user", clean(text(task, "description"))), author="user"))
-        said = [value for value in task.get("messages") or () if isinstance(value, Mapping) and value.get("role") in ("assistant", "tool")]  # fmt: skip
+        said = [each for each in task.get("messages") or () if isinstance(each, Mapping) and each.get("role") in ("assistant", "tool")]  # fmt: skip
         for index, each in enumerate(said):
             steps.extend(_of_react(each["content"], author, f"{len(steps)}-{index}") if "\nAction:" in f"\n{each.get('content')}" else [_by(author, each)])  # fmt: skip
         if raw and steps[-1].message.text.strip() != raw.strip():

@@ -22,13 +22,13 @@ def final_answer(reply: str, *, fallback: Fallback = "none") -> str | None:
     >>> final_answer("It is 17.", fallback="last_line")
     'It is 17.'
     """
-    text = _behind_last(FINAL, reply)
-    if text is None and fallback != "none":
-        text = _behind_last(OTHER_MARKERS, reply)
-    if text is None and fallback == "last_line":
+    answer = _behind_last(FINAL, reply)
+    if answer is None and fallback != "none":
+        answer = _behind_last(OTHER_MARKERS, reply)
+    if answer is None and fallback == "last_line":
         lines = [line.strip() for line in reply.splitlines()]
-        text = next((line for line in reversed(lines) if line and not line.startswith("#")), None)
-    return text
+        answer = next((line for line in reversed(lines) if line and not line.startswith("#")), None)
+    return answer
 
 
 def _behind_last(marker: re.Pattern[str], reply: str) -> str | None:

@@ -52,8 +52,10 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
 def _check_line(line: RecordedMarks) -> Checked:
     wrong_cut = _cut_differently(line)
     if wrong_cut is not None:
-        text, recorded = (" ".join(cut) for cut in wrong_cut)
-        return Checked(id=line.id, agrees=False, ours=text, official=recorded, rule=say("The words are cut otherwise."))
+        cut_here, recorded = (" ".join(cut) for cut in wrong_cut)
+        return Checked(
+            id=line.id, agrees=False, ours=cut_here, official=recorded, rule=say("The words are cut otherwise.")
+        )
     ours = _verdict(line)
     if isinstance(ours, str) or line.error is not None:
         agrees = isinstance(ours, str) and line.error is not None

@@ -134,9 +134,9 @@ def is_tree(details: object) -> bool:
     waiting = [details]
     while waiting:
         some = waiting.pop()
-        if not isinstance(some, list) or not all(isinstance(value, dict) and {"role", "message", "next"} <= value.keys() for value in some):  # fmt: skip
+        if not isinstance(some, list) or not all(isinstance(node, dict) and {"role", "message", "next"} <= node.keys() for node in some):  # fmt: skip
             return False
-        waiting += [value["next"] for value in some]
+        waiting += [node["next"] for node in some]
     return details != []
 
 

@@ -64,7 +64,7 @@ def alternatives(
         if given["valid_data"]:
             pairs = [(1.0, list(_conversation(given["train_messages"][-1], edition)))]
         elif "CoT" in method or "cot" in method:
-            pairs = [(1 / len(raw["trys"]), _tried(value)) for value in raw["trys"]]
+            pairs = [(1 / len(raw["trys"]), _tried(each)) for each in raw["trys"]]
         elif "DFS" in method or "dfs" in method:
             pairs = [*_walks([_read_tree(child) for child in raw["tree"]["tree"]["children"]])]
         else:

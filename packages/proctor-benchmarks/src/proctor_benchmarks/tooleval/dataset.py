@@ -100,8 +100,8 @@ class Clone:
 
     def finish(self) -> Tool:
         """Return the tool that ends a task."""
-        value = self._literal("toolbench/inference/Downstream_tasks/rapidapi.py", "finish_func")
-        return Tool(**value.get("function", value))
+        schema = self._literal("toolbench/inference/Downstream_tasks/rapidapi.py", "finish_func")
+        return Tool(**schema.get("function", schema))
 
     def queries(self, name: str) -> list[Query]:
         """Return the queries of a set that are in its list of ids.

@@ -263,7 +263,7 @@ async def _convert_recorded(line: Line, clones: Sequence[Clone]) -> Found:
         return None, "", line["answer_sha256"]
     chances = _chances(read_json(path), line)
     seen = [json.loads(text) for text in chances if _digest(text) in line["answer_sha256"]]
-    found = [{value["answer"]["total_steps"] for value in seen}, {is_finished(steps(value["answer"]["answer_details"])[1]) for value in seen}]  # fmt: skip
+    found = [{example["answer"]["total_steps"] for example in seen}, {is_finished(steps(example["answer"]["answer_details"])[1]) for example in seen}]  # fmt: skip
     ours = {_digest(text): chance for text, chance in chances.items()}
     agrees = _is_one_of(ours, line["answer_sha256"]) and found == [{*line["total_steps"]}, {*line["finished"]}]
     return agrees, (ours, found), (line["answer_sha256"], line["total_steps"], line["finished"])

@@ -73,7 +73,7 @@ def solvable_pass_rate(statuses: Sequence[Sequence[str]], times: int) -> Rate:
     """
     rounds = [sum(POINTS.get(status[number], 0.0) if number < len(status) else 0.0 for status in statuses) / len(statuses) for number in range(times)]  # fmt: skip
     mean = sum(rounds) / len(rounds)  # added up as officially, since the result is rounded to a digit
-    return Rate(mean=mean, deviation=math.sqrt(sum((value - mean) ** 2 for value in rounds) / len(rounds)))
+    return Rate(mean=mean, deviation=math.sqrt(sum((share - mean) ** 2 for share in rounds) / len(rounds)))
 
 
 def outright(edition: Edition, reference: Mapping[str, str], candidate: Mapping[str, str]) -> int | None:

@@ -97,7 +97,7 @@ def holds(required: Mapping[str, str | Sequence[str]], content: str) -> bool:
     exact, several = required.get("exact_match"), required.get("must_include", ())
     if isinstance(exact, str):
         return is_exactly(exact, content)
-    return all(any(includes(text, content) for text in entry.split(_OR)) for entry in several)
+    return all(any(includes(phrase, content) for phrase in entry.split(_OR)) for entry in several)
 
 
 def is_script(locator: str) -> bool:

@@ -129,8 +129,8 @@ async def _is_expected_answer(config: Config, answer: str, ask: Ask | None) -> b
         if approach == "exact_match":
             met &= rules.is_exactly(several[0], answer)
         elif approach == "must_include":
-            for text in several:
-                met &= rules.includes(text, answer, alone=len(several) == 1)
+            for phrase in several:
+                met &= rules.includes(phrase, answer, alone=len(several) == 1)
         elif approach == "fuzzy_match" and value == rules.UNACHIEVABLE:
             met &= rules.is_exactly(rules.UNACHIEVABLE, answer)
             if not met:  # what the judge says then counts for all that was compared before, as officially
@@ -139,9 +139,9 @@ async def _is_expected_answer(config: Config, answer: str, ask: Ask | None) -> b
                 request = judging.ask_for_reason(answer, config.evaluation.string_note, config.intent)
                 met = judging.is_same_reason(await ask(request))
         elif approach == "fuzzy_match":
-            for text in several:
+            for phrase in several:
                 if ask is None:
                     unasked = True
                 else:
-                    met &= judging.is_same_answer(await ask(judging.ask_for_answer(answer, text, config.intent)))
+                    met &= judging.is_same_answer(await ask(judging.ask_for_answer(answer, phrase, config.intent)))
     return None if met and unasked else met
