@@ -191,14 +191,14 @@ def _traditional() -> Mapping[int, int | str]:
 
 def _same(answer: str, target: str) -> bool:
     if MEANING.search(target) or MEANING.search(answer):
-        text, other = _tight(answer), _tight(target)
-        if text == other:
+        given, other = _tight(answer), _tight(target)
+        if given == other:
             return True
-        return text.casefold() == other.casefold() and not SHORT_LETTERS.search(target)
-    text, other = _folded(answer), _folded(target)
-    if text == other:
-        return bool(text) or answer == target
-    compact = text.replace(" ", "")
+        return given.casefold() == other.casefold() and not SHORT_LETTERS.search(target)
+    given, other = _folded(answer), _folded(target)
+    if given == other:
+        return bool(given) or answer == target
+    compact = given.replace(" ", "")
     return len(compact) >= 5 and compact == other.replace(" ", "") and len(negations(answer)) == len(negations(target))
 
 

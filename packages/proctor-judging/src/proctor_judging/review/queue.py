@@ -305,20 +305,20 @@ class Review:
 
     def _other_plan(self, named: Reviewers) -> ReviewPlan | None:
         """Return the plan for these people and numbers; None when it is the one that was written."""
-        review_plan = replace(self.plan, adjudicator=named.adjudicator or self.plan.adjudicator)
-        every = review_plan.each if named.each is None else named.each
-        people = tuple(dict.fromkeys([*review_plan.reviewers, *named.names]))
+        changed = replace(self.plan, adjudicator=named.adjudicator or self.plan.adjudicator)
+        every = changed.each if named.each is None else named.each
+        people = tuple(dict.fromkeys([*changed.reviewers, *named.names]))
         if not people and every > 1:
             people = tuple(f"reviewer-{number + 1}" for number in range(every))
-        same = people == review_plan.reviewers and every == review_plan.each
-        if not people or (same and (not every or self._by_id.keys() <= review_plan.assigned.keys())):
-            return review_plan if review_plan.adjudicator != self.plan.adjudicator else None
-        kept: Mapping[str, Sequence[str]] = review_plan.assigned
+        same = people == changed.reviewers and every == changed.each
+        if not people or (same and (not every or self._by_id.keys() <= changed.assigned.keys())):
+            return changed if changed.adjudicator != self.plan.adjudicator else None
+        kept: Mapping[str, Sequence[str]] = changed.assigned
         if not same:
             kept = {id: [entry.reviewer for entry in record.current] for id, record in self.records().items()}
-        draw = review_plan.seed if review_plan.reviewers else named.seed
+        draw = changed.seed if changed.reviewers else named.seed
         assigned = plan.assign([*self._by_id], people, every, draw, kept) if every else {}
-        return replace(review_plan, reviewers=people, each=every, seed=draw, assigned=assigned)
+        return replace(changed, reviewers=people, each=every, seed=draw, assigned=assigned)
 
     def _write(self, new: ReviewPlan) -> None:
         write_whole(self._plan.path, msgspec.json.format(msgspec.json.encode(new), indent=2) + b"\n", durable=True)

@@ -185,7 +185,8 @@ def _expected(target: object, options: BlanksOptions) -> list[list[str]]:
     """Return the alternatives of each blank."""
     if isinstance(target, list | tuple):
         return [
-            [str(value) for value in blank] if isinstance(blank, list | tuple) else [str(blank)] for blank in target
+            [str(alternative) for alternative in blank] if isinstance(blank, list | tuple) else [str(blank)]
+            for blank in target
         ]
     lines = [line.strip() for line in str(target if target is not None else "").splitlines() if line.strip()]
     return [_alternatives(line, options.separator) for line in lines]

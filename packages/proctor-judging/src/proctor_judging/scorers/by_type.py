@@ -73,7 +73,7 @@ def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
         BadInput: an unknown scorer.
     """
     given = converted(options, ByTypeOptions, "by_type").types
-    scorers = {_plain(kind): find(value) if isinstance(value, str) else value for kind, value in given.items()}
+    scorers = {_plain(kind): find(scorer) if isinstance(scorer, str) else scorer for kind, scorer in given.items()}
 
     def scorer_of(kind: str) -> Scorer | None:
         return scorers.get(kind) or (_usual(kind) if kind else None) or scorers.get(_plain(DEFAULT))

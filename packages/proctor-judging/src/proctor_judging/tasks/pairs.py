@@ -249,12 +249,12 @@ def _style(sample: Sample, rival: str, control: Control) -> dict[str, float]:
         return {}
     mine = sample.known.recorded or ""
     other = next(one.text for one in sample.known.rivals or () if one.id == rival)
-    values = {"length": _share(len(mine), len(other))}
+    style = {"length": _share(len(mine), len(other))}
     if control == "style":
         for name, mark in MARKS.items():
             first, second = (len(mark.findall(text)) / (len(text.split()) + 1) for text in (mine, other))
-            values[name] = (first - second) / (first + second + 1)
-    return values
+            style[name] = (first - second) / (first + second + 1)
+    return style
 
 
 def _share(first: float, second: float) -> float:
