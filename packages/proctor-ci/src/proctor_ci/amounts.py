@@ -162,15 +162,15 @@ def _draw_ratios(clusters: Sequence[_Cluster], share: float, missing_before: flo
     )
     source = random.Random(0)  # noqa: S311 - a bound must be the same again
     count = len(clusters)
-    values = []
+    ratios = []
     for _ in range(max(min(_DRAWS, _DRAWN // count), _FEWEST_DRAWS)):
         times = [0] * count
         for at in source.choices(range(count), k=count):
             times[at] += 1
         over = _drawn_quantile(now, times, now_sizes, share)
         under = _drawn_quantile(before, times, before_sizes, share)
-        values.append(over / under if 0 < under < math.inf else 0.0 if under else math.inf)
-    return sorted(values)
+        ratios.append(over / under if 0 < under < math.inf else 0.0 if under else math.inf)
+    return sorted(ratios)
 
 
 def _descending(values: Iterable[Sequence[float | None]], missing: float) -> list[tuple[float, int]]:
@@ -183,13 +183,13 @@ def _drawn_quantile(
 ) -> float:
     """Return the quantile at (count + 1) · share, interpolated: that of fewer than 100 trials is too low at count · share."""
     total = sum(map(mul, times, sizes))
-    entry = min(max(share * (total + 1), 1), total)
-    rank = math.floor(entry)
+    position = min(max(share * (total + 1), 1), total)
+    rank = math.floor(position)
     above, upper = 0, math.nan
     for value, cluster in descending:
         above += times[cluster]
         if math.isnan(upper) and above > total - min(rank + 1, total):
             upper = value
         if above > total - rank:
-            return value if entry == rank or upper == value else value + (entry - rank) * (upper - value)
+            return value if position == rank or upper == value else value + (position - rank) * (upper - value)
     return descending[-1][0]

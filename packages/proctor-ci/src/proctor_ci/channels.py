@@ -50,7 +50,7 @@ def addresses(variables: Sequence[str]) -> dict[str, str]:
         return {}
     with needs("watch", "proctor ci watch"):
         import apprise
-    texts = {}
+    by_name = {}
     for variable in variables:
         for number, address in enumerate(os.environ.get(variable, "").split(), 1):
             name = f"{variable}#{number}"
@@ -62,8 +62,8 @@ def addresses(variables: Sequence[str]) -> dict[str, str]:
                     "{name}: apprise knows no such address. They look like mailto://user:password@host, feishu://token, slack://A/B/C, json://host/path; several stand with spaces between.",
                     name=name,
                 )
-            texts[name] = address
-    return texts
+            by_name[name] = address
+    return by_name
 
 
 def send(address: str, title: str, body: str) -> str:

@@ -249,12 +249,10 @@ def _split(members: Sequence[tuple[str, Member]], *, looked_at: bool) -> Split:
 def _compare_the_same(both: Sequence[Shared], *, looked_at: bool) -> Difference:
     """Return the difference over the samples that both runs scored, with the interval that `compare` has for it."""
     pairs = [
-        PairedSample(
-            cluster=shared_part.cluster, first=shared_part.second, second=shared_part.first, weight=shared_part.weight
-        )
-        for shared_part in both
+        PairedSample(cluster=sample.cluster, first=sample.second, second=sample.first, weight=sample.weight)
+        for sample in both
     ]
-    return compare(pairs, single=all(shared_part.single for shared_part in both), looked_at=looked_at)
+    return compare(pairs, single=all(sample.single for sample in both), looked_at=looked_at)
 
 
 def _parts(
@@ -277,9 +275,9 @@ def _of_the_same(both: Sequence[Shared], same: Difference) -> Iterator[DeltaPart
         yield _moved("agent", name, both, same, partial(_of_class, names=frozenset([name])))
     if rest := frozenset(cost) - {*chosen}:
         yield _moved("agent", OTHERS, both, same, partial(_of_class, names=rest))
-    if any(shared_part.by_scorer for shared_part in both):
+    if any(sample.by_scorer for sample in both):
         yield _moved("scorer", "", both, same, lambda one: one.by_scorer or _NOTHING)
-    if any(shared_part.costs is None for shared_part in both):
+    if any(sample.costs is None for sample in both):
         yield _moved("unknown", "", both, same, lambda one: _NOTHING if one.costs else (1 - one.first, 1 - one.second))
 
 
@@ -295,23 +293,23 @@ def _of_agent(one: Shared) -> tuple[float, float]:
 
 def _moved(cause: Cause, name: str, both: Sequence[Shared], same: Difference, losses: Losses) -> DeltaPart:
     """Return the part of the samples of both runs in which `losses` changed; one that is all of `same` has its interval."""
-    each = [losses(shared_part) for shared_part in both]
+    each = [losses(sample) for sample in both]
     pairs = [
-        PairedSample(cluster=shared_part.cluster, first=1 - after, second=1 - before, weight=shared_part.weight)
-        for shared_part, (before, after) in zip(both, each, strict=True)
+        PairedSample(cluster=sample.cluster, first=1 - after, second=1 - before, weight=sample.weight)
+        for sample, (before, after) in zip(both, each, strict=True)
     ]
-    found = moved(pairs, single=all(shared_part.single for shared_part in both))
+    found = moved(pairs, single=all(sample.single for sample in both))
     is_all = all(
-        abs(pair.difference - (shared_part.second - shared_part.first)) <= _LEAST
-        for pair, shared_part in zip(pairs, both, strict=True)
+        abs(pair.difference - (sample.second - sample.first)) <= _LEAST
+        for pair, sample in zip(pairs, both, strict=True)
     )
     bounds: Interval | Difference | None = same if is_all else None if same.method == ANYTIME else found.bounds(0.025)
     changes = [
-        (shared_part, shared_part.weight * (before - after) / len(both))
-        for shared_part, (before, after) in zip(both, each, strict=True)
+        (sample, sample.weight * (before - after) / len(both))
+        for sample, (before, after) in zip(both, each, strict=True)
     ]
-    changes = [(shared_part, change) for shared_part, change in changes if abs(change) > _LEAST / len(both)]
-    same_way = [(shared_part, change) for shared_part, change in changes if change * found.value > 0 or not found.value]
+    changes = [(sample, change) for sample, change in changes if abs(change) > _LEAST / len(both)]
+    same_way = [(sample, change) for sample, change in changes if change * found.value > 0 or not found.value]
     return DeltaPart(
         cause=cause,
         name=name,
@@ -319,11 +317,11 @@ def _moved(cause: Cause, name: str, both: Sequence[Shared], same: Difference, lo
         low=None if bounds is None else bounds.low,
         high=None if bounds is None else bounds.high,
         samples=len(changes),
-        before=sum(shared_part.weight * cost for shared_part, (cost, _) in zip(both, each, strict=True)) / len(both),
-        after=sum(shared_part.weight * cost for shared_part, (_, cost) in zip(both, each, strict=True)) / len(both),
+        before=sum(sample.weight * cost for sample, (cost, _) in zip(both, each, strict=True)) / len(both),
+        after=sum(sample.weight * cost for sample, (_, cost) in zip(both, each, strict=True)) / len(both),
         examples=tuple(
-            DeltaExample(sample=shared_part.id, first=shared_part.first, second=shared_part.second)
-            for shared_part, _ in sorted(same_way, key=lambda pair: -abs(pair[1]))[:EXAMPLES]
+            DeltaExample(sample=sample.id, first=sample.first, second=sample.second)
+            for sample, _ in sorted(same_way, key=lambda pair: -abs(pair[1]))[:EXAMPLES]
         ),
     )
 
@@ -340,7 +338,7 @@ def _cause_of(key: Key) -> Cause:
 
 def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequence[Shared]) -> Iterator[DeltaPart]:
     """Yield the parts of samples that only one run scored, and of the shares of slices."""
-    in_both = Counter(shared_part.slice for shared_part in both)
+    in_both = Counter(sample.slice for sample in both)
     for piece in split.parts:
         key = piece.key
         if key.kind == "same":
@@ -395,7 +393,7 @@ def _causes(parts: Sequence[DeltaPart], both: Sequence[Shared], same: Difference
 
 def _by_slice(both: Sequence[Shared], same: Difference) -> Iterator[DeltaPart]:
     """Yield what the agent did in each slice, in points of the whole."""
-    for name in dict.fromkeys(shared_part.slice for shared_part in both):
+    for name in dict.fromkeys(sample.slice for sample in both):
         yield _moved("agent", name, both, same, partial(_of_slice, name=name))
 
 

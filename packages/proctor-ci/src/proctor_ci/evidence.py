@@ -112,10 +112,10 @@ def gather(rule: PolicyRule, run: Run, against: Run | None, policy: GatePolicy) 
 def _slices(rule: PolicyRule, run: Run) -> Sequence[str]:
     known = sorted({figure.slice for figure in run.estimates if figure.slice})
     if rule.each:
-        texts = [name for name in known if name.startswith(f"{rule.each}=")]
-        if not texts:
+        slices = [name for name in known if name.startswith(f"{rule.each}=")]
+        if not slices:
             raise registry.unknown("tag", rule.each, sorted({name.partition("=")[0] for name in known}), paths=False)
-        return texts
+        return slices
     if rule.slice and rule.slice not in known:
         raise registry.unknown("slice", rule.slice, known, paths=False)
     return [rule.slice]
@@ -132,7 +132,7 @@ def _one(rule: PolicyRule, slice_: str, run: Run, against: Run | None) -> RuleEv
     if (
         evidence.why_not is None
         and not evidence.holds_anytime
-        and any(stored_run.record.spec.until is not None for stored_run in runs)
+        and any(each.record.spec.until is not None for each in runs)
     ):
         why_not = say("the run was looked at while it went on, and no bound of this number allows for that")
         return msgspec.structs.replace(evidence, why_not=why_not)
@@ -330,11 +330,11 @@ def _scorer_of(metric: str, run: Run, against: Run) -> str:
     if not common:
         raise without_common_scorer(run.record, against.record)
     main = run.record.main_scorer
-    text = scorer_meant(metric, run.record) if metric else main if main in common else common[0]
-    if text not in common:
+    scorer = scorer_meant(metric, run.record) if metric else main if main in common else common[0]
+    if scorer not in common:
         known = [name for name, scorer in main_names(run.record).items() if scorer in common]
         raise registry.unknown("metric of a comparison", metric, [*known, FAILED, *AMOUNTS], paths=False)
-    return text
+    return scorer
 
 
 def _mean_amount(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
@@ -342,8 +342,8 @@ def _mean_amount(rule: PolicyRule, slice_: str, run: Run) -> RuleEvidence:
     known = [sample for sample in samples if sample.values]
     figure = estimate_mean(
         rule.metric,
-        [values.mean for values in known],
-        [values.cluster for values in known],
+        [sample.mean for sample in known],
+        [sample.cluster for sample in known],
         planned=len(samples),
         least=0.0,
     )
@@ -378,14 +378,12 @@ def _amount_under_quantile(rule: PolicyRule, slice_: str, run: Run) -> RuleEvide
 
 def _changed_mean(rule: PolicyRule, slice_: str, run: Run, against: Run) -> RuleEvidence:
     """Compare means as a ratio, over the samples that both measured."""
-    old, new = (measured(stored_run, rule.metric, slice_) for stored_run in (against, run))
+    old, new = (measured(each, rule.metric, slice_) for each in (against, run))
     pairs = [(old[id], new[id]) for id in new if id in old and new[id].values and old[id].values]
     if not pairs:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
     before, after = (math.fsum(pair[at].mean for pair in pairs) / len(pairs) for at in (0, 1))
-    most_before, most_now = (
-        most_of(stored_run, rule.metric, all_.values()) for stored_run, all_ in ((against, old), (run, new))
-    )
+    most_before, most_now = (most_of(each, rule.metric, all_.values()) for each, all_ in ((against, old), (run, new)))
     limit = 1 + (rule.bound if rule.kind == "not_worse_by" else -rule.bound)
     bounded = bound_ratio(pairs, most_before, most_now, limit)
     missing = sum(values.planned - len(values.values) for run_ in (old, new) for values in run_.values())
@@ -395,7 +393,7 @@ def _changed_mean(rule: PolicyRule, slice_: str, run: Run, against: Run) -> Rule
 
 def _changed_quantile(rule: PolicyRule, slice_: str, run: Run, against: Run) -> RuleEvidence:
     """Compare quantiles as a ratio, over the samples of both runs; missing trials may be at either end."""
-    old, new = (measured(stored_run, rule.metric, slice_) for stored_run in (against, run))
+    old, new = (measured(each, rule.metric, slice_) for each in (against, run))
     pairs = [(old[id], new[id]) for id in new if id in old]
     share = rule.quantile or 0.0
     if not any(values.values for values, _ in pairs) or not any(values.values for _, values in pairs):

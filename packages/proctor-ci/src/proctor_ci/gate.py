@@ -152,18 +152,18 @@ def gate(
     against = (policy.against or None) if against is None else against
     against = find_against(run.store, against) if isinstance(against, str) else against
     runs = [run] if against is None else [run, against]
-    for measured_run in runs:
-        _check_measured(measured_run)
+    for each in runs:
+        _check_measured(each)
     if against is not None:
         _check_same_task(run, against)
     changes = () if against is None else blocking_changes(run, against)
     evidence = [each for rule in policy.rules for each in gather(rule, run, against, policy)]
     look, left = max(map(_looks, runs)), _samples_left(run)
     if look >= policy.looks:
-        evidence = [replace(rule_evidence, why_not=_NO_LOOK_LEFT) for rule_evidence in evidence]
+        evidence = [replace(piece, why_not=_NO_LOOK_LEFT) for piece in evidence]
     is_last = look + 1 >= policy.looks or not left
-    errors = [policy.error_of(rule_evidence.rule, look=look, is_last=is_last) for rule_evidence in evidence]
-    second = () if is_last else tuple(policy.error_of(rule_evidence.rule, look=look + 1) for rule_evidence in evidence)
+    errors = [policy.error_of(piece.rule, look=look, is_last=is_last) for piece in evidence]
+    second = () if is_last else tuple(policy.error_of(piece.rule, look=look + 1) for piece in evidence)
     rulings = _rulings(evidence, errors, second, runs, is_blocked=bool(changes) and not accept_changes)
     decisions = {ruling.decision for ruling in rulings}
     return Gate(
@@ -210,15 +210,12 @@ def _rulings(
     is_blocked: bool,
 ) -> list[Ruling]:
     """Return what each rule says, corrected together; with how many samples would decide where one does not."""
-    alone = [
-        _rule(rule_evidence, error, is_blocked=is_blocked)
-        for rule_evidence, error in zip(evidence, errors, strict=True)
-    ]
+    alone = [_rule(piece, error, is_blocked=is_blocked) for piece, error in zip(evidence, errors, strict=True)]
     return [
-        replace(ruling, wanted=_wanted(rule_evidence, ruling, runs, kept))
+        replace(ruling, wanted=_wanted(piece, ruling, runs, kept))
         if ruling.decision == "inconclusive" and not ruling.why
         else ruling
-        for ruling, rule_evidence, kept in zip(
+        for ruling, piece, kept in zip(
             _corrected(alone, evidence), evidence, list(second) or [None] * len(evidence), strict=True
         )
     ]
@@ -456,7 +453,7 @@ def _forecast(runs: Sequence[Run], samples: int) -> dict[str, float | None]:
 
 
 def _notes(runs: Sequence[Run]) -> list[Sentence]:
-    given = ", ".join(stored_run.id for stored_run in runs[0].earlier)
+    given = ", ".join(run.id for run in runs[0].earlier)
     adjusted = (
         [say("Scores are adjusted by what earlier runs earned on the samples: {runs}.", runs=given)] if given else []
     )

@@ -56,7 +56,7 @@ def measured(run: Run, quantity: str, slice_: str) -> dict[str, Values]:
     for trial in run.trials():
         if trial.sample_id in values and trial.outcome in IN_THE_MEAN and (amount := read(trial)) is not None:
             values[trial.sample_id].values.append(amount)
-    if not any(entries.values for entries in values.values()):
+    if not any(sample.values for sample in values.values()):
         raise BadInput("The run {run} records no {metric}.", run=run.id, metric=quantity)
     return values
 

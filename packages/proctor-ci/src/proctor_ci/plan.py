@@ -127,10 +127,10 @@ def plan(
         BadInput: numbers that cannot be, or a baseline of another task.
     """
     _check(detect, threshold, against, power, error)
-    loaded_task, named = resolve.task(task, options or {})
-    chosen = choose(loaded_task, Selection(), 0)
+    loaded, named = resolve.task(task, options or {})
+    chosen = choose(loaded, Selection(), 0)
     runs = _runs(opened := at(store), named.name, options or {})
-    baseline = None if against is None else _baseline(opened, against, loaded_task.name)
+    baseline = None if against is None else _baseline(opened, against, loaded.name)
     if baseline is not None:
         runs = [baseline, *(run for run in runs if run.id != baseline.id)]
     difference, known = _spread(runs, baseline, threshold, detect)
@@ -141,7 +141,7 @@ def plan(
         power=power,
         error=error,
         known=known,
-        cost=spending(loaded_task, chosen.read(), runs, agent),
+        cost=spending(loaded, chosen.read(), runs, agent),
         baseline=None if baseline is None else baseline.record,
         total=chosen.strata.total,
     )

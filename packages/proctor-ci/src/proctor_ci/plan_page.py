@@ -132,14 +132,14 @@ def _cost_columns(plan: SamplePlan, words: ReportWords) -> Sequence[str]:
 
 
 def _costs(choice: PlannedSize, words: ReportWords) -> Sequence[str]:
-    texts = []
+    cells = []
     if choice.money is not None:
-        texts.append(words.amount(choice.money))
+        cells.append(words.amount(choice.money))
     if choice.tokens is not None:
-        texts.append(words.amount(choice.tokens))
+        cells.append(words.amount(choice.tokens))
     if choice.minutes is not None:
-        texts.append(words.seconds(60 * choice.minutes))
-    return texts
+        cells.append(words.seconds(60 * choice.minutes))
+    return cells
 
 
 def _remarks(plan: SamplePlan, words: ReportWords) -> Iterator[str]:

@@ -185,12 +185,12 @@ def _stored(store: Store, name: str | None) -> RunRecord | None:
         return None
     check_run_id(f"{name}-a")
     known = {record.id: record for record in store.runs()}
-    run_record = known.get(name) or next(
+    record = known.get(name) or next(
         (known[id] for letter in ascii_lowercase if (id := f"{name}-{letter}") in known), None
     )
-    if run_record is not None and not _among(run_record):
-        raise BadInput("The run '{run}' is not one of a race.", run=run_record.id)
-    return run_record
+    if record is not None and not _among(record):
+        raise BadInput("The run '{run}' is not one of a race.", run=record.id)
+    return record
 
 
 def _among(record: RunRecord) -> tuple[str, ...]:
@@ -358,7 +358,7 @@ class Field:
 
     def _take(self, pair: tuple[int, int], number: int) -> None:
         """Take a step that both agents of a pair have completed."""
-        first, second = (self._steps[amount] for amount in pair)
+        first, second = (self._steps[agent] for agent in pair)
         assert first is not None
         assert second is not None
         decider = self._deciders[pair]
@@ -425,11 +425,11 @@ class Field:
 
     def _slowest(self, number: int) -> float:
         others = (
-            amount
-            for amount in range(self._count)
-            if amount != number and amount not in self._left and not self.is_out(amount)
+            agent
+            for agent in range(self._count)
+            if agent != number and agent not in self._left and not self.is_out(agent)
         )
-        return min((self._begun[amount] for amount in others), default=math.inf)
+        return min((self._begun[agent] for agent in others), default=math.inf)
 
     def _reach(self, number: int, position: int) -> None:
         if position > self._begun[number]:

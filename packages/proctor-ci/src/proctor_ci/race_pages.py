@@ -130,9 +130,9 @@ def decision_of(race: Race) -> Decision:
 
 
 def _heading(race: Race, words: ReportWords) -> str:
-    text = decision_of(race)
-    if text == "inconclusive" or (len(race.runs) == 2 and race.rule.bound):
-        return words.t(DECISIONS[text])
+    decision = decision_of(race)
+    if decision == "inconclusive" or (len(race.runs) == 2 and race.rule.bound):
+        return words.t(DECISIONS[decision])
     return words.t("Decided")
 
 

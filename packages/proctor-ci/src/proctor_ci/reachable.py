@@ -49,13 +49,13 @@ def never_met(policy: GatePolicy, record: RunRecord, samples: Sequence[Sample]) 
     for rule, share in shares:
         error = policy.error_of(rule)
         for slice_ in [name for name in clusters if name.startswith(f"{rule.each}=")] if rule.each else [rule.slice]:
-            cluster = clusters.get(slice_, ())
-            if cluster and not _can_be_shown(cluster, record.spec.attempts, share, error):
+            in_slice = clusters.get(slice_, ())
+            if in_slice and not _can_be_shown(in_slice, record.spec.attempts, share, error):
                 yield say(
                     "{place}: no agent can meet the rule about '{metric}' with {count} samples; without one failure it takes {needed} independent ones. Take more, or write by = \"value\" where these very samples are all that matters.",
                     place=policy.place(rule),
                     metric=f"{rule.metric}[{slice_}]" if slice_ else rule.metric,
-                    count=len(cluster),
+                    count=len(in_slice),
                     needed=least_samples(share, error),
                 )
 
@@ -84,12 +84,12 @@ def _share(rule: PolicyRule, record: RunRecord) -> float | None:
 
 
 def _clusters(samples: Sequence[Sample]) -> dict[str, list[str]]:
-    texts: dict[str, list[str]] = {}
+    by_slice: dict[str, list[str]] = {}
     for sample in samples:
         if PREPARATION not in sample.tags:
             for slice_ in ("", *(f"{key}={value}" for key, value in sample.tags.items())):
-                texts.setdefault(slice_, []).append(sample.cluster or sample.id)
-    return texts
+                by_slice.setdefault(slice_, []).append(sample.cluster or sample.id)
+    return by_slice
 
 
 def _can_be_shown(clusters: Sequence[str], attempts: int, share: float, error: float) -> bool:

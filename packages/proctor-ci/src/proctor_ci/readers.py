@@ -202,11 +202,7 @@ def _for_product(run: Run, against: Run | None, words: ReportWords) -> Iterator[
 def _risks(run: Run, words: ReportWords) -> Iterator[str]:
     """Say what may go wrong: where it is weak, how often it fails, what was not measured."""
     t = words.t
-    weak = [
-        slice_figure
-        for slice_figure in _slices(run, None)
-        if slice_figure.value is not None and slice_figure.tone != "good"
-    ]
+    weak = [slice_ for slice_ in _slices(run, None) if slice_.value is not None and slice_.tone != "good"]
     for one in sorted(weak, key=lambda one: one.value or 0.0)[:SHOWN]:
         yield t("{slice}: {right}, from {count} samples", slice=one.name, right=one.text(words), count=one.samples)
     failed = _evidence(run, PolicyRule(metric="failed", at_most=0.0))
@@ -341,10 +337,10 @@ def _slices(run: Run, gate: Gate | None) -> list[_Slice]:
         by = next((key for key in sorted(counts) if 2 <= counts[key] <= MOST_SLICES), "")
     rule = PolicyRule(metric=run.record.main_scorer, at_least=0.0, each=by)
     try:
-        rule_evidences = [*gather(rule, run, None, GatePolicy(rules=(rule,)))] if by else []
+        gathered = [*gather(rule, run, None, GatePolicy(rules=(rule,)))] if by else []
     except BadInput:  # a scorer without a mean
         return []
-    return [_lit(evidence, len(rule_evidences), _good(run, gate)) for evidence in rule_evidences]
+    return [_lit(evidence, len(gathered), _good(run, gate)) for evidence in gathered]
 
 
 def _good(run: Run, gate: Gate | None) -> float:
@@ -390,14 +386,14 @@ def _card(run: Run, words: ReportWords, gate: Gate | None) -> Iterator[SectionBl
     slices = sorted(_slices(run, gate), key=lambda one: -(one.value or 0.0))[:MOST_SLICES]
     kinds: list[Block] = []
     for tone, (_, text) in RELIABLE.items():
-        if of_tone := [slice_figure for slice_figure in slices if slice_figure.tone == tone]:
+        if of_tone := [slice_ for slice_ in slices if slice_.tone == tone]:
             values = [
                 {
-                    "slice": slice_figure.name,
-                    "right": slice_figure.text(words),
-                    "count": words.count(slice_figure.samples),
+                    "slice": slice_.name,
+                    "right": slice_.text(words),
+                    "count": words.count(slice_.samples),
                 }
-                for slice_figure in of_tone
+                for slice_ in of_tone
             ]
             kinds += [
                 Paragraph(t(text), strong=True),

@@ -59,12 +59,12 @@ class Answers(msgspec.Struct):
 
 
 def _costs(values: Mapping[int, float], errors: Mapping[int, str]) -> Costs:
-    entries: dict[str, float] = {}
+    costs: dict[str, float] = {}
     for attempt, value in values.items():
         if value < 1:
             name = errors.get(attempt, "")
-            entries[name] = entries.get(name, 0.0) + (1 - value) / len(values)
-    return entries
+            costs[name] = costs.get(name, 0.0) + (1 - value) / len(values)
+    return costs
 
 
 def read_answers(run: Run, scorer: str) -> dict[str, Answers]:

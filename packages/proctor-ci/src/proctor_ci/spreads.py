@@ -189,7 +189,7 @@ def _pairs(runs: Sequence[Run], baseline: Run | None) -> Iterator[_Measured]:
                 new,
                 difference,
                 moved,
-                all(earned_points.whole for each in earned for earned_points in each.values()),
+                all(points.whole for each in earned for points in each.values()),
             )
 
 

@@ -79,14 +79,14 @@ def _wanted(job: Job, store: Store, hours: float) -> Iterator[StoredTrial]:
     others = [run for run in store.runs() if run.tier and run.id != record.id]
     since = time.time() - 3600 * hours
     sources = [
-        run_record
-        for run_record in others
-        if run_record.tier != record.tier and run_record.created >= since and has_same_conditions(run_record, record)
+        other
+        for other in others
+        if other.tier != record.tier and other.created >= since and has_same_conditions(other, record)
     ]
     if not sources or not hours:
         return
-    own = [run_record for run_record in others if run_record.tier == record.tier]
-    used = {origin for run_record in own for origin in (run_record.id, *run_record.taken_over)}
+    own = [other for other in others if other.tier == record.tier]
+    used = {origin for other in own for origin in (other.id, *other.taken_over)}
     digests = {sample.id: digest(sample) for sample in job.samples()}
     seen = set(store.finished(record.id)) if record.planned else set()
     for source in sorted(sources, key=lambda one: one.created, reverse=True):
@@ -122,7 +122,7 @@ async def _begin(job: Job, store: Store, found: Iterator[StoredTrial]) -> Job:
             samples = await store.plan(record.id, job.samples())
             record = replace(record, planned=samples * record.spec.attempts)
         while chunk := list(islice(found, CHUNK)):
-            await run_together(*(_add(stored_trial, record, store) for stored_trial in chunk))
+            await run_together(*(_add(stored, record, store) for stored in chunk))
         made_by = Counter(trial.notes[MADE_BY] for trial in store.trials(record.id) if MADE_BY in trial.notes)
         warning = say(
             "{count} of its trials are those of {runs}, made under the same conditions: the costs of these are in both.",

@@ -22,13 +22,13 @@ def page(result: TierResult, lang: str) -> WholePage:
     columns = [t("Task"), t("Run"), t("Main number"), t("Trials"), t("Taken over"), t("Decision")]
     blocks = [TableBlock(columns, rows, right=(2, 3, 4))]
     left_out = [Paragraph(t("The budget was spent before {task}.", task=task.task)) for task in result.left_out]
-    section_blocks = [SectionBlock(t("Runs"), [*blocks, *left_out])]
+    sections = [SectionBlock(t("Runs"), [*blocks, *left_out])]
     for gate in filter(None, result.gates):
-        section_blocks += [
+        sections += [
             SectionBlock(f"{gate.run.task}: {section.title}", section.blocks) for section in pages.sections(gate, words)
         ]
     agents = dict.fromkeys(run.record.agent for run in result.runs)
-    return WholePage(title=title, facts={t("Agent"): ", ".join(agents)}, sections=section_blocks, numbered=False)
+    return WholePage(title=title, facts={t("Agent"): ", ".join(agents)}, sections=sections, numbered=False)
 
 
 def as_json(result: TierResult) -> str:

@@ -298,18 +298,18 @@ class _TierTable(_TaskTable, frozen=True, kw_only=True):
 
 
 def _tier(name: str, values: object, file: Path) -> Tier:
-    text = f"{file.name} [tiers.{name}]"
+    where = f"{file.name} [tiers.{name}]"
     if not isinstance(values, Mapping):
         raise BadInput("{path}: a tier begins with [tiers.NAME].", path=file)
-    table = converted(values, _TierTable, text)
+    table = converted(values, _TierTable, where)
     if not table.tasks:
-        raise BadInput("{place}: 'tasks' is empty.", place=text)
+        raise BadInput("{place}: 'tasks' is empty.", place=where)
     if not 0 <= table.reuse_hours < float("inf"):
-        raise BadInput("{place}: 'reuse_hours' is 0 or more.", place=text)
+        raise BadInput("{place}: 'reuse_hours' is 0 or more.", place=where)
     return Tier(
         name=name,
-        tasks=tuple(_task(task, table, file, text) for task in table.tasks),
-        budget=converted(table.budget, Budget, text),
+        tasks=tuple(_task(task, table, file, where) for task in table.tasks),
+        budget=converted(table.budget, Budget, where),
         reuse_hours=table.reuse_hours,
     )
 

@@ -41,8 +41,8 @@ def sections(trend: Trend, words: ReportWords, *, rows: int) -> list[SectionBloc
     """Return the parts of the page: the plot, what was found, the newest runs, and how that was tested."""
     t = words.t
     blocks: list[Block] = [Drawing(_characters(trend, words), chart(trend, words))]
-    if texts := [*findings(trend, words)]:
-        blocks.append(Bullets(texts))
+    if sentences := [*findings(trend, words)]:
+        blocks.append(Bullets(sentences))
     columns = [t("Started"), t("Run"), t("Value"), t("Difference"), t("Changed since the run before")]
     blocks.append(TableBlock(columns, [_row(point, words) for point in trend.points[: -rows - 1 : -1]], right=(2, 3)))
     blocks.append(Bullets([*about(trend, words)]))

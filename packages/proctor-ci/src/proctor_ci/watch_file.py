@@ -123,7 +123,7 @@ def read_watch_file(path: str | Path) -> WatchFile:
     if not found.watch:
         raise BadInput("{path} has no [[watch]], so there is nothing to do.", path=path)
     zone = _zone(found.timezone, path)
-    watches = tuple(_watch(fields, path) for fields in found.watch)
+    watches = tuple(_watch(values, path) for values in found.watch)
     names = [watch.name for watch in watches]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadInput("{path}: two watches are called '{name}'.", path=path, name=twice)
@@ -138,30 +138,30 @@ def read_watch_file(path: str | Path) -> WatchFile:
 
 
 def _watch(table: Mapping[str, Any], path: Path) -> WatchRule:
-    text = f"{path.name} [[watch]] {table.get('name', '')}".strip()
-    rule = converted(table, WatchRule, text)
+    where = f"{path.name} [[watch]] {table.get('name', '')}".strip()
+    rule = converted(table, WatchRule, where)
     if not rule.name.strip() or not rule.name.isprintable() or len(rule.name) > 100:
-        raise BadInput("{place}: give it a name of 1 to 100 characters.", place=text)
+        raise BadInput("{place}: give it a name of 1 to 100 characters.", place=where)
     if bool(rule.tier) == bool(rule.task):
-        raise BadInput("{place}: name either a tier or a task.", place=text)
+        raise BadInput("{place}: name either a tier or a task.", place=where)
     if rule.tier and (rule.gate or rule.limit is not None or rule.attempts is not None):
-        raise BadInput("{place}: limit, attempts and gate of a tier are in proctor.toml.", place=text)
+        raise BadInput("{place}: limit, attempts and gate of a tier are in proctor.toml.", place=where)
     if not rule.schedule and not rule.signals:
-        raise BadInput('{place}: it would never run. Give it a schedule, such as "0 3 * * *", or signals.', place=text)
+        raise BadInput('{place}: it would never run. Give it a schedule, such as "0 3 * * *", or signals.', place=where)
     for name, value in (("drop", rule.drop), ("failed", rule.failed)):
         if not 0 < value < 1:
             raise BadInput(
-                "{place}: {name} is a share between 0 and 1, not {value}.", place=text, name=name, value=value
+                "{place}: {name} is a share between 0 and 1, not {value}.", place=where, name=name, value=value
             )
     if not 0 < rule.false_alarms_per_year < float("inf") or rule.failures < 1:
-        raise BadInput("{place}: false_alarms_per_year lies above 0, and failures is at least 1.", place=text)
+        raise BadInput("{place}: false_alarms_per_year lies above 0, and failures is at least 1.", place=where)
     for name in ("limit", "attempts"):
         value = getattr(rule, name)
         if value is not None and value < 1:
-            raise BadInput("{name} must be at least 1, not {value}.", name=f"{text}: {name}", value=value)
+            raise BadInput("{name} must be at least 1, not {value}.", name=f"{where}: {name}", value=value)
     if rule.controls and not Path(rule.controls).is_file():
-        raise BadInput("{place}: there is no file {path}.", place=text, path=rule.controls)
-    converted(rule.per_month, Budget, f"{text}: per_month")
+        raise BadInput("{place}: there is no file {path}.", place=where, path=rule.controls)
+    converted(rule.per_month, Budget, f"{where}: per_month")
     rule.find_tier()
     return rule
 

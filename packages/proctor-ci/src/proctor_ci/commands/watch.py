@@ -89,16 +89,16 @@ def _status(file: "WatchFile", *, as_json: bool) -> None:
         output.print_json(_status_json(known, due, state.letters))
         return
     rows = []
-    for name, known_watch in known.items():
-        soon = t("running") if known_watch.pending else words.when(due[name]) if name in due else t("at a signal")
-        ended = words.when(known_watch.ended) if known_watch.ended else "–"
+    for name, watch in known.items():
+        soon = t("running") if watch.pending else words.when(due[name]) if name in due else t("at a signal")
+        ended = words.when(watch.ended) if watch.ended else "–"
         rows.append(
             (
                 name,
                 soon,
                 ended,
-                "–" if known_watch.result is None else t(known_watch.result),
-                ", ".join(sorted(known_watch.on)) or "–",
+                "–" if watch.result is None else t(watch.result),
+                ", ".join(sorted(watch.on)) or "–",
             )
         )
     output.print_table((t("Watch"), t("Next"), t("Last"), t("Result"), t("Alerts that are on")), rows)
