@@ -178,7 +178,7 @@ def _message(request: Request, status: int, said: Sentence) -> Response:
 
 def _switched(request: Request, name: str, value: str, path: str = "") -> str:
     """Return the address of this page, or of another path, with one value of its query changed."""
-    kept = [(key, text) for key, text in request.query_params.multi_items() if key != name]
+    kept = [(key, old) for key, old in request.query_params.multi_items() if key != name]
     here = path or "/" + request.url.path.lstrip("/")  # two slashes would lead to another host
     return f"{here}?{urlencode([*kept, (name, value)])}"
 

@@ -63,12 +63,12 @@ class Client:
         Raises:
             BadInput: the address is none of HTTP.
         """
-        result = urlsplit(address)
-        if result.scheme not in ("http", "https") or not result.hostname:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadInput("{address} is no address of a server. Write it as http://127.0.0.1:7860.", address=address)
-        kind = HTTPSConnection if result.scheme == "https" else HTTPConnection
-        self._connection = kind(result.hostname, result.port, timeout=seconds)
-        self._base = result.path.rstrip("/") + API
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._connection = kind(parts.hostname, parts.port, timeout=seconds)
+        self._base = parts.path.rstrip("/") + API
         self._token = token
 
     def __enter__(self) -> Self:

@@ -385,9 +385,9 @@ def move_case(
 
     def edit(eval_set: EvalSet) -> EvalSet:
         case = cases.find(eval_set, case_id)
-        others = [eval_case for eval_case in eval_set.eval_cases if eval_case is not case]
-        number = min(max(to, 0), len(others))
-        return replace(eval_set, eval_cases=[*others[:number], case, *others[number:]])
+        others = [other for other in eval_set.eval_cases if other is not case]
+        position = min(max(to, 0), len(others))
+        return replace(eval_set, eval_cases=[*others[:position], case, *others[position:]])
 
     what = say("{case} moved", case=case_id)
     return change(

@@ -342,7 +342,7 @@ def _is_opened(scope: "Scope", headers: Headers) -> bool:
 
 
 def _first_known(known: Sequence[str], *asked: str) -> str:
-    return next((text for text in asked if text in known), known[0])
+    return next((choice for choice in asked if choice in known), known[0])
 
 
 def _choices(scope: "Scope") -> Mapping[str, str]:

@@ -234,12 +234,12 @@ def mathml(formula: Formula) -> str:
         for pattern, same in SAME:
             latex = pattern.sub(same, latex)
         try:
-            text = _latex().convert_with_local_state(latex, displaystyle=formula.display)
+            written = _latex().convert_with_local_state(latex, displaystyle=formula.display)
         except LatexError:
             pass
         else:
-            text = STYLE.sub(_as_classes, text)
-            return clean(text, tags=MATH_TAGS, attributes=MATH_ATTRIBUTES, allowed_classes=MATH_CLASSES)
+            written = STYLE.sub(_as_classes, written)
+            return clean(written, tags=MATH_TAGS, attributes=MATH_ATTRIBUTES, allowed_classes=MATH_CLASSES)
     return f'<code class="latex">{escape(formula.written)}</code>'
 
 

@@ -103,12 +103,12 @@ def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    name=workspace_run.reference,
-                    uri=REPORT.format(run=workspace_run.reference),
-                    description=f"{workspace_run.record.task} · {workspace_run.record.agent}",
+                    name=run.reference,
+                    uri=REPORT.format(run=run.reference),
+                    description=f"{run.record.task} · {run.record.agent}",
                     mime_type="text/markdown",
                 )
-                for workspace_run in found[:RECENT]
+                for run in found[:RECENT]
             ]
         )
 
@@ -143,8 +143,8 @@ def answer(workspace: Workspace, operation: Operation, arguments: Mapping[str, A
         given["given"] = checked(values, operation.given)
     elif values:
         raise unknown("field", next(iter(values)), [], paths=False)
-    value = operation.call(workspace, **given)
-    return fitted(msgspec.to_builtins(value, enc_hook=str), max(LEAST_BYTES, min(most, MOST_BYTES)))
+    answered = operation.call(workspace, **given)
+    return fitted(msgspec.to_builtins(answered, enc_hook=str), max(LEAST_BYTES, min(most, MOST_BYTES)))
 
 
 def fitted(value: object, most: int) -> str:
@@ -186,9 +186,9 @@ def report_text(workspace: Workspace, uri: str, lang: str) -> str:
     prefix, suffix = REPORT.split("{run}")
     if not (uri.startswith(prefix) and uri.endswith(suffix)):
         raise unknown("resource", uri, [REPORT], paths=False)
-    workspace_run = workspace.find_run(unquote(uri.removeprefix(prefix).removesuffix(suffix)))
+    run = workspace.find_run(unquote(uri.removeprefix(prefix).removesuffix(suffix)))
     with TemporaryDirectory() as folder:
-        path = Run(workspace_run.record, workspace_run.store).report(Path(folder, "report.md"), lang=lang)
+        path = Run(run.record, run.store).report(Path(folder, "report.md"), lang=lang)
         return _cut_text(path.read_text(encoding="utf-8"), MOST_BYTES)
 
 

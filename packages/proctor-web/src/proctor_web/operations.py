@@ -87,15 +87,15 @@ def _route(workspace: Workspace, operation: Operation) -> Route:
         if operation.takes_person:
             values["by"] = session_of(request).person.name
         if inspect.iscoroutinefunction(operation.call):
-            value = await operation.call(workspace, **values)
+            result = await operation.call(workspace, **values)
         else:
-            value = await run_in_threadpool(operation.call, workspace, **values)
-        if isinstance(value, Response):
-            return value
-        if value is None:
+            result = await run_in_threadpool(operation.call, workspace, **values)
+        if isinstance(result, Response):
+            return result
+        if result is None:
             return Response(status_code=204)
         # such as a path in a sentence
-        return Response(msgspec.json.encode(value, enc_hook=str), media_type="application/json")
+        return Response(msgspec.json.encode(result, enc_hook=str), media_type="application/json")
 
     return Route(f"{API}{operation.path}", answer, methods=[operation.method], name=operation.name)
 

@@ -27,14 +27,14 @@ def listen(port: int, host: str = ADDRESS) -> socket.socket:
         BadInput: no port is free, or the address is not one of this machine.
     """
     try:
-        family, _, _, _, row = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError) as error:
         raise BadInput("{host} is no address of this machine: {error}.", host=host, error=error) from None
     for number in range(port, min(port + PORTS_TRIED, 65_536)):
         made = socket.socket(family, socket.SOCK_STREAM)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((row[0], number))
+            made.bind((address[0], number))
             made.listen(128)
         except OSError as error:
             made.close()

@@ -200,6 +200,10 @@ def _names(urls: Sequence[str | None]) -> Iterator[str]:
         if separator and scheme != "sqlite":  # a user and a password may come before, and options after it
             rest = rest.partition("?")[0].rpartition("@")[2].rpartition("/")[2] or scheme
         stem = Path(rest if separator else url).stem.replace("@", "-") if url else "default"
-        name = next(text for text in (stem, *(f"{stem}-{number}" for number in range(2, 100))) if text not in seen)
+        name = next(
+            candidate
+            for candidate in (stem, *(f"{stem}-{number}" for number in range(2, 100)))
+            if candidate not in seen
+        )
         seen.add(name)
         yield name

@@ -121,7 +121,7 @@ def _path(folder: Path, file: str) -> Path:
 def _view(folder: Path, path: Path) -> CriteriaView:
     root = folder.resolve()
     here = path.parent.relative_to(root).as_posix().removeprefix(".")
-    sets = tuple(file.file for file in list_sets(folder) if file.file.rpartition("/")[0] == here)
+    sets = tuple(summary.file for summary in list_sets(folder) if summary.file.rpartition("/")[0] == here)
     data = b""
     problem: Sentence | None = None
     notes: tuple[Sentence, ...] = ()
@@ -201,15 +201,15 @@ def _entry(choice: MetricChoice, old: object) -> object:
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with other values, under the keys that it has in either spelling; equal numbers stay as they are."""
-    fields = dict(old)
+    merged = dict(old)
     for key, value in new.items():
         name = camel(key) if camel(key) in old else key
         before = old.get(name)
         if isinstance(value, dict):
-            fields[name] = _merged(before if isinstance(before, dict) else {}, value)
+            merged[name] = _merged(before if isinstance(before, dict) else {}, value)
         elif before != value:
-            fields[name] = value
-    return fields
+            merged[name] = value
+    return merged
 
 
 OPERATIONS: Sequence[Operation] = (

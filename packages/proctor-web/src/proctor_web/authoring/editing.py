@@ -168,12 +168,12 @@ def list_sets(workspace: Workspace, given: SetFilter) -> SetPage:
     """List the eval-set files of the folder."""
     folder = folder_of(workspace)
     wanted = given.text.casefold()
-    set_files = [
+    matching = [
         file
         for file in files.list_sets(folder)
         if wanted in "\n".join((file.file, file.set_id, file.name, file.description)).casefold()
     ]
-    return SetPage(folder=str(folder), sets=tuple(set_files))
+    return SetPage(folder=str(folder), sets=tuple(matching))
 
 
 def create_set(workspace: Workspace, given: NewSet) -> Saved:
@@ -196,7 +196,7 @@ def view_of(workspace: Workspace, opened: OpenedEvalset, given: SetGiven) -> Set
     wanted = given.text.casefold()
     rows = [(index, case) for index, case in enumerate(eval_set.eval_cases) if not wanted or _holds(case, wanted)]
     if given.after:
-        start = next((number for number, (_, case) in enumerate(rows, start=1) if case.eval_id == given.after), 0)
+        start = next((position for position, (_, case) in enumerate(rows, start=1) if case.eval_id == given.after), 0)
         rows = rows[start:]
     step = workspace.kept(History.of).last(opened)
     return SetView(
@@ -239,15 +239,15 @@ def open_case(workspace: Workspace, given: CaseGiven) -> CaseView:
     """Open one case of a set."""
     opened = files.open_set(folder_of(workspace), given.file)
     case = files.find_case(opened, given.case)
-    ids = ["", *(eval_case.eval_id for eval_case in opened.eval_set.eval_cases), ""]
-    index = ids.index(given.case, 1)
+    ids = ["", *(other.eval_id for other in opened.eval_set.eval_cases), ""]
+    at = ids.index(given.case, 1)
     return CaseView(
         file=opened.file,
         case=case.eval_id,
         digest=files.case_digest(case),
         value=as_json(case),
-        previous=ids[index - 1],
-        next=ids[index + 1],
+        previous=ids[at - 1],
+        next=ids[at + 1],
     )
 
 
@@ -316,7 +316,7 @@ def _row(index: int, case: EvalCase) -> CaseRow:
         digest=files.case_digest(case),
         asks=_asked(case)[:ASKED_CHARACTERS],
         turns=len(turns),
-        calls=sum(len(item.calls()) for item in data),
+        calls=sum(len(each.calls()) for each in data),
         rubrics=len(case.rubrics or ()) + sum(len(turn.rubrics or ()) for turn in turns),
         is_scenario=case.conversation_scenario is not None,
         has_session=case.session_input is not None,

@@ -221,11 +221,7 @@ def with_calls(data: IntermediateData | None, calls: Sequence[FunctionCall]) -> 
     ids = {call.id for call in calls}
     gone = {call.id for call in before if call.id and call.id not in ids}
     if not data.invocation_events:
-        responses = [
-            tool_response
-            for tool_response in data.tool_responses
-            if not (tool_response.id and tool_response.id in gone)
-        ]
+        responses = [response for response in data.tool_responses if not (response.id and response.id in gone)]
         return replace(data, tool_uses=list(calls), tool_responses=responses)
     left = list(calls)
     events = []
@@ -243,11 +239,7 @@ def with_calls(data: IntermediateData | None, calls: Sequence[FunctionCall]) -> 
             events.append(replace(event, content=content))
     if left:
         author = next(
-            (
-                invocation_event.author
-                for invocation_event in data.invocation_events
-                if invocation_event.author != "user"
-            ),
+            (event.author for event in data.invocation_events if event.author != "user"),
             "agent",
         )
         content = Content(role="model", parts=[Part(function_call=call) for call in left])
@@ -263,8 +255,8 @@ def _turn_row(index: int, turn: Invocation) -> TurnRow:
         user=_text_rows(turn.user_content) or (TextRow(),),
         response=_text_rows(turn.final_response) or (TextRow(),),
         calls=tuple(
-            CallRow(origin=str(position), name=line(call.name), arguments=arguments_text(call.args))
-            for position, call in enumerate(calls)
+            CallRow(origin=str(number), name=line(call.name), arguments=arguments_text(call.args))
+            for number, call in enumerate(calls)
         ),
         rubrics=_rubric_rows(turn.rubrics),
         also=str(_also(data) or ""),

@@ -134,8 +134,8 @@ class _AuthoringPages:
         if self._workspace.evalsets is None and self._workspace.agents is None:
             return page(request, "authoring/sets.html.jinja", found=None, text="")
         given = read_filter(request, editing.SetFilter)
-        set_page = editing.list_sets(self._workspace, given)
-        return page(request, "authoring/sets.html.jinja", found=set_page, text=given.text)
+        listed = editing.list_sets(self._workspace, given)
+        return page(request, "authoring/sets.html.jinja", found=listed, text=given.text)
 
     def make_set(self, request: Request, fields: Mapping[str, str]) -> Response:
         name = fields.get("file", "").strip().removesuffix(".evalset.json")
@@ -161,15 +161,15 @@ class _AuthoringPages:
             set=view,
             text=given.text,
             after=given.after,
-            runs=[run_of_set for _, run_of_set in runs],
+            runs=[run for _, run in runs],
             wanted=wanted,
             starting=bool(wanted) and not looked_at and results.is_starting(self._workspace, wanted),
-            is_live=wanted in {run_of_set.run for _, run_of_set in runs if run_of_set.state == "running"},
+            is_live=wanted in {run.run for _, run in runs if run.state == "running"},
             agents=choices.list_choices(self._workspace).agents,
             usual_agent=self._usual_agent(opened, runs),
             needs_judge=any(metric.needs_judge and metric.chosen for metric in criteria.metrics),
             needs_user=any(row.is_scenario for row in view.cases),
-            by_case={case: pair for case, pair in by_case.items() if pair is not None},
+            by_case={case: result for case, result in by_case.items() if result is not None},
             criteria=criteria,
             wrong=wrong,
             conflict=status == 409,
@@ -228,9 +228,7 @@ class _AuthoringPages:
         address = read(request, CaseAddress)
         opened = files.open_set(folder_of(self._workspace), address.file)
         bases = self._workspace.kept(Bases)
-        current = next(
-            (eval_case for eval_case in opened.eval_set.eval_cases if eval_case.eval_id == address.case), None
-        )
+        current = next((other for other in opened.eval_set.eval_cases if other.eval_id == address.case), None)
         base = bases.find(fields.get("base", "")) or current or EvalCase(eval_id="", conversation=[])
         given, digest = forms.read_form(fields), fields.get("digest", "")
         if not forms.is_editable(forms.form_of(base)):
@@ -467,9 +465,9 @@ def _field_name(name: str) -> Sentence:
 def _advice(given: CaseForm, known: Mapping[str, tools.ToolHelp]) -> Mapping[str, Sequence[Sentence]]:
     """Return what is odd about each expected call, by the path of its row."""
     return {
-        f"turns.{index}.calls.{position}": list(tools.advise(call.name, call.arguments, known))
+        f"turns.{index}.calls.{number}": list(tools.advise(call.name, call.arguments, known))
         for index, turn in enumerate(given.turns)
-        for position, call in enumerate(turn.calls)
+        for number, call in enumerate(turn.calls)
     }
 
 
@@ -484,9 +482,9 @@ def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mappi
         calls = [
             (
                 _call_text(call),
-                index < len(row.calls) and _is(call, row.calls[index]),
+                position < len(row.calls) and _is(call, row.calls[position]),
             )
-            for index, call in enumerate(turn.calls)
+            for position, call in enumerate(turn.calls)
         ]
         turns[turn.place] = ShownTurn(turn, *diff_words(expected, turn.response), calls)
     return turns

@@ -104,7 +104,7 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_runs_of_set(workspace: Workspace, given: SetRuns) -> list[RunOfSet]:
     """List the last runs of an eval-set file, the newest first."""
-    return [run_of_set for _, run_of_set in runs_of(workspace, files.open_set(folder_of(workspace), given.file))]
+    return [run for _, run in runs_of(workspace, files.open_set(folder_of(workspace), given.file))]
 
 
 def case_history(workspace: Workspace, given: CaseGiven) -> list[CaseInRun]:
@@ -128,10 +128,10 @@ def history_of(runs: Sequence[tuple[Found, RunOfSet]], opened: OpenedEvalset, ca
 def case_result(workspace: Workspace, given: CaseResult) -> CaseOutcome:
     """Show the result of a case in a run, turn by turn."""
     opened = files.open_set(folder_of(workspace), given.file)
-    workspace_run = workspace.find_run(given.run)
+    run = workspace.find_run(given.run)
     outcome = None
-    if _is_of(workspace_run, opened):
-        outcome = outcome_of(workspace_run.record, workspace_run.store, sample_id(workspace_run, opened, given.case))
+    if _is_of(run, opened):
+        outcome = outcome_of(run.record, run.store, sample_id(run, opened, given.case))
     if outcome is None:
         raise NotFound("The run '{run}' has no result for '{case}'.", run=given.run, case=given.case)
     return outcome
@@ -162,17 +162,17 @@ def accepted(case: EvalCase, outcome: CaseOutcome, what: What, attempt: int, tur
         BadInput: the attempt has no such turn, or broke off in it; the case has another number of turns by now.
     """
     turns = [
-        turn_outcome
-        for turn_outcome in outcome.turns
-        if turn_outcome.attempt == attempt and turn in (None, turn_outcome.place) and not turn_outcome.failure
+        actual
+        for actual in outcome.turns
+        if actual.attempt == attempt and turn in (None, actual.place) and not actual.failure
     ]
     if not turns:
         raise BadInput("There is no such turn that ended well, so there is nothing to accept.")
     conversation = list(case.conversation or ())
-    for turn_outcome in turns:
-        if turn_outcome.place >= len(conversation):
-            raise BadInput("The case has no turn {turn} any more.", turn=turn_outcome.place + 1)
-        conversation[turn_outcome.place] = _accepted(conversation[turn_outcome.place], turn_outcome, what)
+    for actual in turns:
+        if actual.place >= len(conversation):
+            raise BadInput("The case has no turn {turn} any more.", turn=actual.place + 1)
+        conversation[actual.place] = _accepted(conversation[actual.place], actual, what)
     return replace(case, conversation=conversation)
 
 
@@ -237,7 +237,7 @@ def _path_of(found: Found, opened: OpenedEvalset) -> Path | None:
         return path
     typed = path.relative_to(Path.cwd()).parts if path.is_relative_to(Path.cwd()) else ()
     above = (opened.path, *opened.path.parents)
-    return next((file for file in above if typed and file.parts[-len(typed) :] == typed), path)
+    return next((candidate for candidate in above if typed and candidate.parts[-len(typed) :] == typed), path)
 
 
 def _digest(found: Found, opened: OpenedEvalset) -> object:
@@ -283,24 +283,24 @@ def _path(task: str) -> tuple[Path | None, tuple[str, ...]]:
     if not path or "\0" in path or not (path.endswith(".json") or "/" in path or "\\" in path):
         return None, ()
     try:
-        return Path(path).expanduser().resolve(), tuple(text for text in ids.split(",") if text)
+        return Path(path).expanduser().resolve(), tuple(id for id in ids.split(",") if id)
     except (OSError, RuntimeError):
         return None, ()
 
 
 def _accepted(turn: Invocation, actual: TurnOutcome, what: What) -> Invocation:
-    invocation = turn
+    changed = turn
     if what in ("response", "both"):
         old = turn.final_response
         others = [part for part in (old.parts if old is not None else None) or () if part.text is None or part.thought]
         parts = [*others, Part(text=actual.response)]
         content = replace(old, parts=parts) if old is not None else Content(role="model", parts=parts)
-        invocation = replace(invocation, final_response=content if actual.response else None)
+        changed = replace(changed, final_response=content if actual.response else None)
     if what in ("calls", "both"):
-        calls = [_call(call, turn.intermediate_data, index) for index, call in enumerate(actual.calls)]
+        calls = [_call(call, turn.intermediate_data, position) for position, call in enumerate(actual.calls)]
         data = with_calls(turn.intermediate_data, calls)
-        invocation = replace(invocation, intermediate_data=data if data is not None else IntermediateData())
-    return invocation
+        changed = replace(changed, intermediate_data=data if data is not None else IntermediateData())
+    return changed
 
 
 def _call(actual: Mapping[str, Any], data: IntermediateData | None, place: int) -> FunctionCall:

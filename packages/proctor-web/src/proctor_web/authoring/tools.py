@@ -40,17 +40,17 @@ class ToolHelp(msgspec.Struct, frozen=True, kw_only=True):
 
 def known_tools(eval_set: EvalSet) -> dict[str, ToolHelp]:
     """Return the tools that the cases of a set declare or call, by name."""
-    tool_helps: dict[str, ToolHelp] = {}
+    by_name: dict[str, ToolHelp] = {}
     for case in eval_set.eval_cases:
         for declaration in _declarations(case):
-            if (help_ := _declared(declaration)) is not None and len(tool_helps) < MOST_TOOLS:
-                tool_helps.setdefault(help_.name, help_)
+            if (help_ := _declared(declaration)) is not None and len(by_name) < MOST_TOOLS:
+                by_name.setdefault(help_.name, help_)
     for name, args in _calls(eval_set.eval_cases):
-        if name not in tool_helps and len(tool_helps) < MOST_TOOLS:
-            tool_helps[name] = ToolHelp(name=name)
-        if name in tool_helps:
-            tool_helps[name] = _with_examples(tool_helps[name], args)
-    return dict(sorted(tool_helps.items()))
+        if name not in by_name and len(by_name) < MOST_TOOLS:
+            by_name[name] = ToolHelp(name=name)
+        if name in by_name:
+            by_name[name] = _with_examples(by_name[name], args)
+    return dict(sorted(by_name.items()))
 
 
 def advise(name: str, arguments: str, tools: Mapping[str, ToolHelp]) -> Iterator[Sentence]:
@@ -100,9 +100,9 @@ def _declared(declaration: Mapping[str, Any]) -> ToolHelp | None:
         return None
     schema = next(
         (
-            value
+            given
             for key in ("parameters", "parameters_json_schema", "parametersJsonSchema", "input_schema")
-            if isinstance(value := declaration.get(key), dict)
+            if isinstance(given := declaration.get(key), dict)
         ),
         {},
     )
@@ -113,12 +113,12 @@ def _declared(declaration: Mapping[str, Any]) -> ToolHelp | None:
         parameters=tuple(
             Parameter(
                 name=key,
-                type=_text(value.get("type")).lower(),
+                type=_text(about.get("type")).lower(),
                 required=isinstance(required, list) and key in required,
-                description=_text(value.get("description")),
+                description=_text(about.get("description")),
             )
-            for key, value in (properties if isinstance(properties, dict) else {}).items()
-            if isinstance(value, dict)
+            for key, about in (properties if isinstance(properties, dict) else {}).items()
+            if isinstance(about, dict)
         ),
         declared=True,
     )

@@ -140,15 +140,15 @@ class AdkEvals:
         if not isinstance(set_id, str):
             raise RequestRefused(422, "evalSet.evalSetId is missing")
         file = folder.file(set_id)
-        value = await in_thread(partial(files.new_set, folder.folder, file, set_id=set_id))
-        return JSONResponse(as_json(value.eval_set) if _is_new(request) else None)
+        opened = await in_thread(partial(files.new_set, folder.folder, file, set_id=set_id))
+        return JSONResponse(as_json(opened.eval_set) if _is_new(request) else None)
 
     @answered
     async def list_sets(self, request: Request) -> Response:
         """List the ids of the eval sets of an agent."""
         folder = await self._place(request)
-        value = await in_thread(lambda: sorted(folder.folder.joinpath(folder.app).glob("*.evalset.json")))
-        ids = [path.name.removesuffix(".evalset.json") for path in value]
+        paths = await in_thread(lambda: sorted(folder.folder.joinpath(folder.app).glob("*.evalset.json")))
+        ids = [path.name.removesuffix(".evalset.json") for path in paths]
         return JSONResponse({"evalSetIds": ids} if _is_new(request) else ids)
 
     @answered
@@ -161,7 +161,7 @@ class AdkEvals:
             raise NotFound("Session not found")
         case = service.case_of_chat(chat, asked.eval_id)
         opened = await in_thread(partial(files.open_set, folder.folder, file))
-        if any(eval_case.eval_id == asked.eval_id for eval_case in opened.eval_set.eval_cases):
+        if any(other.eval_id == asked.eval_id for other in opened.eval_set.eval_cases):
             raise RequestRefused(400, f"Eval id `{asked.eval_id}` already exists in the eval set")
         await in_thread(
             partial(files.save_case, folder.folder, file, case, history=self._history(), by=_person(request))
@@ -233,14 +233,14 @@ class AdkEvals:
     async def run(self, request: Request) -> Response:
         """Run cases of a set, and return the results; they are kept as a run and as a result file."""
         folder, asked = await self._place(request), await body(request, RunEval)
-        metrics = [_metric(eval_metric) for eval_metric in asked.eval_metrics]
+        metrics = [_metric(metric) for metric in asked.eval_metrics]
         opened = await in_thread(partial(files.open_set, folder.folder, self._file(request, folder)))
         task = task_of(opened, [*(asked.eval_case_ids or asked.eval_ids)])
         store = next(iter(self._workspace.stores.values()))
-        entries = await _evaluate(folder, task, criteria_of(metrics), store.url)
+        outcomes = await _evaluate(folder, task, criteria_of(metrics), store.url)
         made = [
-            {**_camel(fields), "evalSetId": opened.eval_set.eval_set_id, "evalSetFile": opened.file}
-            for fields in entries
+            {**_camel(outcome), "evalSetId": opened.eval_set.eval_set_id, "evalSetFile": opened.file}
+            for outcome in outcomes
         ]
         return JSONResponse({"runEvalResults": made} if request.url.path.endswith("/run") else made)
 
@@ -248,8 +248,8 @@ class AdkEvals:
     async def list_results(self, request: Request) -> Response:
         """List the ids of the results of an agent."""
         folder = await self._place(request)
-        value = await in_thread(lambda: sorted(folder.history.glob(f"*{results.SUFFIX}")))
-        ids = [path.name.removesuffix(results.SUFFIX) for path in value]
+        paths = await in_thread(lambda: sorted(folder.history.glob(f"*{results.SUFFIX}")))
+        ids = [path.name.removesuffix(results.SUFFIX) for path in paths]
         return JSONResponse({"evalResultIds": ids} if _is_new(request, "eval-results") else ids)
 
     @answered
@@ -296,18 +296,18 @@ def criteria_of(metrics: Sequence[Metric]) -> dict[str, Any]:
     Raises:
         Refused: a function of the user's, which nobody allowed to run, or nothing to score by.
     """
-    fields: dict[str, Any] = {}
+    by_metric: dict[str, Any] = {}
     for metric in metrics:
         if metric.custom_function_path:
             raise RequestRefused(400, f"{metric.metric_name}: a function named in a request is not run")
         if metric.metric_name not in criteria.TOLD:
             given = {key: value for key, value in (metric.criterion or {}).items() if value is not None}
             threshold = metric.threshold if metric.threshold is not None else given.get("threshold")
-            fields[metric.metric_name] = {"threshold": threshold, **given}
-    if not fields:
+            by_metric[metric.metric_name] = {"threshold": threshold, **given}
+    if not by_metric:
         raise RequestRefused(400, "no metric that scores is named")
-    criteria.of(fields)
-    return fields
+    criteria.of(by_metric)
+    return by_metric
 
 
 async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], store: str) -> list[dict[str, Any]]:
@@ -317,7 +317,7 @@ async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], 
         BadInput: what the command says when it cannot run.
     """
     with tempfile.TemporaryDirectory(prefix="proctor-eval-") as folder:
-        config, path = Path(folder, criteria.FILE), Path(folder, "results")
+        config, results_folder = Path(folder, criteria.FILE), Path(folder, "results")
         await in_thread(partial(write_whole, config, json.dumps({"criteria": chosen}).encode()))
         words = [
             "adk",
@@ -329,7 +329,7 @@ async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], 
             "--config-file-path",
             str(config),
         ]
-        words += ["--results", str(path), "--store", store, "--quiet"]
+        words += ["--results", str(results_folder), "--store", store, "--quiet"]
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "proctor", *words),
             stdin=asyncio.subprocess.DEVNULL,
@@ -344,10 +344,10 @@ async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], 
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGTERM)
                 await reap(process)
-        entries: list[dict[str, Any]] = await in_thread(
-            partial(_taken, path, place.history, said.decode(errors="replace"))
+        cases: list[dict[str, Any]] = await in_thread(
+            partial(_taken, results_folder, place.history, said.decode(errors="replace"))
         )
-        return entries
+        return cases
 
 
 def _taken(made: Path, history: Path, said: str) -> list[dict[str, Any]]:
@@ -356,11 +356,11 @@ def _taken(made: Path, history: Path, said: str) -> list[dict[str, Any]]:
     if not paths:
         raise BadInput("The eval set could not be run: {said}", said=said[-SAID_CHARACTERS:].strip() or "-")
     history.mkdir(parents=True, exist_ok=True)
-    entries: list[dict[str, Any]] = []
+    cases: list[dict[str, Any]] = []
     for path in paths:
-        entries += results.read(path)["eval_case_results"]
+        cases += results.read(path)["eval_case_results"]
         shutil.move(path, history / path.name)
-    return entries
+    return cases
 
 
 def _metric(given: Mapping[str, Any]) -> Metric:

@@ -45,15 +45,15 @@ class AdkHost:
             runner = self._runners[begin.app] = self.agent.runner_for(begin.app, self._sessions)
             runner.plugin_manager.register_plugin(_stopwatch())
         runner = self._runners[begin.app]
-        texts = {"app_name": begin.app, "user_id": begin.user, "session_id": begin.session}
+        names = {"app_name": begin.app, "user_id": begin.user, "session_id": begin.session}
         service = runner.session_service
-        session = await service.create_session(**texts, state=copy.deepcopy(dict(begin.state)))
+        session = await service.create_session(**names, state=copy.deepcopy(dict(begin.state)))
         for event in begin.events:
             await service.append_event(session, AdkEvent.model_validate(event))
         try:
-            yield AdkTalk(begin.chat, runner, texts)
+            yield AdkTalk(begin.chat, runner, names)
         finally:
-            await service.delete_session(**texts)
+            await service.delete_session(**names)
 
 
 class AdkTalk:

@@ -145,8 +145,8 @@ class AdkSessions:
     @answered
     async def list_apps(self, request: Request) -> Response:
         """List the agents of google-adk in the folder of agents."""
-        value = await in_thread(lambda: choices.list_agents(self._workspace.agents))
-        apps = [value for value in value if value.kind == "adk"]
+        agents = await in_thread(lambda: choices.list_agents(self._workspace.agents))
+        apps = [agent for agent in agents if agent.kind == "adk"]
         if request.query_params.get("detailed", "").lower() not in ("1", "true", "yes", "on"):
             return JSONResponse([app.name for app in apps])
         about = [
@@ -158,10 +158,10 @@ class AdkSessions:
     @answered
     async def list_sessions(self, request: Request) -> Response:
         """List the sessions of a user, without their events."""
-        pair = request.path_params["app"], request.path_params["user"]
+        user = request.path_params["app"], request.path_params["user"]
         chats = service.chats_of(self._workspace).all()
-        entries = [session_json(chat, events=False) for chat in chats if (chat.app, chat.user) == pair]
-        return JSONResponse(entries)
+        sessions = [session_json(chat, events=False) for chat in chats if (chat.app, chat.user) == user]
+        return JSONResponse(sessions)
 
     @answered
     async def create(self, request: Request) -> Response:
@@ -248,8 +248,8 @@ class AdkSessions:
         )
 
     def _session(self, request: Request) -> Chat:
-        fields = request.path_params
-        chat = service.chats_of(self._workspace).session(fields["app"], fields["user"], fields["session"])
+        params = request.path_params
+        chat = service.chats_of(self._workspace).session(params["app"], params["user"], params["session"])
         if chat is None:
             raise NotFound("Session not found")
         return chat

@@ -81,7 +81,7 @@ def choose(name: str, folder: Path | None) -> ChatAgentChoice:
         raise BadInput(
             "'{name}' cannot be started from the browser. Choose an agent of the folder that the server was given, or a model: {providers}.",
             name=name,
-            providers=", ".join(f"{text}:MODEL" for text in PROVIDERS),
+            providers=", ".join(f"{known_provider}:MODEL" for known_provider in PROVIDERS),
         )
     raise NotFound(unknown("agent", name, [choice.name for choice in known], paths=False).sentence)
 
@@ -102,7 +102,7 @@ def digest_code(folder: Path | None) -> str:
 
 def _sources(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
-        folders[:] = [text for text in folders if not text.startswith((".", "__pycache__", "node_modules"))]
+        folders[:] = [name for name in folders if not name.startswith((".", "__pycache__", "node_modules"))]
         yield from (Path(root, file) for file in files if file.endswith(SOURCES))
 
 

@@ -125,9 +125,9 @@ class ChatPages:
 
     async def file(self, request: Request) -> Response:
         """Send a picture that the agent made; other files are for downloading."""
-        turn, fields = self._turn(request), request.path_params
+        turn, params = self._turn(request), request.path_params
         try:
-            part = turn.steps[fields["step"]].message.parts[fields["part"]]
+            part = turn.steps[params["step"]].message.parts[params["part"]]
         except IndexError:
             part = None
         if not isinstance(part, File) or part.data is None:
@@ -277,22 +277,22 @@ def preview(text: str) -> str:
 
 def describe(event: Mapping[str, Any]) -> str:
     """Return in a few words what an event of google-adk holds."""
-    texts: list[str] = []
+    words: list[str] = []
     content = event.get("content")
     for part in (content.get("parts") if isinstance(content, Mapping) else None) or ():
         match part:
             case {"functionCall": {"name": name}}:
-                texts.append(f"→ {name}")
+                words.append(f"→ {name}")
             case {"functionResponse": {"name": name}}:
-                texts.append(f"← {name}")
+                words.append(f"← {name}")
             case {"text": str(text)}:
-                texts.append(preview(text))
+                words.append(preview(text))
     actions = event.get("actions")
     if isinstance(actions, Mapping) and actions.get("stateDelta"):
-        texts.append(", ".join(f"{key} =" for key in actions["stateDelta"]))
+        words.append(", ".join(f"{key} =" for key in actions["stateDelta"]))
     if event.get("errorCode"):
-        texts.append(str(event["errorCode"]))
-    return " · ".join(texts)
+        words.append(str(event["errorCode"]))
+    return " · ".join(words)
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:

@@ -236,8 +236,8 @@ class Chats:
 
     def session(self, app: str, user: str, session: str) -> Chat | None:
         """Return the chat that is a session of google-adk by these names."""
-        row = (app, user, session)
-        return next((chat for chat in self._chats.values() if (chat.app, chat.user, chat.session) == row), None)
+        wanted = (app, user, session)
+        return next((chat for chat in self._chats.values() if (chat.app, chat.user, chat.session) == wanted), None)
 
     def create(
         self,
@@ -393,7 +393,7 @@ class Chats:
     def _close_retired(self) -> None:
         """Close processes that are not needed any more, once no reply of theirs is under way."""
         busy = {id(chat.process) for chat in self._chats.values() if chat.running is not None}
-        for process in [agent_process for agent_process in self._retired if id(agent_process) not in busy]:
+        for process in [retired for retired in self._retired if id(retired) not in busy]:
             self._retired.remove(process)
             task = asyncio.create_task(process.close())
             self._closing.add(task)
@@ -413,7 +413,7 @@ class Chats:
         match report:
             case ChatOpened():
                 chat.remembers = report.remembers
-                if not report.remembers and any(chat_turn.how == "done" for chat_turn in chat.turns):
+                if not report.remembers and any(earlier.how == "done" for earlier in chat.turns):
                     turn.note = say("The agent was started again, and does not know what was said before.")
                     chat.tell(Update(kind="turn", turn=turn))
             case Piece():

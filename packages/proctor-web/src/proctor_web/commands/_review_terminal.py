@@ -40,9 +40,7 @@ def walk(review: Review, reviewer: str) -> None:
                 at = max(at - 1, 0)
             case ["u"]:
                 taken = review.undo(reviewer)
-                at = next(
-                    (index for index, review_item in enumerate(queue) if taken and review_item.id == taken.item), at
-                )
+                at = next((index for index, other in enumerate(queue) if taken and other.id == taken.item), at)
                 output.line(
                     t("The last label was taken back; it was of this item.")
                     if taken
@@ -116,7 +114,7 @@ def _next_todo(review: Review, reviewer: str, queue: Sequence[ReviewItem], at: i
     """Return the position of the next item to do, from the beginning again at the end; None if there is none."""
     states = review.states(reviewer)
     todo = [index for index, item in enumerate(queue) if states[item.number] not in STATUSES]
-    return next((number for number in todo if number > at), todo[0] if todo else None)
+    return next((position for position in todo if position > at), todo[0] if todo else None)
 
 
 def _help(review: Review) -> str:

@@ -122,7 +122,7 @@ def _serve(review: "Review", server: serving.ServerFlags, *, as_json: bool) -> N
 def _show_statistics(review: "Review", *, as_json: bool) -> None:
     progress = review.progress()
     conflicts = review.conflicts()
-    fields: dict[str, object] = {
+    statistics: dict[str, object] = {
         "file": str(review.file),
         "verdicts": progress,
         "reviewers": {name: review.progress(name) for name in review.people()},
@@ -130,7 +130,7 @@ def _show_statistics(review: "Review", *, as_json: bool) -> None:
         "conflicts": [{"item": conflict.item.id, "on": conflict.on} for conflict in conflicts],
     }
     if as_json:
-        output.print_json(fields)
+        output.print_json(statistics)
         return
     from proctor_web.commands._review_terminal import show_statistics
 

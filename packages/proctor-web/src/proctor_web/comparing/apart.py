@@ -63,8 +63,10 @@ def main() -> None:
         os.nice(NICER)
     places, make = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the server
     try:
-        stores = {value.url: open_store(value.url) for value in places}
-        runs = [Found(stores[value.url], stores[value.url].run(value.run_id), value.reference) for value in places]
+        stores = {address.url: open_store(address.url) for address in places}
+        runs = [
+            Found(stores[address.url], stores[address.url].run(address.run_id), address.reference) for address in places
+        ]
         answer = pickle.dumps(("made", make(runs)))
     except BadInput as error:
         answer = pickle.dumps(("refused", error.sentence))  # an exception loses it on the way

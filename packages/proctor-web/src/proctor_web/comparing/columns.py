@@ -60,16 +60,16 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_columns(runs: Sequence[Found], scorer: str) -> Columns:
     """Read the values of a scorer in all runs."""
-    values: dict[str, int] = {}
+    position_by_sample: dict[str, int] = {}
     clusters: list[str] = []
     tags: list[Mapping[str, str]] = []
     columns: list[array[float]] = []
     for run in runs:
-        totals, counts = array("d", [0.0]) * len(values), array("L", [0]) * len(values)
+        totals, counts = array("d", [0.0]) * len(position_by_sample), array("L", [0]) * len(position_by_sample)
         for value in run.store.values(run.record.id, scorer):
-            at = values.get(value.sample_id)
+            at = position_by_sample.get(value.sample_id)
             if at is None:
-                at = values[value.sample_id] = len(values)
+                at = position_by_sample[value.sample_id] = len(position_by_sample)
                 clusters.append(value.cluster)
                 tags.append(value.tags)
             if at >= len(totals):
@@ -81,8 +81,8 @@ def read_columns(runs: Sequence[Found], scorer: str) -> Columns:
         means = (total / count if count else nan for total, count in zip(totals, counts, strict=True))
         columns.append(array("d", means))
     for column in columns:
-        column.extend([nan] * (len(values) - len(column)))
-    return Columns(scorer, [*values], clusters, tags, columns)
+        column.extend([nan] * (len(position_by_sample) - len(column)))
+    return Columns(scorer, [*position_by_sample], clusters, tags, columns)
 
 
 def group_counts(columns: Columns, of: int = 0) -> Mapping[Group, int]:

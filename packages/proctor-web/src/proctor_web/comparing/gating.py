@@ -65,7 +65,7 @@ def decide_soon(workspace: Workspace, given: GateGiven, *, seconds: float | None
     policy = policy_of(run)
     name = given.against or policy.against
     runs = [run, *([_baseline(workspace, run, name)] if name else [])]
-    key = ("gate", given.accept, *(workspace_run.reference for workspace_run in runs))
+    key = ("gate", given.accept, *(each.reference for each in runs))
     make = partial(_decide, policy=policy, accept=given.accept)
     return workspace.kept(Background).result(key, runs, make, version=policy.digest, seconds=seconds)
 
@@ -91,7 +91,7 @@ def _baseline(workspace: Workspace, run: Found, name: str) -> Found:
 
 
 def _decide(runs: list[Found], *, policy: GatePolicy, accept: bool) -> Gate:
-    run, *rest = [Run(workspace_run.record, workspace_run.store) for workspace_run in runs]
+    run, *rest = [Run(each.record, each.store) for each in runs]
     return gate(
         run,
         against=rest[0] if rest else None,

@@ -173,17 +173,17 @@ class _ComparisonPages:
         runs = comparison.find_runs(self._workspace, given.run)
         if comparison.kept_soon(self._workspace, runs, given.scorer, seconds=SECONDS) is None:
             return page(request, "comparing/waiting.html.jinja", title=say("Compare runs"))
-        compared_sample = samples.compare_sample(self._workspace, given)
-        first = compared_sample.sides[0].value
+        answers = samples.compare_sample(self._workspace, given)
+        first = answers.sides[0].value
         return page(
             request,
             "comparing/sample.html.jinja",
-            sample=compared_sample,
+            sample=answers,
             runs=runs,
             letters=comparison.LETTERS,
             filter=given,
             group_name=GROUP_NAMES[given.group],
-            marks=["", *(_mark(first, side.value) for side in compared_sample.sides[1:])],
+            marks=["", *(_mark(first, side.value) for side in answers.sides[1:])],
             link=_linker(request),
         )
 
@@ -236,19 +236,13 @@ class _ComparisonPages:
                 shown = lay_out(found, request.state.lang, full_address(request))
         except BadInput as error:
             wrong = error.sentence
-        of_task = [
-            workspace_run for workspace_run in self._workspace.runs()[0] if workspace_run.record.task == run.record.task
-        ]
+        of_task = [other for other in self._workspace.runs()[0] if other.record.task == run.record.task]
         named = [
-            (name, f"{name} · {workspace_run.record.id}")
-            for name, workspace_run in named_baselines(of_task)
-            if workspace_run.store is run.store
+            (name, f"{name} · {other.record.id}")
+            for name, other in named_baselines(of_task)
+            if other.store is run.store
         ]
-        plain = [
-            (workspace_run.reference, workspace_run.reference)
-            for workspace_run in of_task
-            if workspace_run.reference != run.reference
-        ][:OFFERED]
+        plain = [(other.reference, other.reference) for other in of_task if other.reference != run.reference][:OFFERED]
         return page(
             request,
             "comparing/gate.html.jinja",
@@ -312,10 +306,10 @@ def _names_of(runs: Sequence[Found]) -> Mapping[str, Sequence[str]]:
 
 
 def _names_by_run(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
-    texts: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for name, reference in named:
-        texts.setdefault(reference, []).append(name)
-    return texts
+        names.setdefault(reference, []).append(name)
+    return names
 
 
 Linker = Callable[..., str]
@@ -329,7 +323,7 @@ def _linker(request: Request) -> Linker:
             (key, value) for key, value in request.query_params.multi_items() if key not in {*changes, *OF_THE_MOMENT}
         ]
         for key, value in changes.items():
-            fields += [(key, text) for text in ([value] if isinstance(value, str) else value or ())]
+            fields += [(key, item) for item in ([value] if isinstance(value, str) else value or ())]
         fields.sort(key=lambda field: field[0] != "run")
         return f"{path or request.url.path}?{urlencode(fields)}"
 
@@ -415,8 +409,8 @@ def _slices(comparisons: Sequence[RunComparison]) -> dict[str, list[MetricRow | 
     """Return the rows of each slice by the main metric, one for each comparison."""
     main = comparisons[0].rows[0].metric
     rows: dict[str, list[MetricRow | None]] = {}
-    for at, run_comparison in enumerate(comparisons):
-        for row in run_comparison.rows[1:]:
+    for at, compared in enumerate(comparisons):
+        for row in compared.rows[1:]:
             if row.slice and row.metric == main:
                 rows.setdefault(row.slice, [None] * len(comparisons))[at] = row
     return rows

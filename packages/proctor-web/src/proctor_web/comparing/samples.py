@@ -105,7 +105,7 @@ def page_of_samples(runs: Sequence[Found], columns: Columns, given: SamplesGiven
     places = _places(columns, runs, given)
     start = 0
     if given.after:
-        start = next((at for at, number in enumerate(places, 1) if columns.ids[number] == given.after), len(places))
+        start = next((end for end, at in enumerate(places, 1) if columns.ids[at] == given.after), len(places))
     shown = places[start : start + given.size]
     return ComparedSamplePage(
         rows=tuple(_row(runs, columns, at, position(given.of, runs)) for at in shown),
@@ -128,9 +128,9 @@ def compare_sample(workspace: Workspace, given: SampleGiven) -> SampleAnswers:
         _tell(run, given.sample, columns.scorer, best=("broken" if at == 0 else "fixed") in groups)
         for at, run in enumerate(runs)
     ]
-    texts = [made_text(told_story) if told_story is not None else "" for told_story, _ in answers]
+    texts = [made_text(story) if story is not None else "" for story, _ in answers]
     pieces = [diff_words(texts[0], texts[of or 1])[0], *(diff_words(texts[0], text)[1] for text in texts[1:])]
-    known = next((told_story for told_story, _ in answers if told_story is not None), None)
+    known = next((story for story, _ in answers if story is not None), None)
     order = [columns.ids[at] for at in _places(columns, runs, given)]
     here = order.index(given.sample) if given.sample in order else None
     return SampleAnswers(
@@ -139,8 +139,8 @@ def compare_sample(workspace: Workspace, given: SampleGiven) -> SampleAnswers:
         question=known.question if known else "",
         expected=expected_text(known) if known else "",
         sides=tuple(
-            _side(run, value, told_story, attempts, marked)
-            for run, value, (told_story, attempts), marked in zip(runs, values, answers, pieces, strict=True)
+            _side(run, value, story, attempts, marked)
+            for run, value, (story, attempts), marked in zip(runs, values, answers, pieces, strict=True)
         ),
         previous=order[here - 1] if here else "",
         next=order[here + 1] if here is not None and here + 1 < len(order) else "",
@@ -165,17 +165,15 @@ def _row(runs: Sequence[Found], columns: Columns, at: int, of: int) -> ComparedS
     id, values = columns.ids[at], columns.row(at)
     groups = {*groups_of(values, of)}
     stories = [
-        _tell(run, id, columns.scorer, best=("broken" if index == 0 else "fixed") in groups)[0]
-        for index, run in enumerate(runs)
+        _tell(run, id, columns.scorer, best=("broken" if number == 0 else "fixed") in groups)[0]
+        for number, run in enumerate(runs)
     ]
-    known = next((told_story for told_story in stories if told_story is not None), None)
+    known = next((story for story in stories if story is not None), None)
     return ComparedSampleRow(
         id=id,
         question=one_line(known.question, ONE_LINE) if known is not None else "",
         values=values,
-        answers=tuple(
-            one_line(made_text(told_story), ONE_LINE) if told_story is not None else "" for told_story in stories
-        ),
+        answers=tuple(one_line(made_text(story), ONE_LINE) if story is not None else "" for story in stories),
     )
 
 

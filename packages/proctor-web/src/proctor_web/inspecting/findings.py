@@ -99,16 +99,16 @@ class RunInspection(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_findings(workspace: Workspace, given: InspectionOfRun, by: str) -> RunInspection:
     """Inspect a run by rules, and return its findings by check; nothing is called."""
-    workspace_run = workspace.find_run(given.run)
-    done = inspect_soon(workspace, workspace_run, waits=True)
+    run = workspace.find_run(given.run)
+    done = inspect_soon(workspace, run, waits=True)
     assert done is not None
-    return view_inspection(workspace_run, done, given.check, by)
+    return view_inspection(run, done, given.check, by)
 
 
 def label_finding(workspace: Workspace, given: EventLabel, by: str) -> None:
     """Keep whether an event happened in a trial; an earlier label of the same person is replaced."""
-    workspace_run = workspace.find_run(given.run)
-    done = inspect_soon(workspace, workspace_run, waits=True)
+    run = workspace.find_run(given.run)
+    done = inspect_soon(workspace, run, waits=True)
     assert done is not None
     if not any(line.id == given.trial and given.check in line.checks for line in done.lines):
         raise NotFound(
@@ -116,7 +116,7 @@ def label_finding(workspace: Workspace, given: EventLabel, by: str) -> None:
             check=given.check[:80],
             trial=given.trial[:80],
         )
-    save_label(label_file(workspace_run.store, workspace_run.record), given.check, given.trial, by, given.happened)
+    save_label(label_file(run.store, run.record), given.check, given.trial, by, given.happened)
 
 
 def inspect_soon(workspace: Workspace, found: Found, *, waits: bool = False) -> InspectedTrials | None:
@@ -127,8 +127,8 @@ def inspect_soon(workspace: Workspace, found: Found, *, waits: bool = False) -> 
 
 def inspect_run(runs: Sequence[Found]) -> InspectedTrials:
     """Run all rules over the trials of one run; of a witness only the span is kept, as the store has the texts."""
-    [workspace_run] = runs
-    trials = ((trial, None) for trial in trials_of_run(workspace_run.store, workspace_run.record))
+    [run] = runs
+    trials = ((trial, None) for trial in trials_of_run(run.store, run.record))
     done = inspect(trials, find_checks(RULES))
     done.findings = [replace(finding, witness={"span": finding.witness["span"]}) for finding in done.findings]
     return done

@@ -64,20 +64,20 @@ class FindingAddress(msgspec.Struct, frozen=True, kw_only=True):
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     def show(request: Request) -> Response:
         asked = read_filter(request, FindingAddress)
-        workspace_run = workspace.find_run(asked.run)
+        run = workspace.find_run(asked.run)
         if asked.part == "line":
-            return _line(workspace, request, workspace_run, asked)
-        done = inspect_soon(workspace, workspace_run, waits=request.scope["state"].get("waits", False))
+            return _line(workspace, request, run, asked)
+        done = inspect_soon(workspace, run, waits=request.scope["state"].get("waits", False))
         values: dict[str, Any] = {
-            "record": workspace_run.record,
-            "reference": workspace_run.reference,
-            "links": RunLinks(workspace_run.reference),
+            "record": run.record,
+            "reference": run.reference,
+            "links": RunLinks(run.reference),
             "tab": "findings",
-            "address": lambda **fields: findings_address(workspace_run.reference, **fields),
+            "address": lambda **fields: findings_address(run.reference, **fields),
         }
         if done is None:
             return page(request, "inspecting/waiting.html.jinja", **values)
-        view = view_inspection(workspace_run, done, asked.check, session_of(request).person.name)
+        view = view_inspection(run, done, asked.check, session_of(request).person.name)
         at = _place(view, asked)
         opened = view.findings[at] if at is not None else None
         first = 0 if at is None else at // LISTED * LISTED

@@ -54,10 +54,10 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         asked = read_filter(request, RunPageAddress)
         reference = workspace.find_run(asked.run).reference
         panel = panel_of(workspace, reference, session_of(request).person.name)
-        workspace_run = workspace.find_run(reference)  # after the panel: what ends in between is looked at again
+        run = workspace.find_run(reference)  # after the panel: what ends in between is looked at again
         links = RunLinks(reference, asked.all)
-        gathered = report_soon(workspace, workspace_run, waits=request.scope["state"].get("waits", False))
-        values: dict[str, Any] = {"report": None, "record": workspace_run.record, "links": links}
+        gathered = report_soon(workspace, run, waits=request.scope["state"].get("waits", False))
+        values: dict[str, Any] = {"report": None, "record": run.record, "links": links}
         age = None
         if gathered is not None:
             report = gathered.report
@@ -80,16 +80,14 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         suffix = request.path_params["suffix"]
         if suffix not in TYPES:
             raise BadInput("A report ends in .html, .md, .json or .xml, not '{name}'.", name=f".{suffix}")
-        workspace_run = workspace.find_run(request.path_params["run"])
-        name, is_program = f"{workspace_run.record.id}.{suffix}", "authorization" in request.headers
-        file = written(workspace, workspace_run, suffix, request.state.lang, waits=is_program)
+        run = workspace.find_run(request.path_params["run"])
+        name, is_program = f"{run.record.id}.{suffix}", "authorization" in request.headers
+        file = written(workspace, run, suffix, request.state.lang, waits=is_program)
         if file is not None and "hx-request" not in request.headers:
             return FileResponse(file, headers=_as_file(name), media_type=TYPES[suffix])
         size = None if file is None else f"{file.stat().st_size / 1e6:.1f} MB"
-        links = RunLinks(workspace_run.reference)
-        return page(
-            request, "results/saving.html.jinja", record=workspace_run.record, links=links, name=name, size=size
-        )
+        links = RunLinks(run.reference)
+        return page(request, "results/saving.html.jinja", record=run.record, links=links, name=name, size=size)
 
     return [
         Route("/runs/{run}", show_run),
@@ -111,9 +109,9 @@ async def save_page(request: Request) -> Response:
     footer = speak(
         "Saved with Proctor {version} on {when} from {view}.", lang, version=__version__, when=when, view=view
     )
-    text = await save(shown.body.decode(), lambda path: ask(request, path), footer)
+    saved = await save(shown.body.decode(), lambda path: ask(request, path), footer)
     name = re.sub(r"[^\w.@-]+", "-", view.partition("?")[0]).strip("-") or "proctor"
-    return HTMLResponse(text, headers=_as_file(f"{name}.html"))
+    return HTMLResponse(saved, headers=_as_file(f"{name}.html"))
 
 
 def _is_not_ended(note: str | Sentence) -> bool:

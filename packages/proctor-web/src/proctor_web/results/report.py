@@ -44,8 +44,8 @@ class Latest:
 
 def get_report(workspace: Workspace, given: RunGiven) -> ReportData:
     """Return all that a page about a run shows: estimates, outcomes, errors, distributions, first failures, what was run."""
-    workspace_run = workspace.find_run(given.run)
-    return workspace.kept(Side).cached(workspace_run, NAME, Gathered, lambda: _gather(workspace_run)).report
+    run = workspace.find_run(given.run)
+    return workspace.kept(Side).cached(run, NAME, Gathered, lambda: _gather(run)).report
 
 
 def get_estimates(workspace: Workspace, given: RunGiven) -> Sequence[Estimate]:

@@ -83,13 +83,13 @@ class ReviewPages:
         words = request.query_params.get("q", "").strip()
         after = _whole_number(request.query_params.get("after", "0"))
         states = self._review.states(person.name)
-        review_items = [
+        listed = [
             item
             for item in self._review.queue(person.name)
             if item.number > after and _matches(states[item.number], show) and _contains(item, words)
         ]
-        rows = [(item, states[item.number], self._review.own(item, person.name)) for item in review_items[:ROWS]]
-        more = review_items[ROWS - 1].number if len(review_items) > ROWS else None
+        rows = [(item, states[item.number], self._review.own(item, person.name)) for item in listed[:ROWS]]
+        more = listed[ROWS - 1].number if len(listed) > ROWS else None
         return self._page(request, "list.html.jinja", rows=rows, more=more, show=show, searched=words)
 
     def item(self, request: Request) -> Response:
@@ -270,7 +270,7 @@ class ReviewPages:
             previous=next((number for number in reversed(seen) if number < here), None),
             next=next((number for number in seen if number > here), None),
             after=next(
-                (number for number in todo if number > here), next((amount for amount in todo if amount != here), None)
+                (number for number in todo if number > here), next((number for number in todo if number != here), None)
             ),
         )
 

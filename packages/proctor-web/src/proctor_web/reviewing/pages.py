@@ -71,10 +71,10 @@ class ReviewingPages:
     def _create(self, request: Request, given: dict[str, object]) -> Response:
         lists = {"run": given["run"], "reviewer": str(given.get("reviewer", "")).replace(",", " ").split()}
         try:
-            row = create_queue(self._workspace, convert({**given, **lists}, NewQueue))
+            queue = create_queue(self._workspace, convert({**given, **lists}, NewQueue))
         except BadInput as error:
             return self._queues(request, {**given, **lists}, error)
-        return RedirectResponse(f"/review/{row.name}", 303)
+        return RedirectResponse(f"/review/{queue.name}", 303)
 
     def _queues(self, request: Request, given: dict[str, object], wrong: BadInput | None = None) -> Response:
         return page(
@@ -108,8 +108,8 @@ class ReviewingPages:
             links=self._access.ledger.issued_for(_base(state.row.name)),
             via_names=VIA_NAMES,
             agreement={
-                run: sections(agreement.agreement, words) if agreement.agreement is not None else agreement.why_not
-                for run, agreement in state.agreement.items()
+                run: sections(known.agreement, words) if known.agreement is not None else known.why_not
+                for run, known in state.agreement.items()
             },
         )
 

@@ -147,7 +147,7 @@ def create_queue(workspace: Workspace, given: NewQueue) -> QueueRow:
     write_whole(folder / "items.jsonl", b"\n".join(lines).decode() + "\n")
     kept = Queue(
         name=given.name,
-        runs=tuple(workspace_run.reference for workspace_run in found),
+        runs=tuple(run.reference for run in found),
         choose=given.choose,
         rubric=rubric,
         seed=given.seed,
@@ -230,7 +230,7 @@ def _row(workspace: Workspace, name: str) -> QueueRow:
 
 def _rubric_of(found: Sequence[Found]) -> str:
     """Return the rubric of the first judge of these runs, '' where none judged."""
-    judges = (about(workspace_run.record, scorer) for workspace_run in found for scorer in workspace_run.record.scorers)
+    judges = (about(run.record, scorer) for run in found for scorer in run.record.scorers)
     return next((judge.rubric for judge in judges if judge is not None and judge.rubric), "")
 
 
@@ -238,15 +238,13 @@ def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[ItemSource, Map
     """Draw as many answers from each run, and shuffle them, so that their order says nothing of the run."""
     chosen: list[tuple[ItemSource, Mapping[str, str]]] = []
     share = -(-given.count // len(found))
-    for workspace_run in found:
-        keys = sorted(_keys(workspace_run, given.choose))
+    for run in found:
+        keys = sorted(_keys(run, given.choose))
         random.Random(given.seed).shuffle(keys)  # noqa: S311 - the same samples of every run
         for sample, attempt in keys[:share]:
-            trial = next(
-                t for t in workspace_run.store.trials(workspace_run.record.id, sample_id=sample) if t.attempt == attempt
-            )
-            row = _shown(trial, workspace_run.store.sample(workspace_run.record.id, sample))
-            chosen.append((ItemSource(run=workspace_run.reference, sample=sample, attempt=attempt), row))
+            trial = next(t for t in run.store.trials(run.record.id, sample_id=sample) if t.attempt == attempt)
+            row = _shown(trial, run.store.sample(run.record.id, sample))
+            chosen.append((ItemSource(run=run.reference, sample=sample, attempt=attempt), row))
     random.Random(given.seed).shuffle(chosen)  # noqa: S311 - an order, no secret
     return chosen[: given.count]
 
@@ -286,7 +284,7 @@ def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[t
     """Compare the labels with the verdicts of each run, under the names that its samples have there."""
     records = review.records()
     for reference in queue.runs:
-        workspace_run = workspace.find_run(reference)
+        run = workspace.find_run(reference)
         of_run = {
             source.sample: labels.record(source.sample, records[item].entries)
             for item, source in queue.sources.items()
@@ -302,7 +300,7 @@ def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[t
             try:
                 yield (
                     reference,
-                    RunAgreement(agreement=agree([path, Run(workspace_run.record, workspace_run.store)], keep=False)),
+                    RunAgreement(agreement=agree([path, Run(run.record, run.store)], keep=False)),
                 )
             except BadInput as error:
                 yield reference, RunAgreement(why_not=error.sentence)

@@ -142,10 +142,14 @@ def say_about_run(workspace: Workspace, given: Saying, by: str = "") -> Notes:
     if given.note is not None and len(given.note) > MOST_NOTE:
         raise BadInput("A note has at most {most} characters, this one has {count}.", most=MOST_NOTE, count=len(given.note))  # fmt: skip
     before = [annotation for annotation in store.annotations(record.id) if not annotation.sample_id]
-    removed = [note for note in before if note.kind == "tag" and note.name in given.remove_tags]
+    removed = [annotation for annotation in before if annotation.kind == "tag" and annotation.name in given.remove_tags]
     added = [_annotation(record.id, by, kind="tag", name=tag) for tag in given.add_tags]
     if given.note is not None:
-        removed += [note for note in before if note.kind == "note" and note.by == by and not given.note.strip()]
+        removed += [
+            annotation
+            for annotation in before
+            if annotation.kind == "note" and annotation.by == by and not given.note.strip()
+        ]
         added += [_annotation(record.id, by, kind="note", value=given.note)] if given.note.strip() else []
     if added or removed:
         store.annotate(added, removed)

@@ -76,7 +76,7 @@ def list_choices(workspace: Workspace) -> Choices:
         agents=(
             *(RunChoice(name=name, is_own=True) for name in agents(workspace.agents)),
             *named,
-            *(RunChoice(name=text) for text in local),
+            *(RunChoice(name=name) for name in local),
         ),
     )
 
@@ -90,9 +90,9 @@ def agents(folder: Path | None) -> list[str]:
     """Return the names of the agents of a folder: those of google-adk, and what its Python files define."""
     if folder is None:
         return []
-    texts = [f"adk:{show_path(file)}" for file in _folders(folder) if is_adk(file)]
+    of_adk = [f"adk:{show_path(path)}" for path in _folders(folder) if is_adk(path)]
     code = (path for path in sorted(folder.glob("*.py"))[:MOST] if not path.name.startswith("_"))
-    return [*texts, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if not is_task)]
+    return [*of_adk, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if not is_task)]
 
 
 def is_adk(folder: Path) -> bool:
@@ -102,10 +102,10 @@ def is_adk(folder: Path) -> bool:
 
 
 def _tasks(workspace: Workspace) -> list[str]:
-    texts = [show_path(path) for path in _files(workspace.evalsets) if _is_set(path)]
-    folders = dict.fromkeys(file for file in (workspace.evalsets, workspace.agents) if file is not None)
+    sets = [show_path(path) for path in _files(workspace.evalsets) if _is_set(path)]
+    folders = dict.fromkeys(folder for folder in (workspace.evalsets, workspace.agents) if folder is not None)
     code = (path for folder in folders for path in sorted(folder.glob("*.py"))[:MOST])
-    return [*texts, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if is_task)]
+    return [*sets, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if is_task)]
 
 
 def _is_set(path: Path) -> bool:
@@ -119,7 +119,7 @@ def _files(folder: Path | None) -> Iterator[Path]:
     count = 0
     for root, folders, names in os.walk(folder):
         deep = len(Path(root).relative_to(folder).parts)
-        folders[:] = sorted(text for text in folders if text[0] not in "._" and deep < DEEPEST)
+        folders[:] = sorted(name for name in folders if name[0] not in "._" and deep < DEEPEST)
         for name in sorted(names):
             if name[0] != "." and count < MOST:
                 count += 1

@@ -56,20 +56,20 @@ def request_of(form: Mapping[str, str], fields: Fields) -> RunRequest:
     Raises:
         BadInput: a field that cannot be read; names it.
     """
-    entry: dict[str, Any] = _unseen(form.get("rest", ""))
+    given: dict[str, Any] = _unseen(form.get("rest", ""))
     for name in RunRequest.__struct_fields__:
         if text := form.get(name, "").strip():
-            entry[name] = text
-    entry |= {name: _lines(form.get(name, "")) for name in _LISTS}
-    entry["tags"] = _pairs(form.get("tags", ""))
+            given[name] = text
+    given |= {name: _lines(form.get(name, "")) for name in _LISTS}
+    given["tags"] = _pairs(form.get("tags", ""))
     budget = {name.partition(".")[2]: text for name, text in form.items() if name.startswith("budget.") and text}
-    entry["budget"] = budget
+    given["budget"] = budget
     for group, known in (("task", fields.task), ("agent", fields.agent)):
         filled = {name.partition(".")[2]: text for name, text in form.items() if name.startswith(f"{group}.")}
         more = {name: _plain(text) for name, text in _pairs(form.get(f"{group}_more", "")).items()}
-        entry[f"{group}_options"] = {**more, **values(known, filled)}
+        given[f"{group}_options"] = {**more, **values(known, filled)}
     try:
-        return msgspec.convert(entry, RunRequest, strict=False)
+        return msgspec.convert(given, RunRequest, strict=False)
     except msgspec.ValidationError as error:
         raise BadInput("The form cannot be read: {error}.", error=in_words(error)) from None
 
@@ -91,10 +91,8 @@ def draft_of(form: Mapping[str, str], fields: Fields) -> RunRequest:
 def rest_of(request: RunRequest) -> str:
     """Return the part of a request that the form does not show, for its hidden field."""
     usual = RunRequest(task="", agent="")
-    fields = {
-        name: value for name, value in asdict(request).items() if name in UNSEEN and value != getattr(usual, name)
-    }
-    return msgspec.json.encode(fields).decode() if fields else ""
+    rest = {name: value for name, value in asdict(request).items() if name in UNSEEN and value != getattr(usual, name)}
+    return msgspec.json.encode(rest).decode() if rest else ""
 
 
 _PAIRS = ("tags", "task_more", "agent_more")
@@ -110,10 +108,10 @@ def _is_number(text: str, name: str) -> bool:
 
 def _unseen(text: str) -> dict[str, Any]:
     try:
-        fields = msgspec.json.decode(text or "{}", type=dict[str, Any])
+        rest = msgspec.json.decode(text or "{}", type=dict[str, Any])
     except msgspec.DecodeError:
         return {}
-    return {name: value for name, value in fields.items() if name in UNSEEN}
+    return {name: value for name, value in rest.items() if name in UNSEEN}
 
 
 def _lines(text: str) -> list[str]:
@@ -121,13 +119,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    texts = {}
+    pairs = {}
     for line in _lines(text):
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
             raise BadInput("Write name=value, not '{text}'.", text=line)
-        texts[name.strip()] = value.strip()
-    return texts
+        pairs[name.strip()] = value.strip()
+    return pairs
 
 
 def _plain(text: str) -> Any:

@@ -162,13 +162,13 @@ class Launcher:
     def last(self, store: Store, run: str) -> RunProcess | None:
         """Return the last start of a run from a browser."""
         try:
-            run_process = msgspec.json.decode(self._file(store, run, "json").read_bytes(), type=RunProcess)
+            start = msgspec.json.decode(self._file(store, run, "json").read_bytes(), type=RunProcess)
         except (OSError, msgspec.DecodeError, BadInput):
             return None
         process = self._processes.get((store.url, run))
-        if process is None or process.pid != run_process.pid or run_process.code is not None:
-            return run_process
-        return msgspec.structs.replace(run_process, code=process.poll())  # its end is known before it is written down
+        if process is None or process.pid != start.pid or start.code is not None:
+            return start
+        return msgspec.structs.replace(start, code=process.poll())  # its end is known before it is written down
 
     def starts(self, store: Store) -> Sequence[RunProcess]:
         """Return the last start of each run that was started from a browser, the newest first; not more than a page holds."""

@@ -101,20 +101,16 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
     def said(one: Found) -> Notes:
         return notes.get((one.store.url, one.record.id), NOTHING_SAID)
 
-    chosen = [workspace_run for workspace_run in found if _matches(workspace_run, said(workspace_run), given)]
+    chosen = [run for run in found if _matches(run, said(run), given)]
     if given.state:
-        chosen = [
-            workspace_run
-            for workspace_run in chosen
-            if state_of(workspace, workspace_run.store, workspace_run.record) == given.state
-        ]
+        chosen = [run for run in chosen if state_of(workspace, run.store, run.record) == given.state]
     ranked = in_order(workspace, chosen, given)
     begin = begin_after(ranked, given)
     page = ranked[begin : begin + min(max(given.size, 1), MOST)]
     by = time.monotonic() + PATIENCE
     before = EarlierRuns(workspace, found)
     is_whole = given == RunFilter(size=given.size)
-    rows = [_row(workspace, workspace_run, said(workspace_run), by, before) for workspace_run in page]
+    rows = [_row(workspace, run, said(run), by, before) for run in page]
     return RunPage(
         rows=(
             *(_unopened(workspace, found) if is_whole else ()),
@@ -122,9 +118,9 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
         ),
         next=cursor_of(page[-1]) if begin + len(page) < len(chosen) else "",
         total=len(chosen),
-        tasks=_sorted(workspace_run.record.spec.task for workspace_run in found),
-        agents=_sorted(workspace_run.record.agent for workspace_run in found),
-        tags=_sorted(tag for note in notes.values() for tag in note.tags),
+        tasks=_sorted(run.record.spec.task for run in found),
+        agents=_sorted(run.record.agent for run in found),
+        tags=_sorted(tag for noted in notes.values() for tag in noted.tags),
         broken=broken,
     )
 
@@ -155,7 +151,7 @@ def _unopened(workspace: Workspace, found: Sequence[Found]) -> list[RunRow]:
     """Return the runs that were started from here and that their process has not opened, or never did."""
     launcher, known = (
         workspace.kept(Launcher),
-        {(workspace_run.store.url, workspace_run.record.id) for workspace_run in found},
+        {(run.store.url, run.record.id) for run in found},
     )
     return [
         RunRow(

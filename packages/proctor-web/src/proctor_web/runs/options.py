@@ -50,20 +50,20 @@ def agent_fields(agent: str) -> Sequence[OptionField]:
 
 def task_fields(task: str) -> Sequence[OptionField]:
     """Return the options of a benchmark by its name; none for a file, whose options may name other files."""
-    part = resolve.benchmark(task) if task and "." not in task and ":" not in task else None
-    if part is None:
+    benchmark = resolve.benchmark(task) if task and "." not in task and ":" not in task else None
+    if benchmark is None:
         return ()
-    return _of_struct(part.options) if part.options is not None else _of_function(part.task)
+    return _of_struct(benchmark.options) if benchmark.options is not None else _of_function(benchmark.task)
 
 
 def values(fields: Sequence[OptionField], given: Mapping[str, str]) -> dict[str, Any]:
     """Return the options of the fields that were filled in, numbers and JSON as such; what cannot be read stays a text."""
-    entry: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for field in fields:
         text = given.get(field.name, "").strip()
         if text:
-            entry[field.name] = text if field.kind in ("text", "choice") else _json(text)
-    return entry
+            options[field.name] = text if field.kind in ("text", "choice") else _json(text)
+    return options
 
 
 def text_of(value: object) -> str:
@@ -102,9 +102,9 @@ def _of_function(made: Callable[..., object]) -> list[OptionField]:
 def _field(name: str, hint: object, default: object, text: str) -> OptionField:
     while get_origin(hint) is typing.Annotated:
         hint = get_args(hint)[0]
-    plain = [value for value in get_args(hint) if value is not NoneType]
+    plain = [argument for argument in get_args(hint) if argument is not NoneType]
     if get_origin(hint) is Literal:
-        choices = tuple(text_of(value) for value in get_args(hint))
+        choices = tuple(text_of(argument) for argument in get_args(hint))
         return OptionField(name=name, kind="choice", choices=choices, default=_default(default), help=text)
     if NoneType in get_args(hint) and len(plain) == 1:
         return _field(name, plain[0], default, text)
@@ -119,7 +119,7 @@ def _default(value: object) -> str:
 
 def _helps(described: object) -> dict[str, str]:
     """Return what a docstring says of each argument or attribute."""
-    texts: dict[str, str] = {}
+    helps: dict[str, str] = {}
     names: list[str] = []
     inside = False
     for line in (inspect.getdoc(described) or "").splitlines():
@@ -129,8 +129,8 @@ def _helps(described: object) -> dict[str, str]:
         elif not line.startswith(" ") and text:
             inside = False
         elif inside and line.startswith("        ") and names and text:
-            texts |= {name: f"{texts[name]} {text}" for name in names}
+            helps |= {name: f"{helps[name]} {text}" for name in names}
         elif inside and (entry := _ENTRY.match(text)):
             names = entry["names"].split(", ")
-            texts |= dict.fromkeys(names, entry["text"])
-    return {name: text[:1].upper() + text[1:] for name, text in texts.items() if not text.startswith("as for")}
+            helps |= dict.fromkeys(names, entry["text"])
+    return {name: text[:1].upper() + text[1:] for name, text in helps.items() if not text.startswith("as for")}

@@ -59,10 +59,10 @@ def in_order(workspace: Workspace, found: Sequence[Found], given: RunFilter) -> 
     if name in _TEXTS:
         ranked.sort(key=_TEXTS[name], reverse=is_falling)
     elif name in ("result", "cost", "seconds"):
-        amounts = {workspace_run.reference: _amount(workspace, workspace_run, name) for workspace_run in ranked}
-        known = [workspace_run for workspace_run in ranked if amounts[workspace_run.reference] is not None]
+        amounts = {run.reference: _amount(workspace, run, name) for run in ranked}
+        known = [run for run in ranked if amounts[run.reference] is not None]
         known.sort(key=lambda one: amounts[one.reference] or (), reverse=is_falling)
-        ranked = known + [workspace_run for workspace_run in ranked if amounts[workspace_run.reference] is None]
+        ranked = known + [run for run in ranked if amounts[run.reference] is None]
     if given.group:
         first: dict[str, int] = {}
         for at, one in enumerate(ranked):
@@ -97,14 +97,12 @@ def begin_after(ranked: Sequence[Found], given: RunFilter) -> int:
     created, reference = _cursor(given.after)
     if not given.after:
         return 0
-    for at, workspace_run in enumerate(ranked):
-        if workspace_run.reference == reference:
+    for at, run in enumerate(ranked):
+        if run.reference == reference:
             return at + 1
     if given.order or given.group:
         raise BadInput("The run '{run}' is not in this list any more. Begin with its first page.", run=reference)
-    return next(
-        (at for at, workspace_run in enumerate(ranked) if _key(workspace_run) > (created, reference)), len(ranked)
-    )
+    return next((at for at, run in enumerate(ranked) if _key(run) > (created, reference)), len(ranked))
 
 
 def cursor_of(found: Found) -> str:
@@ -127,8 +125,8 @@ class EarlierRuns:
         self._workspace = workspace
         self._values: dict[str, float | None] = {}
         self._alike: dict[tuple[str, str], list[Found]] = defaultdict(list)
-        for workspace_run in reversed(found):  # the oldest first
-            self._alike[workspace_run.record.spec.task, workspace_run.record.agent].append(workspace_run)
+        for run in reversed(found):  # the oldest first
+            self._alike[run.record.spec.task, run.record.agent].append(run)
 
     def until(self, found: Found) -> Sequence[Found]:
         """Return the last runs up to this one, which comes last."""

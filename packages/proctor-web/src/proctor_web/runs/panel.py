@@ -52,15 +52,15 @@ def panel_of(workspace: Workspace, reference: str, by: str = "") -> Panel:
     """
     launcher = workspace.kept(Launcher)
     try:
-        workspace_run = workspace.find_run(reference)
+        stored = workspace.find_run(reference)
     except NotFound:
         store, run = run_or_start(workspace, reference)
         record = None
         now = workspace.kept(Watches).of(reference).look(quick=True)
     else:
-        store, record, _ = workspace_run
+        store, record, _ = stored
         run = record.id
-        now = _progress(workspace, workspace_run)
+        now = _progress(workspace, stored)
     start = launcher.last(store, run)
     notes = notes_of(store, run).get(run, NOTHING_SAID) if record is not None else NOTHING_SAID
     permitted = record is not None and "continue_from" not in record.provenance

@@ -210,11 +210,11 @@ def _check_options(folders: _Folders, options: Mapping[str, object]) -> None:
 
 def _own_options() -> set[str]:
     """Return the options in proctor.toml, which are the user's own."""
-    project_settings = settings()
+    project = settings()
     return {
         text
-        for fields in (project_settings.agent_options, project_settings.task_options, project_settings.judge_options)
-        for _, text in _texts(fields)
+        for options in (project.agent_options, project.task_options, project.judge_options)
+        for _, text in _texts(options)
     }
 
 

@@ -94,7 +94,7 @@ def state_of(outcome: str, findings: Sequence[StoryFinding]) -> State:
     """Return how a trial ended, as reports count it."""
     if outcome not in IN_THE_MEAN:
         return "lost"
-    scored = [story_finding for story_finding in findings if story_finding.value is not None]
+    scored = [each for each in findings if each.value is not None]
     if outcome != "scored" or not all(found.passed for found in scored):
         return "failed"
     return "passed" if scored else "unscored"
@@ -106,17 +106,15 @@ def entry(stored: StoredTrial) -> IndexEntry:
     findings = [finding(verdict) for verdict in stored.verdicts]
     state = state_of(trial.outcome, findings)
     error = error_of(trial.outcome, trial.failure, findings) if state in ("failed", "lost") else ("", "")
-    scored = [story_finding for story_finding in findings if story_finding.value is not None]
-    reasons = [story_finding.reason for story_finding in findings if story_finding.reason]
+    scored = [each for each in findings if each.value is not None]
+    reasons = [each.reason for each in findings if each.reason]
     if trial.failure is not None:
         reasons.insert(0, trial.failure.reason)
-    values = {story_finding.scorer: story_finding.value for story_finding in findings}
-    first = next(
-        (story_finding.reason for story_finding in scored if not story_finding.passed), next(iter(reasons), "")
-    )
+    values = {each.scorer: each.value for each in findings}
+    first = next((each.reason for each in scored if not each.passed), next(iter(reasons), ""))
     words = tokens("\n".join(_texts(stored, reasons)))
     count = trial.usage.input_tokens + trial.usage.output_tokens
-    expected, text = answers_in_line(sample, trial.trajectory, stored.verdicts)
+    expected, answer = answers_in_line(sample, trial.trajectory, stored.verdicts)
     return IndexEntry(
         id=key(ORDER[state], stored.position, trial.attempt),
         sample=sample.id,
@@ -128,13 +126,13 @@ def entry(stored: StoredTrial) -> IndexEntry:
             *(("tag", f"{name}={value}") for name, value in sample.tags.items()),
         ),
         values=values,
-        disagree=len({story_finding.passed for story_finding in scored}) > 1,
+        disagree=len({each.passed for each in scored}) > 1,
         seconds=trial.seconds,
         tokens=count,
         shown=msgspec.json.encode(
             ListedTrial(
                 clip(sample.question, SHOWN_CHARACTERS),
-                clip(text, SHOWN_CHARACTERS),
+                clip(answer, SHOWN_CHARACTERS),
                 clip(expected, SHOWN_CHARACTERS),
                 short_reason(first, SHOWN_CHARACTERS),
                 sample.tags,
@@ -173,7 +171,7 @@ def _all_texts(stored: StoredTrial, reasons: Sequence[str | Sentence]) -> Iterat
     for call in trajectory.calls():
         yield f"{call.name} {call.arguments_text()}"
     for message in (
-        *(chat_message for turn in sample.turns for chat_message in turn.messages),
+        *(message for turn in sample.turns for message in turn.messages),
         *(step.message for step in trajectory.steps),
     ):
         yield from _parts(message)
@@ -201,8 +199,8 @@ def meta_of(db: sqlite3.Connection) -> dict[str, str]:
     """Return what the file says of itself; nothing for a new one, or one of another version."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         return {}
-    fields = dict(db.execute("SELECT name, value FROM meta"))
-    return fields if fields.get("format") == FORMAT else {}
+    meta = dict(db.execute("SELECT name, value FROM meta"))
+    return meta if meta.get("format") == FORMAT else {}
 
 
 def scorers_of(meta: Mapping[str, str]) -> list[str]:
@@ -230,18 +228,13 @@ class Entries:
             replaced = self._remove(ordered)
             self._add_scorers(ordered)
             self._count(ordered)
-            rows = [self._row(index_entry) for index_entry in ordered]
+            rows = [self._row(entry) for entry in ordered]
             marks = ", ".join("?" * (COLUMNS + len(self._scorers)))
             db.executemany(f"INSERT INTO trials VALUES ({marks})", rows)  # noqa: S608 - question marks
-            db.executemany(
-                "INSERT INTO shown VALUES (?, ?)", [(index_entry.id, index_entry.shown) for index_entry in ordered]
-            )
+            db.executemany("INSERT INTO shown VALUES (?, ?)", [(entry.id, entry.shown) for entry in ordered])
             db.executemany(
                 "INSERT INTO documents (rowid, words, letters, facets) VALUES (?, ?, ?, ?)",
-                [
-                    (index_entry.id, index_entry.words, index_entry.letters, self._facet_words(index_entry))
-                    for index_entry in ordered
-                ],
+                [(entry.id, entry.words, entry.letters, self._facet_words(entry)) for entry in ordered],
             )
             count, stale = int(self.meta["rows"]) + len(ordered) - replaced, int(self.meta["stale"]) + replaced
             known = {"scorers": msgspec.json.encode(self._scorers).decode(), "rows": count, "stale": stale}
@@ -258,31 +251,31 @@ class Entries:
 
     def _remove(self, entries: Sequence[IndexEntry]) -> int:
         removed = 0
-        for index_entry in entries:
-            ids = [key(group, *place(index_entry.id)) for group in range(GROUPS)]
-            value = self._db.execute(
+        for entry in entries:
+            ids = [key(group, *place(entry.id)) for group in range(GROUPS)]
+            row = self._db.execute(
                 "SELECT id, outcome, state, class, type FROM trials WHERE id IN (?, ?, ?)", ids
             ).fetchone()
-            if value is not None:
-                self._db.execute("DELETE FROM trials WHERE id = ?", value[:1])
-                self._db.execute("DELETE FROM shown WHERE id = ?", value[:1])
-                tags = [self._numbers[facet] for facet in index_entry.facets if facet[0] == "tag"]
+            if row is not None:
+                self._db.execute("DELETE FROM trials WHERE id = ?", row[:1])
+                self._db.execute("DELETE FROM shown WHERE id = ?", row[:1])
+                tags = [self._numbers[facet] for facet in entry.facets if facet[0] == "tag"]
                 self._db.executemany(
-                    "UPDATE facets SET count = count - 1 WHERE id = ?", [(n,) for n in (*value[1:], *tags)]
+                    "UPDATE facets SET count = count - 1 WHERE id = ?", [(n,) for n in (*row[1:], *tags)]
                 )
                 removed += 1
         return removed
 
     def _add_scorers(self, entries: Sequence[IndexEntry]) -> None:
-        for name in dict.fromkeys(name for index_entry in entries for name in index_entry.values):
+        for name in dict.fromkeys(name for entry in entries for name in entry.values):
             if name not in self._scorers and len(self._scorers) < MOST_SCORERS:
                 self._db.execute(f"ALTER TABLE trials ADD COLUMN v{len(self._scorers)} REAL")
                 self._scorers.append(name)
 
     def _count(self, entries: Sequence[IndexEntry]) -> None:
         counts: dict[tuple[str, str], int] = {}
-        for index_entry in entries:
-            for facet in index_entry.facets:
+        for entry in entries:
+            for facet in entry.facets:
                 counts[facet] = counts.get(facet, 0) + 1
         for facet, count in counts.items():
             row = self._db.execute(
@@ -307,8 +300,8 @@ class Entries:
         )
 
     def _facet_words(self, one: IndexEntry) -> str:
-        texts = [facet_word(self._numbers[facet]) for facet in one.facets]
-        return " ".join([*texts, "disagree"] if one.disagree else texts)
+        words = [facet_word(self._numbers[facet]) for facet in one.facets]
+        return " ".join([*words, "disagree"] if one.disagree else words)
 
 
 def facet_word(number: int) -> str:

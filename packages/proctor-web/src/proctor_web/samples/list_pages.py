@@ -103,17 +103,17 @@ class SampleList:
         given = read_filter(request, SampleFilter, also=OF_THE_OPEN_ONE)
         if "" in request.query_params.values():  # from the form; an address to paste has no empty fields
             return RedirectResponse(_address(given), 303)
-        workspace_run = self._workspace.find_run(given.run)
+        run = self._workspace.find_run(given.run)
         listed = list_samples(self._workspace, given)
         words = ReportWords(request.state.lang)
-        growing = workspace_run.record.state == "running"
+        growing = run.record.state == "running"
         kept = parse_qs(query_of(given, after=None))
         response = page(
             request,
             "samples/list.html.jinja",
-            record=workspace_run.record,
-            reference=workspace_run.reference,
-            links=_Links(workspace_run.reference),
+            record=run.record,
+            reference=run.reference,
+            links=_Links(run.reference),
             tab="samples",
             list_filter=given,
             listed=listed,
@@ -181,7 +181,7 @@ def _chips(given: SampleFilter, words: ReportWords) -> Iterator[Chip]:
     if given.error_type:
         yield chip(t("error: {name}", name=given.error_type), error_type=None)
     for tag in given.tag:
-        yield chip(tag, tag=tuple(text for text in given.tag if text != tag))
+        yield chip(tag, tag=tuple(other for other in given.tag if other != tag))
     if given.scorer or given.min_value is not None or given.max_value is not None:
         yield chip(_bounds(given, words), scorer=None, min_value=None, max_value=None)
     if given.disagree:

@@ -130,10 +130,10 @@ class SampleFacets(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_samples(workspace: Workspace, given: SampleFilter) -> SamplePage:
     """List the samples of a run that a filter lets through."""
-    workspace_run = workspace.find_run(given.run)
+    run = workspace.find_run(given.run)
     after = _cursor(given.after)
-    with workspace.kept(Indexes).open(workspace_run) as index:
-        annotations = workspace_run.store.annotations(workspace_run.record.id)
+    with workspace.kept(Indexes).open(run) as index:
+        annotations = run.store.annotations(run.record.id)
         search = _search(index, given, annotations)
         if search is None:
             return SamplePage(rows=(), total=0, indexed=index.share)
@@ -149,10 +149,10 @@ def list_samples(workspace: Workspace, given: SampleFilter) -> SamplePage:
 
 def neighbours(workspace: Workspace, given: SampleFilter, sample: str, attempt: int) -> Neighbours:
     """Return the trials before and after one in the list of a filter, whether or not the filter lets that one through."""
-    workspace_run = workspace.find_run(given.run)
-    with workspace.kept(Indexes).open(workspace_run) as index:
+    run = workspace.find_run(given.run)
+    with workspace.kept(Indexes).open(run) as index:
         at = index.key_of(sample, attempt) if index.meta else None
-        search = _search(index, given, workspace_run.store.annotations(workspace_run.record.id))
+        search = _search(index, given, run.store.annotations(run.record.id))
         if at is None or search is None:
             return Neighbours()
         before, after = (keys(index, search, order=given.order, after=at, most=1, back=back) for back in (True, False))
@@ -164,8 +164,8 @@ def neighbours(workspace: Workspace, given: SampleFilter, sample: str, attempt: 
 
 def list_facets(workspace: Workspace, given: RunSamples) -> SampleFacets:
     """List what the samples of a run can be filtered by, with counts."""
-    workspace_run = workspace.find_run(given.run)
-    with workspace.kept(Indexes).open(workspace_run) as index:
+    run = workspace.find_run(given.run)
+    with workspace.kept(Indexes).open(run) as index:
         if not index.meta:
             return SampleFacets(indexed=index.share)
         kinds = ("outcome", "state", "class", "type", "tag")
@@ -254,7 +254,7 @@ def _bounds(index: Index, given: SampleFilter, values: dict[str, object]) -> lis
 
 
 def _labelled(index: Index, given: SampleFilter, annotations: Iterable[Annotation]) -> list[int]:
-    numbers = set()
+    ids = set()
     for annotation in annotations:
         kind = "review" if given.label == "review" else "label"
         id = (
@@ -263,8 +263,8 @@ def _labelled(index: Index, given: SampleFilter, annotations: Iterable[Annotatio
             else None
         )
         if id is not None and (given.label != "contested" or _is_contested(index, id, annotation)):
-            numbers.add(id)
-    return sorted(numbers)
+            ids.add(id)
+    return sorted(ids)
 
 
 def _is_contested(index: Index, id: int, label: Annotation) -> bool:

@@ -131,7 +131,7 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
     def error(self) -> tuple[str, str]:
         """Return the class and type of the first error that a scorer found."""
         errors = (one.finding for one in self.judged if one.finding.value is not None and not one.finding.passed)
-        return next(((story_finding.error_class, story_finding.error_type) for story_finding in errors), ("", ""))
+        return next(((finding.error_class, finding.error_type) for finding in errors), ("", ""))
 
 
 class SampleRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -214,7 +214,7 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
     record, trial, sample = attempt.found.record, attempt.trial, attempt.sample
     conversation = attempt.conversation()
     first = min(max(given.step, 0), max(len(conversation) - 1, 0)) // PAGE * PAGE
-    matched, expected, text = sides(sample, trial.trajectory, attempt.verdicts)
+    matched, expected, answer = sides(sample, trial.trajectory, attempt.verdicts)
     if all(pair.kind == "free" for pair in matched):  # nothing was expected of calls, and the conversation shows them
         matched = ()
     judged = tuple(_judged(attempt, verdict) for verdict in _in_order(attempt))
@@ -242,7 +242,7 @@ def show_sample(workspace: Workspace, given: SampleStep) -> SampleView:
         judged=judged,
         pairs=matched,
         expected=cut(expected, TEXT_CHARACTERS),
-        made=cut(text, TEXT_CHARACTERS),
+        made=cut(answer, TEXT_CHARACTERS),
         entries=entries,
         first=first,
         count=len(conversation),
@@ -331,13 +331,13 @@ def _is_our_model(name: str | None) -> bool:
     """True for models of kinds that Proctor knows, several for a jury; those of a path are code of the user."""
     from proctor.registry import MODELS
 
-    return all(MODELS.knows(text.strip().partition(":")[0]) for text in (name or "").split(",") if text.strip())
+    return all(MODELS.knows(model.strip().partition(":")[0]) for model in (name or "").split(",") if model.strip())
 
 
 def _in_order(one: Attempt) -> Sequence[Verdict]:
     """Return the verdicts in the order of the run's scorers."""
-    values = {name: number for number, name in enumerate(one.found.record.scorers)}
-    return sorted(one.verdicts, key=lambda verdict: values.get(verdict.scorer, len(values)))
+    rank = {name: number for number, name in enumerate(one.found.record.scorers)}
+    return sorted(one.verdicts, key=lambda verdict: rank.get(verdict.scorer, len(rank)))
 
 
 def _attempts(one: Attempt) -> Iterator[AttemptValue]:

@@ -127,14 +127,14 @@ class SamplePages:
         address = _place(request, given)
         by = session_of(request).person.name
         try:
-            value = await run_in_threadpool(call, self._workspace, _given(given, kind), by)
+            result = await run_in_threadpool(call, self._workspace, _given(given, kind), by)
         except NotFound:
             raise
         except BadInput as error:
             return await run_in_threadpool(self._page, request, address, error.sentence, given)
         query: dict[str, object] = {**_filter(_sent(given)), "saved": saved}
-        if isinstance(value, Saved):
-            query |= {"file": value.file, "case": value.case}
+        if isinstance(result, Saved):
+            query |= {"file": result.file, "case": result.case}
         if address.in_pane:
             query = {**query, "open": address.sample, "attempt": str(address.attempt)}
             return RedirectResponse(list_address(address.run, query), 303)

@@ -112,13 +112,13 @@ class Login:
         """Return the cookies of logins that were begun before the newest ones, and those that are none."""
         begun = {name: self._read(value) for name, value in cookies.items() if name.startswith(self._cookie(""))}
         newest = sorted(begun, key=lambda name: kept.until if (kept := begun[name]) is not None else 0.0, reverse=True)
-        return [name for index, name in enumerate(newest) if index >= MOST_UNDERWAY - 1 or begun[name] is None]
+        return [name for rank, name in enumerate(newest) if rank >= MOST_UNDERWAY - 1 or begun[name] is None]
 
     def _forget(self, answer: Response, name: str) -> None:
         answer.delete_cookie(name, path="/", secure=self._access.is_secure, httponly=True)
 
     def _cookie(self, state: str) -> str:
-        name = "".join(text for text in state[:8] if text.isascii() and text.isalnum())
+        name = "".join(character for character in state[:8] if character.isascii() and character.isalnum())
         return f"{self._access.cookie}-login-{name}"  # a tab each
 
     def _signed(self, kept: Underway) -> str:

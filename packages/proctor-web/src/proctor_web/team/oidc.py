@@ -169,19 +169,21 @@ class Provider:
         return name.strip()
 
     def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...]:
-        value = self._claim(claims, self._groups_claim)
-        texts = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-        return tuple(text for text in texts[:MOST_GROUPS] if isinstance(text, str) and len(text) <= MOST_CHARACTERS)
+        claim = self._claim(claims, self._groups_claim)
+        groups = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
+        return tuple(
+            group for group in groups[:MOST_GROUPS] if isinstance(group, str) and len(group) <= MOST_CHARACTERS
+        )
 
     @staticmethod
     def _claim(claims: Mapping[str, Any], name: str) -> object:
         """Return a claim by its name, which may be a path with dots: `realm_access.roles`."""
         if name in claims:
             return claims[name]
-        value: object = claims
+        claim: object = claims
         for part in name.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        return value
+            claim = claim.get(part) if isinstance(claim, dict) else None
+        return claim
 
     async def _discovered(self) -> Mapping[str, Any]:
         now = time.monotonic()
@@ -226,10 +228,10 @@ class Provider:
         if "userinfo_endpoint" not in about or not isinstance(token, str) or not token.isascii():
             return {}
         address = self._endpoint(about, "userinfo_endpoint")
-        fields = await self._json(address, {"Authorization": f"Bearer {token}", "Accept": "application/json"})
-        if fields.get("sub") != subject:
+        claims = await self._json(address, {"Authorization": f"Bearer {token}", "Accept": "application/json"})
+        if claims.get("sub") != subject:
             raise LoginFailed("What the login provider says does not hold: {why}.", why="sub")
-        return fields
+        return claims
 
     async def _verified(self, about: Mapping[str, Any], token: object, nonce: str) -> Mapping[str, Any]:
         """Return the claims of an ID token that the provider signed for us, now, for this login."""
@@ -267,8 +269,8 @@ class Provider:
         now = time.monotonic()
         age = now - self._keys[0] if self._keys is not None else KEPT_SECONDS
         if self._keys is None or age >= KEPT_SECONDS or (is_new and age >= LEAST_SECONDS):
-            value: Any = await self._json(self._endpoint(about, "jwks_uri"))
-            self._keys = (now, KeySet(_keys_of(value)))
+            keys: Any = await self._json(self._endpoint(about, "jwks_uri"))
+            self._keys = (now, KeySet(_keys_of(keys)))
         return self._keys[1]
 
     async def _json(

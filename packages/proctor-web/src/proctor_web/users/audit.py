@@ -19,10 +19,10 @@ MOST_BODY = 20_000  # of an answer in which the run is looked for
 
 def note_entry(ledger: Ledger, scope: "Scope", key: str) -> None:
     """Note that a user came in by a link, in a session of this key."""
-    index = ledger.find("session", key)
-    if index is not None:
+    session = ledger.find("session", key)
+    if session is not None:
         address = scope["state"]["address"]
-        entry = AuditEntry(name=index.name, role=index.role, via="link", address=address, what="ENTER", status=303)
+        entry = AuditEntry(name=session.name, role=session.role, via="link", address=address, what="ENTER", status=303)
         ledger.note(entry)
 
 

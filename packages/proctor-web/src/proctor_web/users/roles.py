@@ -70,7 +70,7 @@ def is_about_passes(method: str, path: str) -> bool:
 
 
 def _is_in(table: Sequence[tuple[str, re.Pattern[str]]], method: str, path: str) -> bool:
-    return any(text in ("*", method) and pattern.match(path) for text, pattern in table)
+    return any(allowed in ("*", method) and pattern.match(path) for allowed, pattern in table)
 
 
 def is_enough(role: Role, needed: Role) -> bool:
