@@ -118,12 +118,12 @@ def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
     """Return the error for an option that a part does not have."""
     if not known:
         return BadInput("{what} takes no options, so none called '{name}'.", what=what, name=name)
-    texts = near(name, known)
+    nearest = near(name, known)
     return BadInput(
         "{what} has no option '{name}'.{near}{known}",
         what=what,
         name=name,
-        near=did_you_mean(texts),
+        near=did_you_mean(nearest),
         known=say(" Known: {known}.", known=", ".join(known)),
     )
 

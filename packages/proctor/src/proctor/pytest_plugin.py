@@ -142,13 +142,13 @@ class Proctor:
         undecided = wanted.pop("inconclusive", None) or config.getoption(INI) or config.getini(INI)
         if undecided not in ON_INCONCLUSIVE:
             raise pytest.UsageError(f"inconclusive= is 'skip' or 'fail', not {undecided!r}")
-        threshold_check = check(run, **wanted)
-        _note(self._item, run, threshold_check)
-        if threshold_check.faults or (threshold_check.undecided and undecided == "fail"):
-            pytest.fail(_message(run, threshold_check), pytrace=False)
-        if threshold_check.undecided:
-            self._item.user_properties.append((UNDECIDED, _inconclusive(threshold_check)))
-            pytest.skip(_inconclusive(threshold_check))
+        result = check(run, **wanted)
+        _note(self._item, run, result)
+        if result.faults or (result.undecided and undecided == "fail"):
+            pytest.fail(_message(run, result), pytrace=False)
+        if result.undecided:
+            self._item.user_properties.append((UNDECIDED, _inconclusive(result)))
+            pytest.skip(_inconclusive(result))
         return run
 
 
@@ -218,12 +218,12 @@ def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[st
     known = node.config.stash.setdefault(_cases_of, {})
     key = (str(task) if isinstance(task, str) else str(id(task)), repr(which))
     if key not in known:
-        loaded_task, _ = resolve.task(task, which["options"] or {})
+        loaded, _ = resolve.task(task, which["options"] or {})
         selection = Selection(
             limit=which["limit"], first=which["first"], ids=tuple(which["ids"] or ()), tags=which["tags"] or {}
         )
-        samples = choose(loaded_task, selection, which["seed"] or 0).read()
-        known[key] = {sample.id: replace(loaded_task, samples=[sample], planned=1) for sample in samples}
+        samples = choose(loaded, selection, which["seed"] or 0).read()
+        known[key] = {sample.id: replace(loaded, samples=[sample], planned=1) for sample in samples}
     return known[key]
 
 

@@ -237,13 +237,13 @@ def unknown(
     for room in ROOMS:
         if what in (room.what, room.found_as):
             room.check_installed(name.partition(":")[0])
-    texts = meant or near(name, known)
+    nearest = meant or near(name, known)
     shown = ", ".join(known[:most]) + (", …" if len(known) > most else "")
     return BadInput(
         "No {what} is called '{name}'.{near}{known}{path}",
         what=say(what),
         name=name,
-        near=did_you_mean(texts),
+        near=did_you_mean(nearest),
         known=say(" Known: {known}.", known=shown) if known and most else "",
         path=say(" A path works too, for example ./{name}.py.", name=name) if paths and name.isidentifier() else "",
     )
@@ -326,7 +326,7 @@ def _load_file(where: str) -> ModuleType:
     path = Path(where).expanduser().resolve()
     if not path.is_file():
         there = {file.name: f"./{file.name}" for file in sorted(path.parent.glob("*.py"))}
-        similar = [there[text] for text in near(path.name, there)]
+        similar = [there[other] for other in near(path.name, there)]
         raise BadInput("There is no file {path}.{near}", path=path, near=did_you_mean(similar))
     name = f"{LOADED}{path.stem}_{digest_bytes(str(path).encode())[:8]}"
     if name in sys.modules:

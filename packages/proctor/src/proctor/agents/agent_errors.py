@@ -284,12 +284,12 @@ def _raised_in(error: BaseException) -> list[str]:
     None where what could not be read are the arguments of a call, which the model wrote.
     """
     names = [str(frame.f_globals.get("__name__", "")) for frame in _frames(error)]
-    texts = []
+    modules = []
     for name in dropwhile(lambda name: name.split(".")[0] in ("json", "simplejson"), names):
-        texts.append(name)
+        modules.append(name)
         if name.split(".")[0] not in NETWORK:
             break
-    return [] if len(texts) == 1 and texts[0].startswith(CALL_CLIENTS) else texts
+    return [] if len(modules) == 1 and modules[0].startswith(CALL_CLIENTS) else modules
 
 
 def _unread_reply(error: BaseException) -> object:

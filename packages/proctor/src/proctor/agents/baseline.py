@@ -69,9 +69,9 @@ class BaselineAgent:
 
     def with_oracle(self, oracle: Oracle | Agent | None) -> Self:
         """Return the same agent, with the task's function for right answers, or an agent that gives them."""
-        value = copy.copy(self)
-        value.oracle = oracle
-        return value
+        agent = copy.copy(self)
+        agent.oracle = oracle
+        return agent
 
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:

@@ -158,12 +158,12 @@ class FunctionAgent:
         self, call: Call, messages: Sequence[Message], tools: Sequence[Tool], *more: object
     ) -> Sequence[Step]:
         given = to_messages(messages, {})
-        mine = {id(fields) for fields in given}
+        mine = {id(message) for message in given}
         arguments = (list(given), to_tools(tools, {}))
         clock = Clock()
         reply = await call(*arguments[: 2 if self._takes == "messages and tools" else 1], *more)
         if isinstance(reply, list | tuple):  # `messages.append(answer); return messages` is common
-            reply = [value for value in reply if id(value) not in mine]
+            reply = [item for item in reply if id(item) not in mine]
         return clock.timed(steps_of(reply))
 
 
@@ -260,8 +260,8 @@ def _takes(function: Callable[..., object], name: str, *, acts: bool = False) ->
         for parameter in parameters
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
-    needed = [argument for argument in placed if argument.default is argument.empty]
-    names = [argument.name for argument in placed]
+    needed = [parameter for parameter in placed if parameter.default is parameter.empty]
+    names = [parameter.name for parameter in placed]
     missing = [
         parameter.name
         for parameter in parameters

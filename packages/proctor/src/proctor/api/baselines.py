@@ -37,10 +37,10 @@ def find_baseline(store: Store, name: str) -> str:
     Raises:
         BadInput: there is none; the nearest name is suggested.
     """
-    texts = baselines(store)
-    if name not in texts:
-        raise unknown("baseline", name, list(texts), paths=False)
-    return texts[name]
+    known = baselines(store)
+    if name not in known:
+        raise unknown("baseline", name, list(known), paths=False)
+    return known[name]
 
 
 def find_against(store: Store, name: str) -> Run:

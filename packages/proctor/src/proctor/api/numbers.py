@@ -294,13 +294,13 @@ def _not_applicable(
         return {}
     known = record.strata
     by, stages = ("", {}) if known is None else (known.by, stage_by_sample(known))
-    counters: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for value in store.values(record.id, scorer):
         if value.why == "not_applicable":
             stratum = name_in_stage(value.tags.get(by, ""), stages.get(value.sample_id, 0))
             for slice_ in ("", *(f"{key}={tag}" for key, tag in value.tags.items())):
-                counters.setdefault(slice_, Counter())[stratum] += 1
-    return counters
+                counts.setdefault(slice_, Counter())[stratum] += 1
+    return counts
 
 
 def judged_samples(record: RunRecord, store: Store) -> Iterator[tuple[Sample, Verdict]]:

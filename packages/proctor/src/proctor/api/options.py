@@ -232,8 +232,8 @@ def judge_of(
         return asked, options or {}
     if stored is not None and stored.spec.judge is not None:
         return stored.spec.judge, {**stored.spec.judge_options, **(options or {})}
-    project_settings = settings()
-    return judge_name(project_settings), {**project_settings.judge_options, **(options or {})}
+    project = settings()
+    return judge_name(project), {**project.judge_options, **(options or {})}
 
 
 def budget_of(given: Budget | Mapping[str, object] | None) -> Budget:

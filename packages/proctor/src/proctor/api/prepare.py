@@ -457,7 +457,7 @@ def check_money(budget: Budget, judges: Mapping[str, JudgeInfo], unpriced: Seque
     """Refuse a budget in money if the price of a judge or of another model is unknown."""
     if budget.money is None:
         return
-    for model in (*unpriced, *(text for about in judges.values() for text in about.unpriced)):
+    for model in (*unpriced, *(name for about in judges.values() for name in about.unpriced)):
         raise BadInput(
             'A budget in money needs a price. Write it into proctor.toml: [prices."{model}"] input = 1.0, output = 2.0 (for a million tokens).',
             model=model,

@@ -154,11 +154,11 @@ def shown(words: Sequence[str]) -> str:
 
 def _flags(flags: Mapping[str, object]) -> list[str]:
     """Return flags with their values in one word each, so that no value is read as a flag."""
-    texts: list[str] = []
+    arguments: list[str] = []
     for name, value in flags.items():
         values = value if isinstance(value, list | tuple) else [] if value in (None, "") else [value]
-        texts += [f"--{name}={one}" for one in values]
-    return texts
+        arguments += [f"--{name}={one}" for one in values]
+    return arguments
 
 
 def _pairs(options: Mapping[str, object]) -> list[str]:

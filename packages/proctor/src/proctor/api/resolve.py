@@ -72,22 +72,22 @@ def task(given: TaskLike, options: Mapping[str, object], *, user: User | None = 
             raise BadInput("A Task object takes no options; give its values where it is made.")
         return given, Named(name=given.name, again=False)
     if isinstance(given, str):
-        value, arguments = _task_by_name(given)
-        named = _named_users(given, value) if _is_users(given) else Named(name=given)
+        loaded, arguments = _task_by_name(given)
+        named = _named_users(given, loaded) if _is_users(given) else Named(name=given)
     else:
-        value, arguments = given, ()
+        loaded, arguments = given, ()
         named = _named(given)
-    if isinstance(value, Task):
-        return value, named
-    if not callable(value):
+    if isinstance(loaded, Task):
+        return loaded, named
+    if not callable(loaded):
         raise BadInput(
             "'{name}' is no task: expected a Task, a function that returns one, or a path. Of samples it is made by Task(name=..., samples=[...]).",
             name=named.name,
         )
-    _check_options(value, arguments, options, named.name)
-    if user is not None and _plays_scenarios(value):
+    _check_options(loaded, arguments, options, named.name)
+    if user is not None and _plays_scenarios(loaded):
         options = {**options, "user": user}
-    result = value(*arguments, **options)
+    result = loaded(*arguments, **options)
     if not isinstance(result, Task):
         raise BadInput("'{name}' returned {kind} instead of a Task.", name=named.name, kind=type(result).__name__)
     return result, named
@@ -111,16 +111,16 @@ def task_with_user(
         BadInput: as `task`; no such user; a user for a task that has one of its own; options that nothing takes.
     """
     made_user, named_user = (None, None) if user is None else _user(user, user_options, seed)
-    loaded_task, named = task(given, options, user=made_user)
-    if isinstance(loaded_task.user, str):
+    loaded, named = task(given, options, user=made_user)
+    if isinstance(loaded.user, str):
         if made_user is None and talked_with:
-            made_user, named_user = _user(loaded_task.user, user_options, seed)
-        return msgspec.structs.replace(loaded_task, user=made_user), named, named_user
-    if made_user is not None and loaded_task.user is not None and loaded_task.user is not made_user:
+            made_user, named_user = _user(loaded.user, user_options, seed)
+        return msgspec.structs.replace(loaded, user=made_user), named, named_user
+    if made_user is not None and loaded.user is not None and loaded.user is not made_user:
         raise BadInput("The task '{task}' has a simulated user of its own.", task=named.name)
     if user is None and user_options:
         raise BadInput("There is no simulated user that could take options. Name one with --user.")
-    return msgspec.structs.replace(loaded_task, user=loaded_task.user or made_user), named, named_user
+    return msgspec.structs.replace(loaded, user=loaded.user or made_user), named, named_user
 
 
 def _user(given: UserLike, options: Mapping[str, object], seed: int) -> tuple[User, Named]:
@@ -168,7 +168,7 @@ def environment(
     chosen = names or named
     make = several.environment_of(chosen, options) if acted_in else None
     files = [files_of(name) for name in chosen]
-    together = {file: digest for texts in files for file, digest in texts.items()}
+    together = {file: digest for digests in files for file, digest in digests.items()}
     return msgspec.structs.replace(task, environment=make), Named(name=", ".join(chosen), files=together)
 
 
@@ -230,14 +230,14 @@ def scorers(given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> l
     Raises:
         BadInput: there is no such scorer, or two that differ have one name.
     """
-    bound_scorers: dict[str, BoundScorer] = {}
+    by_name: dict[str, BoundScorer] = {}
     given = [one.with_judge(judge) if isinstance(one, TakesJudge) else one for one in given]
     make = _maker(judge)
     for scorer in (scorer for one in given for scorer in _scorers(one, make)):
-        before = bound_scorers.setdefault(scorer.name, scorer)
+        before = by_name.setdefault(scorer.name, scorer)
         if before.function is not scorer.function and before.reference != scorer.reference:
             raise BadInput("Two scorers are called '{name}'.", name=scorer.name)
-    return [*bound_scorers.values()]
+    return [*by_name.values()]
 
 
 def scorers_of(task: Task, given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> list[BoundScorer]:
@@ -256,17 +256,17 @@ def scorers_of(task: Task, given: Sequence[str | Scorer], judge: JudgeChoice = N
 
 def judges_of(bound: Sequence[BoundScorer]) -> dict[str, JudgeInfo]:
     """Return what is recorded of the models that scorers ask, by the name of the scorer."""
-    judge_infos = {scorer.name: recorded_judge(scorer.function) for scorer in bound}
-    return {name: about for name, about in judge_infos.items() if about is not None}
+    by_scorer = {scorer.name: recorded_judge(scorer.function) for scorer in bound}
+    return {name: about for name, about in by_scorer.items() if about is not None}
 
 
 def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
     """Return the user's files that scorers use, such as code and rubrics, with their digests."""
-    texts: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for scorer in bound:
         is_path = registry.is_path(scorer.reference) or "." in scorer.reference.partition(":")[0]
-        texts |= files_of(scorer.reference if is_path else _files_in([scorer.reference]), scorer.function)
-    return texts
+        digests |= files_of(scorer.reference if is_path else _files_in([scorer.reference]), scorer.function)
+    return digests
 
 
 def files_of_judges(options: Mapping[str, object], judges: Mapping[str, JudgeInfo]) -> dict[str, str]:

@@ -105,7 +105,9 @@ def _find(stores: Sequence[Store | str], run_id: str | None) -> list[_FoundShard
     empty = ""
     for source in stores:
         with opened(source) as store:
-            records = [run for run in store.runs() if run.spec.shard is not None and run_id in (None, run.id)]
+            records = [
+                record for record in store.runs() if record.spec.shard is not None and run_id in (None, record.id)
+            ]
             shards += [_look_at(StoredShard(record, source), store) for record in records]
             empty = empty or ("" if records else store.url)
     names = sorted({shard.record.id for shard in shards})
@@ -126,8 +128,8 @@ def _check(found: Sequence[_FoundShard]) -> dict[int, StoredShard]:
     first = found[0].record
     assert first.spec.shard is not None
     of, shards = first.spec.shard.of, dict[int, _FoundShard]()
-    for found_shard in found:
-        record, shard = found_shard.record, found_shard.record.spec.shard
+    for stored in found:
+        record, shard = stored.record, stored.record.spec.shard
         shard = shard_of(str(shard))  # a store may be anybody's
         assert shard is not None
         if shard.number in shards and shard.of == of:
@@ -135,7 +137,7 @@ def _check(found: Sequence[_FoundShard]) -> dict[int, StoredShard]:
                 "Shard {shard} is there twice: in {first} and in {second}.",
                 shard=shard,
                 first=shards[shard.number].url,
-                second=found_shard.url,
+                second=stored.url,
             )
         changed = _changes(first, record)
         if changed or shard.of != of:
@@ -145,15 +147,15 @@ def _check(found: Sequence[_FoundShard]) -> dict[int, StoredShard]:
                 second=shard,
                 changed=changed[0] if changed else f"{of} ≠ {shard.of}",
             )
-        if not found_shard.is_over:
+        if not stored.is_over:
             raise BadInput(
                 "Shard {shard} in {store} has not ended: {done} of {count} trials. Run it again with the same command, then merge.",
                 shard=shard,
-                store=found_shard.url,
-                done=found_shard.done,
+                store=stored.url,
+                done=stored.done,
                 count=record.planned,
             )
-        shards[shard.number] = found_shard
+        shards[shard.number] = stored
     if count := of - len(shards):
         missing = islice((number for number in range(1, of + 1) if number not in shards), MOST_SHOWN)
         raise BadInput(

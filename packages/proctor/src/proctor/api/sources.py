@@ -54,7 +54,7 @@ def files_of(name: str | None, *objects: object) -> dict[str, str]:
 
 def git_state(folder: Path) -> dict[str, Any]:
     """Return the commit of a folder's repository, and whether tracked files are unchanged; empty outside of a repository."""
-    if not any((path / ".git").exists() for path in (folder, *folder.parents)):
+    if not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
         return {}
     command = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
@@ -90,8 +90,8 @@ def _named(name: str) -> Iterator[Path]:
 
 def _modules(objects: Iterable[object]) -> Iterator[Path]:
     """Return the files of the modules that define objects, or their classes."""
-    for value in objects:
-        target = value
+    for item in objects:
+        target = item
         while isinstance(target, partial):
             target = target.func
         owner = target if hasattr(target, "__qualname__") else type(target)
@@ -104,20 +104,20 @@ def _modules(objects: Iterable[object]) -> Iterator[Path]:
 def _digests(starts: list[Path]) -> dict[str, str]:
     if not starts:
         return {}
-    todo, texts = list(starts), dict[Path, str]()
+    todo, digests = list(starts), dict[Path, str]()
     roots = tuple(dict.fromkeys([*(path.parent for path in starts), Path.cwd(), *_import_folders()]))
-    while todo and len(texts) < MOST_FILES:
+    while todo and len(digests) < MOST_FILES:
         path = todo.pop(0)
-        if path in texts:
+        if path in digests:
             continue
         stat = path.stat()
         key = (path, stat.st_mtime_ns, stat.st_size)
-        texts[path] = _digest(*key)
+        digests[path] = _digest(*key)
         if path.suffix == ".py":
             read = _read(*key)
-            todo += [file for file in (*_find_imports(path, read, roots), *_data(path, read)) if file not in texts]
+            todo += [file for file in (*_find_imports(path, read, roots), *_data(path, read)) if file not in digests]
     home = starts[0].parent
-    return {Path(os.path.relpath(path, home)).as_posix(): said for path, said in sorted(texts.items())}
+    return {Path(os.path.relpath(path, home)).as_posix(): said for path, said in sorted(digests.items())}
 
 
 class _Read(msgspec.Struct, frozen=True):
@@ -149,10 +149,10 @@ def _modules_named(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
-                yield from ((0, name.name) for name in names)
+                yield from ((0, alias.name) for alias in names)
             case ast.ImportFrom(module=module, names=names, level=level):
                 yield level, module or ""
-                yield from ((level, f"{module}.{name.name}" if module else name.name) for name in names)
+                yield from ((level, f"{module}.{alias.name}" if module else alias.name) for alias in names)
             case ast.Call(
                 func=ast.Attribute(attr="import_module") | ast.Name(id="import_module" | "__import__"),
                 args=[ast.Constant(value=str(text)), *_],

@@ -24,17 +24,17 @@ def spread_interval(
     earned = earned_by_sample(record, store, scorer)
     expected = dict(zip(known.spread.ids, known.spread.expected, strict=True))
     scored = {id: earned[id] for id in expected if id in earned and earned[id].attempts}
-    others = sum(earned_points.attempts > 0 for earned_points in earned.values()) - len(scored)
-    if others or len({earned_points.cluster for earned_points in scored.values()}) < len(scored):
+    others = sum(points.attempts > 0 for points in earned.values()) - len(scored)
+    if others or len({points.cluster for points in scored.values()}) < len(scored):
         return plain
     weights: list[float] = []
     if weighing is not None:
-        strata = [weighing.stratum_of("", earned_points.tags) for earned_points in scored.values()]
+        strata = [weighing.stratum_of("", points.tags) for points in scored.values()]
         counts = {name: strata.count(name) for name in set(strata)}
         by_stratum = weight_by_stratum(weighing.sizes.get("", {}), counts)
         weights = [by_stratum.get(name, 1.0) for name in strata]
     of_suite = weighing is not None and weighing.of_suite
-    values = [earned_points.mean for earned_points in scored.values()]
+    values = [points.mean for points in scored.values()]
     estimate = estimate_spread(plain, values, known.total, weights=weights, of_suite=of_suite)
     if estimate is not plain:
         estimate = _noted(estimate, _note(known.spread.runs, plain, estimate))

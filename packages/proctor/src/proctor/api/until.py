@@ -262,10 +262,10 @@ def scorer_of(metric: str, record: RunRecord) -> str:
     Raises:
         BadInput: none; suggests the nearest.
     """
-    text = scorer_meant(metric, record)
-    if text is None:
+    scorer = scorer_meant(metric, record)
+    if scorer is None:
         raise unknown("metric of a rule", metric, [*main_names(record)], paths=False)
-    return text
+    return scorer
 
 
 def _same_scorer(name: str, old: RunRecord) -> str:

@@ -355,11 +355,11 @@ class _Decoding:
         raise self._doubt(run)
 
     def _doubt(self, run: BackslashRun) -> TwoWays:
-        text = self._body.text[max(run.start - 20, 0) : run.end + 20]
+        around = self._body.text[max(run.start - 20, 0) : run.end + 20]
         return TwoWays(
             say(
                 "The backslash in '{place}' can be meant in two ways. In JSON, write every backslash of a text twice.",
-                place=text,
+                place=around,
             )
         )
 

@@ -273,8 +273,8 @@ def _parts(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
 
 def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
     schema = {"type": "object", "properties": {}, **tool.parameters}
-    texts = {"name": names.get(tool.name, tool.name), "description": tool.description}
-    return {**texts, "parametersJsonSchema": {**schema, "type": "object"}, **tool.extra}
+    about = {"name": names.get(tool.name, tool.name), "description": tool.description}
+    return {**about, "parametersJsonSchema": {**schema, "type": "object"}, **tool.extra}
 
 
 def _file(file: File) -> Json:

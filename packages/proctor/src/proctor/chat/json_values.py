@@ -47,12 +47,12 @@ def read_values(reply: str) -> list[object]:
         return [decode(reply)]
     except NotJson:
         pass
-    rows = list(_fenced(reply)) or list(_inline(reply))
-    if any(isinstance(value, dict) for _, _, value in rows):
-        rows = [row for row in rows if not CITATION.fullmatch(reply[row[0] : row[1]])]
+    spans = list(_fenced(reply)) or list(_inline(reply))
+    if any(isinstance(value, dict) for _, _, value in spans):
+        spans = [span for span in spans if not CITATION.fullmatch(reply[span[0] : span[1]])]
     end = 0
     values: list[object] = []
-    for start, stop, value in rows:
+    for start, stop, value in spans:
         if values and CORRECTED.search(reply[end:start]) is not None:
             values = []
         values.append(value)

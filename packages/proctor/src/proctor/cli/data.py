@@ -58,13 +58,13 @@ def stats(name: str, options: dict[str, object] | None, as_json: bool) -> None:
 
     count = _part(name, lambda part: part.statistics)
     task, _ = resolve.task(name, options or {})
-    value = count(task.samples() if callable(task.samples) else task.samples)
+    statistics = count(task.samples() if callable(task.samples) else task.samples)
     if as_json:
         import msgspec
 
-        output.print_json(msgspec.to_builtins(value))
+        output.print_json(msgspec.to_builtins(statistics))
         return
-    _print(value)
+    _print(statistics)
 
 
 def _print(found: Any) -> None:
@@ -89,6 +89,6 @@ def _part(name: str, chosen: "Callable[[BenchmarkPart], T | None]") -> T:
     part = benchmark(name)
     value = None if part is None else chosen(part)
     if value is None:
-        known = [text for text, declared in benchmarks() if chosen(declared) is not None]
+        known = [other for other, declared in benchmarks() if chosen(declared) is not None]
         raise registry.unknown("data set", name, known, paths=False)
     return value

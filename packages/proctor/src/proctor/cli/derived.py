@@ -117,19 +117,19 @@ def pairs(values: Iterable[str], flag: str) -> dict[str, Any]:
     >>> pairs(["temperature=0", "extra_body.top_k=3", "mode=native"], "--set")
     {'temperature': 0, 'extra_body': {'top_k': 3}, 'mode': 'native'}
     """
-    entry: dict[str, Any] = {}
+    nested: dict[str, Any] = {}
     for text in values:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise BadInput("{flag} takes key=value, not '{text}'.", flag=flag, text=text)
         *path, last = key.split(".")
-        fields = entry
+        inner = nested
         for part in path:
-            fields = fields.setdefault(part, {})
-            if not isinstance(fields, dict):
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
                 raise BadInput("{flag} {text}: '{part}' has a value already.", flag=flag, text=text, part=part)
-        fields[last] = _value(value)
-    return entry
+        inner[last] = _value(value)
+    return nested
 
 
 def texts(values: Iterable[str], flag: str) -> dict[str, str]:

@@ -207,7 +207,7 @@ def _endpoint() -> str:
         )
     server = asyncio.run(find_endpoint())
     running = [server] if server is not None else asyncio.run(find_running())
-    models = [model for model_server in running for model in model_server.models]
+    models = [model for server in running for model in server.models]
     if not models:
         raise BadInput(
             "No endpoint answers. Name one, then try again: export OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=KEY LLM_MODEL_ID=MODEL"

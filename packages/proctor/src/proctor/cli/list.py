@@ -64,7 +64,7 @@ def extra_by_missing_part(room: str) -> dict[str, str]:
         here = _names()
         return {name: extra for name, extra in extra_by_name("proctor.names").items() if name not in here}
     rooms = ("judges", "scorers") if room == "scorers" else (room,)
-    return {name: extra for text in rooms for name, extra in _room(text).missing().items()}
+    return {name: extra for other in rooms for name, extra in _room(other).missing().items()}
 
 
 def _print_parts(described: dict[str, str | Sentence], missing: dict[str, str]) -> None:

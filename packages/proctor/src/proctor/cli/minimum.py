@@ -35,7 +35,7 @@ def minima(texts: tuple[str, ...]) -> dict[str, float]:
     >>> minima(("accuracy=0.8", "accuracy[level=1]=50%"))
     {'accuracy': 0.8, 'accuracy[level=1]': 0.5}
     """
-    values = {}
+    by_name = {}
     for text in texts:
         name, equals, value = text.rpartition("=")
         try:
@@ -44,8 +44,8 @@ def minima(texts: tuple[str, ...]) -> dict[str, float]:
             equals = ""
         if not equals or not name:
             raise BadInput("{flag} takes NAME=VALUE, such as accuracy=0.8, not '{text}'.", flag="--min", text=text)
-        values[name] = number
-    return values
+        by_name[name] = number
+    return by_name
 
 
 def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json: bool) -> int:

@@ -219,7 +219,7 @@ def _misspelt(kind: type[msgspec.Struct], owner: type, own: Sequence[str]) -> Ma
     """Return the misspelt attribute names with the right ones; cached, as many parts of one class have the same attributes."""
     is_routine = issubclass(owner, ROUTINES)
     if is_routine:
-        return {key: texts[0] for key in own if (texts := near(key, kind.__struct_fields__))}
+        return {key: nearest[0] for key in own if (nearest := near(key, kind.__struct_fields__))}
     return {key: right for key in own if (right := _slips(kind).get(key))} or _slips_of_class(kind, owner)
 
 
@@ -230,5 +230,5 @@ def _slips(kind: type[msgspec.Struct]) -> Mapping[str, str]:
 
 @cache
 def _slips_of_class(kind: type[msgspec.Struct], owner: type) -> Mapping[str, str]:
-    texts = _slips(kind)
-    return {key: texts[key] for class_type in owner.__mro__ for key in vars(class_type) if key in texts}
+    slips = _slips(kind)
+    return {key: slips[key] for base in owner.__mro__ for key in vars(base) if key in slips}

@@ -57,11 +57,13 @@ def _brought_by(extra: str) -> tuple[str, str]:
 
     try:
         needed = [
-            text for text in requires(NAME) or () if text.endswith((f'extra == "{extra}"', f"extra == '{extra}'"))
+            requirement
+            for requirement in requires(NAME) or ()
+            if requirement.endswith((f'extra == "{extra}"', f"extra == '{extra}'"))
         ]
     except PackageNotFoundError:
         needed = []
-    ours = [match for text in needed if (match := re.match(rf"({NAME}-[\w-]+)(\[.*?\])?", text))]
+    ours = [match for requirement in needed if (match := re.match(rf"({NAME}-[\w-]+)(\[.*?\])?", requirement))]
     return (ours[0][1], ours[0][2] or "") if ours else (NAME, f"[{extra}]")
 
 

@@ -42,13 +42,13 @@ def format_path(path: Path) -> str:
 
 def _place(text: str, path: Path) -> int:
     decoder = json.JSONDecoder()
-    number = _behind_blanks(text, 0)
+    position = _behind_blanks(text, 0)
     for step in path:
-        amount = _member(text, number, step, decoder)
-        if amount is None:
+        member = _member(text, position, step, decoder)
+        if member is None:
             break
-        number = amount
-    return number
+        position = member
+    return position
 
 
 def _member(text: str, place: int, step: str | int, decoder: json.JSONDecoder) -> int | None:

@@ -16,7 +16,7 @@ def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     """
     from difflib import get_close_matches  # only where something is misspelt
 
-    by_lower = {text.lower(): text for text in known}
+    by_lower = {candidate.lower(): candidate for candidate in known}
     lower = name.lower()
     longer = [one for one in by_lower if len(lower) >= FEWEST and one.startswith(lower)]
     return [by_lower[one] for one in (longer[:most] or get_close_matches(lower, by_lower, n=most, cutoff=CUTOFF))]

@@ -24,11 +24,11 @@ def project_table(folder: str) -> tuple[str, Mapping[str, object]] | None:
     Raises:
         BadInput: the file is no TOML; names it.
     """
-    for text in _upwards(folder):
-        own = os.path.join(text, "proctor.toml")
+    for here in _upwards(folder):
+        own = os.path.join(here, "proctor.toml")
         if os.path.isfile(own):
             return own, _toml(own)
-        shared = os.path.join(text, "pyproject.toml")
+        shared = os.path.join(here, "pyproject.toml")
         if os.path.isfile(shared) and (table := _toml(shared, _HAS_TABLE).get("tool", {}).get("proctor")) is not None:
             return shared, table
     return None
@@ -41,20 +41,20 @@ def table_of(path: str) -> Mapping[str, object]:
         BadInput: it cannot be read, or is no TOML; names it.
     """
     try:
-        fields = _toml(path)
+        table = _toml(path)
     except OSError as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
     is_shared = path.endswith("pyproject.toml")
-    own: Mapping[str, object] = fields.get("tool", {}).get("proctor", {}) if is_shared else fields
+    own: Mapping[str, object] = table.get("tool", {}).get("proctor", {}) if is_shared else table
     return own
 
 
 def _upwards(folder: str) -> Iterator[str]:
     above = os.path.realpath(folder)
-    text = ""
-    while text != above:
-        text, above = above, os.path.dirname(above)
-        yield text
+    here = ""
+    while here != above:
+        here, above = above, os.path.dirname(above)
+        yield here
 
 
 def _toml(path: str, needed: bytes = b"") -> Mapping[str, Any]:

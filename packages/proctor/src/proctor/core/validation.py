@@ -101,8 +101,8 @@ def mismatch(expected: str, value: object) -> Sentence:
     >>> str(mismatch("object", [1]))
     'expected an object, got a list'
     """
-    text = next((name for kind, name in JSON_KINDS.items() if isinstance(value, kind)), type(value).__name__)
-    return say("expected {expected}, got {found}", expected=_kind(expected), found=_kind(text))
+    actual = next((name for kind, name in JSON_KINDS.items() if isinstance(value, kind)), type(value).__name__)
+    return say("expected {expected}, got {found}", expected=_kind(expected), found=_kind(actual))
 
 
 def _describe(text: str) -> Sentence | None:

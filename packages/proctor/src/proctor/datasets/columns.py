@@ -176,13 +176,13 @@ def assign_columns(
     roles, tags, meta = _apply_mapping([*names, *nested], mapped, where, known, many, aliases)
     free = {plain(name): name for name in reversed(names) if name not in mapped}
     for role, usual in known.items():
-        text = next((plain(text) for text in usual if plain(text) in free), None)
-        if role not in roles and text is not None:
-            roles[role] = free.pop(text)
+        name = next((plain(name) for name in usual if plain(name) in free), None)
+        if role not in roles and name is not None:
+            roles[role] = free.pop(name)
     for tag, usual in TAGS.items():
-        text = next((plain(text) for text in (tag, *usual) if plain(text) in free), None)
-        if tag not in tags and text is not None:
-            tags[tag] = free.pop(text)
+        name = next((plain(name) for name in (tag, *usual) if plain(name) in free), None)
+        if tag not in tags and name is not None:
+            tags[tag] = free.pop(name)
     return roles, tags, meta
 
 
@@ -192,10 +192,10 @@ def describe(columns: FileColumns) -> dict[str, str]:
     >>> describe(FileColumns(question="q", tags={"level": "难度"}))
     {'question': 'q', 'tag:level': '难度'}
     """
-    fields = {role: name for role in NAMES if (name := getattr(columns, role))}
-    fields |= {f"tag:{tag}": name for tag, name in columns.tags.items()}
-    fields |= {f"meta:{key}": name for key, name in columns.meta.items()}
-    return fields | ({"options": ", ".join(columns.letters)} if columns.letters else {})
+    by_role = {role: name for role in NAMES if (name := getattr(columns, role))}
+    by_role |= {f"tag:{tag}": name for tag, name in columns.tags.items()}
+    by_role |= {f"meta:{key}": name for key, name in columns.meta.items()}
+    return by_role | ({"options": ", ".join(columns.letters)} if columns.letters else {})
 
 
 def _apply_mapping(
@@ -231,7 +231,7 @@ def _apply_mapping(
             raise BadInput(
                 "A column cannot be mapped to '{role}'.{near} Known: {known}.",
                 role=role,
-                known=", ".join([*known, *(f"{text}:NAME" for text in many), "ignore"]),
+                known=", ".join([*known, *(f"{prefix}:NAME" for prefix in many), "ignore"]),
                 near=say(" Did you mean '{near}'?", near=near[0]) if near else "",
             )
     return roles, by_key["tag"], by_key["meta"]
@@ -251,12 +251,12 @@ def is_companion(name: str) -> bool:
 def _letters(names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns A, B, C … without a gap; at least two."""
     upper = {name.strip().upper(): name for name in names}
-    texts = []
+    columns = []
     for letter in LETTERS:
         if letter not in upper:
             break
-        texts.append(upper[letter])
-    return tuple(texts) if len(texts) > 1 else ()
+        columns.append(upper[letter])
+    return tuple(columns) if len(columns) > 1 else ()
 
 
 def plain(name: str) -> str:

@@ -443,14 +443,14 @@ def _scorers(columns: FileColumns, checked: _Checked) -> tuple[str, ...]:
 
 def _settings(shape: Shape) -> dict[str, str]:
     """Return the settings, other than columns, that change what is asked or compared, whether given or inferred."""
-    templates = {}
+    settings = {}
     if shape.template is not None:
-        templates["prompt"] = shape.template
+        settings["prompt"] = shape.template
     if shape.form is not None:
-        templates["target_pattern"] = shape.form
+        settings["target_pattern"] = shape.form
     if shape.style not in ("named",):
-        templates["answers"] = shape.style
-    return templates
+        settings["answers"] = shape.style
+    return settings
 
 
 def _with_files(sample: Sample, folder: Path) -> Sample:

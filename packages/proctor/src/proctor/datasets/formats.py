@@ -219,12 +219,12 @@ def _cells_by_name(cells: list[str], names: list[str], where: Sentence) -> Mappi
             cells=len(cells),
             columns=len(names),
         )
-    texts = dict(zip(names, cells, strict=False))
+    by_name = dict(zip(names, cells, strict=False))
     nameless = [cell for name, cell in zip(names, cells, strict=False) if not name and cell.strip()]
     if nameless:
         raise BadInput("{where}: the cell '{cell}' has no column name.", where=where, cell=nameless[0][:60])
-    texts.pop("", None)
-    return texts
+    by_name.pop("", None)
+    return by_name
 
 
 def _object(value: object, where: Sentence) -> Mapping[str, object]:

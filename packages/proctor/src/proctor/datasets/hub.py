@@ -109,8 +109,8 @@ def _one_split(name: str, by_split: dict[str, list[str]], split: str | None) -> 
             path=name,
             known=", ".join(sorted(filter(None, by_split))) or "-",
         )
-    fitting = [text for text in by_split if text == split] or [
-        text for text in by_split if same_split(text) == same_split(split)
+    fitting = [other for other in by_split if other == split] or [
+        other for other in by_split if same_split(other) == same_split(split)
     ]
     if len(fitting) != 1:
         raise BadInput(

@@ -210,9 +210,9 @@ def changes(turn: int, before: object, after: object) -> list[StateChange]:
     >>> [(one.path, one.before, one.after) for one in changes(0, {"a": [1, 2]}, {"a": [1, 3], "b": 4})]
     [('$.a[1]', 2, 3), ('$.b', None, 4)]
     """
-    state_changes: list[StateChange] = []
-    _compare(turn, "$", before, after, DEEPEST, state_changes)
-    return state_changes
+    differences: list[StateChange] = []
+    _compare(turn, "$", before, after, DEEPEST, differences)
+    return differences
 
 
 def _compare(turn: int, path: str, before: object, after: object, depth: int, found: list[StateChange]) -> None:

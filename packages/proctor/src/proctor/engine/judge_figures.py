@@ -50,10 +50,10 @@ def estimates(
     """
     figures = list(plain)
     if judge.main:
-        shown = [amount for amount in plain if not amount.name.endswith("points")]
-        figures = [replace(amount, name=f"{prefix}{judge.main}") for amount in shown if _is_told(amount, judge)]
+        shown = [each for each in plain if not each.name.endswith("points")]
+        figures = [replace(each, name=f"{prefix}{judge.main}") for each in shown if _is_told(each, judge)]
     cases = _Cases(record, store, scorer, judge, weighing)
-    planned = {amount.slice: amount.planned for amount in plain}
+    planned = {each.slice: each.planned for each in plain}
     for figure in judge.figures:
         if figure.name != judge.main:
             figures.extend(cases.estimates(figure, prefix, planned))
@@ -61,15 +61,14 @@ def estimates(
     if cases.from_cache:
         note = say("{note}; {count} replies from the cache", note=note, count=cases.from_cache)
     figures = [
-        replace(amount, note=say("{note}; {more}", note=note, more=amount.note) if amount.note else note)
-        for amount in figures
+        replace(each, note=say("{note}; {more}", note=note, more=each.note) if each.note else note) for each in figures
     ]
     concluded = registry.JUDGES.find(judge.kind).concluded if judge.kind else None
     if concluded is not None:
         figures = concluded(
             figures, lambda: store.verdicts(record.id, scorer=scorer), judge, prefix, cases.cluster_by_sample
         )
-    return _beside(figures, {f"{prefix}{shown_name(amount.name, judge)}": amount for amount in judge.corrected})
+    return _beside(figures, {f"{prefix}{shown_name(each.name, judge)}": each for each in judge.corrected})
 
 
 def shown_name(name: str, judge: JudgeInfo) -> str:
@@ -87,10 +86,10 @@ def shown_name(name: str, judge: JudgeInfo) -> str:
 def _beside(found: Sequence[Estimate], corrected: Mapping[str, Estimate]) -> list[Estimate]:
     """Return the estimates of a judge, each followed by what it would be if people had judged, where that is known."""
     shown: list[Estimate] = []
-    for figure in found:
-        shown.append(figure)
-        name = f"{figure.name}{CORRECTED}"
-        if not figure.slice and name in corrected:
+    for each in found:
+        shown.append(each)
+        name = f"{each.name}{CORRECTED}"
+        if not each.slice and name in corrected:
             shown.append(replace(corrected[name], name=name))
     return shown
 
@@ -166,26 +165,26 @@ class _Cases:
             whole = replace(self._tally(figure, by_sample.values()), planned=planned.get(slice_, 0))
             name = f"{prefix}{shown_name(figure.name, self._judge)}"
             if self._weighing is None:
-                amount = estimate(name, whole, slice=slice_)
+                computed = estimate(name, whole, slice=slice_)
             else:
                 parts = self._weighing.strata(slice_, self._by_stratum(figure, by_sample.values()))
                 of_suite = self._weighing.of_suite
                 weighted = strata.estimate(name, parts, slice=slice_, clusters=whole.clusters, of_suite=of_suite)
-                amount = replace(weighted, planned=whole.planned)
-            if amount.value is None and figure.empty is not None and any(self._by_key.values()):
-                amount = replace(amount, value=figure.empty, low=0.0, high=1.0)
-            yield on_scale(amount, figure)
+                computed = replace(weighted, planned=whole.planned)
+            if computed.value is None and figure.empty is not None and any(self._by_key.values()):
+                computed = replace(computed, value=figure.empty, low=0.0, high=1.0)
+            yield on_scale(computed, figure)
 
     def _tally(self, figure: JudgedFigure, samples: Iterable[Sequence[Value]]) -> Tally:
         return tally(self._case(figure, attempts) for attempts in samples)
 
     def _by_stratum(self, figure: JudgedFigure, samples: Iterable[Sequence[Value]]) -> dict[str, Tally]:
-        values: dict[str, list[Sequence[Value]]] = {}
+        by_stratum: dict[str, list[Sequence[Value]]] = {}
         for attempts in samples:
             attempt = attempts[0]
             stratum = "" if self._weighing is None else self._weighing.stratum_of(attempt.sample_id, attempt.tags)
-            values.setdefault(stratum, []).append(attempts)
-        return {stratum: self._tally(figure, members) for stratum, members in values.items()}
+            by_stratum.setdefault(stratum, []).append(attempts)
+        return {stratum: self._tally(figure, members) for stratum, members in by_stratum.items()}
 
     def _case(self, figure: JudgedFigure, attempts: Iterable[Value]) -> Case:
         attempts = list(attempts)

@@ -56,11 +56,11 @@ def together(order: Sequence[int], clusters: Mapping[int, str]) -> "array[int]":
     [1, 4, 3, 0, 2]
     """
     members: dict[str, list[int]] = {}
-    for number in order:
-        if number in clusters:
-            members.setdefault(clusters[number], []).append(number)
+    for position in order:
+        if position in clusters:
+            members.setdefault(clusters[position], []).append(position)
     first = {min(places): sorted(places) for places in members.values()}
-    visited = (first.get(number, () if number in clusters else (number,)) for number in order)
+    visited = (first.get(position, () if position in clusters else (position,)) for position in order)
     return array("Q", chain.from_iterable(visited))
 
 

@@ -138,8 +138,8 @@ class Actors:
         actor = self._host.options(scheduling_strategy="SPREAD", **options).remote()
         try:
             async with asyncio.timeout(seconds):
-                value = await actor.report.remote()
-            _check(value)
+                report = await actor.report.remote()
+            _check(report)
         except BaseException as error:
             ray.kill(actor)
             if isinstance(error, TimeoutError):

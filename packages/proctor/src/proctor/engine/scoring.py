@@ -113,8 +113,8 @@ class _Spent:
 
     def note_hits(self, result: Score | Unscored) -> Score | Unscored:
         """Return the result with the number of replies that came from the cache, where some did."""
-        number = cache.hits() - self._hits
-        return msgspec.structs.replace(result, details={**result.details, FROM_CACHE: number}) if number else result
+        hits = cache.hits() - self._hits
+        return msgspec.structs.replace(result, details={**result.details, FROM_CACHE: hits}) if hits else result
 
     def seconds(self) -> float:
         """Return how long it has taken."""

@@ -86,14 +86,15 @@ def choose(
         places = visiting.draw(places, limit, seed)
         if limit < len(sizes):  # a stratum that nothing was drawn from cannot be weighted
             sizes = {"": total}
-    leaders = {followers[number] for found in places.values() for number in found if number in followers}
+    leaders = {followers[position] for found in places.values() for position in found if position in followers}
     first = _followed(samples, leaders, asked) if leaders or asked else ()
     places = {
-        stratum: array("Q", (number for number in found if number not in first)) for stratum, found in places.items()
+        stratum: array("Q", (position for position in found if position not in first))
+        for stratum, found in places.items()
     }
     is_sequence = isinstance(samples(), Sequence)
     is_random = order == "random" and (is_sequence or sum(map(len, places.values())) <= MOST_LAZY)
-    in_order = array("Q", sorted((*first, *(number for found in places.values() for number in found))))
+    in_order = array("Q", sorted((*first, *(position for found in places.values() for position in found))))
     if stages:
         in_order = _by_stage(samples, in_order, stages)
     visited = array("Q", (*first, *visiting.visits(places, seed))) if is_random else in_order
@@ -167,7 +168,7 @@ def _share(samples: Read, places: "array[int]", shard: Shard, *, are_chained: bo
     count = max(units) + 1
     if count < shard.of:
         raise BadInput("There are {count} samples for {of} shards; use fewer shards.", count=count, of=shard.of)
-    return {number for number, unit in zip(places, units, strict=True) if shard_at(unit, shard.of) == shard.number}
+    return {position for position, unit in zip(places, units, strict=True) if shard_at(unit, shard.of) == shard.number}
 
 
 def draw_more(
@@ -184,9 +185,9 @@ def draw_more(
     if followers:
         raise BadInput("The samples of '{task}' follow each other, so that no more can be drawn.", task=task.name)
     wanted: list[int] = []
-    known = {index for index, sample in enumerate(samples()) if sample.id in planned}
+    known = {position for position, sample in enumerate(samples()) if sample.id in planned}
     for stratum, count in counts.items():
-        others = (number for number in visiting.shuffle(places[stratum], stratum, seed) if number not in known)
+        others = (position for position in visiting.shuffle(places[stratum], stratum, seed) if position not in known)
         wanted.extend(islice(others, count))
     return [sample.id for sample in _samples_at(samples, sorted(wanted))]
 
@@ -194,8 +195,8 @@ def draw_more(
 def _by_stage(samples: Read, places: "array[int]", stages: Sequence[Collection[str]]) -> "array[int]":
     stage_by_id = {id: at for at, ids in enumerate(stages, 1) for id in ids}
     stage = {
-        number: stage_by_id.get(sample.id, 0)
-        for number, sample in zip(places, _samples_at(samples, places), strict=True)
+        position: stage_by_id.get(sample.id, 0)
+        for position, sample in zip(places, _samples_at(samples, places), strict=True)
     }
     return array("Q", sorted(places, key=stage.__getitem__))  # of a stage in the order of the task
 
@@ -249,15 +250,15 @@ def _positions(
     """Return the positions that --tag, --id and --first leave, by stratum, and note which of them follow which sample."""
     ids = frozenset(selection.ids)
     left = (
-        (index, sample)
-        for index, sample in enumerate(samples())
+        (position, sample)
+        for position, sample in enumerate(samples())
         if PREPARATION not in sample.tags and _has_tags(sample, selection.tags) and (not ids or sample.id in ids)
     )
     found: dict[str, array[int]] = {}
-    for number, sample in islice(left, selection.first):
-        found.setdefault(sample.tags.get(by, "") if by else "", array("Q")).append(number)
+    for position, sample in islice(left, selection.first):
+        found.setdefault(sample.tags.get(by, "") if by else "", array("Q")).append(position)
         if "after" in sample.meta:
-            followers[number] = sample.meta["after"]
+            followers[position] = sample.meta["after"]
         if len(found) > MOST_STRATA:
             return _positions(samples, selection, None, followers)
     return found
@@ -268,7 +269,7 @@ def _preparations(samples: Read, ids: Sequence[str]) -> set[int]:
     if not ids:
         return set()
     wanted = frozenset(ids)
-    return {index for index, sample in enumerate(samples()) if PREPARATION in sample.tags and sample.id in wanted}
+    return {position for position, sample in enumerate(samples()) if PREPARATION in sample.tags and sample.id in wanted}
 
 
 def _followed(samples: Read, ids: Collection[str], asked: Collection[int]) -> Sequence[int]:
@@ -276,19 +277,19 @@ def _followed(samples: Read, ids: Collection[str], asked: Collection[int]) -> Se
     places: dict[str, int] = {}
     leader_by_id: dict[str, str] = {}
     wanted = [*ids]
-    for index, sample in enumerate(samples()):
-        places[sample.id] = index
-        if index in asked:
+    for position, sample in enumerate(samples()):
+        places[sample.id] = position
+        if position in asked:
             wanted.append(sample.id)
         if "after" in sample.meta:
             leader_by_id[sample.id] = sample.meta["after"]
-    texts: set[str] = set()
+    followed: set[str] = set()
     while wanted:
         id = wanted.pop()
-        if id in places and id not in texts:
-            texts.add(id)
+        if id in places and id not in followed:
+            followed.add(id)
             wanted += [leader_by_id[id]] if id in leader_by_id else []
-    return sorted(places[id] for id in texts)
+    return sorted(places[id] for id in followed)
 
 
 def _samples_at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
@@ -297,12 +298,12 @@ def _samples_at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
         yield from map(source.__getitem__, places)
         return
     wanted = iter(places)
-    amount = next(wanted, None)
+    upcoming = next(wanted, None)
     for number, sample in enumerate(source):
-        if number == amount:
+        if number == upcoming:
             yield sample
-            amount = next(wanted, None)
-            if amount is None:
+            upcoming = next(wanted, None)
+            if upcoming is None:
                 return
 
 
@@ -335,7 +336,7 @@ def _no_such_tag(samples: Read, selection: Selection) -> BadInput:
     for sample in islice(samples(), 5_000):
         for key, value in sample.tags.items():
             values.setdefault(key, set()).add(value)
-    known = "; ".join(f"{key}={'|'.join(sorted(texts)[:20])}" for key, texts in sorted(values.items()))
+    known = "; ".join(f"{key}={'|'.join(sorted(of_key)[:20])}" for key, of_key in sorted(values.items()))
     asked = ", ".join(f"{key}={value}" for key, value in selection.tags.items())
     if not known:
         return BadInput("No sample has the tag {asked}: the samples of this task have no tags.", asked=asked)

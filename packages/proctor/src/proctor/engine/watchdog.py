@@ -103,8 +103,8 @@ def _culprit(thread: int) -> _Culprit | None:
     if user_frame is None:
         return None
     code = user_frame.f_code
-    text = f"{Path(code.co_filename).name}:{user_frame.f_lineno}"
-    return _Culprit(code.co_qualname, text, bool(code.co_flags & _ASYNC))
+    where = f"{Path(code.co_filename).name}:{user_frame.f_lineno}"
+    return _Culprit(code.co_qualname, where, bool(code.co_flags & _ASYNC))
 
 
 def _is_library(file: str) -> bool:

@@ -57,13 +57,13 @@ def plain(value: object) -> Any:
     >>> plain(Shop())
     {'stock': {'tea': [3]}}
     """
-    entry = _plain(value, ())
-    return None if entry is _ABSENT else entry
+    result = _plain(value, ())
+    return None if result is _ABSENT else result
 
 
 def _encode(value: object) -> object:
-    entry = plain(value)
-    return str(value) if entry is None else entry
+    encoded = plain(value)
+    return str(value) if encoded is None else encoded
 
 
 def _plain(value: Any, within: tuple[int, ...]) -> Any:

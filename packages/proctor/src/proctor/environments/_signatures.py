@@ -73,7 +73,7 @@ def signature_of(function: Callable[..., Any], name: str, *, is_method: bool = T
         ) from error
     described = read_docstring(inspect.getdoc(function) or "")
     named = [parameter for parameter in parameters if parameter.kind not in _REST]
-    fields = [_field(argument, hints.get(argument.name, Any)) for argument in named]
+    fields = [_field(parameter, hints.get(parameter.name, Any)) for parameter in named]
     takes_more = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     arguments = msgspec.defstruct("_Arguments", fields, kw_only=True, forbid_unknown_fields=not takes_more)
     try:
@@ -82,19 +82,19 @@ def signature_of(function: Callable[..., Any], name: str, *, is_method: bool = T
         raise BadInput(
             "A parameter of '{name}' has a type that no JSON value can be: {error}", name=name, error=quoted(error)
         ) from None
-    for argument in named:
+    for parameter in named:
         _complete(
-            schema["properties"][argument.name],
-            argument,
-            hints.get(argument.name),
-            described.parameters.get(argument.name),
+            schema["properties"][parameter.name],
+            parameter,
+            hints.get(parameter.name),
+            described.parameters.get(parameter.name),
         )
     if takes_more:
         schema["additionalProperties"] = True
     return Signature(
         tool=Tool(name=name, description=described.text, parameters=schema),
         arguments=arguments,
-        positional=tuple((argument.name, argument.default) for argument in named if argument.kind is _POSITIONAL),
+        positional=tuple((parameter.name, parameter.default) for parameter in named if parameter.kind is _POSITIONAL),
     )
 
 

@@ -58,13 +58,13 @@ def find_chromium(executable: str | Path | None = None) -> str:
     if find_spec("playwright") is None:
         raise MissingExtra("browser", "A browser")
     asked = executable or os.environ.get("PROCTOR_CHROMIUM") or None
-    texts = [path for name in ((str(asked),) if asked else NAMES) if (path := shutil.which(name)) is not None]
-    if not texts:
+    paths = [path for name in ((str(asked),) if asked else NAMES) if (path := shutil.which(name)) is not None]
+    if not paths:
         raise BadInput(
             "There is no browser: {names}. Install Chromium (Debian: apt-get install chromium), or name it in PROCTOR_CHROMIUM.",
             names=str(asked) if asked else ", ".join(NAMES),
         )
-    return texts[0]
+    return paths[0]
 
 
 class Chromium:
@@ -261,8 +261,8 @@ class Window:
 
     async def accessibility(self) -> Sequence[Mapping[str, Any]]:
         """Return the nodes of the accessibility tree of the current tab, as Chromium's protocol has them."""
-        fields = await self.do((await self.protocol()).send("Accessibility.getFullAXTree"))
-        nodes: Sequence[Mapping[str, Any]] = fields["nodes"]
+        tree = await self.do((await self.protocol()).send("Accessibility.getFullAXTree"))
+        nodes: Sequence[Mapping[str, Any]] = tree["nodes"]
         return nodes
 
     async def protocol(self) -> "CDPSession":

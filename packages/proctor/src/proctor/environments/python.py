@@ -82,8 +82,8 @@ def wrap(
 
 def is_environment(kind: type) -> bool:
     """True for a class that is an environment by itself: it has `tools`, an async `call(call)` and `state()`."""
-    fields = _attributes(kind)
-    return inspect.iscoroutinefunction(fields.get("call")) and {"state", "tools"} <= fields.keys()
+    attributes = _attributes(kind)
+    return inspect.iscoroutinefunction(attributes.get("call")) and {"state", "tools"} <= attributes.keys()
 
 
 @runtime_checkable
@@ -108,13 +108,13 @@ class PythonEnvironment:
         async with AsyncExitStack() as stack:
             if self._thread is not None:
                 stack.callback(self._thread.close)
-            value = await self._within_limit("__init__", self._make)
-            self._rules = checked(EnvironmentRules, value, type(value).__name__)
-            self._signatures = signatures(type(value))
-            _check_tools(self._signatures, type(value).__name__)
-            if _is_async(type(value)):  # where a function makes the object, that is known only now
+            instance = await self._within_limit("__init__", self._make)
+            self._rules = checked(EnvironmentRules, instance, type(instance).__name__)
+            self._signatures = signatures(type(instance))
+            _check_tools(self._signatures, type(instance).__name__)
+            if _is_async(type(instance)):  # where a function makes the object, that is known only now
                 self._thread = None
-            self._target = await self._entered(value, stack)
+            self._target = await self._entered(instance, stack)
             self._left = stack.pop_all()
         self.tools = tuple(signature.tool for signature in self._signatures.values())
         return self
@@ -241,23 +241,17 @@ def _signatures(kind: Hashable) -> Mapping[str, Signature]:
 
 def _attributes(kind: type) -> dict[str, Any]:
     """Return what a class and its bases define, as it is written there."""
-    return {name: value for class_type in reversed(kind.__mro__) for name, value in vars(class_type).items()}
+    return {name: value for base in reversed(kind.__mro__) for name, value in vars(base).items()}
 
 
 def _methods(kind: type) -> dict[str, Any]:
     """Return the public methods, in the order in which they are written, those of base classes first."""
-    own = [
-        class_type
-        for class_type in reversed(kind.__mro__)
-        if class_type.__module__ not in ("builtins", "abc", "typing")
-    ]
-    names = dict.fromkeys(
-        name for class_type in own for name in vars(class_type) if not name.startswith("_") and name != "state"
-    )
-    fields = {name: inspect.getattr_static(kind, name) for name in names}
+    own = [base for base in reversed(kind.__mro__) if base.__module__ not in ("builtins", "abc", "typing")]
+    names = dict.fromkeys(name for base in own for name in vars(base) if not name.startswith("_") and name != "state")
+    attributes = {name: inspect.getattr_static(kind, name) for name in names}
     return {
         name: getattr(kind, name)
-        for name, value in fields.items()
+        for name, value in attributes.items()
         if isinstance(value, FunctionType | staticmethod | BuiltinFunctionType)
     }
 

@@ -55,7 +55,7 @@ def _made(name: str, options: Mapping[str, Any]) -> MakeEnvironment:
     if colon and registry.ENVIRONMENTS.knows(room):
         return registry.ENVIRONMENTS.find(room).make(argument, options)
     known = [f"{one}:" for one in registry.ENVIRONMENTS.names()]
-    meant = [f"{text}{argument}" for text in near(f"{kind}:", known)]
+    meant = [f"{other}{argument}" for other in near(f"{kind}:", known)]
     if not meant and registry.is_path(name):
         meant = [f"python:{name}"]
     raise registry.unknown("environment", name, known, paths=False, meant=meant)
@@ -121,12 +121,12 @@ class SeveralEnvironments:
 
     async def state(self) -> Mapping[str, object]:
         """Return the states, each under its label; those without one together."""
-        fields: dict[str, object] = {}
+        states: dict[str, object] = {}
         for label, part in self._parts:
             state = part.state()
             state = await state if isawaitable(state) else state
-            fields.update({label: state} if label else state)
-        return fields
+            states.update({label: state} if label else state)
+        return states
 
     def _by_name(self) -> dict[str, tuple[Environment, Tool]]:
         found: dict[str, tuple[Environment, Tool]] = {}

@@ -45,7 +45,7 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
     measured = [estimate for estimate in summary.estimates if not estimate.slice and estimate.value is not None]
     if not measured:
         raise BadInput("The run {run} has no number that a model card could show.", run=record.id)
-    results = [EvalResult(**_result(record, figure)) for figure in measured]
+    results = [EvalResult(**_result(record, estimate)) for estimate in measured]
     readme = path / "README.md"
     try:
         if not readme.is_file():
@@ -108,11 +108,11 @@ def _entry(record: RunRecord, data_set: str, main: Estimate) -> dict[str, Any]:
     dataset = {"id": data_set, "task_id": str(record.spec.task_options.get("config") or "default")}
     if revision := record.provenance.get("revision"):
         dataset["revision"] = str(revision)
-    text = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds")
+    date = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds")
     return {
         "dataset": dataset,
         "value": main.value,
-        **({"date": text} if record.created else {}),  # an imported log may not say when
+        **({"date": date} if record.created else {}),  # an imported log may not say when
         "notes": f"{main.name}, {_evidence(main)}; {record.task}, Proctor {record.proctor_version}",
     }
 

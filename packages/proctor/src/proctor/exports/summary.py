@@ -42,7 +42,7 @@ def metrics(record: RunRecord, store: Store, summary: Summary) -> dict[str, floa
 
     `accuracy`, `accuracy.low`, `accuracy.high`, and `accuracy/category/simple` for a slice.
     """
-    seconds: dict[str, float] = {}
+    by_name: dict[str, float] = {}
     for estimate in summary.estimates:
         key, _, value = estimate.slice.partition("=")
         name = "/".join(_plain(part) for part in (estimate.name, *((key, value) if estimate.slice else ())))
@@ -51,15 +51,15 @@ def metrics(record: RunRecord, store: Store, summary: Summary) -> dict[str, floa
             numbers |= {".planned": float(estimate.planned), ".floor": estimate.floor, ".ceiling": estimate.ceiling}
         for suffix, number in numbers.items():
             if number is not None:
-                _put(seconds, name + suffix, number, of=estimate.name + estimate.slice)
+                _put(by_name, name + suffix, number, of=estimate.name + estimate.slice)
     usage = store.usage(record.id)
     for name, count in store.outcomes(record.id).items():
-        seconds[f"outcomes/{name}"] = float(count)
-    seconds |= {f"usage/{name}": float(getattr(usage, name)) for name in ("requests", "input_tokens", "output_tokens")}
+        by_name[f"outcomes/{name}"] = float(count)
+    by_name |= {f"usage/{name}": float(getattr(usage, name)) for name in ("requests", "input_tokens", "output_tokens")}
     if usage.cost is not None:
-        seconds["usage/cost"] = usage.cost
-    seconds["seconds"] = record.seconds
-    return seconds
+        by_name["usage/cost"] = usage.cost
+    by_name["seconds"] = record.seconds
+    return by_name
 
 
 def conditions(record: RunRecord, summary: Summary) -> dict[str, str]:

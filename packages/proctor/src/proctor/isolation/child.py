@@ -284,11 +284,11 @@ def _number(name: str, *arguments: object) -> int:
     Raises:
         OSError: it returns -1.
     """
-    amount = int(getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments))
-    if amount == -1:
+    result = int(getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments))
+    if result == -1:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
-    return amount
+    return result
 
 
 # ── a command ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────

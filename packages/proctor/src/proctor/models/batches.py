@@ -52,8 +52,8 @@ class Journal:
         """Return the batch that a request went with, unless another run has read the reply."""
         with self._opened() as db:
             asked = "SELECT batch FROM sent WHERE key = ? AND coalesce(owner, ?) = ?"
-            value = db.execute(asked, (key, owner, owner)).fetchone()
-        return None if value is None else str(value[0])
+            row = db.execute(asked, (key, owner, owner)).fetchone()
+        return None if row is None else str(row[0])
 
     def knows(self, batch: str) -> bool:
         """True if requests went with this batch."""
@@ -76,7 +76,7 @@ class Journal:
             asked = "SELECT DISTINCT noted FROM begun WHERE key = ?"
             noted = {bytes(value) for key in keys for (value,) in db.execute(asked, (key,))}
             rows = {data: db.execute("SELECT key FROM begun WHERE noted = ?", (data,)).fetchall() for data in noted}
-        return {data: [str(key) for (key,) in row] for data, row in rows.items()}
+        return {data: [str(key) for (key,) in listed] for data, listed in rows.items()}
 
     def drop(self, keys: Sequence[str]) -> None:
         """Write down that no batch was made of these requests."""
@@ -209,12 +209,12 @@ class Batches:
             self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send)
 
     def _size(self) -> int:
-        return sum(len(waiting_call.body) for waiting_call in self._gathered.values())
+        return sum(len(request.body) for request in self._gathered.values())
 
     def _send(self) -> None:
         self._timer = None
         gathered, self._gathered = self._gathered, {}
-        waiting = {key: waiting_call for key, waiting_call in gathered.items() if not waiting_call.reply.done()}
+        waiting = {key: request for key, request in gathered.items() if not request.reply.done()}
         if waiting:
             self._start(self._submit(waiting))
 
@@ -234,12 +234,12 @@ class Batches:
             async with Client(policy=self._policy) as client:  # its requests are no calls of the model
                 left = await self._adopt(client, waiting)
                 if left:
-                    batch = await self._made(client, {key: waiting_call.body for key, waiting_call in left.items()})
+                    batch = await self._made(client, {key: request.body for key, request in left.items()})
                     await asyncio.to_thread(self._journal.note, list(left), batch)
                     self._await(batch, left)
         except Exception as error:  # noqa: BLE001 - it is raised where the reply is awaited
             adopted = {key for replies in self._sent.values() for key in replies}
-            _fail((waiting_call for key, waiting_call in waiting.items() if key not in adopted), self._error(error))
+            _fail((request for key, request in waiting.items() if key not in adopted), self._error(error))
 
     async def _made(self, client: Client, body_by_key: Mapping[str, bytes]) -> str:
         """Return the batch made of these requests; that it is about to be made is on disk before it can cost."""
@@ -292,9 +292,9 @@ class Batches:
             waiting = self._sent.pop(batch, {})
             lines = {key: results.get(key, gone) for key in waiting}
             owners = {
-                key: None if lines[key].reply is None else waiting_call.owner
-                for key, waiting_call in waiting.items()
-                if lines[key].reply is None or not waiting_call.reply.done()
+                key: None if lines[key].reply is None else request.owner
+                for key, request in waiting.items()
+                if lines[key].reply is None or not request.reply.done()
             }
             await asyncio.to_thread(self._journal.settle, owners)
         except asyncio.CancelledError:  # with the event loop; another one may ask for the same batch
@@ -309,15 +309,15 @@ class Batches:
                     await asyncio.to_thread(self._journal.settle, dict.fromkeys(waiting))
             _fail(waiting.values(), self._error(error))
             return
-        for key, waiting_call in waiting.items():
-            if waiting_call.reply.done():  # its trial was stopped meanwhile
+        for key, request in waiting.items():
+            if request.reply.done():  # its trial was stopped meanwhile
                 continue
             line = lines[key]
             if line.reply is not None:
-                waiting_call.reply.set_result(line.reply)
+                request.reply.set_result(line.reply)
             else:
                 assert line.fault is not None
-                waiting_call.reply.set_exception(self._error(line.fault))
+                request.reply.set_exception(self._error(line.fault))
 
     def _error(self, error: Exception) -> Exception:
         if isinstance(error, RequestFault):
@@ -337,9 +337,9 @@ def _say_foreign(batch: str) -> Sentence:
 
 
 def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
-    for waiting_call in waiting:
-        if not waiting_call.reply.done():
-            waiting_call.reply.set_exception(error)
+    for request in waiting:
+        if not request.reply.done():
+            request.reply.set_exception(error)
 
 
 def batches_of(api: BatchApi | None, options: EndpointOptions, target: RequestTarget) -> Batches | None:

@@ -114,10 +114,8 @@ async def debate(
     for turn in range(rules.turns):
         speaking = _speaking(rules.order, turn, len(referees), draw)
         is_last = turn >= rules.turns - len(referees)
-        said = await run_together(
-            *(_speak(referees[number], number, rules, ask, is_last=is_last) for number in speaking)
-        )
-        spoken = [(number, speech) for number, speech in zip(speaking, said, strict=True) if speech.text]
+        said = await run_together(*(_speak(referees[index], index, rules, ask, is_last=is_last) for index in speaking))
+        spoken = [(index, speech) for index, speech in zip(speaking, said, strict=True) if speech.text]
         if spoken and rules.summary and summarise is not None and not is_last:
             summary = Speech(role=SUMMARIZER, text=await summarise([speech for _, speech in spoken]))
             for referee in referees:

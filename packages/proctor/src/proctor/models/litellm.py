@@ -148,12 +148,12 @@ class _Dialect(openai.Completions):
     def body(self, fixed: Json, request: Request) -> Json:
         body = super().body(fixed, request._replace(is_streamed=False))
         worded = (message for message in body["messages"] if message["role"] == "assistant")
-        for message, value in zip(
+        for message, wording in zip(
             (chat_message for chat_message in request.messages if chat_message.role == "assistant"), worded, strict=True
         ):
             for part in message.parts:
                 if isinstance(part, Reasoning) and (blocks := opaque_of(part, _API).get("thinking_blocks")):
-                    value["thinking_blocks"] = blocks
+                    wording["thinking_blocks"] = blocks
         return body
 
     def read(self, data: bytes) -> ModelReply:

@@ -279,8 +279,8 @@ def _in_words(messages: Sequence[Message], instruction: str = "") -> list[Messag
 def _said(message: Message) -> str:
     calls = [{"name": call.name, "arguments": call.arguments} for call in message.calls]
     results = [f"{part.name} returned: {part.content}" for part in message.parts if isinstance(part, ToolResult)]
-    text = json.dumps(calls[0] if len(calls) == 1 else calls, ensure_ascii=False, default=str) if calls else ""
-    return "\n".join(filter(None, (message.text, text, *results)))
+    made_calls = json.dumps(calls[0] if len(calls) == 1 else calls, ensure_ascii=False, default=str) if calls else ""
+    return "\n".join(filter(None, (message.text, made_calls, *results)))
 
 
 def _read(message: Message, tools: Sequence[Tool]) -> Message:

@@ -35,7 +35,7 @@ def model(name: str, options: Mapping[str, object] = {}, *, defaults: Mapping[st
         return part.make(argument, {**{key: value for key, value in defaults.items() if key in fields}, **options})
     if registry.is_path(name):
         return _load_model(name, options)
-    raise registry.unknown("model", name, [f"{text}:" for text in registry.MODELS.names()], paths=False)
+    raise registry.unknown("model", name, [f"{kind}:" for kind in registry.MODELS.names()], paths=False)
 
 
 class OpenedModels:

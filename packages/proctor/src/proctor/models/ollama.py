@@ -23,12 +23,12 @@ def address(host: str | None = None) -> str:
     if not host:
         return ADDRESS
     scheme, _, rest = host.rpartition("://")
-    text, slash, path = rest.partition("/")
-    if text.count(":") > 1 and not text.startswith("["):
-        text = f"[{text}]"
-    name, colon, port = text.rpartition(":")
+    authority, slash, path = rest.partition("/")
+    if authority.count(":") > 1 and not authority.startswith("["):
+        authority = f"[{authority}]"
+    name, colon, port = authority.rpartition(":")
     if not colon or port.endswith("]"):
-        name, port = text, _PORTS.get(scheme, "11434")
+        name, port = authority, _PORTS.get(scheme, "11434")
     name = "localhost" if name in _LISTENED_ON else name
     return f"{scheme or 'http'}://{name}:{port}{slash}{path}"
 

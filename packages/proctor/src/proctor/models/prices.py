@@ -24,8 +24,8 @@ class PriceTable:
         self._package = package
         self._model = model
         self._url = url
-        value = self._price(Usage())
-        self.source = f"{PACKAGE} {package.__version__}: {value.provider.id}/{value.model.id}, {value.model_price}"
+        price = self._price(Usage())
+        self.source = f"{PACKAGE} {package.__version__}: {price.provider.id}/{price.model.id}, {price.model_price}"
 
     def cost(self, usage: Usage) -> float:
         """Return what one request costs, in US dollars."""

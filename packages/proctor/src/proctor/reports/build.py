@@ -189,11 +189,13 @@ def _headline(record: RunRecord, estimates: Sequence[Estimate]) -> tuple[Estimat
     names = {
         estimate.name for scorer in record.scorers if (estimate := main_estimate(whole, record, scorer)) is not None
     }
-    main = [figure for figure in whole if figure.name.removesuffix(CORRECTED) in names]
+    main = [estimate for estimate in whole if estimate.name.removesuffix(CORRECTED) in names]
     overall = [
-        figure for figure in whole if _metric(figure) in ("overall", "official_overall") and figure.value is not None
+        estimate
+        for estimate in whole
+        if _metric(estimate) in ("overall", "official_overall") and estimate.value is not None
     ]
-    return (*(main or whole[:1]), *(figure for figure in overall if figure not in main))
+    return (*(main or whole[:1]), *(estimate for estimate in overall if estimate not in main))
 
 
 def _sections(estimates: Sequence[Estimate]) -> tuple[EstimateSection, ...]:

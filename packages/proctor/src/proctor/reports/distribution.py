@@ -54,8 +54,8 @@ class Distribution(msgspec.Struct, frozen=True, kw_only=True):
         ([1.0, 2.0, 3.0, 4.0], [1.0, 10.0, 100.0])
         """
         low, high = self.edges[0], self.edges[-1]
-        round_values = list(_round_values(low, high) if self.is_logarithmic else _multiples(low, high))
-        return round_values[:: math.ceil(len(round_values) / MOST_TICKS)] if round_values else []
+        ticks = list(_round_values(low, high) if self.is_logarithmic else _multiples(low, high))
+        return ticks[:: math.ceil(len(ticks) / MOST_TICKS)] if ticks else []
 
 
 def summarise(values: Sequence[float], independent: int | None = None) -> Distribution | None:

@@ -79,11 +79,9 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
                 earlier = known[id].mean if id in known else None
                 samples[stratum].append(CovariateSample(cluster=cluster, value=value, earlier=earlier))
         key, _, tag = slice_.partition("=")
-        for id, earned_points in known.items():
-            if id not in values and (not slice_ or earned_points.tags.get(key) == tag):
-                others.get(stratum_of(earned_points.tags), []).append(
-                    Other(cluster=earned_points.cluster, earlier=earned_points.mean)
-                )
+        for id, points in known.items():
+            if id not in values and (not slice_ or points.tags.get(key) == tag):
+                others.get(stratum_of(points.tags), []).append(Other(cluster=points.cluster, earlier=points.mean))
         return {
             name: CovariateGroup(size=size, samples=samples[name], others=others[name]) for name, size in sizes.items()
         }
@@ -206,20 +204,20 @@ def read_earlier(run: Side, earlier: Sequence[Side], scorer: str, against: Side 
         if scorer in other.scorers:
             for id, one in earned_by_sample(other, kept, scorer).items():
                 if one.attempts:
-                    earned_points = sums.setdefault(id, Earned(one.cluster, one.tags, 0))
-                    earned_points.total += one.mean
-                    earned_points.attempts += 1
+                    points = sums.setdefault(id, Earned(one.cluster, one.tags, 0))
+                    points.total += one.mean
+                    points.attempts += 1
     sides = [run] if against is None else [run, against]
-    for chosen in (run_record.spec.selection for run_record, _ in sides):
+    for chosen in (each.spec.selection for each, _ in sides):
         if chosen.first is not None:
             planned = {sample.id for sample in store.planned(record.id)}
-            sums = {id: earned_points for id, earned_points in sums.items() if id in planned}
+            sums = {id: points for id, points in sums.items() if id in planned}
         if chosen.ids:
-            sums = {id: earned_points for id, earned_points in sums.items() if id in set(chosen.ids)}
+            sums = {id: points for id, points in sums.items() if id in set(chosen.ids)}
         sums = {
-            id: earned_points
-            for id, earned_points in sums.items()
-            if all(earned_points.tags.get(key) == tag for key, tag in chosen.tags.items())
+            id: points
+            for id, points in sums.items()
+            if all(points.tags.get(key) == tag for key, tag in chosen.tags.items())
         }
     whys = [_why_not(*side, earlier, scorer) for side in sides]
     return Earlier(

@@ -55,14 +55,14 @@ def draw_estimates(estimates: Sequence[Estimate], title: str, lang: str | None) 
     if not shown:
         raise BadInput("There is nothing to plot: no share was scored.")
     figure, axes = _new_figure(_height(len(shown)))
-    for at, amount in enumerate(shown[:MOST_ROWS]):
-        if amount.floor is not None and amount.ceiling is not None and amount.ceiling > amount.floor:
-            axes.barh(at, 100 * (amount.ceiling - amount.floor), left=100 * amount.floor, height=0.5, color=BAND)
-        _interval(axes, amount.low, amount.value or 0.0, amount.high, at, "")
+    for at, estimate in enumerate(shown[:MOST_ROWS]):
+        if estimate.floor is not None and estimate.ceiling is not None and estimate.ceiling > estimate.floor:
+            axes.barh(at, 100 * (estimate.ceiling - estimate.floor), left=100 * estimate.floor, height=0.5, color=BAND)
+        _interval(axes, estimate.low, estimate.value or 0.0, estimate.high, at, "")
     left = f" (+{len(shown) - MOST_ROWS})" if len(shown) > MOST_ROWS else ""
     axes.set_xlim(-2, 102)
     figure.supxlabel(words.t("Percent; lines are intervals, shaded is what missing trials leave open"), fontsize=10)
-    labels = [" · ".join(filter(None, (amount.slice, words.metric(amount.name)))) for amount in shown]
+    labels = [" · ".join(filter(None, (estimate.slice, words.metric(estimate.name)))) for estimate in shown]
     return _with_rows(figure, axes, labels, title + left)
 
 
@@ -170,8 +170,8 @@ def _chinese_font() -> str | None:
     logging.getLogger(font_manager.__name__).addFilter(lambda record: "font weight" not in record.getMessage())
     for _ in range(2):
         names = {font.name for font in font_manager.fontManager.ttflist}
-        if (text := next((name for name in CHINESE_FONTS if name in names), None)) is not None:
-            return text
+        if (chosen := next((name for name in CHINESE_FONTS if name in names), None)) is not None:
+            return chosen
         for path in font_manager.findSystemFonts():  # the list may be older than the font
             if any(part in Path(path).name.lower() for part in ("cjk", "wqy", "sanssc", "hansans", "simhei", "msyh")):
                 font_manager.fontManager.addfont(path)

@@ -31,15 +31,15 @@ def read_history(record: RunRecord, store: Store) -> SampleHistory:
         scorer = record.main_scorer if record.main_scorer in other.scorers else other.main_scorer
         earned = earned_by_sample(other, store, scorer)
         by_system.setdefault(other.agent, []).append(
-            {id: earned_points.mean for id, earned_points in earned.items() if earned_points.attempts}
+            {id: points.mean for id, points in earned.items() if points.attempts}
         )
     return SampleHistory(runs=runs, systems=tuple(_mean(each) for each in by_system.values()))
 
 
 def _mean(earned: Iterable[Mapping[str, float]]) -> dict[str, float]:
     values: dict[str, list[float]] = {}
-    for entries in earned:
-        for id, value in entries.items():
+    for scores in earned:
+        for id, value in scores.items():
             values.setdefault(id, []).append(value)
     return {id: fmean(each) for id, each in values.items()}
 

@@ -89,7 +89,7 @@ def state(one: Story) -> str:
     if one.outcome not in IN_THE_MEAN:
         return "lost"
     scored = [finding for finding in one.findings if finding.value is not None]
-    if one.outcome != "scored" or not all(story_finding.passed for story_finding in scored):
+    if one.outcome != "scored" or not all(finding.passed for finding in scored):
         return "failed"
     return "passed" if scored else "unscored"
 

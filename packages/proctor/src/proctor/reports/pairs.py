@@ -111,8 +111,8 @@ def pairs_of_sides(sides: object) -> tuple[CallRows, ...]:
             expected=side.expected,
             made=f"… +{side.count:,}" if side.kind == "more" else side.made,
             rows=tuple(
-                ParameterRow(parameter=name, expected=wanted, made=text, marked=True)
-                for name, wanted, text in side.faults
+                ParameterRow(parameter=name, expected=wanted, made=actual, marked=True)
+                for name, wanted, actual in side.faults
             ),
             marked=side.kind not in ("matched", "more", "free"),
             kind=side.kind,

@@ -53,7 +53,7 @@ def line(estimate: Estimate, width: int = 25) -> str:
 
     def draw(span: tuple[float, float] | None, inner: str, start: str, end: str) -> None:
         if span is not None:
-            first, last = (round(value / 100 * (width - 1)) for value in span)
+            first, last = (round(percent / 100 * (width - 1)) for percent in span)
             signs[first : last + 1] = [start, *inner * (last - first - 1), end][: last - first + 1]
 
     band = _span(estimate.floor, estimate.ceiling)

@@ -88,7 +88,7 @@ def script_values(found: TrialListing, name: str) -> dict[str, object]:
     if not found.listed:
         return {"listing": None, "policy": policy()}
     folder = files("proctor.reports").joinpath("templates")
-    script = "".join(folder.joinpath(text).read_text(encoding="utf-8") for text in ("list.js", name))
+    script = "".join(folder.joinpath(part).read_text(encoding="utf-8") for part in ("list.js", name))
     return {
         "listing": found,
         "data": Markup(found.data),  # noqa: S704 - JSON without "<"
@@ -129,14 +129,14 @@ def lines(report: ReportData, words: ReportWords, key: str) -> list[EstimateLine
     """Return the rows of one section, labelled by the value of the tag, the metric, or both."""
     estimates = next(section.estimates for section in report.sections if section.key == key)
     several = len({estimate.name for estimate in estimates}) > 1
-    estimate_lines = []
+    labelled = []
     for one in sorted(estimates, key=lambda one: one.name) if several and key not in ("", "official") else estimates:
         value = one.slice.partition("=")[2]
         metric = words.metric(one.name)
         label = metric if not value else f"{value} · {metric}" if several else value
         is_code = bool(value) or not (one.note or one.name.rpartition(".")[2] in METRICS)
-        estimate_lines.append(EstimateLine(label=label, estimate=one, is_code=is_code, notes=[*_notes(one, words)]))
-    return estimate_lines
+        labelled.append(EstimateLine(label=label, estimate=one, is_code=is_code, notes=[*_notes(one, words)]))
+    return labelled
 
 
 def _notes(estimate: Estimate, words: ReportWords) -> Iterator[str]:

@@ -49,10 +49,10 @@ def select_samples(record: RunRecord, store: Store, wanted: ReportFilter) -> Ite
     for trial, verdicts in pairs:
         if wanted.limit is not None and count >= wanted.limit:
             return
-        told_story = story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=CHARACTERS)
-        if _passes(told_story, wanted):
+        shown = story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=CHARACTERS)
+        if _passes(shown, wanted):
             count += 1
-            yield told_story
+            yield shown
 
 
 def _passes(one: Story, wanted: ReportFilter) -> bool:
@@ -114,8 +114,8 @@ def print_sample(one: Story, lang: str, console: "Console", *, with_attempt: boo
         console.print(styled("  " + one_line(one.question, LINE_CHARACTERS), "dim"))
     if one.failure is not None:
         console.print(styled("  " + one_line(words.t(one.failure.reason), LINE_CHARACTERS)))
-    text = made_text(one)
-    words_of_it = "" if one.answer in text else one.answer
-    for name, side in (("Expected", expected_text(one)), ("Made", text), ("Answer", words_of_it)):
+    actual = made_text(one)
+    words_of_it = "" if one.answer in actual else one.answer
+    for name, side in (("Expected", expected_text(one)), ("Made", actual), ("Answer", words_of_it)):
         if side:
             console.print(styled(f"  {words.t(name)}: {one_line(side, LINE_CHARACTERS)}"))

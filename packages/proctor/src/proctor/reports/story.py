@@ -103,7 +103,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         msgspec.structs.replace(line, text=cut(line.text, characters))
         for line in _lines(sample, trial.trajectory, [verdict.result.known for verdict in verdicts])
     ]
-    matched, expected, text = sides(sample, trial.trajectory, verdicts)
+    matched, expected, actual = sides(sample, trial.trajectory, verdicts)
     return Story(
         sample_id=trial.sample_id,
         attempt=trial.attempt,
@@ -114,7 +114,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         left_out=max(0, len(lines) - SHOWN_LINES),
         pairs=matched,
         expected=cut(expected, characters),
-        made=cut(text, characters),
+        made=cut(actual, characters),
         answer=cut(trial.trajectory.answer, characters),
         calls=trial.trajectory.calls(),
         target=_target(sample),
@@ -146,13 +146,11 @@ def stored_story(store: Store, run_id: str, sample_id: str, attempt: int, *, cha
 def finding(verdict: Verdict) -> StoryFinding:
     """Flatten a verdict for a page."""
     result, known = verdict.result, verdict.result.known
-    story_finding = StoryFinding(
-        scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason)
-    )
+    flat = StoryFinding(scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason))
     if isinstance(result, Unscored):
-        return msgspec.structs.replace(story_finding, why=result.why)
+        return msgspec.structs.replace(flat, why=result.why)
     return msgspec.structs.replace(
-        story_finding,
+        flat,
         value=result.value,
         points=result.points,
         out_of=result.out_of,
@@ -171,9 +169,9 @@ def _marks(known: KnownDetails) -> Iterator[StoryMark]:
 
 def error_of(outcome: Outcome, failure: TrialFailure | None, findings: Sequence[StoryFinding]) -> tuple[str, str]:
     """Return the class and type of the error: of the first score below full marks, else of the failure."""
-    for story_finding in findings:
-        if story_finding.value is not None and not story_finding.passed:
-            return story_finding.error_class, story_finding.error_type
+    for each in findings:
+        if each.value is not None and not each.passed:
+            return each.error_class, each.error_type
     return (outcome, failure.kind if failure is not None else "") if outcome != "scored" else ("", "")
 
 
@@ -310,26 +308,26 @@ def sides(
     if matched is not None:
         return (matched, *_responses(sample, trajectory))
     details = next((known for verdict in verdicts if (known := verdict.result.known).error_class), KnownDetails())
-    (wanted, expected), (calls, text) = _expected_calls(sample), _made_calls(trajectory, verdicts)
-    if wanted and text:  # if no scorer read calls in the text, both sides are text
+    (wanted, expected), (calls, actual) = _expected_calls(sample), _made_calls(trajectory, verdicts)
+    if wanted and actual:  # if no scorer read calls in the text, both sides are text
         wanted, expected = (), "\n".join(map(call_text, wanted))
-    row = pairs(
+    rows = pairs(
         wanted,
         calls,
         function=details.function,
         parameter=details.parameter,
         free=not wanted and not _expects_no_call(sample) and details.error_class not in NO_CALL_IS_RIGHT,
     )
-    return row, expected, text
+    return rows, expected, actual
 
 
 def answers_in_line(sample: Sample, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[str, str]:
     """Return the expected and the actual answer of a trial: the calls where calls are the answer, else the text."""
     wanted, expected = _expected_calls(sample)
-    calls, text = _made_calls(trajectory, verdicts) if wanted or not trajectory.answer else ((), trajectory.answer)
+    calls, actual = _made_calls(trajectory, verdicts) if wanted or not trajectory.answer else ((), trajectory.answer)
     return (
         "; ".join(map(call_text, wanted)) if wanted else expected,
-        "; ".join(map(call_text, calls)) if calls else text,
+        "; ".join(map(call_text, calls)) if calls else actual,
     )
 
 
@@ -347,7 +345,7 @@ def _compared_calls(
     """Return the calls as a scorer of trajectories or of ADK compared them, else by the usual rules; None if none are asked for."""
     found = [rows for verdict in verdicts if (rows := pairs_of_sides(verdict.result.known.sides))]
     if found:
-        return next((row for row in found if any(pair.marked for pair in row)), found[0])
+        return next((rows for rows in found if any(pair.marked for pair in rows)), found[0])
     if sample is None or not any(map(_is_trajectory, (sample.target, *(turn.reference for turn in sample.turns)))):
         return None
     from proctor.scorers import adk  # these are slow to load, and few samples say which calls are expected
@@ -371,12 +369,12 @@ def _responses(sample: Sample | None, trajectory: Trajectory) -> tuple[str, str]
     places = [index for index, value in enumerate(wanted) if isinstance(value, str)]
     if not places:
         return "", trajectory.answer
-    came = [answer(trajectory, number) for number in places]
+    came = [answer(trajectory, index) for index in places]
     if len(turns) == 1:
         return str(wanted[0]), came[0]
     numbered = [
-        "\n".join(f"{number + 1}. {text}" for number, text in zip(places, texts, strict=True))
-        for texts in ([wanted[number] for number in places], came)
+        "\n".join(f"{index + 1}. {text}" for index, text in zip(places, texts, strict=True))
+        for texts in ([wanted[index] for index in places], came)
     ]
     return numbered[0], numbered[1]
 
@@ -401,7 +399,9 @@ def _expected_calls(sample: Sample | None) -> tuple[tuple[ShownCall, ...], str]:
 def _made_calls(trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[tuple[ShownCall, ...], str]:
     """Return the calls that were made, natively or as a scorer read them in the text, or else the answer."""
     judged = [verdict.result for verdict in verdicts if isinstance(verdict.result, Score)]
-    calls = calls_in(trajectory.calls()) or next((row for score in judged if (row := calls_in(score.known.calls))), ())
+    calls = calls_in(trajectory.calls()) or next(
+        (read for score in judged if (read := calls_in(score.known.calls))), ()
+    )
     if calls:
         return calls, ""
     answer = next((score.answer for score in judged if score.answer is not None), None)

@@ -49,7 +49,7 @@ def print_table(table: "Table", console: "Console") -> None:
     """
     heads = [_as_text(column.header) for column in table.columns]
     columns = [[_as_text(cell) for cell in column.cells] for column in table.columns]
-    free = console.width - sum(_gap(table, number) for number in range(len(columns)))
+    free = console.width - sum(_gap(table, column) for column in range(len(columns)))
     most = [_widest((head, *cells)) for head, cells in zip(heads, columns, strict=True)]
     least = [
         wide if column.no_wrap else max(_longest_word((head, *cells)), min(wide, 12))

@@ -170,23 +170,20 @@ def _notes(report: ReportData, words: ReportWords) -> dict[str, list[str]]:
         for note in line.notes:
             noted.setdefault(note, []).append(line)
     sizes = {scorer: len(own) for scorer, own in _by_scorer(report, rows).items()}
-    texts: dict[str, list[str]] = {}
+    names_by_note: dict[str, list[str]] = {}
     for note, own in noted.items():
         groups = _by_scorer(report, own).items()
-        names = [
-            [name] if name and len(few) == sizes[name] else [estimate_line.label for estimate_line in few]
-            for name, few in groups
-        ]
-        texts[note] = [] if len(own) == len(rows) else [*chain.from_iterable(names)]
-    return texts
+        names = [[name] if name and len(few) == sizes[name] else [line.label for line in few] for name, few in groups]
+        names_by_note[note] = [] if len(own) == len(rows) else [*chain.from_iterable(names)]
+    return names_by_note
 
 
 def _by_scorer(report: ReportData, rows: Sequence[EstimateLine]) -> dict[str, list[EstimateLine]]:
     """Group rows by their scorer: '' where the run has one scorer, and for numbers of the whole benchmark."""
-    estimate_lines: dict[str, list[EstimateLine]] = {name: [] for name in ("", *report.record.scorers)}
+    by_scorer: dict[str, list[EstimateLine]] = {name: [] for name in ("", *report.record.scorers)}
     for line in rows:
-        estimate_lines[_scorer_of(report, line)].append(line)
-    return {scorer: own for scorer, own in estimate_lines.items() if own}
+        by_scorer[_scorer_of(report, line)].append(line)
+    return {scorer: own for scorer, own in by_scorer.items() if own}
 
 
 def _scorer_of(report: ReportData, line: EstimateLine) -> str:

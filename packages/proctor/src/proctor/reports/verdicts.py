@@ -98,20 +98,20 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
 def decide(rows: Sequence[Untested], alpha: float) -> list[MetricRow]:
     """Test the rows, the first one before all others."""
     main = rows[0].p_value
-    metric_rows = [_row(rows[0], rows[0].at(1 - alpha), main, alpha)]
+    decided = [_row(rows[0], rows[0].at(1 - alpha), main, alpha)]
     testable = [row for row in rows[1:] if row.difference.p_least <= alpha]
     is_found = main <= alpha
     p_values = [row.p_value for row in testable]
     tested = dict(zip(map(id, testable), zip(holm(p_values), _levels(p_values, alpha), strict=True), strict=True))
     for row in rows[1:]:
         if id(row) not in tested:
-            metric_rows.append(_row(row, row.at(1 - alpha), None, alpha, say("too few samples")))
+            decided.append(_row(row, row.at(1 - alpha), None, alpha, say("too few samples")))
         elif is_found:
             p_adjusted, level = tested[id(row)]
-            metric_rows.append(_row(row, row.at(level), p_adjusted, alpha))
+            decided.append(_row(row, row.at(level), p_adjusted, alpha))
         else:
-            metric_rows.append(_row(row, row.at(1 - alpha), None, alpha, say("not tested")))
-    return metric_rows
+            decided.append(_row(row, row.at(1 - alpha), None, alpha, say("not tested")))
+    return decided
 
 
 def decide_each(comparisons: Sequence[Sequence[Untested]], alpha: float) -> list[list[MetricRow]]:
@@ -122,15 +122,15 @@ def decide_each(comparisons: Sequence[Sequence[Untested]], alpha: float) -> list
     testable = [row for row in mains if row.difference.p_least <= alpha]
     p_values = [row.p_value for row in testable]
     tested = dict(zip(map(id, testable), zip(holm(p_values), _levels(p_values, alpha), strict=True), strict=True))
-    metric_rows = []
+    decided = []
     for main, *slices in comparisons:
         if id(main) in tested:
             p_adjusted, level = tested[id(main)]
             first = _row(main, main.at(level), p_adjusted, alpha)
         else:
             first = _row(main, main.at(1 - alpha), None, alpha, say("too few samples"))
-        metric_rows.append([first, *(_row(row, row.at(1 - alpha), None, alpha, say("not tested")) for row in slices)])
-    return metric_rows
+        decided.append([first, *(_row(row, row.at(1 - alpha), None, alpha, say("not tested")) for row in slices)])
+    return decided
 
 
 def decide_in_order(rows: Sequence[Untested], alpha: float) -> list[MetricRow]:
@@ -138,15 +138,15 @@ def decide_in_order(rows: Sequence[Untested], alpha: float) -> list[MetricRow]:
 
     The chance of any false finding is at most `alpha`, as the order does not depend on the data.
     """
-    metric_rows: list[MetricRow] = []
+    decided: list[MetricRow] = []
     goes_on = True
     for row in rows:
         if goes_on:
-            metric_rows.append(_row(row, row.at(1 - alpha), row.p_value, alpha))
+            decided.append(_row(row, row.at(1 - alpha), row.p_value, alpha))
             goes_on = row.p_value <= alpha
         else:
-            metric_rows.append(_row(row, row.at(1 - alpha), None, alpha, say("not tested")))
-    return metric_rows
+            decided.append(_row(row, row.at(1 - alpha), None, alpha, say("not tested")))
+    return decided
 
 
 def gate(main: MetricRow, margin: float) -> Decision:
@@ -160,9 +160,9 @@ def _levels(p_values: Sequence[float], alpha: float) -> list[float]:
     """Return the level at which Holm's procedure tests each: stricter for smaller ones, and constant once it stops."""
     levels = [0.0] * len(p_values)
     left, stopped = len(p_values), False
-    for number in sorted(range(len(p_values)), key=p_values.__getitem__):
-        levels[number] = 1 - alpha / left
-        stopped = stopped or p_values[number] > alpha / left
+    for index in sorted(range(len(p_values)), key=p_values.__getitem__):
+        levels[index] = 1 - alpha / left
+        stopped = stopped or p_values[index] > alpha / left
         left -= not stopped
     return levels
 

@@ -35,17 +35,17 @@ def diff_words(first: str, second: str) -> tuple[list[WordDiffPiece], list[WordD
     >>> [[(piece.text, piece.changed) for piece in side] for side in diff_words("Paris is big", "Rome is big")]
     [[('Paris', True), (' is big', False)], [('Rome', True), (' is big', False)]]
     """
-    texts, other = words_of(first), words_of(second)
-    start = _common(texts, other)
-    end = _common(texts[start:][::-1], other[start:][::-1])
-    stay_one, stay_other = [True] * len(texts), [True] * len(other)
-    middle, its = texts[start : len(texts) - end], other[start : len(other) - end]
-    stay_one[start : len(texts) - end] = [False] * len(middle)
+    words, other = words_of(first), words_of(second)
+    start = _common(words, other)
+    end = _common(words[start:][::-1], other[start:][::-1])
+    stay_one, stay_other = [True] * len(words), [True] * len(other)
+    middle, its = words[start : len(words) - end], other[start : len(other) - end]
+    stay_one[start : len(words) - end] = [False] * len(middle)
     stay_other[start : len(other) - end] = [False] * len(its)
     matches = _subsequence(middle[:MOST_WORDS], its[:MOST_WORDS])
     for at, to in _without_crumbs(matches, middle):
         stay_one[start + at] = stay_other[start + to] = True
-    return _pieces(texts, stay_one), _pieces(other, stay_other)
+    return _pieces(words, stay_one), _pieces(other, stay_other)
 
 
 def words_of(text: str) -> list[str]:

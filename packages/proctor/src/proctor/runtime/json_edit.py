@@ -104,33 +104,33 @@ class _Writer:
             between = (
                 slots[1].lead if len(slots) > 1 else (first if "\n" in first else " " * len(self._separators[0][1:]))
             )
-        texts = []
+        parts = []
         for position, (index, lead, text) in enumerate(pieces):
             if position == 0:
-                texts.append(first + text)
+                parts.append(first + text)
             else:
-                texts.append("," + (lead if index else between) + text)
+                parts.append("," + (lead if index else between) + text)
         end = tail if slots or not own else self._newline + base[: len(base) - len(self._indent)]
-        return "".join(texts) + end
+        return "".join(parts) + end
 
     def _slots(self, start: int, *, keyed: bool) -> tuple[list[_Slot], str]:
         """Return what is in the container that begins here, and the whitespace before its end."""
         text, slots = self._text, list[_Slot]()
-        number = start + 1
+        position = start + 1
         while True:
-            begin = _after_space(text, number)
+            begin = _after_space(text, position)
             if text[begin] in "]}":
-                return slots, text[number:begin]
+                return slots, text[position:begin]
             key, value_start = "", begin
             if keyed:
                 key, value_start = self.decoder.raw_decode(text, begin)
                 value_start = _after_space(text, _after_space(text, value_start) + 1)
             value, end = self.decoder.raw_decode(text, value_start)
-            slots.append(_Slot(text[number:begin], begin, value_start, end, key, value))
+            slots.append(_Slot(text[position:begin], begin, value_start, end, key, value))
             after = _after_space(text, end)
             if text[after] in "]}":
                 return slots, text[end:after]
-            number = after + 1
+            position = after + 1
 
     def _inner(self, slots: Sequence[_Slot], base: str) -> str | None:
         """Return the indentation of a new member or element; None where the container is on one line."""
@@ -167,7 +167,7 @@ def templates(old: Sequence[Any], new: Sequence[Any]) -> list[int | None]:
     left = dict.fromkeys(index for index in range(len(old)) if index not in taken)
     for position, value in enumerate(new):
         if indexes[position] is None and (name := _name(value)):
-            index = next((number for number in reversed(by_name.get(name, ())) if number in left), None)
+            index = next((candidate for candidate in reversed(by_name.get(name, ())) if candidate in left), None)
             if index is not None:
                 del left[index]
                 indexes[position] = index

@@ -39,7 +39,7 @@ def constants(path: Path) -> dict[str, Any]:
     Raises:
         BadInput: as `parse`.
     """
-    fields = {}
+    by_name = {}
     for statement in parse(path).body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name), *_], value=ast.expr() as value):
@@ -49,7 +49,7 @@ def constants(path: Path) -> dict[str, Any]:
             case _:
                 continue
         try:
-            fields[name] = literal(value)
+            by_name[name] = literal(value)
         except ValueError:
             continue
-    return fields
+    return by_name

@@ -163,8 +163,8 @@ def _differences(expected: object, made: object, path: str, options: JsonOptions
         case list() | tuple(), list():
             yield from _list_differences(expected, made, path, options)
         case _ if not _same(expected, made, options.tolerance):
-            wanted, text = (quote(text_of.dumps(value, ensure_ascii=False, default=str)) for value in (expected, made))
-            yield say("{path}: expected {expected}, got {made}.", path=path, expected=wanted, made=text)
+            wanted, got = (quote(text_of.dumps(value, ensure_ascii=False, default=str)) for value in (expected, made))
+            yield say("{path}: expected {expected}, got {made}.", path=path, expected=wanted, made=got)
 
 
 def _list_differences(expected: Any, made: list[Any], path: str, options: JsonOptions) -> Iterator[Sentence]:

@@ -70,17 +70,17 @@ def _score(sample: Sample, trajectory: Trajectory, options: KeywordsOptions) -> 
     if not wanted:
         return no_target()
     answer = answer_of(trajectory)
-    texts = [word for word in wanted if _occurs(word, answer, options)]
-    missing = [word for word in wanted if word not in texts]
-    details = {"found": texts, "missing": missing}
+    hits = [word for word in wanted if _occurs(word, answer, options)]
+    missing = [word for word in wanted if word not in hits]
+    details = {"found": hits, "missing": missing}
     if bad := [word for word in options.forbidden if _occurs(word, answer, options)]:
         reason = say("The answer holds what is forbidden: {words}.", words=", ".join(bad))
         return Score(points=0, out_of=len(wanted), answer=answer, reason=reason, details={**details, "forbidden": bad})
-    points = float(len(texts))
+    points = float(len(hits))
     if points < options.minimum * len(wanted):
         reason = say(
             "{found} of {all} keywords are below the minimum of {minimum}. Missing: {missing}.",
-            found=len(texts),
+            found=len(hits),
             all=len(wanted),
             minimum=f"{options.minimum:.0%}",
             missing=", ".join(missing),
@@ -89,7 +89,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: KeywordsOptions) -> 
     if missing:
         reason = say(
             "Found {found} of {all} keywords. Missing: {missing}.",
-            found=len(texts),
+            found=len(hits),
             all=len(wanted),
             missing=", ".join(missing),
         )

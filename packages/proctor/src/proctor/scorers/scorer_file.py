@@ -100,7 +100,7 @@ def load(name: str, make: Make = find_scorer) -> list[Configured]:
     if only and only not in scorers:
         raise registry.unknown("scorer", only, sorted(scorers), paths=False)
     file = _File(where, path.parent, scorers, make)
-    return [file.configured(text) for text in ([only] if only else scorers)]
+    return [file.configured(key) for key in ([only] if only else scorers)]
 
 
 class _File:

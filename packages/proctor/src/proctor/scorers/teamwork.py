@@ -115,7 +115,7 @@ def measure(trajectory: Trajectory, team: Sequence[str] = (), tools: Sequence[st
     every = list(_acts(trajectory, team, tools))
     acts = [act for act in every if act.says_something]
     names = {plain_name(name): name for name in reversed([*team, *(act.author for act in acts)])}
-    shares: dict[str, Share] = {name: Share() for name in [names[plain_name(text)] for text in team]}
+    shares: dict[str, Share] = {name: Share() for name in [names[plain_name(member)] for member in team]}
     previous = ""
     for act in every:
         share = shares.setdefault(names.get(plain_name(act.author), act.author), Share())
@@ -178,7 +178,7 @@ def _receiver(call: ToolCall, team: Sequence[str], tools: Sequence[str]) -> tupl
         return (named or "?" if match[1] in ("agent", "coworker") else match[1]), False
     if call.name in tools:
         return named or "?", False
-    member = next((text for text in team if plain_name(text) == plain_name(call.name)), "")  # an agent that is a tool
+    member = next((each for each in team if plain_name(each) == plain_name(call.name)), "")  # an agent that is a tool
     return member, bool(member)
 
 

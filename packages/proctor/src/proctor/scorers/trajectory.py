@@ -93,11 +93,11 @@ def single_tool(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         if len(names) != 1:
             return Unscored(why="not_applicable", reason=say("The option 'tool' says which tool is looked for."))
         wanted = names.pop()
-    texts = [call.name for call in trajectory.calls()]
+    tools = [call.name for call in trajectory.calls()]
     reason = say(
-        "{tool} was called {count} times among {made} calls.", tool=wanted, count=texts.count(wanted), made=len(texts)
+        "{tool} was called {count} times among {made} calls.", tool=wanted, count=tools.count(wanted), made=len(tools)
     )
-    score = Score(points=wanted in texts, reason=reason)
+    score = Score(points=wanted in tools, reason=reason)
     return score if trajectory.shows_calls else _no_evidence(score)
 
 
@@ -125,11 +125,11 @@ def _compare(turns: Sequence[expectation.ExpectedTurn], options: CallMatchOption
         details["sides"] = sides(rows[0])
     else:
         each = list(zip(places, comparisons, rows, strict=True))
-        totals = {str(number + 1): _Total([comparison], [row]) for number, comparison, row in each}
+        totals = {str(index + 1): _Total([comparison], [row]) for index, comparison, row in each}
         details["turns"] = {
-            text: {"value": one.measure(options.measure), **one.details()} for text, one in totals.items()
+            turn: {"value": one.measure(options.measure), **one.details()} for turn, one in totals.items()
         }
-        details["sides"] = [side for number, _, row in each for side in sides(row, number + 1)]
+        details["sides"] = [side for index, _, row in each for side in sides(row, index + 1)]
     return Score(points=points, reason=total.reason(places), details=details)
 
 
@@ -207,8 +207,8 @@ class _Total:
         if len(self.found) == 1:
             return summarize(self.found[0])
         parts = [
-            say("turn {turn}: {reason}", turn=number + 1, reason=summarize(comparison))
-            for number, comparison in zip(places, self.found, strict=True)
+            say("turn {turn}: {reason}", turn=index + 1, reason=summarize(comparison))
+            for index, comparison in zip(places, self.found, strict=True)
         ]
         return listed(parts)
 

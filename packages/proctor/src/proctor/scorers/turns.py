@@ -42,9 +42,9 @@ def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
         places = [index for index, turn in enumerate(sample.turns) if turn.reference is not None]
         if not places:
             return Unscored(why="not_applicable", reason=say("No turn of the sample has a reference."))
-        results = [by_turn(*_turn(sample, trajectory, number, number)) for number in places]
-        later = [number for number in places if number > 0] if consistency is not None else []
-        results += [consistency(*_turn(sample, trajectory, 0, number)) for number in later]
+        results = [by_turn(*_turn(sample, trajectory, index, index)) for index in places]
+        later = [index for index in places if index > 0] if consistency is not None else []
+        results += [consistency(*_turn(sample, trajectory, 0, index)) for index in later]
         return together(
             results, lambda found: _put(places, found[: len(places)], found[len(places) :], trajectory, chosen)
         )
@@ -68,21 +68,21 @@ def _put(
     trajectory: Trajectory,
     options: TurnsOptions,
 ) -> Result:
-    for number, result in zip(places, results, strict=True):
+    for index, result in zip(places, results, strict=True):
         if isinstance(result, Unscored):
-            reason = say("Turn {turn} gave no score: {reason}", turn=number + 1, reason=result.reason)
+            reason = say("Turn {turn} gave no score: {reason}", turn=index + 1, reason=result.reason)
             return Unscored(why=result.why, reason=reason)
     scores = [result for result in results if isinstance(result, Score)]
     bonus = sum(result.value for result in consistent if isinstance(result, Score)) * options.bonus
     out_of = len(scores)
     points = min(sum(score.value for score in scores) + bonus, out_of)
     told = [
-        say("turn {turn}: {value} ({reason})", turn=number + 1, value=f"{score.value:.2f}", reason=score.reason or "-")
-        for number, score in zip(places, scores, strict=True)
+        say("turn {turn}: {value} ({reason})", turn=index + 1, value=f"{score.value:.2f}", reason=score.reason or "-")
+        for index, score in zip(places, scores, strict=True)
     ]
     reason = say("{turns}; bonus {bonus}", turns=listed(told), bonus=f"{bonus:g}")
     details = {
-        "turns": {str(number + 1): score.value for number, score in zip(places, scores, strict=True)},
+        "turns": {str(index + 1): score.value for index, score in zip(places, scores, strict=True)},
         "bonus": bonus,
     }
     return Score(points=points, out_of=out_of, answer=trajectory.answer, reason=reason, details=details)

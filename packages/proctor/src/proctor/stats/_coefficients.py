@@ -82,9 +82,9 @@ def alpha(times: Mapping[Unit, int], scale: Scale) -> float | None:
             pairs = combinations(counts.items(), 2)
             expected = 2 * math.fsum(n * m * _ratio(a, b) for (a, n), (b, m) in pairs)
         case _:
-            values = _ranks(counts) if scale == "ordinal" else _centred(counts)
-            apart = {unit: _squared_distances([(values[rating], 1) for rating in unit]) for unit in times}
-            expected = _squared_distances([(values[rating], often) for rating, often in counts.items()])
+            scaled = _ranks(counts) if scale == "ordinal" else _centred(counts)
+            apart = {unit: _squared_distances([(scaled[rating], 1) for rating in unit]) for unit in times}
+            expected = _squared_distances([(scaled[rating], often) for rating, often in counts.items()])
     if len(counts) < 2 or expected <= 0:
         return None
     observed = math.fsum(often * apart[unit] / (len(unit) - 1) for unit, often in times.items())

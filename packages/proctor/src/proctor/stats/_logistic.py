@@ -54,8 +54,8 @@ def _derivatives(
     gradient = [-_STYLE_RIDGE * parameter if index >= systems else 0.0 for index, parameter in enumerate(parameters)]
     # ones among the strengths leave their sum at 0 and make the matrix invertible
     information = [[float(i < systems and j < systems) for j in range(size)] for i in range(size)]
-    for number in range(systems, size):
-        information[number][number] = _STYLE_RIDGE
+    for index in range(systems, size):
+        information[index][index] = _STYLE_RIDGE
     for row, times in rows.items():
         chance = chance_of(row, parameters, systems)
         weight = times * chance * (1 - chance)
@@ -72,7 +72,7 @@ def direction(row: BattleRow, systems: int) -> list[tuple[int, float]]:
 
 
 def chance_of(row: BattleRow, parameters: Sequence[float], systems: int) -> float:
-    return sigmoid(math.fsum(parameters[number] * x for number, x in direction(row, systems)))
+    return sigmoid(math.fsum(parameters[index] * x for index, x in direction(row, systems)))
 
 
 def sigmoid(x: float) -> float:
@@ -92,6 +92,6 @@ def _solve(matrix: Sequence[Sequence[float]], right: Sequence[Sequence[float]]) 
             factor = lines[place][column]
             if place != column and factor:
                 lines[place] = [
-                    figure - factor * other for figure, other in zip(lines[place], lines[column], strict=True)
+                    value - factor * other for value, other in zip(lines[place], lines[column], strict=True)
                 ]
     return [line[size:] for line in lines]

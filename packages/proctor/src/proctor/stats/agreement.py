@@ -68,14 +68,14 @@ def cohen_kappa(
             "Two raters rate the same items; one has {first}, the other {second}.", first=len(first), second=len(second)
         )
     both = [index for index, (a, b) in enumerate(zip(first, second, strict=True)) if _both(a, b)]
-    pairs = [(_check_rating(first[number], weights), _check_rating(second[number], weights)) for number in both]
+    pairs = [(_check_rating(first[index], weights), _check_rating(second[index], weights)) for index in both]
     return _agreement(
         "kappa",
         lambda times: kappa(times, weights),
         pairs,
         planned=len(first),
         chance=lambda times: kappa_chance(times, weights),
-        clusters=[clusters[number] for number in both] if clusters else (),
+        clusters=[clusters[index] for index in both] if clusters else (),
         level=level,
     )
 
@@ -97,7 +97,7 @@ def krippendorff_alpha(
     """
     rated = [_ratings(unit, scale) for unit in units]
     several = [index for index, unit in enumerate(rated) if len(unit) > 1]
-    paired = [rated[number] for number in several]
+    paired = [rated[index] for index in several]
     if scale == "ratio" and len({rating for unit in paired for rating in unit}) > _MOST_RATIOS:
         raise BadInput(
             "On a ratio scale at most {most} different ratings can be compared. Round them first.", most=_MOST_RATIOS
@@ -108,7 +108,7 @@ def krippendorff_alpha(
         paired,
         planned=len(rated),
         chance=equal_by_chance,
-        clusters=[clusters[number] for number in several] if clusters else (),
+        clusters=[clusters[index] for index in several] if clusters else (),
         level=level,
     )
 

@@ -91,7 +91,7 @@ def _dealt(items: Sequence[T], seed: int) -> list[Counter[T]]:
 
 
 def _quantile(ascending: Sequence[float], share: float) -> float:
-    value = share * (len(ascending) - 1)
-    below = math.floor(value)
+    position = share * (len(ascending) - 1)
+    below = math.floor(position)
     above = min(below + 1, len(ascending) - 1)
-    return ascending[below] + (ascending[above] - ascending[below]) * (value - below)
+    return ascending[below] + (ascending[above] - ascending[below]) * (position - below)

@@ -189,7 +189,7 @@ def effective(
     if partial and spread > _ROUNDING and 0 < value < 1:
         quantile = _quantile(error, degrees)
         lower, upper = (
-            count_of_skewed(figure, lower, alike, quantile, skewness=_SKEWNESS) for figure in (1 - value, value)
+            count_of_skewed(share, lower, alike, quantile, skewness=_SKEWNESS) for share in (1 - value, value)
         )
     surest = error ** (1 / alike)
     return Interval(

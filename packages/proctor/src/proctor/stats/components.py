@@ -205,10 +205,10 @@ def _residuals(
     samples: Sequence[AttemptValues], values: Sequence[float], mean: float, sizes: Mapping[str, int]
 ) -> list[float]:
     """Return by how much the values of each cluster add up to more than their number times the mean."""
-    entries = {name: -size * mean for name, size in sizes.items()}
+    by_cluster = {name: -size * mean for name, size in sizes.items()}
     for sample, value in zip(samples, values, strict=True):
-        entries[sample.cluster] += value
-    return [*entries.values()]
+        by_cluster[sample.cluster] += value
+    return [*by_cluster.values()]
 
 
 def _error(residuals: Sequence[float], count: int, clusters: int | None = None) -> float:

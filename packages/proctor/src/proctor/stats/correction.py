@@ -98,17 +98,17 @@ def stratified_ppi(strata: Mapping[str, LabelledStratum], *, tuned: bool = True,
     shares = [size / sum(sizes) for size in sizes]
     value = math.fsum(share * part.value for share, part in zip(shares, parts, strict=True))
     squares = [
-        (share * share * figure, degrees)
+        (share * share * variance, degrees)
         for share, part in zip(shares, parts, strict=True)
-        for figure, degrees in part.variances
+        for variance, degrees in part.variances
     ]
-    total = math.fsum(figure for figure, _ in squares)
+    total = math.fsum(variance for variance, _ in squares)
     methods = {part.method for part in parts}
     method = methods.pop() if len(methods) == 1 else PPI_PLUS
     clusters = sum(part.clusters for part in parts)
     if method == LABELS_ALONE and len(parts) == 1 and (len({*labels}) == 1 or {*labels} <= {0, 1}):
         return _alone(labels, clusters, total, sum(sizes), level)
-    degrees = total**2 / math.fsum(figure * figure / degrees for figure, degrees in squares)
+    degrees = total**2 / math.fsum(variance * variance / degrees for variance, degrees in squares)
     return _within_0_and_1(method, value, total, degrees, len(labels), clusters, sum(sizes), level)
 
 

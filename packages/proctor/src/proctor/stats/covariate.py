@@ -175,16 +175,14 @@ def fit_groups(
         if (along <= 0 and not signed) or own * across <= _SMALL**2 or along**2 <= 4 / (clusters - 1) * own * across:
             return say("the runs agree too little on which samples are hard")
         slope = along / across * squares / (squares + error)
-    values = {name: [covariate_sample.value for covariate_sample in group.samples] for name, group in groups.items()}
+    values = {name: [sample.value for sample in group.samples] for name, group in groups.items()}
     surprise = 0.0
     for name, samples in known.items():
         group = groups[name]
         centre = _centre(samples, group.others, of_suite=of_suite)
         values[name] = [
-            covariate_sample.value
-            if covariate_sample.earlier is None
-            else covariate_sample.value - slope * (covariate_sample.earlier - centre)
-            for covariate_sample in group.samples
+            sample.value if sample.earlier is None else sample.value - slope * (sample.earlier - centre)
+            for sample in group.samples
         ]
         middle = math.fsum(values[name]) / len(values[name])
         surprise = max(surprise, weights[name] * max(abs(value - middle) for value in values[name]))

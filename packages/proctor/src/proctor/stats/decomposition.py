@@ -116,7 +116,7 @@ def decompose(members: Sequence[Member], group: Callable[[Key], str] = kind_of, 
         if not without:
             return DifferencePart(key=keys[0], value=value, interval=None)
         centre = math.fsum(without) / len(without)
-        square = math.fsum((figure - centre) ** 2 for figure in without) * (len(without) - 1) / len(without)
+        square = math.fsum((each - centre) ** 2 for each in without) * (len(without) - 1) / len(without)
         half = quantile * math.sqrt(square)
         if half <= _ROUNDING:  # all alike, which shows no spread
             return DifferencePart(key=keys[0], value=value, interval=None)

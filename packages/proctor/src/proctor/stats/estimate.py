@@ -299,7 +299,7 @@ def _over_clusters(value: float, sums: ClusterSums, level: float, *, independent
 
 def allow_for_skewness(value: float, count: float, alike: float, quantile: float) -> Interval:
     """Return the interval of points that say as much as `count` right or wrong samples, each end with its own skewness."""
-    lower, upper = (count_of_skewed(figure, count, alike, quantile) for figure in (1 - value, value))
+    lower, upper = (count_of_skewed(share, count, alike, quantile) for share in (1 - value, value))
     return Interval(
         low=wilson(value, lower, quantile=quantile).low,
         high=wilson(value, upper, quantile=quantile).high,
@@ -389,8 +389,8 @@ def _of_parts(value: float, shares: Sequence[tuple[float, Estimate]], level: flo
             [share * abs(part.value - end) for share, part in shares if part.value is not None] for end in (1, 0)
         )
         lost_size, earned_size = (_mean_size(each, shares, at=at) for each, at in ((lost, 0), (earned, 1)))
-        losses = share_known(math.fsum(lost), math.fsum(figure * figure for figure in lost), size=lost_size)
-        gains = share_known(math.fsum(earned), math.fsum(figure * figure for figure in earned), size=earned_size)
+        losses = share_known(math.fsum(lost), math.fsum(each * each for each in lost), size=lost_size)
+        gains = share_known(math.fsum(earned), math.fsum(each * each for each in earned), size=earned_size)
         interval = no_surer(interval, count, level, losses, gains)
         return _Spread(method=STRATA_T, standard_error=error, degrees=degrees, interval=interval, loss_size=lost_size)
     if count * min(value, 1 - value) >= _FEW:

@@ -265,7 +265,7 @@ class _Looks:
         spread = math.sqrt((squares / typical**2 + (asked.high - asked.low) ** 2 / 2) / done)
         errors = self._stages[asked.most]
         beyond, rest = value - asked.limit, spread * math.sqrt(1 / done - 1 / asked.most)
-        needed = [spread / math.sqrt(asked.most) * normal_quantile(1 - figure) for figure in (errors.low, errors.high)]
+        needed = [spread / math.sqrt(asked.most) * normal_quantile(1 - error) for error in (errors.low, errors.high)]
         return normal_cdf((beyond - needed[0]) / rest) + normal_cdf((-beyond - needed[1]) / rest)
 
 
@@ -278,17 +278,17 @@ def _around(
         pairs = [
             PairedSample(
                 cluster=str(at),
-                first=max(figure, 0.0) / span,
-                second=max(-figure, 0.0) / span,
+                first=max(each, 0.0) / span,
+                second=max(-each, 0.0) / span,
                 weight=weight * count / size,
             )
-            for at, (figure, weight) in enumerate(zip(values, weights, strict=True))
+            for at, (each, weight) in enumerate(zip(values, weights, strict=True))
         ]
         interval = moved(pairs, single=question.binary).bounds(error)
         return None if interval is None else Interval(low=interval.low * span, high=interval.high * span)
     if count < 2:
         return None
-    shares = [_scaled(question, figure) for figure in values]
+    shares = [_scaled(question, each) for each in values]
     value = math.fsum(weight * share for share, weight in zip(shares, weights, strict=True)) / size
     squares = math.fsum((weight * (share - value)) ** 2 for share, weight in zip(shares, weights, strict=True))
     degrees = max(size**2 / math.fsum(weight * weight for weight in weights) - 1, 0.5)
@@ -310,7 +310,7 @@ def _around(
 def _stages(most: int, error: float, rate: float | None) -> Mapping[int, _Errors]:
     """Return the steps at which bounds are computed, and their errors."""
     at = sorted({math.ceil(most * number / _LOOKS) for number in range(1, _LOOKS + 1)})
-    spent = [error * (amount / most) ** _SPENT_LATE for amount in at]
+    spent = [error * (step / most) ** _SPENT_LATE for step in at]
     if rate is None:
         errors = [_Errors(one, one) for one in of_normal_sum([one / most for one in at], spent)]
     else:

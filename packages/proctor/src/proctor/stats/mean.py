@@ -44,7 +44,7 @@ def estimate_mean(
     centre = math.fsum(values) / count if count else None
     error = degrees = half = None
     if centre is not None and groups > 1:
-        squares = math.fsum((total_by_cluster[text] - size * centre) ** 2 for text, size in size_by_cluster.items())
+        squares = math.fsum((total_by_cluster[name] - size * centre) ** 2 for name, size in size_by_cluster.items())
         error = math.sqrt(squares * groups / (groups - 1)) / count
         degrees = max(count**2 / sum(size**2 for size in size_by_cluster.values()) - 1, _LEAST_DEGREES)
         half = error * t_quantile(0.5 + level / 2, degrees)

@@ -15,9 +15,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     adjusted = [0.0] * len(p_values)
     least = 0.0
-    for rank, number in enumerate(_ascending(p_values)):
-        least = max(least, min(1.0, (len(p_values) - rank) * p_values[number]))
-        adjusted[number] = least
+    for rank, index in enumerate(_ascending(p_values)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = least
     return adjusted
 
 

@@ -285,9 +285,9 @@ def _drawn_bytes(width: int, draws: int, seed: int) -> Iterator[bytes]:
     """
     words = -(-width // 4)
     drawn = random.Random(seed).randbytes(4 * words * draws)  # noqa: S311 - a test must give the same answer again
-    for number in range(width):
-        skipped = -width % 4 if number >= 4 * (words - 1) else 0
-        yield drawn[number + skipped :: 4 * words]
+    for index in range(width):
+        skipped = -width % 4 if index >= 4 * (words - 1) else 0
+        yield drawn[index + skipped :: 4 * words]
 
 
 def non_inferior(difference: Difference, margin: float) -> Decision:

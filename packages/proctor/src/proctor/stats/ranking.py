@@ -94,11 +94,11 @@ def bradley_terry(
     names, styles = _check(battles)
     rows = _rows(battles, names, styles)
     bound = _bound_together(rows, len(names))
-    linked = _largest_linked(battles, [names[number] for number in bound], names)
+    linked = _largest_linked(battles, [names[index] for index in bound], names)
     if len(bound) < len(names):
         zeros = (0.0,) * len(styles)
         ties = [
-            BattleRow(number, other, 0.5, zeros) for number, other in sorted({(row.first, row.second) for row in rows})
+            BattleRow(index, other, 0.5, zeros) for index, other in sorted({(row.first, row.second) for row in rows})
         ]
     else:
         ties = []
@@ -109,12 +109,12 @@ def bradley_terry(
         drawn = draws(sorted(moves), resamples=resamples, seed=seed)
         items = len(moves)
         stretch = t_quantile(0.5 + level / 2, items - 1) / two_sided_z(level) * math.sqrt(items / (items - 1))
-        for number in linked:
-            strength = fitted.parameters[number]
-            moved = [strength + stretch * sum(n * moves[item][number] for item, n in times.items()) for times in drawn]
+        for index in linked:
+            strength = fitted.parameters[index]
+            moved = [strength + stretch * sum(n * moves[item][index] for item, n in times.items()) for times in drawn]
             around = percentiles([_elo(value) for value in moved], level)
             if around.high - around.low > _NO_WIDTH:  # where all battles are tied, nothing tells how sure that is
-                ends[number] = around
+                ends[index] = around
     ratings = [
         Rating(
             name=name,
@@ -139,7 +139,7 @@ def bradley_terry(
     elif len(linked) < len(bound):
         note = say(
             "{names}: fewer than {least} items with a decided comparison link them to the others, so there is no interval.",
-            names=", ".join(names[number] for number in bound if number not in linked),
+            names=", ".join(names[index] for index in bound if index not in linked),
             least=_LEAST_LINK,
         )
     elif not ends:
@@ -177,12 +177,12 @@ def _check(battles: Sequence[RankedBattle]) -> tuple[list[str], list[str]]:
 
 
 def _rows(battles: Sequence[RankedBattle], names: Sequence[str], styles: Sequence[str]) -> list[BattleRow]:
-    values = {name: number for number, name in enumerate(names)}
+    index_by_name = {name: number for number, name in enumerate(names)}
     sizes = [math.sqrt(math.fsum(battle.style[name] ** 2 for battle in battles) / len(battles)) for name in styles]
     return [
         BattleRow(
-            values[battle.first],
-            values[battle.second],
+            index_by_name[battle.first],
+            index_by_name[battle.second],
             float(battle.won),
             tuple(battle.style[name] / (size or 1.0) for name, size in zip(styles, sizes, strict=True)),
         )
@@ -199,9 +199,9 @@ def _bound_together(rows: Iterable[BattleRow], count: int) -> list[int]:
         [
             other
             for other in range(count)
-            if other == number or (other in reached.get(number, ()) and number in reached.get(other, ()))
+            if other == system or (other in reached.get(system, ()) and system in reached.get(other, ()))
         ]
-        for number in range(count)
+        for system in range(count)
     ]
     largest = max(groups, key=len)
     return largest if len(largest) > 1 else []
@@ -219,7 +219,7 @@ def _largest_linked(battles: Iterable[RankedBattle], bound: Iterable[str], names
         pairs = (frozenset((first, second)) for first in one for second in other)
         return len(set().union(*(decided.get(pair, ()) for pair in pairs))) >= _LEAST_LINK
 
-    while pair := next(((texts, other) for texts, other in combinations(groups, 2) if are_linked(texts, other)), None):
+    while pair := next(((group, other) for group, other in combinations(groups, 2) if are_linked(group, other)), None):
         one, other = pair
         groups.remove(other)
         one |= other
@@ -253,9 +253,9 @@ def _moves(battles: Sequence[RankedBattle], rows: Sequence[BattleRow], fitted: L
     for battle, row in zip(battles, rows, strict=True):
         pull = pulls.setdefault(battle.item, [0.0] * size)
         left = row.won - chance_of(row, fitted.parameters, systems)
-        for number, x in direction(row, systems):
-            pull[number] += left * x
-    mean = [math.fsum(pull[number] for pull in pulls.values()) / len(pulls) for number in range(size)]
+        for index, x in direction(row, systems):
+            pull[index] += left * x
+    mean = [math.fsum(pull[index] for pull in pulls.values()) / len(pulls) for index in range(size)]
     return {
         item: [
             math.fsum(value * (other - usual) for value, other, usual in zip(line, pull, mean, strict=True))

@@ -58,8 +58,8 @@ def of_count(steps: Sequence[int], spent: Sequence[float], rate: float) -> Itera
     for until, most in zip(steps, spent, strict=True):
         for _ in range(until - done):
             waiting, all_paths = (
-                [stay * (1 - rate) + rise * rate for stay, rise in zip([*values, 0.0], [0.0, *values], strict=True)]
-                for values in (waiting, all_paths)
+                [stay * (1 - rate) + rise * rate for stay, rise in zip([*chances, 0.0], [0.0, *chances], strict=True)]
+                for chances in (waiting, all_paths)
             )
         done = until
         least = done + 1

@@ -212,11 +212,11 @@ def _shares(strata: Sequence[tuple[float, int, str]]) -> dict[str, float]:
     total = math.fsum(size for size, _, _ in by_size)
     of_merged = math.fsum(size for size, _, _ in by_size[:merged])
     measured = math.fsum(size for size, count, _ in by_size[:merged] if count)
-    values = {}
+    shares = {}
     for index, (size, count, name) in enumerate(by_size):
         if count:
-            values[name] = size / total * (of_merged / measured if index < merged else 1.0)
-    return values
+            shares[name] = size / total * (of_merged / measured if index < merged else 1.0)
+    return shares
 
 
 def _bounds(strata: Sequence[MeasuredStratum], value: float | None) -> tuple[float | None, float | None]:
@@ -291,7 +291,7 @@ def _from_spread(
     variances = [part.share**2 * _variance(part, spread * inflation, of_suite) for part in parts]
     variance = math.fsum(variances)
     degrees = variance**2 / math.fsum(
-        figure**2 / _groups(part, of_suite) for figure, part in zip(variances, parts, strict=True)
+        each**2 / _groups(part, of_suite) for each, part in zip(variances, parts, strict=True)
     )
     variance = max(variance, _MOST_GAIN * spread * _concentration(parts, of_suite))
     if not of_suite and clusters is not None and clusters < sum(part.tally.clusters for part in parts):

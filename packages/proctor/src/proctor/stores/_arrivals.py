@@ -90,11 +90,11 @@ SELECT group_concat(hex(digest)) FROM (VALUES {rows}) CROSS JOIN contents ON nam
 
 def _known_digests(db: sqlite3.Connection, long: Sequence[Addition]) -> frozenset[str]:
     """Return the digests of long samples that are stored already, so that none is compressed in vain."""
-    texts: list[str] = []
+    digests: list[str] = []
     for start in range(0, len(long), MOST_ROWS):
         keys = [(addition.name, addition.content) for addition in long[start : start + MOST_ROWS]]
-        texts += (_execute(db, _KNOWN, keys).fetchone()[0] or "").split(",")
-    return frozenset(texts)
+        digests += (_execute(db, _KNOWN, keys).fetchone()[0] or "").split(",")
+    return frozenset(digests)
 
 
 def _pack(one: Addition, known: frozenset[str]) -> Addition:

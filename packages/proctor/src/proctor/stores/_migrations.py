@@ -78,12 +78,12 @@ def _from_1(db: sqlite3.Connection) -> None:
 
 
 def _run_from_1(db: sqlite3.Connection, run: int, name: str) -> None:
-    number = 0
+    position = 0
     samples = db.execute("SELECT record FROM old_samples WHERE run = ? ORDER BY place", (name,))
     while rows := samples.fetchmany(CHUNK):
-        _plan.extend(db, run, number, [msgspec.json.decode(record, type=Sample) for (record,) in rows])
-        number += len(rows)
-    _plan.finish(db, run, number)
+        _plan.extend(db, run, position, [msgspec.json.decode(record, type=Sample) for (record,) in rows])
+        position += len(rows)
+    _plan.finish(db, run, position)
     trials = db.execute(
         "SELECT old_trials.record, old_samples.record FROM old_trials JOIN old_samples"
         " ON old_samples.run = old_trials.run AND old_samples.id = old_trials.sample"

@@ -68,15 +68,17 @@ def copy_annotations(sources: Iterable[Store], target: Store, run_id: str) -> No
     Notes of one person in several stores become one.
     """
     taken = {annotation.name for annotation in target.annotations(kind="baseline")}
-    annotations: dict[AnnotationKey, Annotation] = {}
-    for note in (annotation for source in sources for annotation in source.annotations(run_id)):
-        before = annotations.get(note.key)
-        is_further = before is not None and note.kind == "note" and note.value != before.value
-        if note.kind != "baseline" or note.name not in taken:
-            annotations[note.key] = (
-                replace(note, value=f"{before.value}\n{note.value}") if before and is_further else note
+    by_key: dict[AnnotationKey, Annotation] = {}
+    for annotation in (annotation for source in sources for annotation in source.annotations(run_id)):
+        before = by_key.get(annotation.key)
+        is_further = before is not None and annotation.kind == "note" and annotation.value != before.value
+        if annotation.kind != "baseline" or annotation.name not in taken:
+            by_key[annotation.key] = (
+                replace(annotation, value=f"{before.value}\n{annotation.value}")
+                if before and is_further
+                else annotation
             )
-    target.annotate([*annotations.values()])
+    target.annotate([*by_key.values()])
 
 
 def check_whole(record: RunRecord) -> None:

@@ -77,8 +77,8 @@ def merge_records(whole: RunRecord, shards: Mapping[int, RunRecord], of: int, *,
         created=min((whole.created, *(record.created for record in records))),
         seconds=max((whole.seconds, *(record.seconds for record in records))),
         unbooked=max(whole.unbooked, sum(record.unbooked for record in records)),
-        warnings=tuple(_distinct(warning for run_record in (whole, *records) for warning in run_record.warnings)),
-        refused=tuple(dict.fromkeys(key for run_record in (whole, *records) for key in run_record.refused)),
+        warnings=tuple(_distinct(warning for record in (whole, *records) for warning in record.warnings)),
+        refused=tuple(dict.fromkeys(key for record in (whole, *records) for key in record.refused)),
     )
 
 

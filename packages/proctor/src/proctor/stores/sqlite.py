@@ -140,12 +140,12 @@ class SqliteStore(TableStore):
     async def plan(self, run_id: str, samples: Iterable[Sample]) -> int:
         run = self._number(run_id)
         await self._write(lambda db: _plan.start(db, run))
-        number, rest = 0, iter(samples)
+        count, rest = 0, iter(samples)
         while chunk := list(islice(rest, PLAN_CHUNK)):
-            await self._write(partial(_plan.extend, run=run, place=number, samples=chunk))
-            number += len(chunk)
-        await self._write(lambda db: _plan.finish(db, run, number))
-        return number
+            await self._write(partial(_plan.extend, run=run, place=count, samples=chunk))
+            count += len(chunk)
+        await self._write(lambda db: _plan.finish(db, run, count))
+        return count
 
     def add(
         self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None
@@ -180,7 +180,7 @@ class SqliteStore(TableStore):
 
     def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
         numbers = {run: self._find(run)[0] for run in {annotation.run_id for annotation in (*added, *removed)}}
-        rows = [[(numbers[note.run_id], note) for note in chosen] for chosen in (added, removed)]
+        rows = [[(numbers[annotation.run_id], annotation) for annotation in chosen] for chosen in (added, removed)]
         self._writer.call(lambda db: _annotations.annotate(db.execute, *rows)).result()
 
     def writer(self, run_id: str) -> int | None:
@@ -264,16 +264,16 @@ def _note_change(db: sqlite3.Connection, run: int) -> None:
 
 def _judge(db: sqlite3.Connection, numbered: Sequence[tuple[int, Verdict]], keys: Sequence[bytes]) -> None:
     for run, verdict in numbered:
-        value = db.execute(_queries.ACCEPTED, (run, clean(verdict.sample_id), verdict.attempt)).fetchone()
-        if value is None:
+        row = db.execute(_queries.ACCEPTED, (run, clean(verdict.sample_id), verdict.attempt)).fetchone()
+        if row is None:
             raise BadInput(
                 "There is no trial of sample '{id}', attempt {attempt}, that a verdict could be of.",
                 id=verdict.sample_id,
                 attempt=verdict.attempt,
             )
-        append_verdict(db, value[0], verdict.attempt, encode_verdict(verdict, value[1], keys))
+        append_verdict(db, row[0], verdict.attempt, encode_verdict(verdict, row[1], keys))
         if verdict.usage is not None:
-            spend(db, (value[0], verdict.attempt), spent_columns(verdict.usage))
+            spend(db, (row[0], verdict.attempt), spent_columns(verdict.usage))
 
 
 def _delete(db: sqlite3.Connection, run: int) -> None:

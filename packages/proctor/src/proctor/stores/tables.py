@@ -87,11 +87,11 @@ class TableStore(ABC):
         if samples is None:
             return set(self._rows(query, values))
         values |= {"run": self._find(run_id)[0]}
-        pairs, rest = set[tuple[str, int]](), map(clean, samples)
+        keys, rest = set[tuple[str, int]](), map(clean, samples)
         while chunk := list(islice(rest, ID_PAGE)):
             condition, named = self._queries.named(chunk)
-            pairs.update(self._rows(f"{query} AND {condition}", {**values, **named}))
-        return pairs
+            keys.update(self._rows(f"{query} AND {condition}", {**values, **named}))
+        return keys
 
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]:
         return dict(self._rows(self._queries.OUTCOMES, self._range(run_id)))
@@ -163,7 +163,7 @@ class TableStore(ABC):
         """
         for (sample, attempt), of_trial in groupby(rows, key=lambda row: row[:2]):
             try:
-                values = read(of_trial)
+                records = read(of_trial)
             except DamagedRecord as error:
                 name = str(self._rows("SELECT name FROM samples WHERE id = :sample", {"sample": sample})[0][0])
                 if not self.skips_damaged:
@@ -175,7 +175,7 @@ class TableStore(ABC):
                     ) from error
                 self.damaged.add((name, attempt))
             else:
-                yield from values
+                yield from records
 
     def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
         number, record = self._find(run_id)

@@ -125,7 +125,7 @@ class StoreWriter:
 
     def _accept(self, ticks: Sequence[_Tick]) -> None:
         errors: Sequence[Exception | None]
-        additions = [waiting_call.addition for tick in ticks for waiting_call in tick.waiting]
+        additions = [entry.addition for tick in ticks for entry in tick.waiting]
         if not additions:
             return
         try:
@@ -161,10 +161,10 @@ class StoreWriter:
 
 
 def _wake(waiting: Sequence[_Waiting], errors: Sequence[Exception | None]) -> None:
-    for waiting_call, error in zip(waiting, errors, strict=True):
-        if waiting_call.done.done():  # cancelled while it waited; the trial is on disk all the same
+    for entry, error in zip(waiting, errors, strict=True):
+        if entry.done.done():  # cancelled while it waited; the trial is on disk all the same
             continue
         if error is None:
-            waiting_call.done.set_result(None)
+            entry.done.set_result(None)
         else:
-            waiting_call.done.set_exception(error)
+            entry.done.set_exception(error)

@@ -67,10 +67,10 @@ def calls_match(
         return all(any(_same(call, wanted) for call in rest) for wanted in expected)
     left = list(made)
     for wanted in expected:
-        number = next((index for index, call in enumerate(left) if _same(call, wanted)), None)
-        if number is None:
+        hit = next((index for index, call in enumerate(left) if _same(call, wanted)), None)
+        if hit is None:
             return False
-        del left[number]
+        del left[hit]
     return True
 
 

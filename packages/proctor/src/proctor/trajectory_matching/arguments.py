@@ -98,7 +98,7 @@ class Closeness(msgspec.Struct, frozen=True, kw_only=True):
 
 def closeness(call: ExpectedCall, made: ToolCall, rules: ArgumentRules) -> Closeness:
     """Compare a call with an expected one, or with the closest of its accepted alternatives."""
-    options = [_closeness(expected_call, made, rules) for expected_call in (call, *call.either)]
+    options = [_closeness(option, made, rules) for option in (call, *call.either)]
     return max(options, key=lambda one: one.similarity)
 
 

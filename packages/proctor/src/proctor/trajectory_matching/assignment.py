@@ -24,12 +24,12 @@ def most(edges: Sequence[Sequence[int]], made: int, start: Mapping[int, int] | N
     """
     to = [-1] * len(edges)
     owner = [-1] * made
-    for expected, number in (start or {}).items():
-        to[expected], owner[number] = number, expected
+    for expected, index in (start or {}).items():
+        to[expected], owner[index] = index, expected
     while layers := _layers(edges, to, owner):
-        for root in [expected for expected, number in enumerate(to) if number < 0]:
+        for root in [expected for expected, index in enumerate(to) if index < 0]:
             _augment(root, edges, to, owner, layers)
-    return {owner[number]: number for number in range(made) if owner[number] >= 0}
+    return {owner[index]: index for index in range(made) if owner[index] >= 0}
 
 
 def best(weights: Sequence[Sequence[float]]) -> dict[int, int]:
@@ -53,13 +53,13 @@ def best(weights: Sequence[Sequence[float]]) -> dict[int, int]:
 
 def _layers(edges: Sequence[Sequence[int]], to: Sequence[int], owner: Sequence[int]) -> list[int] | None:
     """Return the distance of each expected call from a free one; None when no path ends at a free made call."""
-    layers = [0 if number < 0 else -1 for number in to]
-    queue = deque(expected for expected, number in enumerate(to) if number < 0)
+    layers = [0 if index < 0 else -1 for index in to]
+    queue = deque(expected for expected, index in enumerate(to) if index < 0)
     reaches = False
     while queue:
         expected = queue.popleft()
-        for number in edges[expected]:
-            following = owner[number]
+        for index in edges[expected]:
+            following = owner[index]
             if following < 0:
                 reaches = True
             elif layers[following] < 0:
@@ -74,14 +74,14 @@ def _augment(root: int, edges: Sequence[Sequence[int]], to: list[int], owner: li
     walks = [(root, iter(edges[root]))]
     while walks:
         expected, rest = walks[-1]
-        for number in rest:
-            following = owner[number]
+        for index in rest:
+            following = owner[index]
             if following < 0:
-                for amount, other in (*path, (expected, number)):
-                    to[amount], owner[other] = other, amount
+                for matched, other in (*path, (expected, index)):
+                    to[matched], owner[other] = other, matched
                 return
             if layers[following] == layers[expected] + 1:
-                path.append((expected, number))
+                path.append((expected, index))
                 walks.append((following, iter(edges[following])))
                 break
         else:
@@ -110,12 +110,12 @@ def _by_paths(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
         while True:
             cost, base = costs[row], reached - row_price[row]
             nearest = float("inf")
-            for number in left:
-                way = base + cost[number] - price[number]
-                if way < distance[number]:
-                    distance[number], previous[number] = way, column
-                if distance[number] < nearest:
-                    nearest, chosen = distance[number], number
+            for other in left:
+                way = base + cost[other] - price[other]
+                if way < distance[other]:
+                    distance[other], previous[other] = way, column
+                if distance[other] < nearest:
+                    nearest, chosen = distance[other], other
             column, reached = chosen, nearest
             left.remove(column)
             if owner[column] < 0:

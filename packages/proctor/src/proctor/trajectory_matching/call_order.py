@@ -35,20 +35,20 @@ def in_sequence(weights: Weights, made: int, sequence: Sequence[int] | None = No
     for expected in order:
         above, fits, best = table[-1], weights[expected], 0.0
         row = [0.0] * (made + 1)
-        for number in range(made):
-            best = max(best, above[number + 1])
-            if (weight := fits.get(number)) is not None:
-                best = max(best, above[number] + weight)
-            row[number + 1] = best
+        for position in range(made):
+            best = max(best, above[position + 1])
+            if (weight := fits.get(position)) is not None:
+                best = max(best, above[position] + weight)
+            row[position + 1] = best
         table.append(row)
     pairs: dict[int, int] = {}
-    number = made
+    position = made
     for step in range(len(table) - 1, 0, -1):
-        while number and table[step][number] == table[step][number - 1]:
-            number -= 1
-        if number and table[step][number] > table[step - 1][number]:
-            number -= 1
-            pairs[list(order)[step - 1]] = number
+        while position and table[step][position] == table[step][position - 1]:
+            position -= 1
+        if position and table[step][position] > table[step - 1][position]:
+            position -= 1
+            pairs[list(order)[step - 1]] = position
     return pairs
 
 
@@ -66,8 +66,8 @@ def in_partial_order(weights: Weights, made: int, before: Sequence[int], unorder
     guess = max(guesses, key=lambda pairs: _sum(weights, pairs))
     if _sum(weights, guess) >= most - 1e-9:
         return Ordered(pairs=guess)
-    values = _by_levels(weights, made, before) or _over_down_sets(weights, made, before)
-    return Ordered(pairs=guess, best=False) if values is None else Ordered(pairs=values)
+    pairs = _by_levels(weights, made, before) or _over_down_sets(weights, made, before)
+    return Ordered(pairs=guess, best=False) if pairs is None else Ordered(pairs=pairs)
 
 
 def closed(count: int, edges: Sequence[tuple[int, int]]) -> list[int] | None:
@@ -78,10 +78,10 @@ def closed(count: int, edges: Sequence[tuple[int, int]]) -> list[int] | None:
         behind[first].append(then)
         waits[then] += 1
     before = [0] * count
-    free = [number for number in range(count) if not waits[number]]
-    for number in free:  # grows while it is walked
-        for then in behind[number]:
-            before[then] |= before[number] | 1 << number
+    free = [index for index in range(count) if not waits[index]]
+    for index in free:  # grows while it is walked
+        for then in behind[index]:
+            before[then] |= before[index] | 1 << index
             waits[then] -= 1
             if not waits[then]:
                 free.append(then)
@@ -89,7 +89,7 @@ def closed(count: int, edges: Sequence[tuple[int, int]]) -> list[int] | None:
 
 
 def _sum(weights: Weights, pairs: Mapping[int, int]) -> float:
-    return sum(weights[expected][pair] for expected, pair in pairs.items())
+    return sum(weights[expected][position] for expected, position in pairs.items())
 
 
 def _respects(pairs: Mapping[int, int], before: Sequence[int]) -> bool:
@@ -105,7 +105,7 @@ def _extended(before: Sequence[int], wish: Mapping[int, int]) -> list[int]:
     order: list[int] = []
     done, left = 0, sorted(range(len(before)), key=lambda one: (wish.get(one, -1), one))
     while left:
-        one = next(number for number in left if not before[number] & ~done)
+        one = next(index for index in left if not before[index] & ~done)
         left.remove(one)
         order.append(one)
         done |= 1 << one
@@ -120,25 +120,27 @@ def _by_levels(weights: Weights, made: int, before: Sequence[int]) -> dict[int, 
         return None
     most, splits = [0] * (made + 1), []
     for level in levels:
-        fitting = [[expected for expected in level if number in weights[expected]] for number in range(made)]
+        fitting = [[expected for expected in level if position in weights[expected]] for position in range(made)]
         after, split = most[:], list(range(made + 1))
         for start in range(made):
             if start and most[start] == most[start - 1]:
                 continue  # starting earlier is as good
             matching = _Growing(fitting)
-            for number in range(start, made):
-                matching.add(number)
-                if most[start] + matching.size > after[number + 1]:
-                    after[number + 1], split[number + 1] = most[start] + matching.size, start
+            for position in range(start, made):
+                matching.add(position)
+                if most[start] + matching.size > after[position + 1]:
+                    after[position + 1], split[position + 1] = most[start] + matching.size, start
         most = after
         splits.append(split)
     pairs: dict[int, int] = {}
     end = made
     for level, split in zip(reversed(levels), reversed(splits), strict=True):
         start = split[end]
-        matching = _Growing([[expected for expected in level if number in weights[expected]] for number in range(end)])
-        for number in range(start, end):
-            matching.add(number)
+        matching = _Growing(
+            [[expected for expected in level if position in weights[expected]] for position in range(end)]
+        )
+        for position in range(start, end):
+            matching.add(position)
         pairs |= matching.pairs
         end = start
     return pairs
@@ -153,7 +155,7 @@ def _levels(before: Sequence[int]) -> list[list[int]] | None:
     for mask in sorted(groups, key=int.bit_count):
         if mask != so_far:
             return None
-        so_far |= sum(1 << number for number in groups[mask])
+        so_far |= sum(1 << index for index in groups[mask])
         levels.append(groups[mask])
     return levels
 
@@ -171,11 +173,11 @@ class _Growing:
         self.size += self._augment(place, set())
 
     def _augment(self, place: int, seen: set[int]) -> bool:
-        for number in self._fitting[place]:
-            if number not in seen:
-                seen.add(number)
-                if number not in self.pairs or self._augment(self.pairs[number], seen):
-                    self.pairs[number] = place
+        for expected in self._fitting[place]:
+            if expected not in seen:
+                seen.add(expected)
+                if expected not in self.pairs or self._augment(self.pairs[expected], seen):
+                    self.pairs[expected] = place
                     return True
         return False
 
@@ -185,11 +187,11 @@ def _over_down_sets(weights: Weights, made: int, before: Sequence[int]) -> dict[
     fitting: list[list[tuple[int, float, int]]] = [[] for _ in range(made)]
     twins = _twins(weights, before)
     for expected, fits in enumerate(weights):
-        for number, weight in fits.items():
-            fitting[number].append((expected, weight, twins[expected]))
+        for position, weight in fits.items():
+            fitting[position].append((expected, weight, twins[expected]))
     states: dict[int, tuple[float, _Trail]] = {0: (0.0, None)}
     steps = 0
-    for number, candidates in enumerate(fitting):
+    for position, candidates in enumerate(fitting):
         if not candidates:
             continue
         steps += len(states) * len(candidates)
@@ -201,19 +203,19 @@ def _over_down_sets(weights: Weights, made: int, before: Sequence[int]) -> dict[
                     continue
                 after = state | 1 << expected | before[expected]
                 if value + weight > states.get(after, (-1.0,))[0]:
-                    states[after] = (value + weight, (expected, number, trail))
+                    states[after] = (value + weight, (expected, position, trail))
     pairs: dict[int, int] = {}
     trail = max(states.values(), key=lambda found: found[0])[1]
     while trail is not None:
-        expected, number, trail = trail
-        pairs[expected] = number
+        expected, position, trail = trail
+        pairs[expected] = position
     return pairs
 
 
 def _twins(weights: Weights, before: Sequence[int]) -> list[int]:
     """For each expected call an earlier one that cannot be told from it, which then is matched first; -1 without one."""
     behind = [
-        sum(1 << then for then in range(len(before)) if before[then] >> number & 1) for number in range(len(before))
+        sum(1 << then for then in range(len(before)) if before[then] >> index & 1) for index in range(len(before))
     ]
     last: dict[object, int] = {}
     twins = []

@@ -89,7 +89,7 @@ def _compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> Cal
     ]
     unmet = _unmet({**how.needs, **expected.needs}, made)
     required = [index for index, call in enumerate(calls) if not call.optional]
-    full = {number for number, weight in pairing.similarity.items() if weight >= 1}
+    full = {index for index, weight in pairing.similarity.items() if weight >= 1}
     exact = (expected.order or how.order) == "exact"
     repeated = _repeated(made, pairing.pairs, how)
     entries = [
@@ -102,7 +102,7 @@ def _compare(expected: ExpectedCalls, made: Sequence[ToolCall], how: How) -> Cal
         entries=tuple(entries),
         matched=float(sum(pairing.similarity.values())),
         required=len(required),
-        optional=sum(calls[pair].optional for pair in pairing.pairs),
+        optional=sum(calls[index].optional for index in pairing.pairs),
         passed=full.issuperset(required) and not (broken or unmet) and not (exact and len(full) < len(made)),
         violations=sum(entry.kind == "out of order" for entry in entries) + len(unmet),
         repeated=len(repeated),
@@ -161,13 +161,13 @@ def _repeated(made: Sequence[ToolCall], pairs: Mapping[int, int], how: How) -> d
     """Unneeded calls of pure tools that repeat an earlier one, with nothing between that could change the result."""
     if not how.pure:
         return {}
-    needed, seen, values = set(pairs.values()), dict[Hashable, int](), dict[int, int]()
+    needed, seen, repeated = set(pairs.values()), dict[Hashable, int](), dict[int, int]()
     for index, call in enumerate(made):
         if not any(fnmatchcase(call.name, name) for name in how.pure):
             seen.clear()
             continue
         key = key_of(call.name, arguments_of(call) or {"": call.raw}, how.rules)
         if key in seen and index not in needed:
-            values[index] = seen[key]
+            repeated[index] = seen[key]
         seen.setdefault(key, index)
-    return values
+    return repeated

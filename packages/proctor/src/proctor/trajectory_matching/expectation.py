@@ -89,10 +89,10 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[ExpectedTurn]:
         ]
     if sample.target is None:
         return []
-    row = trajectory.calls()
+    calls = trajectory.calls()
     return [
         ExpectedTurn(
-            place=0, expected=expected_of(sample.target, "target"), made=row, answer=trajectory.answer, tools=defaults
+            place=0, expected=expected_of(sample.target, "target"), made=calls, answer=trajectory.answer, tools=defaults
         )
     ]
 

@@ -123,11 +123,11 @@ def _chosen(entries: Sequence[CallPair]) -> Sequence[CallPair | int]:
     different = [index for index, entry in enumerate(entries) if entry.kind != "matched"][:LINES]
     chosen: list[CallPair | int] = []
     start = 0
-    for number in sorted((*different, *matched[: LINES - len(different)])):
-        if number > start:
-            chosen.append(number - start)
-        chosen.append(entries[number])
-        start = number + 1
+    for index in sorted((*different, *matched[: LINES - len(different)])):
+        if index > start:
+            chosen.append(index - start)
+        chosen.append(entries[index])
+        start = index + 1
     return [*chosen, len(entries) - start] if start < len(entries) else chosen
 
 
@@ -187,21 +187,21 @@ def _fault(fault: ArgumentFault) -> str:
 
 
 def _difference(entry: CallPair, found: CallComparison) -> Sentence:
-    text = _made(found.made[entry.made]) if entry.made is not None else ""
+    call = _made(found.made[entry.made]) if entry.made is not None else ""
     expected = _expected(found.calls[entry.expected]) if entry.expected is not None else ""
     match entry.kind:
         case "missing":
             return say("missing {call}", call=expected)
         case "extra":
-            return say("extra {call}", call=text)
+            return say("extra {call}", call=call)
         case "repeated":
-            return say("repeated {call}", call=text)
+            return say("repeated {call}", call=call)
         case "out of order":
-            return say("out of order {call}", call=text)
+            return say("out of order {call}", call=call)
         case "wrong function":
-            return say("{made} instead of {expected}", made=text, expected=expected)
+            return say("{made} instead of {expected}", made=call, expected=expected)
     faults = [_explain_fault(fault) for fault in entry.faults]
-    return say("in {call}: {faults}", call=text, faults=listed(faults))
+    return say("in {call}: {faults}", call=call, faults=listed(faults))
 
 
 def _explain_fault(fault: ArgumentFault) -> Sentence:
@@ -229,4 +229,4 @@ def _made(call: ToolCall) -> str:
 
 
 def _expected(call: ExpectedCall) -> str:
-    return " | ".join(call_text(expected_call.name, expected_call.arguments) for expected_call in (call, *call.either))
+    return " | ".join(call_text(option.name, option.arguments) for option in (call, *call.either))

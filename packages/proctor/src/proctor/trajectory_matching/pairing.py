@@ -83,19 +83,17 @@ class Pairing:
         else:
             ordered = call_order.in_partial_order(self._search(), len(made), before, self._unordered())
             self.pairs, self.best = dict(ordered.pairs), ordered.best
-        self.similarity = {
-            number: self.weights[number][to] if self.weights else 1.0 for number, to in self.pairs.items()
-        }
+        self.similarity = {index: self.weights[index][to] if self.weights else 1.0 for index, to in self.pairs.items()}
 
     def entries(self, repeated: Mapping[int, int]) -> list[CallPair]:
         """Return every pair and every call left over, in the order of the made calls; missing ones are placed where they were expected."""
-        call_pairs = [
-            self._entry("matched" if self.similarity[number] >= 1 else "partly", number, to)
-            for number, to in self.pairs.items()
+        entries = [
+            self._entry("matched" if self.similarity[index] >= 1 else "partly", index, to)
+            for index, to in self.pairs.items()
         ]
-        left = [number for number in range(len(self.calls)) if number not in self.pairs]
+        left = [index for index in range(len(self.calls)) if index not in self.pairs]
         taken = set(self.pairs.values())
-        spare = [number for number in range(len(self.made)) if number not in taken]
+        spare = [index for index in range(len(self.made)) if index not in taken]
         steps: Sequence[tuple[Kind, Callable[[list[int], list[int]], Mapping[int, int]]]] = (
             ("out of order", self._fitting),
             ("wrong arguments", self._nearest),
@@ -103,12 +101,12 @@ class Pairing:
         )
         for kind, pairs in steps:
             chosen = pairs(left, spare) if left and spare else {}
-            call_pairs += [self._entry(kind, number, to) for number, to in chosen.items()]
-            left = [number for number in left if number not in chosen]
-            spare = [number for number in spare if number not in chosen.values()]
-        call_pairs += [CallPair(kind="missing", expected=number) for number in left if not self.calls[number].optional]
-        call_pairs += [CallPair(kind="repeated" if number in repeated else "extra", made=number) for number in spare]
-        return _in_order(call_pairs)
+            entries += [self._entry(kind, index, to) for index, to in chosen.items()]
+            left = [index for index in left if index not in chosen]
+            spare = [index for index in spare if index not in chosen.values()]
+        entries += [CallPair(kind="missing", expected=index) for index in left if not self.calls[index].optional]
+        entries += [CallPair(kind="repeated" if index in repeated else "extra", made=index) for index in spare]
+        return _in_order(entries)
 
     def _plain(self) -> bool:
         return not any(call.optional for call in self.calls) and all(self.how.rules.plain(call) for call in self.calls)
@@ -125,7 +123,7 @@ class Pairing:
         for block in self.blocks:
             for expected, row in zip(block.expected, block.table, strict=True):
                 weights[expected] = {
-                    number: float(value) for number, value in zip(block.made, row, strict=True) if value >= least
+                    index: float(value) for index, value in zip(block.made, row, strict=True) if value >= least
                 }
         return weights
 
@@ -154,12 +152,12 @@ class Pairing:
 
     def _equal(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
         """Pairs of equal calls, the first with the first."""
-        places = {key: iter(numbers) for key, numbers in self._places(spare).items()}
+        places = {key: iter(indexes) for key, indexes in self._places(spare).items()}
         pairs = {}
-        for number in left:
-            to = next(places.get(self._key(self.calls[number]), iter(())), None)
+        for index in left:
+            to = next(places.get(self._key(self.calls[index]), iter(())), None)
             if to is not None:
-                pairs[number] = to
+                pairs[index] = to
         return pairs
 
     def _key(self, call: ExpectedCall) -> Hashable:
@@ -167,10 +165,10 @@ class Pairing:
 
     def _places(self, spare: Sequence[int]) -> dict[Hashable, list[int]]:
         places: dict[Hashable, list[int]] = {}
-        for number in spare:
-            arguments = arguments_of(self.made[number])
+        for index in spare:
+            arguments = arguments_of(self.made[index])
             if arguments is not None:
-                places.setdefault(key_of(self.made[number].name, arguments, self.how.rules), []).append(number)
+                places.setdefault(key_of(self.made[index].name, arguments, self.how.rules), []).append(index)
         return places
 
     def _fitting(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
@@ -179,16 +177,16 @@ class Pairing:
             return {}
         allowed = set(spare)
         edges = [
-            [number for number, value in self.weights[expected].items() if value >= 1 and number in allowed]
+            [index for index, value in self.weights[expected].items() if value >= 1 and index in allowed]
             for expected in left
         ]
-        return {left[row]: number for row, number in assignment.most(edges, len(self.made)).items()}
+        return {left[row]: index for row, index in assignment.most(edges, len(self.made)).items()}
 
     def _nearest(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
         """Calls of the right tool with wrong arguments, each with the one it comes nearest to."""
-        calls, tool_calls = [self.calls[number] for number in left], [self.made[number] for number in spare]
+        calls, given = [self.calls[index] for index in left], [self.made[index] for index in spare]
         pairs: dict[int, int] = {}
-        for block in _small(calls, tool_calls, self.how.rules):
+        for block in _small(calls, given, self.how.rules):
             table = [[value + 0.01 for value in row] for row in block[2]]  # the right tool alone is nearer than nothing
             pairs |= {left[block[0][row]]: spare[block[1][column]] for row, column in assignment.best(table).items()}
         return pairs
@@ -196,14 +194,14 @@ class Pairing:
     def _misnamed(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
         """Calls of another tool with the arguments that were expected."""
         places: dict[Hashable, list[int]] = {}
-        for number in spare:
-            if arguments := arguments_of(self.made[number]):
-                places.setdefault(canonical(arguments), []).append(number)
+        for index in spare:
+            if arguments := arguments_of(self.made[index]):
+                places.setdefault(canonical(arguments), []).append(index)
         pairs = {}
-        for number in left:
-            arguments = self.calls[number].arguments
+        for index in left:
+            arguments = self.calls[index].arguments
             if arguments and (fitting := places.get(canonical(arguments))):
-                pairs[number] = fitting.pop(0)
+                pairs[index] = fitting.pop(0)
         return pairs
 
     def _entry(self, kind: Kind, expected: int, made: int) -> CallPair:
@@ -227,7 +225,7 @@ def _small(
         count[tool_call.name] += 1
         if count[tool_call.name] <= EXPLAINED:
             kept_made.append(index)
-    similarity_blocks = blocks([calls[number] for number in kept], [made[number] for number in kept_made], rules)
+    similarity_blocks = blocks([calls[index] for index in kept], [made[index] for index in kept_made], rules)
     return [
         ([kept[row] for row in block.expected], [kept_made[column] for column in block.made], block.table)
         for block in similarity_blocks
@@ -244,7 +242,7 @@ def _before(expected: ExpectedCalls, how: How, order: Order) -> list[int] | None
             raise BadInput(
                 "The rule of order '{first}' before '{then}' names no expected call.", first=first, then=then
             )
-        edges += [(number, other) for number in firsts for other in thens if number != other]
+        edges += [(index, other) for index in firsts for other in thens if index != other]
     if order == "any_order" and not edges:
         return None
     if order != "any_order":
@@ -252,10 +250,10 @@ def _before(expected: ExpectedCalls, how: How, order: Order) -> list[int] | None
         if not edges:
             return _by_groups(groups)
         edges += [
-            (number, other)
-            for number in range(len(calls))
+            (index, other)
+            for index in range(len(calls))
             for other in range(len(calls))
-            if groups[number] < groups[other]
+            if groups[index] < groups[other]
         ]
     before = call_order.closed(len(calls), edges)
     if before is None:
@@ -275,7 +273,7 @@ def _by_groups(groups: Sequence[int]) -> list[int]:
 
 
 def _is_total(before: Sequence[int]) -> bool:
-    return sorted(number.bit_count() for number in before) == list(range(len(before)))
+    return sorted(mask.bit_count() for mask in before) == list(range(len(before)))
 
 
 def _named(calls: Sequence[ExpectedCall], name: str) -> list[int]:
@@ -291,7 +289,7 @@ def _in_order(entries: Sequence[CallPair]) -> list[CallPair]:
     }
     last, behind = -1, dict[int, float]()
     for expected in sorted(entry.expected for entry in entries if entry.expected is not None):
-        number = place_of.get(expected)
-        last = number if number is not None else last
+        position = place_of.get(expected)
+        last = position if position is not None else last
         behind[expected] = last + 0.5
     return sorted(entries, key=lambda entry: entry.made if entry.made is not None else behind[entry.expected or 0])

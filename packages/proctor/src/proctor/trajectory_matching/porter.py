@@ -124,10 +124,10 @@ def _mended(word: str) -> str:
 def _shorter(word: str) -> str:
     if word.endswith("alli") and _measure(word[:-4]) > 0:
         return _shorter(word[:-2])
-    text = _replaced(word, _LONG)
-    if text == word and word.endswith("logi") and not any(word.endswith(suffix) for suffix, _ in _LONG):
+    shorter = _replaced(word, _LONG)
+    if shorter == word and word.endswith("logi") and not any(word.endswith(suffix) for suffix, _ in _LONG):
         return word[:-1] if _measure(word[:-3]) > 0 else word  # the l counts as part of the stem
-    return text
+    return shorter
 
 
 def _without_last(word: str) -> str:

@@ -65,10 +65,10 @@ def common_length(one: Sequence[str], other: Sequence[str]) -> int:
 def places_of(tokens: Sequence[str]) -> dict[str, int]:
     """Return the positions of each token as the bits of a number."""
     places: dict[str, int] = {}
-    for index, token in enumerate(tokens):
-        places[token] = places.get(token, 0) | 1 << index
+    for position, token in enumerate(tokens):
+        places[token] = places.get(token, 0) | 1 << position
     return places
 
 
 def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(tokens[number : number + n]) for number in range(len(tokens) - n + 1))
+    return Counter(tuple(tokens[start : start + n]) for start in range(len(tokens) - n + 1))

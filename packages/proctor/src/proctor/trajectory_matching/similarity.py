@@ -44,7 +44,7 @@ def blocks(
         columns.setdefault(root.get(tool_call.name, tool_call.name), []).append(index)
     for name, expected in rows.items():
         if name in columns:
-            wanted, given = [calls[number] for number in expected], [made[number] for number in columns[name]]
+            wanted, given = [calls[index] for index in expected], [made[index] for index in columns[name]]
             if largest is not None and max(len(wanted), len(given)) > largest and find_spec("scipy") is None:
                 raise MissingExtra("matching", f"Matching more than {largest} calls of {name} by similarity")
             yield SimilarityBlock(expected=expected, made=columns[name], table=similarities(wanted, given, rules))
@@ -134,8 +134,8 @@ def _roots(calls: Sequence[ExpectedCall]) -> Mapping[str, str]:
     """Return one name for all tools that may replace each other."""
     root: dict[str, str] = {}
     for call in calls:
-        names = {call.name, *(expected_call.name for expected_call in call.either)}
+        names = {call.name, *(option.name for option in call.either)}
         joined = {root.get(name, name) for name in names}
         chosen = min(joined)
-        root |= dict.fromkeys((*names, *(name for name, text in root.items() if text in joined)), chosen)
+        root |= dict.fromkeys((*names, *(name for name, chosen_root in root.items() if chosen_root in joined)), chosen)
     return root

@@ -260,8 +260,8 @@ class Client:
                 endpoint.answered(time.monotonic() - sent)
                 return reply
             failed += 1
-            if look is not None and fault.may_have_worked and (value := await look()) is not None:
-                return value
+            if look is not None and fault.may_have_worked and (earlier := await look()) is not None:
+                return earlier
             await self._before_the_next(target, endpoint, fault, failed, began=began, sent=sent)
 
     async def _once(self, target: RequestTarget, body: bytes | None, receive: Receive[T], endpoint: Endpoint) -> T:

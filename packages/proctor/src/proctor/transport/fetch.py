@@ -180,12 +180,12 @@ def _reason(said: str) -> str:
 
 def _check(wheel: Path, expected: str) -> None:
     with reading(wheel), wheel.open("rb") as stream:
-        text = hashlib.file_digest(stream, "sha256").hexdigest()
-    if text != expected:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != expected:
         raise BadInput(
             "{path} is not the file we know: its sha256 is {found}, expected {expected}. Nothing of it was used.",
             path=wheel,
-            found=text,
+            found=digest,
             expected=expected,
         )
 

@@ -132,9 +132,9 @@ def _seen(error: OSError | UnicodeError) -> str:
 
 
 async def _look_up(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[SocketAddress]:
-    rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    resolved = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     by_family: dict[int, list[SocketAddress]] = {}
-    for family, _, _, _, address in rows:
+    for family, _, _, _, address in resolved:
         by_family.setdefault(family, []).append(SocketAddress(family, address))
     in_turn = zip_longest(*by_family.values())  # so that a family that leads nowhere costs little
     return [address for address in chain.from_iterable(in_turn) if address is not None]
