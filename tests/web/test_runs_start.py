@@ -260,6 +260,19 @@ def test_not_too_many_run_at_once(site: AppSite, monkeypatch: pytest.MonkeyPatch
     assert not Path(f"{site.store}.starts").exists()
 
 
+async def test_the_end_of_a_log_outlives_its_trim(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    [store] = site.workspace.stores.values()
+    launcher_of_site = site.workspace.kept(Launcher)
+    log = Path(f"{site.store}.starts/r.log")
+    log.parent.mkdir()
+    log.write_text("".join(f"line {n}\n" for n in range(9_000)), encoding="utf-8")
+    monkeypatch.setattr(launcher, "MOST_LOG_BYTES", 30_000)
+    before = launcher_of_site.log(store, "r")
+    launcher_of_site._trim(store, "r")
+    assert log.stat().st_size <= launcher.TAIL_BYTES
+    assert launcher_of_site.log(store, "r") == before == [f"line {n}" for n in range(8_800, 9_000)]
+
+
 @pytest.mark.slow
 def test_what_a_process_prints_does_not_fill_the_disk(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "MOST_LOG_BYTES", 30_000)

@@ -182,14 +182,9 @@ class Launcher:
     def log(self, store: Store, run: str) -> Sequence[str]:
         """Return the last lines that the process printed; keys in them are hidden."""
         try:
-            path = self._file(store, run, "log")
-            with path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - TAIL_BYTES))
-                tail = file.read()
+            lines = _read_tail(self._file(store, run, "log")).decode(errors="replace").splitlines()
         except (OSError, BadInput):
             return ()
-        lines = tail.decode(errors="replace").splitlines()[1 if size > TAIL_BYTES else 0 :]
         return [redact(line) for line in lines[-LINES:]]
 
     def forget(self, store: Store, run: str) -> None:
@@ -214,11 +209,14 @@ class Launcher:
                 self._write(store, msgspec.structs.replace(begun, code=code))
 
     def _trim(self, store: Store, run: str) -> None:
-        """Begin what a process prints again when it is too long; the process appends, so it goes on at the new end."""
+        """Keep only the end of what a process printed when it is too long; the process appends, so it goes on behind it."""
         with suppress(OSError):
             path = self._file(store, run, "log")
             if path.stat().st_size > MOST_LOG_BYTES:
+                tail = _read_tail(path)
                 os.truncate(path, 0)
+                with path.open("ab") as file:
+                    file.write(tail)
 
     def _write(self, store: Store, start: RunProcess) -> None:
         path = self._file(store, start.run, "json")
@@ -229,6 +227,15 @@ class Launcher:
     def _file(self, store: Store, run: str, kind: str) -> Path:
         check_run_id(run)
         return folder_of(store) / f"{run}.{kind}"
+
+
+def _read_tail(path: Path) -> bytes:
+    """Return the whole lines at the end of a file; a line cut in two could show half a key, which nothing would hide."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - TAIL_BYTES))
+        tail = file.read()
+    return tail if size <= TAIL_BYTES else tail.partition(b"\n")[2]
 
 
 def folder_of(store: Store) -> Path:
