@@ -209,7 +209,7 @@ class Launcher:
                 self._write(store, msgspec.structs.replace(begun, code=code))
 
     def _trim(self, store: Store, run: str) -> None:
-        """Keep only the end of what a process printed when it is too long; the process appends, so it goes on behind it."""
+        """Keep only the end of what a process printed when it is too long; the process appends to it."""
         with suppress(OSError):
             path = self._file(store, run, "log")
             if path.stat().st_size > MOST_LOG_BYTES:
