@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from proctor.cli.words import t
+from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, clip, say
 from proctor_audit.answers import SHOWN
+from proctor_audit.audited_runs import AuditedRun
 from proctor_audit.findings import AuditFinding, natural_key
 from proctor_audit.report import AuditReport
 
@@ -41,6 +44,7 @@ def lines_of(report: AuditReport, *, seconds: float, every: bool = False) -> Ite
         yield t("accepted by the ignore list: {count}", count=ignored)
     if report.floor:
         yield t("floor   {floors}", floors=", ".join(map(t, describe_floors(report))))
+    yield from map(t, describe_runs(report.runs))
     for note in (*describe_not_checked(report), *report.notes):
         yield t(note)
 
@@ -96,3 +100,38 @@ def describe_not_checked(report: AuditReport) -> Iterator[Sentence]:
         yield say(
             "not checked: {names} ({reason})", names=", ".join(sorted(set(names), key=natural_key)), reason=reason
         )
+
+
+def describe_runs(runs: Sequence[AuditedRun]) -> Iterator[Sentence]:
+    """Yield the number of each run, and what it is without the samples that a proved finding concerns."""
+    for each in runs:
+        values: dict[str, Any] = {"run": each.run, "samples": each.samples, "count": each.left_out}
+        values["whole"] = "-" if each.whole is None else percent(each.whole)
+        if each.sound is not None:
+            yield say(
+                "{run}: {whole} on {samples} samples; without the {count} that proved findings concern {sound}",
+                sound=percent(each.sound),
+                **values,
+            )
+        elif each.left_out:
+            yield say(
+                "{run}: {whole} on {samples} samples; proved findings concern {count}, and what it is without them is not known",
+                **values,
+            )
+        else:
+            yield say("{run}: {whole} on {samples} samples; proved findings concern none of them", **values)
+        if each.audited < each.samples:
+            yield say(
+                "{run}: of its {samples} samples {audited} were audited",
+                run=each.run,
+                samples=each.samples,
+                audited=each.audited,
+            )
+
+
+def percent(share: Estimate) -> str:
+    """Return a share with its interval."""
+    if share.value is None:
+        return "-"
+    around = "" if share.low is None or share.high is None else f" ({100 * share.low:.1f}–{100 * share.high:.1f})"
+    return f"{100 * share.value:.1f} %{around}"

@@ -11,6 +11,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.version import __version__
 from proctor.transport.redact import quoted
 from proctor_audit.audit import Audit
+from proctor_audit.audited_runs import AuditedRun
 from proctor_audit.check import AuditCheck
 from proctor_audit.draws import describe_draws
 from proctor_audit.findings import CLASSES, AuditFinding, FindingClass, NotChecked, sort_findings
@@ -29,6 +30,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         scorers: the names of the scorers that were called.
         calls: how often a scorer was called.
         drawn: how many samples the checks that call a scorer worked on.
+        runs: the numbers of stored runs that were named.
         notes: further notes for the user, such as rules of the ignore list that match nothing.
     """
 
@@ -43,6 +45,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     not_checked: tuple[NotChecked, ...] = ()
     calls: int = 0
     drawn: int = 0
+    runs: tuple[AuditedRun, ...] = ()
     notes: tuple[Sentence, ...] = ()
     command: str = ""
 
@@ -128,6 +131,7 @@ def as_json(report: AuditReport) -> Mapping[str, Any]:
         ],
         "findings": [finding_json(finding) for finding in report.findings],
         "floor": msgspec.to_builtins(report.floor),
+        "runs": msgspec.to_builtins(report.runs, enc_hook=str),
         "not_checked": msgspec.to_builtins(report.not_checked, enc_hook=str),
         "cost": {"scorer_calls": report.calls, "model_calls": 0},
     }

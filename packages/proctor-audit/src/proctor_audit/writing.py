@@ -15,7 +15,7 @@ from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible_json
 from proctor_audit.answers import SHOWN
 from proctor_audit.findings import CLASSES, AuditFinding
-from proctor_audit.printing import describe_floors, describe_not_checked, describe_precision
+from proctor_audit.printing import describe_floors, describe_not_checked, describe_precision, describe_runs
 from proctor_audit.report import AuditReport, FailOn, as_json, failing_classes
 from proctor_audit.sarif import as_sarif
 
@@ -74,6 +74,8 @@ def page_of(report: AuditReport) -> pages.ReportPage:
     floors: list[Phrase] = [*describe_floors(report)]
     if floors:
         sections.append(SectionBlock(say("Floor"), [Bullets(floors)]))
+    if report.runs:
+        sections.append(SectionBlock(say("Stored runs"), [Bullets([*describe_runs(report.runs)])]))
     missing: list[Phrase] = [*describe_not_checked(report), *report.notes]
     if missing:
         sections.append(SectionBlock(say("Not checked, and notes"), [Bullets(missing)]))

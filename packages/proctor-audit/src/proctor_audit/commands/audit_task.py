@@ -1,7 +1,7 @@
 """proctor data audit: may this task be trusted to tell good from bad?"""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,11 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
+    from msgspec.structs import replace
+
+    from proctor.api import open_run
     from proctor.registry import is_path
+    from proctor_audit.audited_runs import measure_runs
     from proctor_audit.check import TASK_CHECKS, find_checks
     from proctor_audit.ignoring import find_ignore_file, read_ignore_file
     from proctor_audit.opening import open_audit
@@ -74,7 +78,8 @@ def command(
     rules = read_ignore_file(find_ignore_file(ignore, request.task))
     audit = open_audit(request, seconds=given["seconds"])
     ctx.call_on_close(audit.close)
-    _add_outcomes(audit, given["runs"], given["store"])
+    names = [name.strip() for name in (given["runs"] or "").split(",") if name.strip()]
+    _add_outcomes(audit, names, given["store"])
     if replay is not None:
         if all("environment" in each.needs for each in checks):
             audit.narrow_to(replay.partition(":")[2])
@@ -84,6 +89,9 @@ def command(
             output.line(line)
         ctx.exit(1 if differing else 0)
     report = make_report(audit, checks, rules)
+    if names:
+        runs = [open_run(name, store=given["store"]) for name in names]
+        report = replace(report, runs=measure_runs(audit.samples, report.findings, runs))
     if as_json:
         output.print_json(report_json(report))
     else:
@@ -94,7 +102,7 @@ def command(
     ctx.exit(exit_code(report, fail_on))
 
 
-def _add_outcomes(audit: "Audit", runs: str | None, store: str | None) -> None:
+def _add_outcomes(audit: "Audit", names: Sequence[str], store: str | None) -> None:
     """Give the audit what stored runs answered; without a store there is nothing."""
     from proctor.config import settings, store_url
     from proctor.core.errors import ProctorError
@@ -102,8 +110,7 @@ def _add_outcomes(audit: "Audit", runs: str | None, store: str | None) -> None:
     from proctor_audit.outcomes import read_outcomes
 
     url = store_url(store, settings()) or str(default_path())
-    if audit.scorers and (runs or "://" in url or Path(url).exists()):
-        names = [name.strip() for name in (runs or "").split(",") if name.strip()]
+    if audit.scorers and (names or "://" in url or Path(url).exists()):
         try:
             pair = read_outcomes(audit.task, audit.scorers[0].name, names, store)
         except ProctorError as error:

@@ -47,7 +47,12 @@ class AuditFields(msgspec.Struct, frozen=True, kw_only=True):
 
     runs: Annotated[
         str | None,
-        Flag(say("Stored runs for the outcome checks (default: all of this task and data)."), metavar="RUN,RUN…"),
+        Flag(
+            say(
+                "Stored runs for the outcome checks (default: all of this task and data); of those named, the score without the samples of proved findings is shown too."
+            ),
+            metavar="RUN,RUN…",
+        ),
     ] = None
     seconds: Annotated[
         float, Flag(say("The limit for one call of a scorer of yours (default 5).")), Bounds(0, is_open=True)

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from proctor.cli.words import t
-from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, clip, say
 from proctor_audit.findings import AuditFinding
 from proctor_audit.inspector.inspection import Inspection
 from proctor_audit.inspector.trial_scores import TrialScores
-from proctor_audit.printing import CLASS_WORDS, MOST_OF_A_CHECK, describe_precision
+from proctor_audit.printing import CLASS_WORDS, MOST_OF_A_CHECK, describe_precision, percent
 
 SHOWN = 70
 INDENT = " " * 8
@@ -134,11 +133,3 @@ def describe_scores(scores: TrialScores) -> Iterator[Sentence]:
         low=f"{100 * (scores.low or 0.0):.1f}",
         high=f"{100 * (scores.high or 0.0):.1f}",
     )
-
-
-def percent(share: Estimate) -> str:
-    """Return a share with its interval."""
-    if share.value is None:
-        return "-"
-    around = "" if share.low is None or share.high is None else f" ({100 * share.low:.1f}–{100 * share.high:.1f})"
-    return f"{100 * share.value:.1f} %{around}"

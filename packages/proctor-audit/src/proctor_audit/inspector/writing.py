@@ -11,7 +11,8 @@ from proctor.reports.blocks import Bullets, Phrase, SectionBlock, TableBlock
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible_json
 from proctor_audit.inspector.inspection import Inspection, inspection_json
-from proctor_audit.inspector.telling import describe_blame, describe_scores, percent
+from proctor_audit.inspector.telling import describe_blame, describe_scores
+from proctor_audit.printing import percent
 from proctor_audit.report import FailOn
 from proctor_audit.writing import page_of, write_report
 
