@@ -104,7 +104,7 @@ def failures(report: ReportData, lang: str, console: "Console") -> None:
     for story in report.failures:
         failure(story, lang, console, with_attempt=report.record.spec.attempts > 1)
         console.print()
-    shown = words.t("{shown} of {count}", shown=words.count(len(report.failures)), count=words.count(report.failed))
+    shown = words.shown(len(report.failures), report.failed)
     console.print(styled(f"{words.t('Failed samples')}: {shown}", "dim"))
 
 

@@ -289,6 +289,16 @@ class ReportWords:
     def count(self, number: int) -> str:
         return f"{number:,}"
 
+    def shown(self, shown: int, count: int) -> str:
+        """Return how many of something are shown, or how many there are where that is all.
+
+        >>> ReportWords("en").shown(10, 1234), ReportWords("en").shown(7, 7)
+        ('10 of 1,234', '7')
+        """
+        if shown == count:
+            return self.count(count)
+        return self.t("{shown} of {count}", shown=self.count(shown), count=self.count(count))
+
     def amount(self, number: float) -> str:
         """Return a number of any size, such as a mean of tokens or money.
 
