@@ -132,6 +132,24 @@ def test_the_page_of_a_sample_names_what_was_found_in_it(site: AppSite) -> None:
     assert browser.get(f"{PAGE}?part=line&trial=sound-3").text.strip() == ""
 
 
+def test_a_second_attempt_and_a_sample_that_is_called_like_it_are_two_findings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proctor_web.inspecting.findings.SECONDS", 60.0)
+    inspected.write(tmp_path, also=[("claim", 0), ("claim", 1), ("claim#1", 0)])
+    site = AppSite(tmp_path)
+    findings = list_findings(site.workspace, InspectionOfRun(run=RUN, check=CLAIM_CHECK), "").findings
+    new = {(each.trial, each.sample, each.attempt) for each in findings if each.sample.partition("#")[0] == "claim"}
+    assert new == {("claim", "claim", 0), ("claim#1", "claim", 1), ("claim##1", "claim#1", 0)}
+    browser = site.browser()
+    assert "This is request claim#1." in browser.get(f"{PAGE}?check={CLAIM_CHECK}&trial=claim%23%231").text
+    page = browser.get(f"/runs/{RUN}/samples/claim%231").text
+    part = re.search(r'hx-get="(/runs/orders/findings[^"]+)"', page)
+    assert part is not None
+    assert "trial=claim%23%231" in browser.get(html.unescape(part[1])).text
+    site.workspace.close()
+
+
 def test_a_large_run_is_not_inspected_unasked(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor_web.inspecting.pages.MOST_UNASKED", 32)
     browser = site.browser()

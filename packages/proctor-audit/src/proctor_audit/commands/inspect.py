@@ -62,7 +62,9 @@ def command(
     for path in files:
         check_file(path)
     clock = time.perf_counter()
-    checks = find_checks(RULES, (replay.partition(":")[0],) if replay is not None else chosen, skipped)
+    checks = find_checks(
+        RULES, (replay.partition(":")[0].partition(".")[0],) if replay is not None else chosen, skipped
+    )
     if listed:
         output.print_table(
             [t("group"), t("check"), t("class"), t("cost"), t("what it says")],

@@ -101,8 +101,9 @@ def read_trial(row: Mapping[str, Any], where: str, number: int) -> InspectedTria
                 )
             )
     known = _known(row)
+    id = row.get("id")
     return InspectedTrial(
-        id=str(row.get("id") or number), steps=tuple(steps), calls=join_results(calls, results), **known
+        id=str(number if id in (None, "") else id), steps=tuple(steps), calls=join_results(calls, results), **known
     )
 
 

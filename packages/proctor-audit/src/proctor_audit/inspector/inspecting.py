@@ -20,10 +20,11 @@ MOST_STEPS = 6  # of a finding, whose texts its witness holds
 
 
 class TrialLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is kept of a trial: its name and sample among all sources, cluster, outcome and score, and the checks that found something or raised."""
+    """What is kept of a trial: its id, sample and attempt among all sources, cluster, outcome and score, and the checks that found something or raised."""
 
     id: str
     sample: str
+    attempt: int = 0
     cluster: str
     outcome: str
     score: float | None
@@ -62,6 +63,7 @@ def inspect(
             TrialLine(
                 id=trial.id,
                 sample=trial.sample or trial.id,
+                attempt=trial.attempt,
                 cluster=trial.cluster or trial.id,
                 outcome=trial.outcome,
                 score=trial.score,
@@ -81,9 +83,9 @@ def inspect(
 def findings_of(
     trial: InspectedTrial, check: AuditCheck, where: FindingLocation | None = None, command: str = ""
 ) -> Iterator[AuditFinding]:
-    """Yield what one check finds in one trial; a second event of the same kind is numbered."""
+    """Yield what one check finds in one trial; a second event of the same kind is numbered: `loop.2:t1`."""
     for number, event in enumerate(check.find(trial)):
-        id = finding_id(check.name, "trial", [trial.id]) + (f".{number + 1}" if number else "")
+        id = finding_id(f"{check.name}.{number + 1}" if number else check.name, "trial", [trial.id])
         cls = event.cls or check.cls
         yield AuditFinding(
             id=id,

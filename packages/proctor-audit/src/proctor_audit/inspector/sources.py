@@ -1,5 +1,6 @@
 """Find what is to be inspected: files of conversations, and stored runs."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -30,13 +31,17 @@ def read_sources(names: Sequence[str], store: str | None = None) -> Iterator[Loc
     """Yield the trials of files and runs, in order; their ids hold the source where there are several.
 
     Raises:
-        BadInput: neither a file nor a stored run has a name, or a line is no conversation.
+        BadInput: neither a file nor a stored run has a name, one is named twice, or a line is no conversation.
     """
-    for name in names:
-        path = Path(name)
+    paths = [Path(name) for name in names]
+    if twice := [path for path, count in Counter(paths).items() if count > 1]:
+        raise BadInput("{path} is named twice.", path=twice[0])
+    counts = Counter(path.name for path in paths)
+    for name, path in zip(names, paths, strict=True):
+        source = path.name if counts[path.name] == 1 else path.as_posix()
         trials = _of_path(path) if path.is_file() else _of_run(name, store)
         for trial, where in trials:
-            yield (_within(path.name, trial) if len(names) > 1 else trial), where
+            yield (_within(source, trial) if len(names) > 1 else trial), where
 
 
 def count_unplayed(names: Sequence[str], store: str | None = None) -> int:
@@ -61,9 +66,12 @@ def _within(source: str, trial: InspectedTrial) -> InspectedTrial:
 def _of_path(path: Path) -> Iterator[Located]:
     """Yield the trials of a file: conversations, else spans, else the log of another program."""
     if is_trace(path):
+        attempts: Counter[str] = Counter()
         for each in traces.read([path]).whole:
-            sample = Sample(id=each.sample or each.id, turns=tuple(Turn(messages=(message,)) for message in each.turns))
-            yield view_trial(sample, each.trajectory), FindingLocation(file=path.as_posix())
+            id = each.sample or each.id
+            sample = Sample(id=id, turns=tuple(Turn(messages=(message,)) for message in each.turns))
+            yield view_trial(sample, each.trajectory, attempt=attempts[id]), FindingLocation(file=path.as_posix())
+            attempts[id] += 1
     elif has_messages(path) or find_spec(ADAPTERS) is None:
         yield from _of_file(path)
     else:
@@ -78,13 +86,13 @@ def _of_log(path: Path) -> Iterator[Located]:
             raise
         yield from _of_file(path)  # says what a row of a conversation lacks
         return
-    for run in runs:
+    for number, run in enumerate(runs, 1):
         for trial in run.trials():
             if not trial.again:
                 score = next((value for value in trial.scores.values() if isinstance(value, Score)), None)
                 view = view_trial(trial.sample, trial.trajectory, trial.outcome, score, attempt=trial.attempt)
                 yield (
-                    _within(run.task, view) if len(runs) > 1 else view,
+                    _within(f"{number}-{run.agent}", view) if len(runs) > 1 else view,
                     FindingLocation(file=path.as_posix()),
                 )
 

@@ -19,6 +19,7 @@ from proctor_audit.inspector.view import (
     TrialStep,
     join_results,
     make_call,
+    trial_id,
 )
 
 AUTHORS: dict[str, TrialAuthor] = {"system": "system", "user": "user", "assistant": "agent", "tool": "tool"}
@@ -47,8 +48,9 @@ def view_trial(
     score = result if isinstance(result, Score) else None
     is_unfit = isinstance(result, Unscored) and result.why == "not_applicable"
     return InspectedTrial(
-        id=sample.id if attempt == 0 else f"{sample.id}#{attempt}",
+        id=trial_id(sample.id, attempt),
         sample=sample.id,
+        attempt=attempt,
         run=run,
         cluster=sample.cluster or sample.id,
         steps=tuple(steps),

@@ -57,6 +57,7 @@ class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     Attributes:
         id: the sample, with the attempt where there are several.
         sample: the sample alone; '' where each trial is of another one.
+        attempt: which attempt at the sample, from 0.
         score: the share of the points, None if there is none.
         counts: False if no score is missing: the sample only prepares others, or the scorer does not apply to it.
         stop: "length", "done", or "" if unknown.
@@ -69,6 +70,7 @@ class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     steps: tuple[TrialStep, ...]
     calls: tuple[TrialCall, ...]
     sample: str = ""
+    attempt: int = 0
     run: str = ""
     cluster: str = ""
     outcome: str = "scored"
@@ -103,6 +105,15 @@ class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def seen_before(self, index: int) -> str:
         """Return all that others than the agent had written before a message, without orders to a reviewer."""
         return without_orders("\n".join(step.text for step in self.steps[:index] if step.author != "agent"))
+
+
+def trial_id(sample: str, attempt: int) -> str:
+    """Return the id of an attempt at a sample; `#` in the id of a sample is doubled, so that no two attempts share an id.
+
+    >>> trial_id("a", 0), trial_id("a", 1), trial_id("a#1", 0)
+    ('a', 'a#1', 'a##1')
+    """
+    return sample.replace("#", "##") + (f"#{attempt}" if attempt else "")
 
 
 def make_call(step: int, name: str, arguments: str, id: str = "") -> TrialCall:

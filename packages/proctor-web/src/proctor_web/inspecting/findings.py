@@ -188,14 +188,13 @@ def _findings(
 ) -> list[InspectedFinding]:
     listed = []
     for id, events in groupby(findings, key=lambda finding: finding.samples[0]):
-        sample = lines[id].sample
         record = records.get(f"{check}:{id}")
         own = next((entry for entry in record.current if entry.reviewer == by), None) if record is not None else None
         listed.append(
             InspectedFinding(
                 trial=id,
-                sample=sample,
-                attempt=int(id.removeprefix(sample).removeprefix("#") or 0),
+                sample=lines[id].sample,
+                attempt=lines[id].attempt,
                 events=tuple(_event(event) for event in events),
                 said=SAID[record.verdict.status] if record is not None else None,
                 own=SAID[own.status] if own is not None else None,

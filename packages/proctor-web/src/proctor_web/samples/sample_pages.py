@@ -16,6 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.reports.word_diff import WordDiffPiece, diff_words
 from proctor.stores.blobs import encode
+from proctor_audit.inspector.view import trial_id
 from proctor_web.app import page
 from proctor_web.auth import form, session_of
 from proctor_web.evalset_files import Saved
@@ -163,6 +164,7 @@ class SamplePages:
         view = sample.show_sample(workspace, place)
         search = sample.SampleSearch(run=place.run, sample=place.sample, attempt=place.attempt, text=place.find)
         return {
+            "trial": trial_id(view.sample, view.attempt),
             "pieces": _compared(view.expected, view.made),
             "case_files": cases.list_case_files(workspace),
             "can_add": cases.can_add(workspace),
