@@ -1,8 +1,10 @@
 """The page that walks through findings of a run: kinds with how often people found them right, labels, hostile text, mistakes."""
 
 import html
+import json
 import pickle
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from starlette.testclient import TestClient
 from web_site import AppSite
 
 from proctor.cli import app
-from proctor_audit.inspector.trial_labels import label_file, read_labels
+from proctor_audit.inspector.trial_labels import label_file
 from proctor_web.inspecting.excerpts import TextPart, mark_spans
 from proctor_web.inspecting.findings import (
     EventLabel,
@@ -76,7 +78,7 @@ def test_precision_grows_with_each_label_and_the_next_finding_opens(site: AppSit
     assert f"1 of {CLAIMS} judged" in page
     assert f'name="trial" value="{second}"' in page
     page = judge(browser, second, "false")
-    assert re.search(r"right: 50\.0%.*9\.5–90\.5%", page)
+    assert re.search(r"right: 50\.0%.*12\.5–87\.5%", page)
     assert f'name="trial" value="{third}"' in page
     page = judge(browser, second, "null")
     assert f"1 of {CLAIMS} judged" in page
@@ -87,21 +89,90 @@ def test_two_people_who_disagree_count_neither_way(site: AppSite) -> None:
     judge(site.browser("ann"), "claim-1", "true")
     page = judge(site.browser("bob"), "claim-1", "false")
     assert "people disagree" in page
-    assert "not judged" in page
+    assert f"0 of {CLAIMS} judged · contested: 1" in page
     view = list_findings(site.workspace, InspectionOfRun(run=RUN, check=CLAIM_CHECK), "bob")
     kept = next(finding for finding in view.findings if finding.trial == "claim-1")
     assert (kept.said, kept.own) == ("contested", "did_not_happen")
 
 
+def in_order(site: AppSite) -> list[str]:
+    """Return the trials with a claim in their order of review."""
+    view = list_findings(site.workspace, InspectionOfRun(run=RUN, check=CLAIM_CHECK), "")
+    return [finding.trial for finding in view.findings]
+
+
+def label(site: AppSite, trial: str, happened: bool, by: str = "ann") -> None:
+    label_finding(site.workspace, EventLabel(run=RUN, check=CLAIM_CHECK, trial=trial, happened=happened), by)
+
+
+def printed(store: str) -> str:
+    return CliRunner().invoke(app, ["inspect", RUN, "--store", store, "--fail-on", "never"]).output
+
+
 def test_the_terminal_reads_the_labels_of_the_page(site: AppSite) -> None:
-    for trial, happened in (("claim-1", True), ("claim-2", True), ("claim-3", False)):
-        label_finding(site.workspace, EventLabel(run=RUN, check=CLAIM_CHECK, trial=trial, happened=happened), "ann")
+    for trial, happened in zip(in_order(site), (True, True, False), strict=False):
+        label(site, trial, happened)
+    output = printed(site.store)
+    assert f"people judged the first 3 of {CLAIMS} in the order of review: 66.7 % (25.0–87.5) right" in output
+    assert "contested 0; not counted: 0 judged out of order, 0 changed since" in output
+    assert "by 3 labels" not in output
+    assert "not corrected" not in output
+
+
+def test_what_is_judged_out_of_order_is_counted_and_does_not_speak_for_all(site: AppSite) -> None:
+    first, second, _, fourth, fifth = in_order(site)[:5]
+    for trial in (first, fourth, fifth):
+        label(site, trial, True)
+    label(site, second, True)
+    label(site, second, False, "bob")
+    kind = next(
+        kind for kind in list_findings(site.workspace, InspectionOfRun(run=RUN), "").kinds if kind.check == CLAIM_CHECK
+    )
+    people = kind.people
+    assert (people.in_order, people.judged, people.contested, people.out_of_order) == (2, 3, 1, 2)
+    assert people.right is not None
+    assert (people.right.scored, people.right.low, people.right.high) == (1, 1 / CLAIMS, 1.0)
+    page = site.browser().get(f"{PAGE}?check={CLAIM_CHECK}").text
+    assert "contested: 1" in page
+    assert "out of order, not counted: 2" in page
+    assert "contested 1; not counted: 2 judged out of order, 0 changed since" in printed(site.store)
+
+
+def test_a_label_of_a_trial_or_finding_that_is_another_now_does_not_count(
+    site: AppSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = in_order(site)[0]
+    label(site, first, True)
+    later = tmp_path / "later"
+    later.mkdir()
+    monkeypatch.setattr(inspected, "CLAIM", "I have just cancelled order")
+    inspected.write(later)
+    shutil.copytree(tmp_path / "runs.db.reviews", later / "runs.db.reviews")
+    other = AppSite(later)
+    view = list_findings(other.workspace, InspectionOfRun(run=RUN, check=CLAIM_CHECK), "ann")
+    kind = next(kind for kind in view.kinds if kind.check == CLAIM_CHECK)
+    assert (kind.people.judged, kind.people.changed, kind.people.right) == (0, 1, None)
+    assert (view.findings[0].trial, view.findings[0].said, view.findings[0].own) == (first, None, None)
+    page = other.browser().get(f"{PAGE}?check={CLAIM_CHECK}").text
+    assert "not judged" in page
+    assert "changed since they were judged: 1" in page
+    assert "- right" in printed(other.store)
+    assert "1 changed since" in printed(other.store)
+    label(other, first, False)
+    assert "0.0 % (0.0–87.5) right" in printed(other.store)
+    other.workspace.close()
+
+
+def test_a_file_of_labels_without_digests_counts_nowhere(site: AppSite) -> None:
+    first = in_order(site)[0]
+    label(site, first, True)
     found = site.workspace.find_run(RUN)
-    assert read_labels([str(label_file(found.store, found.record))]) == {
-        CLAIM_CHECK: {"claim-1": True, "claim-2": True, "claim-3": False}
-    }
-    result = CliRunner().invoke(app, ["inspect", RUN, "--store", site.store, "--fail-on", "never"])
-    assert "people looked at 3 of them: 66.7 % (20.8–93.9) right" in result.output
+    file = label_file(found.store, found.record)
+    records = json.loads(file.read_text(encoding="utf-8"))
+    for entry in records[f"{CLAIM_CHECK}:{first}"]["reviews"]:
+        del entry["item_digest"]
+    file.write_text(json.dumps(records), encoding="utf-8")
+    assert "1 changed since" in printed(site.store)
 
 
 def test_what_was_not_found_cannot_be_opened_or_judged(site: AppSite) -> None:

@@ -105,21 +105,55 @@ def test_a_scorer_that_says_nothing_of_what_it_read_has_not_misread_a_reply() ->
     assert result["scores"]["valid"]["scored"] == 1
 
 
-def test_labels_of_drawn_trials_correct_how_frequent_a_loop_is() -> None:
+def planned_loops(*, changed: bool = False) -> dict[str, Any]:
+    """Draw trials of a file, label all of them, and return how frequent loops are."""
     write(*(conversation(f"t{number}", times=3 if number < 10 else 1) for number in range(40)))
-    planned = inspect("chats.jsonl", "--check", "loop", "--plan", "plan.jsonl", "--draw", "20")
-    assert planned.exit_code == 0
+    assert inspect("chats.jsonl", "--check", "loop", "--plan", "plan.jsonl", "--draw", "20").exit_code == 0
     items = [json.loads(line) for line in Path("plan.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert len(items) == 20
-    labels: dict[str, dict[str, object]] = {
+    labels = {
         item["id"]: {"scores": {}, "status": "approved" if int(item["id"].removeprefix("loop:t")) < 10 else "rejected"}
         for item in items
     }
     Path("plan_verifications.json").write_text(json.dumps(labels), encoding="utf-8")
+    if changed:
+        drawn = next(iter(labels)).removeprefix("loop:")
+        rows = [conversation(f"t{number}", times=3 if number < 10 else 1) for number in range(40)]
+        for row in rows:
+            if row["id"] == drawn:
+                row["messages"][0]["content"] = "b?"
+        write(*rows)
     result = inspect("chats.jsonl", "--json", "--labels", "plan_verifications.json")
-    loop = json.loads(result.stdout)["prevalence"][0]
-    assert loop["check"] == "loop"
+    prevalence: dict[str, Any] = json.loads(result.stdout)["prevalence"][0]
+    return prevalence
+
+
+def test_labels_of_drawn_trials_correct_how_frequent_a_loop_is() -> None:
+    loop = planned_loops()
+    assert (loop["check"], loop["corrected"]["scored"]) == ("loop", 20)
     assert loop["corrected"]["value"] == pytest.approx(0.25)
+
+
+def test_a_draw_in_which_a_trial_has_changed_since_it_was_judged_corrects_nothing() -> None:
+    loop = planned_loops(changed=True)
+    assert loop["corrected"] is None
+    assert loop["uncorrected"].startswith("1 of the 20 drawn trials are not judged, or are others")
+
+
+def test_labels_without_the_plan_that_drew_them_are_refused() -> None:
+    planned_loops()
+    Path("plan.jsonl").rename("else.jsonl")
+    result = inspect("chats.jsonl", "--labels", "plan_verifications.json")
+    assert result.exit_code == 2
+    assert "there is no plan plan.jsonl next to it" in result.stderr
+    assert inspect("chats.jsonl", "--check", "loop", "--plan", "plan.json").exit_code == 2
+
+
+def test_what_people_say_is_on_the_page_too() -> None:
+    planned_loops()
+    inspect("chats.jsonl", "--labels", "plan_verifications.json", "-o", "a.md")
+    page = Path("a.md").read_text(encoding="utf-8")
+    assert "loop: people judged the first 10 of 10 in the order of review: 100.0 % (100.0–100.0) right" in page
+    assert "loop: by 20 labels of people: 25.0 %" in page
 
 
 def test_how_often_findings_were_right_is_printed_with_what_they_were_measured_on() -> None:

@@ -93,7 +93,12 @@ def finding_id(check: str, scope: FindingScope, samples: Sequence[str]) -> str:
 
 def sort_findings(findings: Sequence[AuditFinding]) -> list[AuditFinding]:
     """Return the findings, proved ones first, in an order that nothing but their ids decides."""
-    return sorted(findings, key=lambda finding: (CLASSES.index(finding.cls), finding.check, natural_key(finding.id)))
+
+    def key(finding: AuditFinding) -> tuple[object, ...]:
+        check, _, subject = finding.id.partition(":")  # the check with the number of an event
+        return CLASSES.index(finding.cls), finding.check, natural_key(subject), natural_key(check)
+
+    return sorted(findings, key=key)
 
 
 def natural_key(text: str) -> tuple[tuple[int, str], ...]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("sources", metavar="RUN|FILE...", nargs=-1)
 @of_findings
 @of_inspections
-@options.of_run("store seed")
+@options.of_run("store")
 @options.as_json
 @click.pass_context
 def command(
@@ -44,17 +44,15 @@ def command(
     draw: int,
     files: tuple[Path, ...],
     store: str | None,
-    seed: int | None,
     as_json: bool,
 ) -> None:
     from proctor_audit.check import find_checks
     from proctor_audit.ignoring import find_ignore_file, read_ignore_file
     from proctor_audit.inspector.inspecting import RULES
     from proctor_audit.inspector.inspection import make_inspection
-    from proctor_audit.inspector.labelling import write_plan
-    from proctor_audit.inspector.sources import count_unplayed, label_files, read_sources
+    from proctor_audit.inspector.labelling import read_plans, write_plan
+    from proctor_audit.inspector.sources import count_unplayed, find_label_file, read_sources
     from proctor_audit.inspector.telling import lines_of_witness
-    from proctor_audit.inspector.trial_labels import read_labels
     from proctor_audit.replaying import pick
     from proctor_audit.report import exit_code
     from proctor_audit.writing import check_file
@@ -79,13 +77,13 @@ def command(
         trials,
         checks,
         read_ignore_file(find_ignore_file(ignore, sources[0])),
-        labels=read_labels(labels or label_files(sources, store)),
-        seed=seed or 0,
+        plans=read_plans(labels),
+        labels=find_label_file(sources, store),
         unplayed=count_unplayed(sources, store),
         command=f"proctor inspect {' '.join(map(quote, sources))}",
     )
     if plan is not None:
-        count = write_plan(plan, inspection, list(trials), checks, draw)
+        count = write_plan(plan, inspection.lines, list(trials), checks, draw)
         output.line(t("{path}: {count} trials to label. Next: proctor judge review {path}", path=plan, count=count))
     elif replay is not None:
         for line in lines_of_witness(pick(inspection.report.findings, replay)):

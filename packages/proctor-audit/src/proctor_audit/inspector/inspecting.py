@@ -6,6 +6,7 @@ from shlex import quote
 
 import msgspec
 
+from proctor.core.digest import digest
 from proctor.core.sentence import Sentence, say
 from proctor.stats.rate import wilson
 from proctor.transport.redact import quoted
@@ -20,7 +21,11 @@ MOST_STEPS = 6  # of a finding, whose texts its witness holds
 
 
 class TrialLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is kept of a trial: its id, sample and attempt among all sources, cluster, outcome and score, and the checks that found something or raised."""
+    """What is kept of a trial: its id, sample and attempt among all sources, outcome and score, and the checks that found something or raised.
+
+    Attributes:
+        digest: the fingerprint of all that was said and called.
+    """
 
     id: str
     sample: str
@@ -29,6 +34,8 @@ class TrialLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     outcome: str
     score: float | None
     counts: bool = True
+    run: str = ""
+    digest: str = ""
     checks: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -68,6 +75,8 @@ def inspect(
                 outcome=trial.outcome,
                 score=trial.score,
                 counts=trial.counts,
+                run=trial.run,
+                digest=_digest(trial),
                 checks=tuple(names),
                 faults=tuple(raised),
             )
@@ -126,6 +135,11 @@ def step_text(trial: InspectedTrial, index: int) -> str:
     """Return all of one step: reasoning, text and calls; the span of a finding occurs in it."""
     calls = [f"{call.name} {call.arguments}" for call in trial.calls if call.step == index]
     return "\n".join(filter(None, [trial.steps[index].reasoning, trial.steps[index].text, *calls]))
+
+
+def _digest(trial: InspectedTrial) -> str:
+    steps = [[step.author, step.text, step.reasoning] for step in trial.steps]
+    return digest([steps, [[call.step, call.name, call.arguments] for call in trial.calls]])
 
 
 def _raised(error: str, trials: int) -> Sentence:

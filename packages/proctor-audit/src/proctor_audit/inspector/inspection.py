@@ -1,18 +1,22 @@
 """Make an inspection: the report that every output form takes, with what only trials have."""
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.digest import digest
 from proctor_audit.check import AuditCheck
 from proctor_audit.findings import sort_findings
 from proctor_audit.ignoring import IgnoreRule, mark_ignored
 from proctor_audit.inspector.inspecting import TrialLine, inspect
+from proctor_audit.inspector.labelling import LabelledPlan, conversation_text
 from proctor_audit.inspector.measured import CAVEAT
 from proctor_audit.inspector.sources import Located
+from proctor_audit.inspector.trial_labels import FindingLabels, read_finding_labels
 from proctor_audit.inspector.trial_scores import (
     TrialPrevalence,
     TrialScores,
@@ -44,20 +48,28 @@ def make_inspection(
     checks: Sequence[AuditCheck],
     rules: Sequence[IgnoreRule] = (),
     *,
-    labels: Mapping[str, Mapping[str, bool]] = {},
-    seed: int = 0,
+    plans: Mapping[str, LabelledPlan] = {},
+    labels: Path | None = None,
     unplayed: int = 0,
     command: str = "",
 ) -> Inspection:
-    """Inspect trials, mark the findings that are accepted, and correct shares by `labels`, by check and trial."""
-    done = inspect(trials, checks, command)
+    """Inspect trials, mark the findings that are accepted, and compare them with what people say.
+
+    Args:
+        plans: labelled draws of trials, by check.
+        labels: the file of labels of findings.
+    """
+    changed: set[tuple[str, str]] = set()
+    done = inspect(_compared(trials, plans, changed), checks, command)
+    plans = {check: _unchanged(plan, {id for name, id in changed if name == check}) for check, plan in plans.items()}
+    finding_labels = FindingLabels() if labels is None else read_finding_labels(labels, done.lines, done.findings)
     marked, notes = mark_ignored(sort_findings(done.findings), rules, datetime.datetime.now(tz=datetime.UTC).date())
     if any(finding.precision is not None for finding in marked):
         notes.append(CAVEAT)
     report = AuditReport(
         task=name,
         digest=digest([[line.id, line.score] for line in done.lines]),
-        seed=seed,
+        seed=0,
         samples=len(done.lines),
         scorers=(),
         checks=tuple(checks),
@@ -70,9 +82,24 @@ def make_inspection(
         report=report,
         lines=tuple(done.lines),
         scores=scores_of(done.lines, marked, unplayed),
-        prevalence=tuple(prevalence_of(done.lines, [check.name for check in checks], labels)),
+        prevalence=tuple(prevalence_of(done.lines, [check.name for check in checks], plans, finding_labels)),
         blame=blame_of(done.lines, marked),
     )
+
+
+def _compared(
+    trials: Iterable[Located], plans: Mapping[str, LabelledPlan], changed: set[tuple[str, str]]
+) -> Iterator[Located]:
+    """Yield the trials, and note which drawn ones have another text than people were shown, by check and id."""
+    for trial, where in trials:
+        drawn = [check for check, plan in plans.items() if trial.id in plan.shown]
+        text = conversation_text(trial).strip() if drawn else ""
+        changed.update((check, trial.id) for check in drawn if plans[check].shown[trial.id] != text)
+        yield trial, where
+
+
+def _unchanged(plan: LabelledPlan, changed: Collection[str]) -> LabelledPlan:
+    return replace(plan, said={id: happened for id, happened in plan.said.items() if id not in changed})
 
 
 def inspection_json(inspection: Inspection) -> Mapping[str, Any]:
@@ -82,6 +109,8 @@ def inspection_json(inspection: Inspection) -> Mapping[str, Any]:
         "notes": [str(note) for note in inspection.report.notes],
         "trials": len(inspection.lines),
         "scores": msgspec.to_builtins(inspection.scores),
-        "prevalence": msgspec.to_builtins(inspection.prevalence),
+        "prevalence": [
+            {**msgspec.to_builtins(each), "uncorrected": str(each.uncorrected)} for each in inspection.prevalence
+        ],
         "blame": inspection.blame,
     }

@@ -50,13 +50,12 @@ def count_unplayed(names: Sequence[str], store: str | None = None) -> int:
     return sum(max(run.record.planned - sum(run.store.outcomes(run.record.id).values()), 0) for run in runs)
 
 
-def label_files(names: Sequence[str], store: str | None = None) -> list[str]:
-    """Return the file of labels that the web app keeps of a stored run; none of several sources, whose trials have other ids."""
+def find_label_file(names: Sequence[str], store: str | None = None) -> Path | None:
+    """Return where the web app keeps labels of a stored run; None for several sources, whose trials have other ids."""
     if len(names) != 1 or Path(names[0]).is_file():
-        return []
+        return None
     run = _open(names[0], store)
-    path = label_file(run.store, run.record)
-    return [str(path)] if path.is_file() else []
+    return label_file(run.store, run.record)
 
 
 def _within(source: str, trial: InspectedTrial) -> InspectedTrial:

@@ -7,7 +7,7 @@ from proctor.cli.words import t
 from proctor.core.sentence import Sentence, clip, say
 from proctor_audit.findings import AuditFinding
 from proctor_audit.inspector.inspection import Inspection
-from proctor_audit.inspector.trial_scores import TrialScores
+from proctor_audit.inspector.trial_scores import TrialPrevalence, TrialScores
 from proctor_audit.printing import CLASS_WORDS, MOST_OF_A_CHECK, describe_precision, percent
 
 SHOWN = 70
@@ -54,17 +54,7 @@ def lines_of_inspection(inspection: Inspection, *, seconds: float, every: bool =
                 all=each.share.scored,
                 share=percent(each.share),
             )
-        if each.right is not None:
-            yield INDENT + t(
-                "people looked at {labels} of them: {share} right", labels=each.right.scored, share=percent(each.right)
-            )
-        if each.corrected is not None:
-            yield INDENT + t(
-                "by {labels} labels of people: {share} ({method})",
-                labels=each.corrected.scored,
-                share=percent(each.corrected),
-                method=each.corrected.method,
-            )
+        yield from (INDENT + t(line) for line in describe_people(each))
     for fault in report.not_checked:
         yield t("not checked: {names} ({reason})", names=fault.check, reason=fault.reason)
     yield from map(t, report.notes)
@@ -133,3 +123,30 @@ def describe_scores(scores: TrialScores) -> Iterator[Sentence]:
         low=f"{100 * (scores.low or 0.0):.1f}",
         high=f"{100 * (scores.high or 0.0):.1f}",
     )
+
+
+def describe_people(prevalence: TrialPrevalence) -> Iterator[Sentence]:
+    """Yield what people say of findings, and the share that labels of a draw correct, or why they do not."""
+    people = prevalence.people
+    if people is not None:
+        yield say(
+            "people judged the first {count} of {all} in the order of review: {share} right",
+            count=people.in_order,
+            all=prevalence.trials,
+            share="-" if people.right is None else percent(people.right),
+        )
+        yield say(
+            "contested {contested}; not counted: {out_of_order} judged out of order, {changed} changed since",
+            contested=people.contested,
+            out_of_order=people.out_of_order,
+            changed=people.changed,
+        )
+    if prevalence.corrected is not None:
+        yield say(
+            "by {labels} labels of people: {share} ({method})",
+            labels=prevalence.corrected.scored,
+            share=percent(prevalence.corrected),
+            method=prevalence.corrected.method,
+        )
+    elif prevalence.uncorrected:
+        yield say("not corrected by labels: {reason}", reason=prevalence.uncorrected)

@@ -1,32 +1,66 @@
 """Read and keep what people say of events in trials; of a stored run, where the web app and the terminal both find it."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
+from proctor.core.digest import digest
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.runtime.files import locked, write_whole
 from proctor.runtime.folders import data_folder
+from proctor_audit.findings import AuditFinding
+from proctor_audit.inspector.inspecting import TrialLine
 from proctor_judging.review import labels as verifications
 
+HAPPENED: Mapping[verifications.Status, bool] = {"approved": True, "rejected": False}  # else people disagree
 
-def read_labels(paths: Sequence[str]) -> Mapping[str, Mapping[str, bool]]:
-    """Return what people say by check and trial: approved means that the event is there, rejected that it is not.
 
-    Raises:
-        BadInput: a file is missing, or is no verification file.
+class FindingLabels(msgspec.Struct, frozen=True, kw_only=True):
+    """What people say of findings: those of a run that somebody opened, not a draw of its trials.
+
+    Attributes:
+        records: by check and trial, of findings as they are now.
+        changed: by check, how many labels are of a trial or finding that is another now, or gone.
     """
-    labels: dict[str, dict[str, bool]] = defaultdict(dict)
-    for path in paths:
-        for label in verifications.verdicts(path):
-            check, _, trial = label.item.partition(":")
-            if label.status != "needs_revision":
-                labels[check][trial] = label.status == "approved"
-    return labels
+
+    records: Mapping[tuple[str, str], verifications.LabelRecord] = {}
+    changed: Mapping[str, int] = {}
+
+    def said(self, check: str) -> dict[str, bool | None]:
+        """Return by trial whether a finding of a check is right; None where people disagree."""
+        return {
+            trial: HAPPENED.get(record.verdict.status)
+            for (name, trial), record in self.records.items()
+            if name == check
+        }
+
+
+def read_finding_labels(path: Path, lines: Sequence[TrialLine], findings: Iterable[AuditFinding]) -> FindingLabels:
+    """Return the labels in a file that are of these findings; without a file none."""
+    records = verifications.records(path) if path.is_file() else {}
+    by_id = {line.id: line for line in lines}
+    events: dict[tuple[str, str], list[AuditFinding]] = {}
+    for finding in findings:
+        events.setdefault((finding.check, finding.samples[0]), []).append(finding)
+    current: dict[tuple[str, str], verifications.LabelRecord] = {}
+    changed: Counter[str] = Counter()
+    for item, record in records.items():
+        check, _, trial = item.partition(":")
+        digests = [finding_digest(by_id[trial], events[check, trial])] if (check, trial) in events else []
+        if record.entries[-1].item_digest in digests:
+            current[check, trial] = record
+        else:
+            changed[check] += 1
+    return FindingLabels(records=current, changed=changed)
+
+
+def finding_digest(line: TrialLine, events: Iterable[AuditFinding]) -> str:
+    """Return the fingerprint of what a label of a finding is of: the trial, and the steps and words of each event."""
+    return digest([line.digest, sorted([[*event.steps], event.witness["span"]] for event in events)])[:16]
 
 
 def label_file(store: Store, record: RunRecord) -> Path:
@@ -39,22 +73,31 @@ def label_file(store: Store, record: RunRecord) -> Path:
     return folder / f"{record.id}-{int(record.created)}-inspect_verifications.json"
 
 
-def save_label(path: Path, check: str, trial: str, reviewer: str, happened: bool | None) -> None:
-    """Keep whether an event happened in a trial, by one person; None removes what that person said of it."""
+def save_label(path: Path, item: tuple[str, str], digest: str, reviewer: str, happened: bool | None) -> None:
+    """Keep whether an event happened, by one person; None removes what that person said of it.
+
+    Args:
+        item: the check and the trial.
+        digest: the fingerprint of what was judged.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    item = f"{check}:{trial}"
+    id = ":".join(item)
     with locked(path):
         records = verifications.records(path) if path.exists() else {}
-        entries = [entry for entry in records[item].entries if entry.reviewer != reviewer] if item in records else []
+        entries = [entry for entry in records[id].entries if entry.reviewer != reviewer] if id in records else []
         if happened is not None:
-            now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            status: verifications.Status = "approved" if happened else "rejected"
-            number = 1 + max((entry.number for each in records.values() for entry in each.entries), default=0)
             entries.append(
-                verifications.LabelEntry(number=number, reviewer=reviewer, scores={}, status=status, verified_at=now)
+                verifications.LabelEntry(
+                    number=1 + max((entry.number for each in records.values() for entry in each.entries), default=0),
+                    reviewer=reviewer,
+                    scores={},
+                    status="approved" if happened else "rejected",
+                    verified_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+                    item_digest=digest,
+                )
             )
         if entries:
-            records[item] = verifications.record(item, entries)
+            records[id] = verifications.record(id, entries)
         else:
-            records.pop(item, None)
+            records.pop(id, None)
         write_whole(path, msgspec.json.format(msgspec.json.encode(records), indent=2) + b"\n", durable=True)

@@ -7,12 +7,16 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.trial import IN_THE_MEAN
 from proctor.stats.estimate import estimate
 from proctor_audit.findings import AuditFinding, Invalidates
 from proctor_audit.inspector.inspecting import TrialLine
-from proctor_audit.inspector.prevalence import correct_prevalence
+from proctor_audit.inspector.labelling import LabelledPlan
+from proctor_audit.inspector.prevalence import correct_prevalence, draw_trials
+from proctor_audit.inspector.review_order import JudgedFindings, flags_of, judge_findings, order_of_review
+from proctor_audit.inspector.trial_labels import FindingLabels
 
 BLAMED: Mapping[str, str] = {  # who a failure is laid at, by the check that found something; the first that applies
     "harness-error": "task",
@@ -45,15 +49,16 @@ class TrialPrevalence(msgspec.Struct, frozen=True, kw_only=True):
     """In how many trials a check found something.
 
     Attributes:
-        right: the share of those trials in which people say that it happened, None without labels of them.
-        corrected: the share of all trials by labels of people, where there are enough.
+        people: what people say of those trials, None without labels.
+        corrected: the share of all trials by labels of people for a draw; `uncorrected` says why there is none despite labels.
     """
 
     check: str
     trials: int
     share: Estimate
-    right: Estimate | None = None
+    people: JudgedFindings | None = None
     corrected: Estimate | None = None
+    uncorrected: str | Sentence = ""
 
 
 def scores_of(lines: Sequence[TrialLine], findings: Sequence[AuditFinding], unplayed: int = 0) -> TrialScores | None:
@@ -83,37 +88,54 @@ def invalidated(findings: Iterable[AuditFinding]) -> Mapping[str, set[Invalidate
 
 
 def prevalence_of(
-    lines: Sequence[TrialLine], checks: Iterable[str], labels: Mapping[str, Mapping[str, bool]]
+    lines: Sequence[TrialLine],
+    checks: Iterable[str],
+    plans: Mapping[str, LabelledPlan] = {},
+    labels: FindingLabels = FindingLabels(),  # noqa: B008 - frozen
 ) -> list[TrialPrevalence]:
-    """Return how frequent each check's findings are, the most frequent first; trials in which a check raised count neither way."""
+    """Return how frequent each check's findings are, the most frequent first; trials in which a check raised count neither way.
+
+    Labels of findings say how often those are right. Only a draw of trials that is labelled whole corrects a share.
+    """
     counts = Counter(name for line in lines for name in line.checks)
     return [
-        TrialPrevalence(
-            check=name,
-            trials=counts[name],
-            share=_share(name, lines),
-            right=share_right(lines, name, labels.get(name, {})),
-            corrected=correct_prevalence(flags_of(lines, name), labels[name]) if name in labels else None,
-        )
+        _prevalence(name, lines, counts[name], plans.get(name), labels)
         for name in sorted(checks, key=lambda name: (-counts[name], name))
     ]
 
 
-def share_right(lines: Sequence[TrialLine], check: str, labels: Mapping[str, bool]) -> Estimate | None:
-    """Return in which share of the trials with a finding of a check people say that it happened; None without labels."""
-    flagged = [line for line in lines if check in line.checks]
-    if not any(line.id in labels for line in flagged):
-        return None
-    cases = [
-        Case(cluster=line.cluster, values=(float(labels[line.id]),) if line.id in labels else (), planned=1)
-        for line in flagged
-    ]
-    return estimate("right", tally(cases))
+def _prevalence(
+    name: str, lines: Sequence[TrialLine], count: int, plan: LabelledPlan | None, labels: FindingLabels
+) -> TrialPrevalence:
+    prevalence = TrialPrevalence(check=name, trials=count, share=_share(name, lines))
+    said, changed = labels.said(name), labels.changed.get(name, 0)
+    if plan is None and not said and not changed:
+        return prevalence
+    flags = flags_of(lines, name)
+    order = order_of_review(flags, lines, name)
+    drawn = plan.said if plan is not None else {}
+    for id, happened in drawn.items():
+        said[id] = happened if said.get(id, happened) == happened else None
+    people = judge_findings([id for id in order if flags[id]], said, changed)
+    if plan is None:
+        return replace(prevalence, people=people)
+    corrected, reason = None, _why_uncorrected(plan, draw_trials(flags, order, len(plan.shown)))
+    if not reason and (corrected := correct_prevalence(flags, plan.said)) is None:
+        reason = say("too few labels")
+    return replace(prevalence, people=people, corrected=corrected, uncorrected=reason)
 
 
-def flags_of(lines: Sequence[TrialLine], check: str) -> Mapping[str, bool]:
-    """Return of each trial whether a check found something; none of those in which it raised."""
-    return {line.id: check in line.checks for line in lines if check not in line.faults}
+def _why_uncorrected(plan: LabelledPlan, drawn: Sequence[str]) -> str | Sentence:
+    """Return why labels of a draw correct no share; '' if they do."""
+    if {*plan.shown} != {*drawn}:
+        return say("the findings are others than when the trials were drawn: draw again with --plan")
+    if left := len(plan.shown.keys() - plan.said.keys()):
+        return say(
+            "{count} of the {all} drawn trials are not judged, or are others than those that were judged",
+            count=left,
+            all=len(plan.shown),
+        )
+    return ""
 
 
 def blame_of(lines: Sequence[TrialLine], findings: Sequence[AuditFinding]) -> Mapping[str, int]:

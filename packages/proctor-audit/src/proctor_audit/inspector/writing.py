@@ -11,7 +11,7 @@ from proctor.reports.blocks import Bullets, Phrase, SectionBlock, TableBlock
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible_json
 from proctor_audit.inspector.inspection import Inspection, inspection_json
-from proctor_audit.inspector.telling import describe_blame, describe_scores
+from proctor_audit.inspector.telling import describe_blame, describe_people, describe_scores
 from proctor_audit.printing import percent
 from proctor_audit.report import FailOn
 from proctor_audit.writing import page_of, write_report
@@ -43,9 +43,16 @@ def _page(inspection: Inspection) -> pages.ReportPage:
         if each.trials
     ]
     heads: list[Phrase] = [say("check"), say("trials"), say("share"), say("by labels")]
+    people: list[Phrase] = [
+        say("{check}: {sentence}", check=each.check, sentence=sentence)
+        for each in inspection.prevalence
+        for sentence in describe_people(each)
+    ]
     sections = [SectionBlock(say("Score"), [Bullets(lines)])] if lines else []
     if rows:
         sections.append(SectionBlock(say("How frequent"), [TableBlock(heads, rows, right=(1, 2, 3))]))
+    if people:
+        sections.append(SectionBlock(say("What people say of findings"), [Bullets(people)]))
     return replace(
         page,
         title=say("Inspection of {source}", source=inspection.report.task),

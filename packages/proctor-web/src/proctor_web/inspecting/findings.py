@@ -1,23 +1,25 @@
 """What the rules of the inspector find in the trials of a run, by check, and whether people say that it happened."""
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from proctor.core.digest import digest
-from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence
 from proctor_audit.check import AuditCheck, find_checks
 from proctor_audit.findings import CLASSES, AuditFinding, FindingClass, Invalidates, NotChecked
 from proctor_audit.inspector.inspecting import RULES, InspectedTrials, TrialLine, inspect
+from proctor_audit.inspector.review_order import JudgedFindings, judge_findings, order_of_review
 from proctor_audit.inspector.stored_trials import trials_of_run
-from proctor_audit.inspector.trial_labels import label_file, save_label
-from proctor_audit.inspector.trial_scores import share_right
-from proctor_judging.review import labels
-from proctor_judging.review.labels import LabelRecord, Status
+from proctor_audit.inspector.trial_labels import (
+    FindingLabels,
+    finding_digest,
+    label_file,
+    read_finding_labels,
+    save_label,
+)
+from proctor_judging.review.labels import Status
 from proctor_web.comparing.background import Background
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, NotFound, Workspace
@@ -69,18 +71,17 @@ class InspectedFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InspectedKind(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}):
-    """A check that found something, in how many trials, and in which share of those people say that it happened."""
+    """A check that found something, in how many trials, and what people say of those."""
 
     check: str
     cls: FindingClass
     title: Sentence
     trials: int
-    judged: int
-    right: Estimate | None
+    people: JudgedFindings
 
 
 class RunInspection(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found in a run. Findings are in an order drawn at random, so that those judged first speak for all.
+    """What was found in a run. Findings are in an order drawn at random; the beginning that is judged without a gap speaks for all.
 
     Attributes:
         flagged: how many of the trials have a finding of any check.
@@ -110,13 +111,16 @@ def label_finding(workspace: Workspace, given: EventLabel, by: str) -> None:
     run = workspace.find_run(given.run)
     done = inspect_soon(workspace, run, waits=True)
     assert done is not None
-    if not any(line.id == given.trial and given.check in line.checks for line in done.lines):
+    line = next((line for line in done.lines if line.id == given.trial and given.check in line.checks), None)
+    if line is None:
         raise NotFound(
             "The check {check} found nothing in the trial '{trial}' of this run.",
             check=given.check[:80],
             trial=given.trial[:80],
         )
-    save_label(label_file(run.store, run.record), given.check, given.trial, by, given.happened)
+    events = [finding for finding in done.findings if (finding.check, finding.samples[0]) == (given.check, line.id)]
+    item = (given.check, line.id)
+    save_label(label_file(run.store, run.record), item, finding_digest(line, events), by, given.happened)
 
 
 def inspect_soon(workspace: Workspace, found: Found, *, waits: bool = False) -> InspectedTrials | None:
@@ -140,67 +144,62 @@ def view_inspection(found: Found, done: InspectedTrials, check: str = "", by: st
     Raises:
         NotFound: the check found nothing.
     """
-    file = label_file(found.store, found.record)
-    records = labels.records(file) if file.is_file() else {}
+    labels = read_finding_labels(label_file(found.store, found.record), done.lines, done.findings)
     by_name = {each.name: each for each in find_checks(RULES)}
     flagged = {line.id: line for line in done.lines if line.checks}
-    counted: dict[str, list[AuditFinding]] = {}
+    by_check: dict[str, dict[str, list[AuditFinding]]] = {}
     for finding in done.findings:
-        counted.setdefault(finding.check, []).append(finding)
-    kinds = [_kind(by_name[name], found_of, done.lines, records) for name, found_of in counted.items()]
+        by_check.setdefault(finding.check, {}).setdefault(finding.samples[0], []).append(finding)
+    kinds = [_kind(by_name[name], by_trial, done.lines, labels) for name, by_trial in by_check.items()]
     kinds.sort(key=lambda kind: (CLASSES.index(kind.cls), -kind.trials, kind.check))
-    if check and check not in counted:
+    if check and check not in by_check:
         raise NotFound("The check {check} found nothing in this run.", check=check[:80])
     chosen = check or (kinds[0].check if kinds else "")
+    by_trial = by_check.get(chosen, {})
     return RunInspection(
         run=found.reference,
         trials=len(done.lines),
         flagged=len(flagged),
         kinds=tuple(kinds),
         check=chosen,
-        findings=tuple(_findings(chosen, counted.get(chosen, ()), flagged, records, by)),
+        findings=tuple(
+            _finding(chosen, flagged[trial], by_trial[trial], labels, by)
+            for trial in order_of_review(by_trial, done.lines, chosen)
+        ),
         not_checked=tuple(done.not_checked),
     )
 
 
 def _kind(
-    check: AuditCheck, findings: Sequence[AuditFinding], lines: Sequence[TrialLine], records: Mapping[str, LabelRecord]
+    check: AuditCheck,
+    by_trial: Mapping[str, Sequence[AuditFinding]],
+    lines: Sequence[TrialLine],
+    labels: FindingLabels,
 ) -> InspectedKind:
-    trials = dict.fromkeys(finding.samples[0] for finding in findings)
-    said = {id: record.verdict.status for id in trials if (record := records.get(f"{check.name}:{id}"))}
-    happened = {id: status == "approved" for id, status in said.items() if status != "needs_revision"}
+    said, changed = labels.said(check.name), labels.changed.get(check.name, 0)
+    order = order_of_review(by_trial, lines, check.name) if said else ()
     return InspectedKind(
         check=check.name,
-        cls=min((finding.cls for finding in findings), key=CLASSES.index),
+        cls=min((finding.cls for findings in by_trial.values() for finding in findings), key=CLASSES.index),
         title=check.title,
-        trials=len(trials),
-        judged=len(happened),
-        right=share_right(lines, check.name, happened),
+        trials=len(by_trial),
+        people=judge_findings(order, said, changed),
     )
 
 
-def _findings(
-    check: str,
-    findings: Sequence[AuditFinding],
-    lines: Mapping[str, TrialLine],
-    records: Mapping[str, LabelRecord],
-    by: str,
-) -> list[InspectedFinding]:
-    listed = []
-    for id, events in groupby(findings, key=lambda finding: finding.samples[0]):
-        record = records.get(f"{check}:{id}")
-        own = next((entry for entry in record.current if entry.reviewer == by), None) if record is not None else None
-        listed.append(
-            InspectedFinding(
-                trial=id,
-                sample=lines[id].sample,
-                attempt=lines[id].attempt,
-                events=tuple(_event(event) for event in events),
-                said=SAID[record.verdict.status] if record is not None else None,
-                own=SAID[own.status] if own is not None else None,
-            )
-        )
-    return sorted(listed, key=lambda each: digest([check, each.trial]))
+def _finding(
+    check: str, line: TrialLine, events: Sequence[AuditFinding], labels: FindingLabels, by: str
+) -> InspectedFinding:
+    record = labels.records.get((check, line.id))
+    own = next((entry for entry in record.current if entry.reviewer == by), None) if record is not None else None
+    return InspectedFinding(
+        trial=line.id,
+        sample=line.sample,
+        attempt=line.attempt,
+        events=tuple(_event(event) for event in events),
+        said=SAID[record.verdict.status] if record is not None else None,
+        own=SAID[own.status] if own is not None else None,
+    )
 
 
 def _event(finding: AuditFinding) -> InspectedEvent:
