@@ -110,7 +110,7 @@ def planned_loops(*, changed: bool = False) -> dict[str, Any]:
     write(*(conversation(f"t{number}", times=3 if number < 10 else 1) for number in range(40)))
     assert inspect("chats.jsonl", "--check", "loop", "--plan", "plan.jsonl", "--draw", "20").exit_code == 0
     items = [json.loads(line) for line in Path("plan.jsonl").read_text(encoding="utf-8").splitlines()]
-    labels = {
+    labels: dict[str, dict[str, object]] = {
         item["id"]: {"scores": {}, "status": "approved" if int(item["id"].removeprefix("loop:t")) < 10 else "rejected"}
         for item in items
     }
