@@ -258,6 +258,18 @@ def test_a_verification_file_of_other_data_is_refused_and_costs_only_itself(tmp_
     assert "no label of these items" in str(found.failures["people"])
 
 
+def test_labels_of_the_items_that_people_chose_meet_no_threshold(tmp_path: Path) -> None:
+    data = problems(tmp_path, 60)
+    labels(tmp_path, data, ["approved"] * 40)
+    found = assess(Wish(data=data))
+    assert found.people is not None
+    approved = found.people.approved
+    assert (approved.value, approved.scored, approved.planned) == (1, 40, 60)
+    assert (approved.floor, approved.ceiling) == (pytest.approx(2 / 3), 1)
+    check = found.checks[3]
+    assert (check.verdict, str(check.why), check.needs) == ("open", "only 40 of 60 have a verdict", "labels")
+
+
 def test_people_correct_a_judge_that_is_too_kind(tmp_path: Path) -> None:
     data = problems(tmp_path, 60)
     labels(tmp_path, data, ["rejected", "approved"] * 20, [2, 4] * 20)

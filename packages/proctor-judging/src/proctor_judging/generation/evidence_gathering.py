@@ -307,7 +307,7 @@ def _people(
         labelled=len(given),
         others=others,
         statuses=statuses,
-        approved=replace(estimate("approved", tally(approved)), planned=items),
+        approved=estimate("approved", tally([*approved, Case(cluster="", values=(), planned=items - len(given))])),
         estimates={name: on_scale(estimate(name, tally(cases)), figure) for name, cases in means.items()},
         agreement=agreement,
     )

@@ -105,11 +105,12 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def checks(self) -> list[QualityCheck]:
         """Every threshold with the number that is compared with it."""
+        approved = self.people.approved if self.people is not None else None
         return [
             _check(say("mean of the judge"), self._mean(), MEAN, self._untrusted("average")),
             _check(say("pass rate of the judge"), self.best("pass_rate"), PASS, self._untrusted("pass_rate")),
             _check(say("win rate against the reference set"), self._win_rate(), WIN, self._lots()),
-            _check(say("approved by people"), self.people.approved if self.people else None, APPROVED, needs="labels"),
+            _check(say("approved by people"), approved, APPROVED, _few(approved) if approved else None, needs="labels"),
             _counted(say("new items"), self.new.share if self.new else None),
         ]
 
@@ -235,7 +236,7 @@ def _check(
         verdict = "unknown" if number is None else "open"
     elif doubt is None and number.low is not None and number.high is not None:
         verdict = "met" if number.low >= threshold else "missed" if number.high < threshold else "open"
-    if verdict != "open" or doubt is not None:
+    if verdict != "open" or (doubt is not None and needs != "labels"):
         needs = ""
     elif number is not None and number.name.endswith(CORRECTED):
         needs = "labels"  # they are what its interval hangs on
