@@ -56,6 +56,8 @@ def test_a_phone_shows_findings_in_chinese_within_its_width(server: Any, visit: 
     page = visit(server.link, **PHONE)
     page.goto(f"{server.address}{FINDINGS}?check=claim-without-evidence&trial=claim-hostile&lang=zh")
     expect(page.locator("h2").first).to_have_text("智能体说某事已办，但没有调用办过它。")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.goto(f"{server.address}{FINDINGS}?check=claim-without-evidence&lang=zh")  # the first in order
     page.get_by_role("button", name="不属实").tap()
     expect(page.locator(".kinds a[aria-current]")).to_contain_text("属实 0.0%")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
