@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from proctor_audit.inspector.inspecting import TrialLine
 from proctor_audit.inspector.labelling import LabelledPlan
@@ -37,6 +38,41 @@ def test_the_interval_covers_95_percent(
         assert estimate.high is not None
         covered += estimate.low <= share <= estimate.high
     assert 0.93 <= covered / repeats <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("samples", "attempts", "count"), [(60, 5, 60), (60, 5, 300), (30, 10, 100)])
+def test_the_interval_covers_95_percent_where_attempts_at_a_sample_move_together(
+    samples: int, attempts: int, count: int
+) -> None:
+    draw, covered, repeats, share = random.Random(1), 0, 500, 0.3
+    for _ in range(repeats):
+        truth = {}
+        for sample in range(samples):
+            is_there = draw.random() < share
+            truth |= {f"{sample}#{attempt}": is_there for attempt in range(attempts)}
+        flags = {id: draw.random() < (0.9 if is_there else 0.05) for id, is_there in truth.items()}
+        ids = draw_trials(flags, draw.sample(sorted(flags), len(flags)), count)
+        clusters = {id: id.partition("#")[0] for id in flags}
+        estimate = correct_prevalence(flags, {id: truth[id] for id in ids}, clusters)
+        assert estimate is not None
+        assert estimate.low is not None
+        assert estimate.high is not None
+        covered += estimate.low <= share <= estimate.high
+    assert covered / repeats >= 0.92
+
+
+def test_attempts_at_a_sample_count_together() -> None:
+    flags = {f"{sample}#{attempt}": sample < 5 for sample in range(20) for attempt in range(5)}
+    lines = [replace(line, cluster=line.id.partition("#")[0]) for line in run_of(flags)]
+    drawn = draw_trials(flags, order_of_review(flags, lines, CHECK), 60)
+    plan = LabelledPlan(shown=dict.fromkeys(drawn, ""), said={id: flags[id] for id in drawn})
+    together = by_labels(lines, {}, plan).corrected
+    apart = by_labels(run_of(flags), {}, plan).corrected
+    assert together is not None
+    assert apart is not None
+    assert together.value == apart.value
+    assert (together.standard_error or 0) > 1.5 * (apart.standard_error or 0)
 
 
 def test_rules_that_never_err_keep_their_share() -> None:

@@ -119,8 +119,9 @@ def _prevalence(
     people = judge_findings([id for id in order if flags[id]], said, changed)
     if plan is None:
         return replace(prevalence, people=people)
+    clusters = {line.id: line.cluster for line in lines}
     corrected, reason = None, _why_uncorrected(plan, draw_trials(flags, order, len(plan.shown)))
-    if not reason and (corrected := correct_prevalence(flags, plan.said)) is None:
+    if not reason and (corrected := correct_prevalence(flags, plan.said, clusters)) is None:
         reason = say("too few labels")
     return replace(prevalence, people=people, corrected=corrected, uncorrected=reason)
 
