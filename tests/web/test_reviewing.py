@@ -10,7 +10,17 @@ from starlette.testclient import TestClient
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
-from proctor_web.reviewing.queues import NewQueue, QueueNamed, create_queue, find_queue, list_queues, show_queue
+from proctor_web.reviewing.queues import (
+    Choice,
+    NewQueue,
+    QueueNamed,
+    create_queue,
+    find_queue,
+    list_queues,
+    review_of,
+    show_queue,
+)
+from proctor_web.samples.labels import Mark, mark_sample
 
 
 @pytest.fixture
@@ -58,6 +68,25 @@ def test_a_rubric_is_one_that_comes_with_proctor(site: AppSite, tmp_path: Path) 
     (tmp_path / "mine.toml").write_text("[[dimensions]]\nname = 'x'\nen = {text = 'secret'}\n")
     with pytest.raises(BadInput, match="No rubric is called"):
         create_queue(site.workspace, NewQueue(name="q", run=["first"], rubric=str(tmp_path / "mine.toml")))
+
+
+@pytest.mark.parametrize(("choose", "corrects"), [("random", True), ("failed", False), ("marked", False)])
+def test_only_labels_of_answers_drawn_at_random_correct_a_figure(site: AppSite, choose: Choice, corrects: bool) -> None:
+    failed = ("fr", "de", "it")
+    site.run("second", wrong=failed)
+    for sample in failed:
+        mark_sample(site.workspace, Mark(run="second", sample=sample), "ann")
+    create_queue(site.workspace, NewQueue(name="some", run=["second"], choose=choose, count=4))
+    review = review_of(site.workspace, "some")
+    for item, source in find_queue(site.workspace, "some").sources.items():
+        status = "rejected" if source.sample in failed else "approved"
+        review.label(item, "ann", {"correctness": 1}, status)
+    agreement = show_queue(site.workspace, QueueNamed(queue="some")).agreement["second"].agreement
+    assert agreement is not None
+    [held] = agreement.held
+    assert bool(held.corrected) == corrects
+    assert ("not drawn at random" in str(held.calibration)) != corrects
+    assert corrects or not held.calibrated
 
 
 def test_labels_are_compared_with_the_scorer(site: AppSite) -> None:

@@ -90,6 +90,7 @@ def agree(
     least: float | None = None,
     store: str | Store | None = None,
     keep: bool = True,
+    drawn: bool = True,
 ) -> Agreement:
     """Return the agreement of all raters of the same items.
 
@@ -100,6 +101,7 @@ def agree(
         least: what the lower end of alpha has to reach, so that a judge is no longer called uncalibrated; without it
             `least_agreement` of the settings.
         keep: keep with each run how its judge compares with people, so that its reports say it.
+        drawn: the items in the files were drawn at random; else they correct no figure and calibrate no judge.
 
     Raises:
         BadInput: no such file or run, no item that two have rated, or points off the scale.
@@ -107,7 +109,9 @@ def agree(
     files = [Path(source) for source in sources if not isinstance(source, Run) and Path(source).is_file()]
     runs = [_run(source, store) for source in sources if isinstance(source, Run) or not Path(source).is_file()]
     scale = scale or _scale(runs) or Scale()
-    judged = [each for run in runs for each in _judged(run, scorer, scale)]
+    judged = [
+        replace(each, is_drawn=drawn and not each.labelled) for run in runs for each in _judged(run, scorer, scale)
+    ]
     known = list(dict.fromkeys(name for each in judged for rating in each.rated for name in rating.points))
     people, together, digests = _people(files, known)
     for run in runs:
@@ -157,7 +161,11 @@ def _with_labels(
 
 
 class _JudgedItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A scorer of a run with what it said, and what people said of its verdicts in the web app."""
+    """A scorer of a run with what it said, and what people said of its verdicts in the web app.
+
+    Attributes:
+        is_drawn: the items that people labelled were drawn at random.
+    """
 
     run: Run
     scorer: str
@@ -166,6 +174,7 @@ class _JudgedItem(msgspec.Struct, frozen=True, kw_only=True):
     weights: Mapping[str, float]
     rated: Sequence[Rated]
     labelled: Sequence[Rated] = ()
+    is_drawn: bool = True
 
 
 def _run(given: str | Path | Run, store: str | Store | None) -> Run:
@@ -320,13 +329,16 @@ def _held(
     both = [rating for rating in together if rating.item in items]
     rows = calibrate.agree([*both, *judged.rated], scale, clusters=clusters, level=level) if both else []
     raters = {person.rater for person in people if person.item in items}
-    is_drawn = not judged.labelled
     corrected = (
-        calibrate.corrected(judged.rated, both, scale, clusters=clusters, level=level) if both and is_drawn else []
+        calibrate.corrected(judged.rated, both, scale, clusters=clusters, level=level)
+        if both and judged.is_drawn
+        else []
     )
     calibration = calibrate.calibration(rows, len(both), len(raters), least)
-    if not is_drawn:
-        calibration = say("{calibration}; people chose the items, so it corrects no figure", calibration=calibration)
+    if not judged.is_drawn:
+        calibration = say(
+            "{calibration}; the items were not drawn at random, so it corrects no figure", calibration=calibration
+        )
     figures = {figure.name: figure for figure in judged.about.figures} if judged.about else {}
     main = judged.about.main if judged.about and judged.about.kind else "accuracy"
     shown = []
@@ -353,7 +365,7 @@ def _held(
         ),
         corrected=tuple(shown),
         calibration=calibration,
-        calibrated=is_drawn and calibrate.is_calibrated(rows, least),
+        calibrated=judged.is_drawn and calibrate.is_calibrated(rows, least),
     )
 
 

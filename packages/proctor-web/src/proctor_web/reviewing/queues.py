@@ -298,9 +298,7 @@ def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[t
             path = Path(folder, f"{queue.name}.json")
             path.write_bytes(msgspec.json.encode(of_run))
             try:
-                yield (
-                    reference,
-                    RunAgreement(agreement=agree([path, Run(run.record, run.store)], keep=False)),
-                )
+                agreement = agree([path, Run(run.record, run.store)], keep=False, drawn=queue.choose == "random")
+                yield reference, RunAgreement(agreement=agreement)
             except BadInput as error:
                 yield reference, RunAgreement(why_not=error.sentence)
