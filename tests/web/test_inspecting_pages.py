@@ -163,6 +163,18 @@ def test_a_label_of_a_trial_or_finding_that_is_another_now_does_not_count(
     other.workspace.close()
 
 
+def test_a_label_of_a_finding_that_changed_while_it_was_open_is_refused(site: AppSite) -> None:
+    browser = site.browser()
+    page = browser.get(f"{PAGE}?check={CLAIM_CHECK}&trial=claim-1").text
+    shown = re.search(r'name="digest" value="(\w+)"', page)
+    assert shown is not None
+    fields = {"csrf": csrf(browser, PAGE), "check": CLAIM_CHECK, "trial": "claim-1", "happened": "true"}
+    assert "has changed since it was shown" in browser.post(PAGE, data={**fields, "digest": "0" * 16}).text
+    assert f"of {CLAIMS} judged" not in browser.get(f"{PAGE}?check={CLAIM_CHECK}").text
+    assert browser.post(PAGE, data={**fields, "digest": shown[1]}).status_code == 200
+    assert f"1 of {CLAIMS} judged" in browser.get(f"{PAGE}?check={CLAIM_CHECK}").text
+
+
 def test_a_file_of_labels_without_digests_counts_nowhere(site: AppSite) -> None:
     first = in_order(site)[0]
     label(site, first, True)

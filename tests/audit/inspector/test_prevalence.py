@@ -47,7 +47,7 @@ def test_the_interval_covers_95_percent_where_attempts_at_a_sample_move_together
 ) -> None:
     draw, covered, repeats, share = random.Random(1), 0, 500, 0.3
     for _ in range(repeats):
-        truth = {}
+        truth: dict[str, bool] = {}
         for sample in range(samples):
             is_there = draw.random() < share
             truth |= {f"{sample}#{attempt}": is_there for attempt in range(attempts)}

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor_audit.check import AuditCheck, find_checks
 from proctor_audit.findings import CLASSES, AuditFinding, FindingClass, Invalidates, NotChecked
@@ -41,12 +42,17 @@ class InspectionOfRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventLabel(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person says of a finding: it happened, or it did not; None takes it back."""
+    """What a person says of a finding: it happened, or it did not; None takes it back.
+
+    Attributes:
+        digest: of the finding as the person was shown it; '' for the one that there is.
+    """
 
     run: str
     check: str
     trial: str
     happened: bool | None
+    digest: str = ""
 
 
 class InspectedEvent(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}):
@@ -60,12 +66,17 @@ class InspectedEvent(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "
 
 
 class InspectedFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check found in a trial, with what people together say of it, and what the one who asks said."""
+    """What a check found in a trial, with what people together say of it, and what the one who asks said.
+
+    Attributes:
+        digest: the fingerprint of the trial and of what was found in it.
+    """
 
     trial: str
     sample: str
     attempt: int
     events: tuple[InspectedEvent, ...]
+    digest: str
     said: Said | None = None
     own: Said | None = None
 
@@ -107,7 +118,12 @@ def list_findings(workspace: Workspace, given: InspectionOfRun, by: str) -> RunI
 
 
 def label_finding(workspace: Workspace, given: EventLabel, by: str) -> None:
-    """Keep whether an event happened in a trial; an earlier label of the same person is replaced."""
+    """Keep whether an event happened in a trial; an earlier label of the same person is replaced.
+
+    Raises:
+        NotFound: the check found nothing in the trial.
+        BadInput: the trial, or what was found in it, is another than the person was shown.
+    """
     run = workspace.find_run(given.run)
     done = inspect_soon(workspace, run, waits=True)
     assert done is not None
@@ -119,8 +135,10 @@ def label_finding(workspace: Workspace, given: EventLabel, by: str) -> None:
             trial=given.trial[:80],
         )
     events = [finding for finding in done.findings if (finding.check, finding.samples[0]) == (given.check, line.id)]
-    item = (given.check, line.id)
-    save_label(label_file(run.store, run.record), item, finding_digest(line, events), by, given.happened)
+    digest = finding_digest(line, events)
+    if given.happened is not None and given.digest not in ("", digest):
+        raise BadInput("The trial '{trial}' has changed since it was shown. Look at it again.", trial=given.trial[:80])
+    save_label(label_file(run.store, run.record), (given.check, line.id), digest, by, given.happened)
 
 
 def inspect_soon(workspace: Workspace, found: Found, *, waits: bool = False) -> InspectedTrials | None:
@@ -197,6 +215,7 @@ def _finding(
         sample=line.sample,
         attempt=line.attempt,
         events=tuple(_event(event) for event in events),
+        digest=finding_digest(line, events),
         said=SAID[record.verdict.status] if record is not None else None,
         own=SAID[own.status] if own is not None else None,
     )
