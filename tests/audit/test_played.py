@@ -64,6 +64,7 @@ def task() -> Task:
             sample("nothing", ["tea"], ("put", {"item": "tea", "count": 1}), ("put", {"item": "jam", "count": 0})),
             sample("retry", ["tea"], ("put", {"item": "tea", "count": 1}), ("put", {"item": "tea", "count": 1})),
             sample("gone", ["tea"], ("put", {"item": "ink", "count": 1}), ("put", {"item": "tea", "count": 1})),
+            sample("undo", [], ("put", {"item": "tea", "count": 1}), ("put", {"item": "tea", "count": 0})),
         ],
         scorers=[bought],
         environment="python:./shop.py:Shop",
@@ -91,15 +92,17 @@ def test_what_is_played_is_found_and_the_rest_is_not() -> None:
     assert not named & {"gold-fails", "idle-passes", "gold-does-nothing"}
     assert [(finding["id"], finding["class"]) for finding in report["findings"]] == [
         ("gold-does-nothing:nothing", "proved"),
-        ("idle-passes:only-look", "proved"),
+        ("idle-passes:undo", "proved"),
         ("gold-call-fails:gone", "look"),
+        ("idle-passes:only-look", "look"),  # what is expected changes nothing
     ]
     [floor] = report["floor"]
-    assert (floor["agent"], floor["count"], floor["value"]) == ("idle", 7, pytest.approx(2 / 7))
+    assert (floor["agent"], floor["count"], floor["value"]) == ("idle", 8, pytest.approx(3 / 8))
+    assert floor["scorer"] == "bought"
 
 
 def test_a_finding_of_one_sample_replays_by_the_command_beside_it() -> None:
-    [finding] = audited("--check", "idle-passes")["findings"]
+    finding = audited("--check", "idle-passes")["findings"][-1]
     words = finding["replay"].split()[1:]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0
@@ -112,6 +115,33 @@ def test_an_environment_that_breaks_is_not_checked_and_no_fault_of_the_task() ->
     report = audited()
     assert report["findings"] == []
     assert {each["check"] for each in report["not_checked"] if each["applies"]} >= {"gold-fails", "idle-passes"}
+
+
+UNSCORED = "from proctor import Unscored\n\n\ndef main(sample: Sample, trajectory: Trajectory) -> Score | Unscored:\n    return Score(points=1) if trajectory.calls() else Unscored(why='no_evidence')\n\n\ndef task"
+
+
+@pytest.mark.parametrize("main", ["main", '"rubric:service-tone"'])
+def test_what_the_main_scorer_does_not_score_is_no_proof_and_no_floor(main: str) -> None:
+    shop = SHOP.replace("def task", UNSCORED).replace("scorers=[bought]", f"scorers=[{main}, bought]")
+    Path("shop.py").write_text(shop, encoding="utf-8")
+    report = audited("--check", "idle-passes")
+    assert report["findings"] == report["floor"] == []
+    [missing] = [each for each in report["not_checked"] if each["check"] == "idle-passes"]
+    assert missing["applies"]
+    assert missing["reason"]["values"]["count"] == 2
+    assert "floor" in {each["check"] for each in report["not_checked"]}
+
+
+def test_a_sample_with_a_text_as_target_is_asked_by_texts_and_the_others_are_played() -> None:
+    asked = '        samples=[Sample.ask("how-many", "How many?", target="3"), '
+    shop = SHOP.replace("        samples=[", asked).replace('trajectory.state["basket"] == sample.target["basket"]', "(trajectory.state['basket'] == sample.target['basket'] if isinstance(sample.target, dict) else True)")  # fmt: skip
+    Path("shop.py").write_text(shop, encoding="utf-8")
+    report = audited("--skip", "A4")
+    assert [finding["id"] for finding in report["findings"] if finding["check"] == "null-passes"] == ["null-passes:how-many"]  # fmt: skip
+    floors = {floor["agent"]: floor["count"] for floor in report["floor"]}
+    assert (floors["idle"], floors["null"]) == (8, 1)
+    [left_out] = [each for each in report["not_checked"] if each["check"] == "null-passes"]
+    assert left_out["reason"]["values"]["count"] == 8
 
 
 def test_a_task_with_a_judge_is_audited_without_one() -> None:

@@ -17,7 +17,7 @@ def audited(task: str, *words: str) -> dict[str, Any]:
 
 def test_an_agent_that_does_nothing_passes_where_only_reads_are_expected(tau2_data: Path) -> None:
     report = audited("tau2/airline", "--id", "airline/0", "--id", "airline/1", "--id", "airline/8")
-    assert [finding["id"] for finding in report["findings"]] == ["idle-passes:airline/1"]
+    assert [(finding["id"], finding["class"]) for finding in report["findings"]] == [("idle-passes:airline/1", "look")]
     [floor] = report["floor"]  # of which airline/0 is one: it expects no call
     assert (floor["agent"], round(floor["value"] * floor["count"]), floor["count"]) == ("idle", 2, 3)
 

@@ -76,6 +76,7 @@ class Audit:
         self.check: AuditCheck | None = None  # the one that is being made
         self.outcomes: AuditOutcomes | None = None
         self.why_no_outcomes: Sentence | None = None
+        self.main = scorers[0].name if scorers else ""  # whose number is the main one of a run; it may ask a model
         self.repeats: tuple[Any, ...] | None = None  # see `repeats.repeated_verdicts`
         self._scoring = scoring
         self._where = where or {}
@@ -101,9 +102,13 @@ class Audit:
         return sorted(kept, key=lambda sample: natural_key(sample.id))
 
     @cached_property
-    def is_played(self) -> bool:
+    def by_text(self) -> Sequence[Sample]:
+        """Return those of the drawn samples to which a text alone may be an answer."""
+        return [sample for sample in self.drawn if not self.is_played(sample)]
+
+    def is_played(self, sample: Sample) -> bool:
         """True if what is done in an environment is judged, so that no text alone is an answer."""
-        texts = (isinstance(target, str | int | float) for sample in self.samples for target in targets_of(sample))
+        texts = (isinstance(target, str | int | float) for target in targets_of(sample))
         return self.task.environment is not None and not any(texts)
 
     def narrow_to(self, id: str) -> None:
@@ -133,6 +138,13 @@ class Audit:
     def note_fault(self, fault: str, answer: object) -> None:
         """Count an answer that was not scored, as the scorer could not be asked; once for a check."""
         self._faults.setdefault(fault, set()).add(answer)
+
+    def is_of_main(self, scorers: Sequence[str], answer: object) -> bool:
+        """True if the main scorer is one of these, or compares with no target; else the answer is counted as not scored."""
+        if self.main in scorers or self.main.partition(":")[0] in NO_TARGET:
+            return True
+        self.note_fault("not_by_main", answer)
+        return False
 
     def report_faults(self, check: str, cls: FindingClass) -> None:
         """Add the answers that were not scored since the last report to what was not checked."""
@@ -220,7 +232,12 @@ def attempt(sample: Sample, answer: AuditAnswer, verdicts: AnswerVerdicts) -> di
 
 def scored_by_target(verdicts: AnswerVerdicts) -> list[str]:
     """Return the names of scorers that gave full points and compare with a target."""
-    return [verdict.scorer for verdict in verdicts.passed if verdict.scorer.partition(":")[0] not in NO_TARGET]
+    return [verdict.scorer for verdict in verdicts.without(NO_TARGET).passed]
+
+
+def full_marks(verdicts: AnswerVerdicts) -> list[str]:
+    """Return the same; nothing where another scorer that compares with a target gave less."""
+    return [] if verdicts.without(NO_TARGET).failed else scored_by_target(verdicts)
 
 
 def _quoted(text: str) -> str:

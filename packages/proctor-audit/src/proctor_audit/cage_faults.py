@@ -19,6 +19,7 @@ FAULTS = {
     "worker_killed": say("its process ended"),
     "worker_memory": say("it needs more memory than its process has"),
     "too_many_faults": say("its process ended too often"),
+    "not_by_main": say("other scorers give full points, and the main one asks a model or gives no score"),
     "unscored": say("the scorer gives them no score"),
     "no_evidence": say("it looks for what a scripted answer does not have"),
 }

@@ -2,11 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from proctor.core.sample import Sample
 from proctor_audit.answers import AnswerVerdicts
 from proctor_audit.audit import Audit
 from proctor_audit.calls import gold_calls
-from proctor_audit.playing import PlayedCall
+from proctor_audit.playing import PlayedCall, counters
+
+
+class ExpectedCalls(msgspec.Struct, frozen=True, kw_only=True):
+    """The names of the calls that a right answer makes; `writes` is true if one was seen to change the state."""
+
+    names: tuple[str, ...]
+    writes: bool
 
 
 def has_oracle(audit: Audit) -> bool:
@@ -21,12 +30,17 @@ def played_golds(audit: Audit) -> Iterator[tuple[Sample, AnswerVerdicts]]:
             yield sample, audit.oracle(sample)
 
 
-def expected_calls(audit: Audit, sample: Sample) -> Sequence[str] | None:
-    """Return the names of the calls that the right answer to a sample makes; None if nobody says."""
-    if has_oracle(audit):
-        played = audit.oracle(sample)
-        return None if played.fault or not played.verdicts else [call.name for call in played.calls]
-    return [call.name for call in gold_calls(sample)] or None
+def expected_calls(audit: Audit, sample: Sample) -> ExpectedCalls | None:
+    """Return the calls that the right answer to a sample makes; None if nobody says."""
+    if not has_oracle(audit):
+        names = tuple(call.name for call in gold_calls(sample))
+        return ExpectedCalls(names=names, writes=False) if names else None
+    played = audit.oracle(sample)
+    if played.fault or not played.verdicts:
+        return None
+    counting = counters(all_played(audit))
+    writes = any(not call.is_error and set(call.changed) - counting for call in played.calls)
+    return ExpectedCalls(names=tuple(call.name for call in played.calls), writes=writes)
 
 
 def expected_arguments(audit: Audit, sample: Sample) -> Sequence[PlayedCall]:

@@ -1,13 +1,15 @@
-"""Measure what agents that know nothing earn: the floor that the score of a real one stands on."""
+"""Measure what agents that know nothing earn: what the score of a real one has to be compared with."""
 
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from proctor.core.sample import Sample
+from proctor.core.sentence import say
 from proctor.stats.rate import wilson
-from proctor_audit.answers import IDLE, AuditAnswer
+from proctor_audit.answers import IDLE, AnswerVerdicts, AuditAnswer
 from proctor_audit.audit import Audit
+from proctor_audit.findings import NotChecked
 from proctor_audit.unearned import always
 from proctor_audit.wording import REFUSALS, constants, question_of
 
@@ -15,9 +17,11 @@ DRAWN = 100  # samples at most that a floor is measured on
 
 
 class AuditFloor(msgspec.Struct, frozen=True, kw_only=True):
-    """What one such agent earns: the share of the points by the first scorer, with a Wilson interval.
+    """What one such agent earns: the share of the points by the main scorer, with a Wilson interval.
 
     Attributes:
+        count: how many samples it was measured on; an agent that makes no call is one for samples whose environment is
+            judged, the others are for those to which a text is an answer.
         unscored: how many samples are left out, as the answer got no score.
         answer: the constant that it says, if it is one.
     """
@@ -29,38 +33,49 @@ class AuditFloor(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     unscored: int = 0
     answer: str = ""
+    scorer: str = ""
 
 
 def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
     """Return the floors of agents that say nothing, decline, repeat, and of the best constant; where calls are expected, of one without any."""
-    floors = [_floor(audit, "idle", always(IDLE.text))] if audit.is_played else _of_texts(audit)
+    if audit.main not in {scorer.name for scorer in audit.scorers}:
+        reason = say("the main scorer {scorer} asks a model", scorer=audit.main)
+        audit.not_checked.append(NotChecked(check="floor", cls="look", reason=reason))
+        return ()
+    played = [sample for sample in audit.drawn if audit.is_played(sample)]
+    floors = [
+        *([_floor(audit, played, "idle", always(IDLE.text))] if played else []),
+        *(_of_texts(audit) if audit.by_text else []),
+    ]
     audit.report_faults("floor", "look")
     return tuple(each for each in floors if each is not None)
 
 
 def _of_texts(audit: Audit) -> Sequence[AuditFloor | None]:
+    samples = audit.by_text
     best = max(
-        (_floor(audit, "constant", always(text), text) for text in constants(audit.drawn)),
+        (_floor(audit, samples, "constant", always(text), text) for text in constants(samples)),
         key=lambda each: -1.0 if each is None else each.value,
         default=None,
     )
     return [
-        _floor(audit, "null", lambda _: ""),
-        _floor(audit, "refusal", lambda _: REFUSALS[0]),
-        _floor(audit, "echo", question_of),
+        _floor(audit, samples, "null", lambda _: ""),
+        _floor(audit, samples, "refusal", lambda _: REFUSALS[0]),
+        _floor(audit, samples, "echo", question_of),
         best,
     ]
 
 
-def _floor(audit: Audit, agent: str, say: Callable[[Sample], str], answer: str = "") -> AuditFloor | None:
-    samples = audit.drawn if len(audit.drawn) <= DRAWN else audit.draw("floor").sample([*audit.drawn], DRAWN)
-    values = [
-        value
-        for sample in samples
-        for verdict in audit.score(sample, AuditAnswer(text=say(sample))).verdicts[:1]
-        if (value := verdict.value) is not None
-    ]
+def _floor(
+    audit: Audit, samples: Sequence[Sample], agent: str, text: Callable[[Sample], str], answer: str = ""
+) -> AuditFloor | None:
+    if len(samples) > DRAWN:
+        samples = audit.draw("floor").sample([*samples], DRAWN)
+    scored = [_value(audit.main, audit.score(sample, AuditAnswer(text=text(sample)))) for sample in samples]
+    values = [value for value in scored if value is not None]
     if not values:
+        for sample in samples:
+            audit.note_fault("unscored", (agent, answer, sample.id))
         return None
     mean = sum(values) / len(values)
     between = wilson(mean, len(values))
@@ -72,4 +87,12 @@ def _floor(audit: Audit, agent: str, say: Callable[[Sample], str], answer: str =
         count=len(values),
         unscored=len(samples) - len(values),
         answer=answer,
+        scorer=audit.main,
     )
+
+
+def _value(main: str, verdicts: AnswerVerdicts) -> float | None:
+    """Return the share of the points that an answer counts for in the main number; None if it does not count."""
+    if any(verdict.why == "agent_failed" for verdict in verdicts.verdicts):
+        return 0.0
+    return next((verdict.value for verdict in verdicts.verdicts if verdict.scorer == main), None)

@@ -26,7 +26,7 @@ OF_CONTENT = (
 
 def lenient(audit: Audit, answers: Callable[[Sample], Sequence[AuditAnswer]]) -> Iterator[AuditFinding]:
     """Yield one finding for each scorer under which one of the answers passes on a fifth of the samples that have any."""
-    samples = audit.drawn
+    samples = audit.by_text
     if len(samples) > MOST_SAMPLES:
         samples = audit.draw("lenient").sample([*samples], MOST_SAMPLES)
     tried = 0

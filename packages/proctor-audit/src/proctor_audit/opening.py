@@ -31,6 +31,7 @@ class OpenedTask(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         judges: the names of the scorers that ask one.
+        main: the name of the scorer whose number is the main one; it may be one of those.
         refused: the errors of rows that could not be read.
         has_user_code: True if a scorer is code of the user; an environment alone is not confined.
     """
@@ -39,6 +40,7 @@ class OpenedTask(msgspec.Struct, frozen=True, kw_only=True):
     samples: Sequence[Sample]
     scorers: Sequence[BoundScorer]
     judges: Sequence[str]
+    main: str
     refused: Sequence[BadInput]
     has_user_code: bool
 
@@ -63,6 +65,7 @@ def open_task(request: TaskRequest) -> OpenedTask:
         samples=samples,
         scorers=[scorer for scorer in bound if scorer.name not in judges],
         judges=judges,
+        main=bound[0].name if bound else "",
         refused=[*refused.values()],
         has_user_code=any(not _is_own(scorer) for scorer in bound if scorer.name not in judges),
     )
@@ -114,6 +117,7 @@ def open_audit(request: TaskRequest, *, seconds: float = 5.0) -> Audit:
         where=where,
         unreadable=[_unreadable(error, where) for error in opened.refused],
     )
+    audit.main = opened.main
     for name in opened.judges:
         reason = say("the scorer {scorer} asks a model, so what answers earn from it is not known here", scorer=name)
         audit.not_checked.append(NotChecked(check="gold-fails", cls="proved", reason=reason))

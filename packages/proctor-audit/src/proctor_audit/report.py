@@ -19,6 +19,7 @@ from proctor_audit.floor import AuditFloor, measure_floor
 from proctor_audit.ignoring import IgnoreRule, mark_ignored
 
 OF_TEXTS = ("A1", "A2", "A3")  # groups of checks that send texts
+NO_TEXT = say("what is done in the environment is judged, and no text alone is an answer")
 FailOn = Literal["proved", "likely", "never"]
 
 
@@ -63,6 +64,9 @@ def run_checks(audit: Audit, checks: Sequence[AuditCheck]) -> list[AuditFinding]
         if missing is not None:
             audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=missing))
             continue
+        audit.check = each
+        if _sends_texts(each) and (played := len(audit.drawn) - len(audit.by_text)):
+            audit.leave_out(say("{count} samples: {reason}", count=played, reason=NO_TEXT))
         try:
             for finding in audit.run(each):
                 findings.setdefault(finding.id, finding)
@@ -145,10 +149,14 @@ def finding_json(finding: AuditFinding) -> Mapping[str, Any]:
     return {**msgspec.to_builtins(finding, enc_hook=str), "message": message}
 
 
+def _sends_texts(check: AuditCheck) -> bool:
+    return check.cost == "scorer" and check.group in OF_TEXTS and "environment" not in check.needs
+
+
 def _missing(audit: Audit, check: AuditCheck) -> Sentence | None:
     """Return why a check cannot be made; None if it can."""
-    if audit.is_played and check.cost == "scorer" and check.group in OF_TEXTS and "environment" not in check.needs:
-        return say("what is done in the environment is judged, and no text alone is an answer")
+    if _sends_texts(check) and audit.drawn and not audit.by_text:
+        return NO_TEXT
     for need in check.needs:
         if need == "samples" and not audit.samples and not audit.unreadable:
             return say("there are no samples")

@@ -6,7 +6,7 @@ from typing import Any
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor_audit.answers import AuditAnswer
-from proctor_audit.audit import NO_TARGET, Audit, attempt, scored_by_target
+from proctor_audit.audit import Audit, attempt, full_marks
 from proctor_audit.calls import gold_calls
 from proctor_audit.findings import AuditFinding
 from proctor_audit.wording import expects_abstention, fold, is_empty_target, targets_of, text_of_target
@@ -20,7 +20,7 @@ def unearned(audit: Audit, texts: Callable[[Sample], Sequence[str]]) -> Iterator
     """Yield a finding for each sample that one of the texts passes, unless the sample expects an abstention, or that text."""
     asked = [
         (sample, forms)
-        for sample in audit.drawn
+        for sample in audit.by_text
         if not expects_abstention(sample) and is_empty_target(sample.target) == (sample.target is None)
         if _expects_something(sample)
         if (forms := [*texts(sample)])
@@ -57,13 +57,13 @@ def _passes(audit: Audit, sample: Sample, text: str) -> dict[str, Any] | None:
     """Return the attempt if a text that is not the target earns full points under scorers that compare with a target."""
     if fold(text).casefold() in {fold(text_of_target(target)).casefold() for target in targets_of(sample)}:
         return None
-    answer = AuditAnswer(text=text)
+    return _unearned_attempt(audit, sample, AuditAnswer(text=text))
+
+
+def _unearned_attempt(audit: Audit, sample: Sample, answer: AuditAnswer) -> dict[str, Any] | None:
     verdicts = audit.score(sample, answer)
-    return (
-        attempt(sample, answer, verdicts)
-        if scored_by_target(verdicts) and not verdicts.without(NO_TARGET).failed
-        else None
-    )
+    scorers = full_marks(verdicts)
+    return attempt(sample, answer, verdicts) if scorers and audit.is_of_main(scorers, (sample.id, answer)) else None
 
 
 def always(text: str) -> Callable[[Sample], str]:
@@ -77,10 +77,8 @@ def share_passed(audit: Audit, samples: Sequence[Sample], answer: Callable[[Samp
     for index, sample in enumerate(samples):
         if index == PROBED and len(passed) < LEAST_SHARE * PROBED:
             return []
-        said = AuditAnswer(text=answer(sample))
-        verdicts = audit.score(sample, said)
-        if scored_by_target(verdicts) and not verdicts.without(NO_TARGET).failed:
-            passed.append(attempt(sample, said, verdicts))
+        witness = _unearned_attempt(audit, sample, AuditAnswer(text=answer(sample)))
+        passed += [witness] if witness is not None else []
     return passed
 
 

@@ -22,7 +22,7 @@ SHARE = 0.8
 )
 def constant_passes(audit: Audit) -> Iterator[AuditFinding]:
     """Yield the best constant that passes at least 80 % of twelve samples or more, and far more than chance."""
-    samples = [sample for sample in audit.drawn if not expects_abstention(sample)]
+    samples = [sample for sample in audit.by_text if not expects_abstention(sample)]
     if len(samples) < LEAST_SAMPLES:
         return
     tried = [(share_passed(audit, samples, always(text)), text) for text in constants(samples)]

@@ -17,7 +17,7 @@ from proctor_audit.findings import AuditFinding
 )
 def declaration_fails(audit: Audit) -> Iterator[AuditFinding]:
     """Yield the first such answer to a sample; only of scorers that declare `equivalents` or `opposites`."""
-    for sample in audit.drawn:
+    for sample in audit.by_text:
         for each in audit.declared(sample):
             verdicts = audit.score(sample, each.answer)
             own = [verdict.passed for verdict in verdicts.verdicts if verdict.scorer == each.scorer]

@@ -27,7 +27,7 @@ FORM = re.compile(
 )
 def equivalent_fails(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose target is not in its plain form, which is rejected; not where the question asks for a form."""
-    for sample in audit.drawn:
+    for sample in audit.by_text:
         text = single_text(sample)
         if text is None or canonical(text) == text or FORM.search(question_of(sample)):
             continue

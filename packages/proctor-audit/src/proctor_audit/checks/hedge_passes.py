@@ -21,7 +21,7 @@ from proctor_audit.variants import hedges, single_text
 )
 def hedge_passes(audit: Audit) -> Iterator[AuditFinding]:
     """Yield one finding for the scorer where a list of ten others with the target, or "T or U", passes on a fifth or more."""
-    texts = sorted({text for sample in audit.drawn if (text := single_text(sample)) is not None})
+    texts = sorted({text for sample in audit.by_text if (text := single_text(sample)) is not None})
 
     def answers(sample: Sample) -> list[AuditAnswer]:
         text = single_text(sample)

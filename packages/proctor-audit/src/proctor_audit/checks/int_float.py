@@ -24,7 +24,7 @@ from proctor_audit.wording import text_of_target
 )
 def int_float(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose target passes with 5.0 and fails with 5, or the reverse where a schema says number."""
-    for sample in audit.drawn:
+    for sample in audit.by_text:
         forms = _forms(sample)
         same = passing(audit, sample, forms[0]) if forms is not None else None
         rejected = failing(audit, sample, forms[1]) if forms is not None and same is not None else None

@@ -31,7 +31,7 @@ DRAWN = 24
 def order_of_calls(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples declared unordered whose own target fails in another order."""
     is_any_order = any(scorer.name in ("trajectory:any_order", "adk:any_order") for scorer in audit.scorers)
-    for sample in audit.drawn:
+    for sample in audit.by_text:
         calls = plain_calls(sample)
         listed = structured_target(sample)
         value = calls if calls is not None else listed if isinstance(listed, list) else None

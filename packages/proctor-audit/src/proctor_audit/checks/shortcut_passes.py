@@ -23,7 +23,7 @@ from proctor_audit.wording import expects_abstention
 )
 def shortcut_passes(audit: Audit) -> Iterator[AuditFinding]:
     """Yield the rule that passes most, of those that beat chance by 30 points; not one that the samples declare."""
-    samples = [sample for sample in audit.drawn if not expects_abstention(sample)]
+    samples = [sample for sample in audit.by_text if not expects_abstention(sample)]
     tried = []
     for name, rule in SHORTCUTS.items():
         asked = [
