@@ -9,6 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from proctor.cli import app
+from proctor.core.trajectory import Stop, Trajectory
+from proctor.core.trial import Outcome, Trial, TrialFailure
+from proctor_audit.scoring import read_verdicts
 
 TOOL = {"name": "find", "parameters": {"type": "object", "properties": {"q": {"type": "string"}, "n": {"type": "integer"}}, "required": ["q"]}}  # fmt: skip
 HEAD = "import os, re, socket, json\nfrom proctor import Sample, Score, Task, Unscored\n"
@@ -114,6 +117,20 @@ def test_an_oracle_that_needs_the_network_is_not_checked() -> None:
 def test_a_scorer_that_raises_of_itself_is_still_proved() -> None:
     report = of_scorer("return {}[answer]", words=("--check", "gold-unscored"))
     assert names(report) == {"gold-unscored"}
+
+
+def test_a_verdict_that_is_another_one_the_second_time_proves_nothing() -> None:
+    body = "graded.asked = getattr(graded, 'asked', 0) + 1\nreturn graded.asked > 1"
+    report = of_scorer(body, words=("--check", "gold-fails"))
+    assert names(report) == set()
+    assert unchecked(report) == {"gold-fails"}
+
+
+@pytest.mark.parametrize(("outcome", "stop"), [("agent_failed", "time_limit"), ("scored", "time_limit")])
+def test_what_ran_out_of_time_is_a_fault_and_no_verdict(outcome: Outcome, stop: Stop) -> None:
+    failure = TrialFailure(kind="time_limit", reason="late") if outcome == "agent_failed" else None
+    trial = Trial(run_id="r", sample_id="a", outcome=outcome, trajectory=Trajectory(stop=stop), failure=failure)
+    assert read_verdicts(trial, []).fault == "time_limit"
 
 
 def test_scorers_without_a_target_fail_no_gold_and_hide_no_other_check() -> None:

@@ -77,7 +77,7 @@ def test_a_replay_says_whether_the_verdicts_are_the_same() -> None:
 def test_a_replay_whose_verdicts_differ_exits_with_1() -> None:
     Path("tasks.py").write_text(
         "from proctor import Sample, Task\nasked = []\n\ndef graded(sample, trajectory):\n    asked.append(sample.id)\n"
-        "    return len(asked) > 1\n\ndef task():\n"
+        "    return len(asked) > 2\n\ndef task():\n"
         '    return Task(name="t", samples=[Sample.ask("q", "Which?", target="x")], scorers=[graded])\n',
         encoding="utf-8",
     )

@@ -149,3 +149,97 @@ def test_a_task_with_a_judge_is_audited_without_one() -> None:
     report = json.loads(result.stdout)
     assert report["scorers"] == ["backend", "intent", "robustness"]
     assert any("rubric:service-tone" in str(each["reason"]) for each in report["not_checked"])
+
+
+def shop_with(*changes: tuple[str, str]) -> None:
+    shop = SHOP
+    for old, new in changes:
+        assert old in shop
+        shop = shop.replace(old, new)
+    Path("shop.py").write_text(shop, encoding="utf-8")
+
+
+def unchecked(report: dict[str, Any]) -> set[str]:
+    return {each["check"] for each in report["not_checked"] if each["applies"]}
+
+
+def test_what_fails_in_one_play_and_not_in_the_next_is_not_proved() -> None:
+    shop_with(
+        ("    def put(", "    asked = 0\n\n    def put("),
+        (
+            "        if item not in",
+            "        Shop.asked += 1\n        if Shop.asked == 1:\n            return 'ok'\n        if item not in",
+        ),  # fmt: skip
+    )
+    report = audited("--id", "tea", "--check", "A4")
+    assert report["findings"] == []
+    assert "gold-fails" in unchecked(report)
+
+
+def test_a_call_that_changed_nothing_in_one_play_only_is_not_proved() -> None:
+    shop_with(
+        ("    def put(", "    asked = 0\n\n    def put("),
+        (
+            "        if item not in",
+            "        Shop.asked += item == 'jam'\n        if Shop.asked == 1 and item == 'jam':\n            return 'ok'\n        if item not in",
+        ),  # fmt: skip
+        ("return Score(points=", "return Score(points=True or "),
+    )
+    report = audited("--id", "tea", "--id", "jam", "--check", "gold-does-nothing")
+    assert report["findings"] == []
+    assert "gold-does-nothing" in unchecked(report)
+
+
+def test_a_backend_that_cannot_be_reached_is_not_checked_and_no_fault_of_the_target() -> None:
+    shop_with(("        self.basket = [", "        raise ValueError('connection refused by the backend')\n        self.basket = ["))  # fmt: skip
+    report = audited("--id", "tea", "--check", "A4")
+    assert report["findings"] == []
+    assert "gold-fails" in unchecked(report)
+
+
+def test_a_call_that_ends_the_conversation_is_seen_with_what_it_changes() -> None:
+    shop_with(
+        (
+            '        return "ok"\n',
+            '        raise EpisodeOver("closed", results=[ToolResult(name="put", id="0", content="ok")])\n',
+        ),  # fmt: skip
+        (
+            "from proctor.core.sample import Message\n",
+            "from proctor.core.errors import EpisodeOver\nfrom proctor.core.sample import Message, ToolResult\n",
+        ),  # fmt: skip
+        ("return Score(points=", "return Score(points=True or "),
+    )
+    findings = audited("--id", "tea", "--id", "jam", "--check", "idle-passes")["findings"]
+    assert [(each["id"], each["class"]) for each in findings] == [("idle-passes:jam", "proved"), ("idle-passes:tea", "proved")]  # fmt: skip
+    assert findings[0]["witness"]["expected"] == ["put"]
+
+
+TOOLS = '''
+    def access(self, item: str, count: int = -1) -> int:
+        """Read how many there are, or put the basket's count."""
+        self.calls += 1
+        self.basket = self.basket if count < 0 else [each for each in self.basket if each != item] + [item] * count
+        return len(self.basket)
+
+    def run(self, command: str) -> int:
+        """Run a command."""
+        self.calls += 1
+        self.basket = [*self.basket, "tea"] if command == "buy" else self.basket
+        return len(self.basket)
+
+    def put('''
+
+
+def test_a_read_by_a_tool_that_also_writes_is_only_likely_to_do_nothing() -> None:
+    samples = """        samples=[
+            sample("a", ["tea"], ("access", {"item": "tea"}), ("access", {"item": "tea", "count": 1})),
+            sample("b", ["jam"], ("access", {"item": "jam"}), ("access", {"item": "jam", "count": 1})),
+            sample("c", ["tea"], ("run", {"command": "ls"}), ("run", {"command": "buy"})),
+            sample("d", ["jam"], ("put", {"item": "jam", "count": 1}), ("put", {"item": "tea", "count": 0})),
+"""
+    shop_with(("\n    def put(", TOOLS), ("        samples=[\n", samples))
+    findings = audited("--check", "gold-does-nothing", *(word for id in "abcd" for word in ("--id", id)))["findings"]
+    assert [(each["id"], each["class"]) for each in findings] == [
+        ("gold-does-nothing:d", "proved"),
+        *((f"gold-does-nothing:{id}", "likely") for id in "abc"),
+    ]

@@ -150,7 +150,7 @@ class Audit:
         """Add the answers that were not scored since the last report to what was not checked."""
         for fault, answers in sorted(self._faults.items()):
             reason = say(
-                "{count} answers were not scored: {fault}",
+                "{count} answers decide nothing: {fault}",
                 count=len(answers),
                 fault=describe_fault(fault),
             )
@@ -218,7 +218,8 @@ class Audit:
 
 
 def attempt(sample: Sample, answer: AuditAnswer, verdicts: AnswerVerdicts) -> dict[str, Any]:
-    """Return one answer with what was said of it, as a part of a witness that can be replayed."""
+    """Return one answer with what was said of it and what its calls changed, as a part of a witness that can be replayed."""
+    played = [{"name": call.name, "is_error": call.is_error, "changed": list(call.changed)} for call in verdicts.calls]
     return {
         "sample": sample.id,
         "answer": msgspec.to_builtins(answer),
@@ -227,6 +228,7 @@ def attempt(sample: Sample, answer: AuditAnswer, verdicts: AnswerVerdicts) -> di
             for verdict in verdicts.verdicts
         ],
         **({"ran": True} if verdicts.ran else {}),
+        **({"played": played} if played else {}),
     }
 
 

@@ -38,8 +38,10 @@ def expected_calls(audit: Audit, sample: Sample) -> ExpectedCalls | None:
     played = audit.oracle(sample)
     if played.fault or not played.verdicts:
         return None
-    counting = counters(all_played(audit))
-    writes = any(not call.is_error and set(call.changed) - counting for call in played.calls)
+    everything = all_played(audit)
+    counting = counters(everything)
+    can_tell = len({call.name for call in everything}) > 1  # else an entry that counts calls looks like an effect
+    writes = can_tell and any(not call.is_error and set(call.changed) - counting for call in played.calls)
     return ExpectedCalls(names=tuple(call.name for call in played.calls), writes=writes)
 
 

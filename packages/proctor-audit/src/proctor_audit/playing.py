@@ -1,6 +1,6 @@
 """Watch what the calls of a scripted agent do in the environment of a sample."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -11,7 +11,9 @@ from proctor.core.sample import Sample, ToolCall, ToolResult
 from proctor.core.sentence import clip
 from proctor.core.task import ActsAsExpected, Agent, Environment, Session, Task
 from proctor.engine.acting import Acting, ActingTogether
+from proctor_audit.inspector.tool_kinds import is_shell
 
+COMMANDS = frozenset(("cmd", "code", "command", "query", "script", "sql", "statement"))  # arguments that read or write
 MOST_RESULT = 20_000  # characters of a result that are kept
 
 
@@ -67,13 +69,28 @@ class _Watched:
         return getattr(self._acting, name)
 
     async def call(self, call: ToolCall) -> ToolResult:
-        before = await self._acting.state()
-        result = await self._acting.call(call)
-        self._note([call], [result], before, await self._acting.state())
-        return result
+        async def act() -> Sequence[ToolResult]:
+            return [await self._acting.call(call)]
+
+        results = await self._watch([call], act)
+        assert results is not None
+        return results[0]
 
     async def state(self) -> Mapping[str, object]:
         return await self._acting.state()
+
+    async def _watch(
+        self, calls: Sequence[ToolCall], act: Callable[[], Awaitable[Sequence[ToolResult] | None]]
+    ) -> Sequence[ToolResult] | None:
+        """Return the results of calls, which are noted with what they changed, also where they end the conversation."""
+        before = await self._acting.state()
+        try:
+            results = await act()
+        except EpisodeOver as over:
+            self._note(calls, over.results, before, await self._acting.state())
+            raise
+        self._note(calls, results or (), before, await self._acting.state())
+        return results
 
     def _note(
         self,
@@ -97,16 +114,9 @@ class _Watched:
 
 class _WatchedTogether(_Watched):
     async def call_all(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult] | None:
-        assert isinstance(self._acting, ActingTogether)
-        before = await self._acting.state()
-        try:
-            results = await self._acting.call_all(calls)
-        except EpisodeOver as over:
-            self._note(calls, over.results, before, await self._acting.state())
-            raise
-        if results is not None:
-            self._note(calls, results, before, await self._acting.state())
-        return results
+        acting = self._acting
+        assert isinstance(acting, ActingTogether)
+        return await self._watch(calls, lambda: acting.call_all(calls))
 
 
 def same_call(call: PlayedCall, other: PlayedCall) -> bool:
@@ -125,6 +135,24 @@ def counters(played: Sequence[PlayedCall]) -> frozenset[str]:
     return (
         frozenset.intersection(*sound) if len({call.name for call in played if not call.is_error}) > 1 else frozenset()
     )
+
+
+def mixed_tools(played: Sequence[PlayedCall]) -> frozenset[str]:
+    """Return the tools that may also be used to read: of which two different calls never changed anything, or that take commands.
+
+    >>> reads = [PlayedCall(name="cart", arguments={"item": item}) for item in ("tea", "jam")]
+    >>> sorted(mixed_tools(reads)), sorted(mixed_tools(reads[:1])), sorted(mixed_tools([PlayedCall(name="run_sql")]))
+    (['cart'], [], ['run_sql'])
+    """
+    counting = counters(played)
+    sound = [call for call in played if not call.is_error]
+    changing = [call for call in sound if set(call.changed) - counting]
+    still: dict[str, set[str]] = {}
+    for call in sound:
+        if not any(same_call(call, other) for other in changing):
+            still.setdefault(call.name, set()).add(repr(sorted(call.arguments.items())))
+    takes_commands = {call.name for call in played if is_shell(call.name) or COMMANDS & call.arguments.keys()}
+    return frozenset({*takes_commands, *(name for name, calls in still.items() if len(calls) > 1)})
 
 
 def writing_tools(played: Sequence[PlayedCall]) -> frozenset[str]:

@@ -9,14 +9,13 @@ from proctor.core.errors import BadInput
 from proctor.core.near import did_you_mean, near
 from proctor.core.sample import Sample
 from proctor.core.sentence import clip
-from proctor_audit.answers import SHOWN, AnswerVerdicts, AuditAnswer
-from proctor_audit.audit import Audit, attempt
+from proctor_audit.answers import SHOWN
+from proctor_audit.audit import Audit
+from proctor_audit.confirming import ScoredAgain, count_differing, score_again
 from proctor_audit.findings import AuditFinding
 from proctor_audit.wording import question_of, text_of_target
 
 MOST_SHOWN = 5
-
-ScoredAgain = tuple[Sample, AuditAnswer, AnswerVerdicts]
 
 
 def pick(findings: Sequence[AuditFinding], id: str) -> AuditFinding:
@@ -66,29 +65,6 @@ def _lines(audit: Audit, finding: AuditFinding, again: Sequence[ScoredAgain]) ->
         yield t("scored again: {count} of {all} answers get another verdict", count=differing, all=len(again))
     else:
         yield t("scored again: the verdicts are the same")
-
-
-def score_again(audit: Audit, finding: AuditFinding) -> list[ScoredAgain]:
-    """Return the answers of a witness with what the scorers say of them now."""
-    by_id = {sample.id: sample for sample in audit.samples}
-    asked = [
-        (by_id[each["sample"]], msgspec.convert(each["answer"], AuditAnswer))
-        for each in finding.witness.get("attempts", [])
-    ]
-    return [(sample, answer, audit.score_again(sample, answer)) for sample, answer in asked]
-
-
-def count_differing(finding: AuditFinding, again: Sequence[ScoredAgain]) -> int:
-    """Return how many answers of a witness get a verdict that is not among those that the witness has of them."""
-    known = [
-        (each["sample"], msgspec.convert(each["answer"], AuditAnswer), each["verdicts"], each.get("ran", False))
-        for each in finding.witness.get("attempts", [])
-    ]
-    now = [
-        (sample.id, answer, attempt(sample, answer, verdicts)["verdicts"], verdicts.ran)
-        for sample, answer, verdicts in again
-    ]
-    return sum(each not in known for each in now)
 
 
 def _sample_lines(sample: Sample) -> Iterator[str]:

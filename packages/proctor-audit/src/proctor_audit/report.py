@@ -13,6 +13,7 @@ from proctor.transport.redact import quoted
 from proctor_audit.audit import Audit
 from proctor_audit.audited_runs import AuditedRun
 from proctor_audit.check import AuditCheck
+from proctor_audit.confirming import is_confirmed
 from proctor_audit.draws import describe_draws
 from proctor_audit.findings import CLASSES, AuditFinding, FindingClass, NotChecked, sort_findings
 from proctor_audit.floor import AuditFloor, measure_floor
@@ -69,7 +70,8 @@ def run_checks(audit: Audit, checks: Sequence[AuditCheck]) -> list[AuditFinding]
             audit.leave_out(say("{count} samples: {reason}", count=played, reason=NO_TEXT))
         try:
             for finding in audit.run(each):
-                findings.setdefault(finding.id, finding)
+                if is_confirmed(audit, finding):
+                    findings.setdefault(finding.id, finding)
         except PartFailed as error:
             audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=error.sentence, applies=True))
         except ProctorError:

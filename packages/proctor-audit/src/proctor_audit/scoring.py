@@ -50,7 +50,7 @@ class LocalScorer:
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
         if self._can_step and not answer.oracle and not answer.oracle_of:
             trial = Trial(run_id="audit", sample_id=sample.id, outcome="scored", trajectory=_said(sample, answer))
-            return _verdicts(trial, _finish(score_trial(trial, sample, self._scorers)))
+            return read_verdicts(trial, _finish(score_trial(trial, sample, self._scorers)))
         calls: list[PlayedCall] = []
         agent = WatchedAgent(self._agent(answer), calls) if self._task.environment is not None else self._agent(answer)
         work = Work(run_id="audit", task=self._task, agent=agent, scorers=self._scorers, limits=Limits())
@@ -58,7 +58,7 @@ class LocalScorer:
             self._opened = OpenedModels(work.opened)
             self._runner.run(self._opened.__aenter__())
         trial, verdicts = self._runner.run(run_trial(work, sample, 0))
-        return replace(_verdicts(trial, verdicts), calls=tuple(calls))
+        return replace(read_verdicts(trial, verdicts), calls=tuple(calls))
 
     def declared(self, sample: Sample) -> Sequence[DeclaredAnswer] | str:
         return [*read_declared(self._scorers, sample)]
@@ -93,13 +93,16 @@ def _finish(scoring: Any) -> Sequence[Verdict]:
     raise RuntimeError("a scorer that is not async waited for something")
 
 
-def _verdicts(trial: Trial, verdicts: Sequence[Verdict]) -> AnswerVerdicts:
+def read_verdicts(trial: Trial, verdicts: Sequence[Verdict]) -> AnswerVerdicts:
+    """Return what the scorers said of a trial, or what kept them from it."""
+    failure = trial.failure
+    if trial.trajectory.stop == "time_limit" or (failure is not None and failure.kind == "time_limit"):
+        return AnswerVerdicts(fault="time_limit")
     if trial.outcome not in IN_THE_MEAN:
         return AnswerVerdicts(fault=trial.outcome)
     if any(isinstance(verdict.result, Unscored) and verdict.result.why == "judge_failed" for verdict in verdicts):
         return AnswerVerdicts(fault="judge_failed")
     if trial.outcome != "scored":
-        failure = trial.failure
         reason = "" if failure is None else failure.reason
         return AnswerVerdicts(verdicts=(ScorerVerdict(scorer="", why=trial.outcome, reason=reason),))
     return AnswerVerdicts(verdicts=tuple(map(_verdict, verdicts)))

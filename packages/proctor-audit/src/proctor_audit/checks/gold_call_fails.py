@@ -8,9 +8,9 @@ from proctor.core.sentence import clip, say
 from proctor_audit.answers import ORACLE
 from proctor_audit.audit import Audit, attempt
 from proctor_audit.check import check
+from proctor_audit.confirming import fails_outside
 from proctor_audit.expected import played_golds
 from proctor_audit.findings import AuditFinding, FindingPrecision
-from proctor_audit.inspector.tool_failures import HEAD, OUTSIDE
 from proctor_audit.playing import same_call
 
 MEASURED = FindingPrecision(  # right: the verified edition changed the task; some refusals are meant to be met
@@ -30,8 +30,7 @@ def gold_call_fails(audit: Audit) -> Iterator[AuditFinding]:
     for sample, played in played_golds(audit):
         done = [call for call in played.calls if not call.is_error]
         for call in played.calls:
-            is_fault = OUTSIDE.search(call.result[:HEAD]) is not None
-            if call.is_error and not is_fault and not any(same_call(call, other) for other in done):
+            if call.is_error and not fails_outside(call) and not any(same_call(call, other) for other in done):
                 finding = audit.found(
                     say("{tool} is refused: {result}", tool=call.name, result=clip(call.result, 80)),
                     sample,

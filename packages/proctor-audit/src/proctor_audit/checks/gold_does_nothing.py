@@ -10,7 +10,7 @@ from proctor_audit.audit import Audit, attempt
 from proctor_audit.check import check
 from proctor_audit.expected import all_played, expected_arguments, played_golds
 from proctor_audit.findings import AuditFinding
-from proctor_audit.playing import counters, same_call, writing_tools
+from proctor_audit.playing import counters, mixed_tools, same_call, writing_tools
 
 OLD = ("old", "from", "source", "current", "before", "previous", "origin")
 NEW = ("new", "to", "target", "updated", "after", "next", "destination")
@@ -18,7 +18,10 @@ NEW = ("new", "to", "target", "updated", "after", "next", "destination")
 
 @check(group="A4", cls="proved", title=say("The expected write leaves things as they were."))
 def gold_does_nothing(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield samples with an expected write that changes nothing: proved if played, likely if old and new argument are equal."""
+    """Yield samples with an expected write that changes nothing: proved if played and the tool only writes, else likely.
+
+    Likely is also a call whose old and new argument are equal.
+    """
     yield from _played(audit)
     for sample in audit.samples:
         for call in expected_arguments(audit, sample):
@@ -40,11 +43,14 @@ def gold_does_nothing(audit: Audit) -> Iterator[AuditFinding]:
 
 
 def _played(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield samples with a call that changes no state, by a tool that does so in other calls; a call made twice is a retry."""
+    """Yield samples with a call that changes no state, by a tool that does so in other calls; a call made twice is a retry.
+
+    A tool that also reads may be meant to here: that is likely only.
+    """
     if not audit.scorers:
         return
     everything = all_played(audit)
-    writing, counting = writing_tools(everything), counters(everything)
+    writing, mixed, counting = writing_tools(everything), mixed_tools(everything), counters(everything)
     for sample, played in played_golds(audit):
         for number, call in enumerate(played.calls):
             is_retry = any(same_call(call, other) for other in (*played.calls[:number], *played.calls[number + 1 :]))
@@ -56,6 +62,7 @@ def _played(audit: Audit) -> Iterator[AuditFinding]:
                         arguments=clip(repr(dict(call.arguments)), 80),
                     ),
                     sample,
+                    cls="likely" if call.name in mixed else None,
                     witness={"call": msgspec.to_builtins(call), "attempts": [attempt(sample, ORACLE, played)]},
                 )
 
