@@ -169,7 +169,7 @@ def test_what_fails_in_one_play_and_not_in_the_next_is_not_proved() -> None:
         (
             "        if item not in",
             "        Shop.asked += 1\n        if Shop.asked == 1:\n            return 'ok'\n        if item not in",
-        ),  # fmt: skip
+        ),
     )
     report = audited("--id", "tea", "--check", "A4")
     assert report["findings"] == []
@@ -182,7 +182,7 @@ def test_a_call_that_changed_nothing_in_one_play_only_is_not_proved() -> None:
         (
             "        if item not in",
             "        Shop.asked += item == 'jam'\n        if Shop.asked == 1 and item == 'jam':\n            return 'ok'\n        if item not in",
-        ),  # fmt: skip
+        ),
         ("return Score(points=", "return Score(points=True or "),
     )
     report = audited("--id", "tea", "--id", "jam", "--check", "gold-does-nothing")
@@ -202,11 +202,11 @@ def test_a_call_that_ends_the_conversation_is_seen_with_what_it_changes() -> Non
         (
             '        return "ok"\n',
             '        raise EpisodeOver("closed", results=[ToolResult(name="put", id="0", content="ok")])\n',
-        ),  # fmt: skip
+        ),
         (
             "from proctor.core.sample import Message\n",
             "from proctor.core.errors import EpisodeOver\nfrom proctor.core.sample import Message, ToolResult\n",
-        ),  # fmt: skip
+        ),
         ("return Score(points=", "return Score(points=True or "),
     )
     findings = audited("--id", "tea", "--id", "jam", "--check", "idle-passes")["findings"]
