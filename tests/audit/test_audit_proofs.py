@@ -63,6 +63,24 @@ def test_a_cross_answer_without_a_score_proves_no_contradiction(body: str) -> No
     assert "contradictory-duplicate" in unchecked(report)
 
 
+def test_a_scorer_that_rejects_the_own_target_too_proves_no_contradiction() -> None:
+    report = of_scorer("return answer == 'yes'", TWICE, ("--check", "contradictory-duplicate"))
+    assert [finding["class"] for finding in report["findings"]] == ["likely"]
+    report = of_scorer("return answer == sample.target", TWICE, ("--check", "contradictory-duplicate"))
+    [finding] = report["findings"]
+    assert finding["class"] == "proved"
+    passed = [(each["sample"], each["verdicts"][0]["passed"]) for each in finding["witness"]["attempts"]]
+    assert passed == [("a", True), ("b", True), ("a", False), ("b", False)]
+
+
+def test_a_key_that_only_a_scorer_of_the_user_reads_is_only_likely_a_contradiction() -> None:
+    options = "meta={'options': ['x', 'y']}"
+    task = f'Task(name="t", samples=[Sample.ask("a", "Which?", target="0", {options}), Sample.ask("b", "Which?", target="1", {options})], scorers=[SCORER])'
+    for scorer, body, cls in (("graded", "return answer == 'x'", "likely"), ("graded", "return answer == sample.target", "proved")):  # fmt: skip
+        report = of_scorer(body, task.replace("SCORER", scorer), ("--check", "contradictory-duplicate"))
+        assert [finding["class"] for finding in report["findings"]] == [cls]
+
+
 def test_different_texts_are_only_likely_a_contradiction_where_no_scorer_can_be_asked() -> None:
     rows = [{"id": id, "question": "Which?", "answer": answer} for id, answer in (("a", "x"), ("b", "y"))]
     report = of_rows(*rows, words=("--scorer", "refusal", "--check", "contradictory-duplicate"))

@@ -73,6 +73,7 @@ class Audit:
         self.unreadable = unreadable
         self.not_checked: list[NotChecked] = []
         self.calls = 0
+        self.draws: dict[str, int] = {}  # how many samples a check worked on where it did not work on all, by its name
         self.check: AuditCheck | None = None  # the one that is being made
         self.outcomes: AuditOutcomes | None = None
         self.why_no_outcomes: Sentence | None = None
@@ -118,6 +119,14 @@ class Audit:
     def draw(self, name: str) -> random.Random:
         """Return a random generator that the seed and the name decide."""
         return random.Random(f"{self.seed} {name}")  # noqa: S311 (no secret)
+
+    def some(self, samples: Sequence[Sample], most: int, draw: str = "") -> Sequence[Sample]:
+        """Return a draw of at most this many samples, which is noted for the check that is being made."""
+        if len(samples) <= most:
+            return samples
+        name = "floor" if self.check is None else self.check.name
+        self.draws[name] = most
+        return self.draw(draw or name).sample([*samples], most)
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
         """Return what the scorers say of an answer; the same answer is asked about once."""
@@ -187,13 +196,14 @@ class Audit:
         sentence: Sentence,
         *samples: Sample | str,
         scope: FindingScope = "sample",
+        scorer: str = "",
         cls: FindingClass | None = None,
         witness: Mapping[str, Any] | None = None,
     ) -> AuditFinding:
-        """Return a finding of the check that is being made."""
+        """Return a finding of the check that is being made; `scorer` is that of a finding whose scope it is."""
         assert self.check is not None
         ids = tuple(sample if isinstance(sample, str) else sample.id for sample in samples)
-        id = finding_id(self.check.name, scope, ids)
+        id = finding_id(self.check.name, scope, ids, scorer)
         return AuditFinding(
             id=id,
             check=self.check.name,

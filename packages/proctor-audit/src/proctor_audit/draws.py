@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from proctor.core.sentence import Sentence, say
-from proctor_audit import floor, lenient, repeats, unearned
+from proctor_audit import unearned
 from proctor_audit.audit import Audit
 
 
@@ -16,11 +16,10 @@ def describe_draws(audit: Audit) -> Iterator[Sentence]:
             drawn=drawn,
             all=len(audit.samples),
         )
-    if audit.calls and drawn > min(floor.DRAWN, lenient.MOST_SAMPLES, repeats.MOST_SAMPLES, unearned.ALL_FORMS):
+    for most in sorted({*audit.draws.values()}):
+        names = sorted(name for name, count in audit.draws.items() if count == most)
+        yield say("drawn: {names} worked on {count} samples", names=", ".join(names), count=most)
+    if audit.calls and len(audit.by_text) > unearned.ALL_FORMS:
         yield say(
-            "drawn: floors on at most {floor} samples, opposites and hedges on {lenient}, repetitions on {repeats}; after {forms} samples one refusal and one kind of garbage for each",
-            floor=floor.DRAWN,
-            lenient=lenient.MOST_SAMPLES,
-            repeats=repeats.MOST_SAMPLES,
-            forms=unearned.ALL_FORMS,
+            "after {forms} samples, one refusal and one kind of garbage are tried for each", forms=unearned.ALL_FORMS
         )

@@ -82,13 +82,15 @@ class NotChecked(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "clas
     applies: bool = False
 
 
-def finding_id(check: str, scope: FindingScope, samples: Sequence[str]) -> str:
-    """Return the id of a finding.
+def finding_id(check: str, scope: FindingScope, samples: Sequence[str], scorer: str = "") -> str:
+    """Return the id of a finding; one about a scorer has its name.
 
     >>> finding_id("duplicate", "pair", ["q9", "q3"]), finding_id("letters-unbalanced", "set", [])
     ('duplicate:q3+q9', 'letters-unbalanced:set')
+    >>> finding_id("drops-errors", "scorer", ["q1"], "exact")
+    'drops-errors:exact'
     """
-    return f"{check}:{'+'.join(sorted(samples)) if scope in ('sample', 'pair', 'trial') else scope}"
+    return f"{check}:{'+'.join(sorted(samples)) if scope in ('sample', 'pair', 'trial') else scorer or scope}"
 
 
 def sort_findings(findings: Sequence[AuditFinding]) -> list[AuditFinding]:

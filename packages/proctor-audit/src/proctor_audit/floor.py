@@ -42,6 +42,7 @@ def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
         reason = say("the main scorer {scorer} asks a model", scorer=audit.main)
         audit.not_checked.append(NotChecked(check="floor", cls="look", reason=reason))
         return ()
+    audit.check = None
     played = [sample for sample in audit.drawn if audit.is_played(sample)]
     floors = [
         *([_floor(audit, played, "idle", always(IDLE.text))] if played else []),
@@ -69,8 +70,7 @@ def _of_texts(audit: Audit) -> Sequence[AuditFloor | None]:
 def _floor(
     audit: Audit, samples: Sequence[Sample], agent: str, text: Callable[[Sample], str], answer: str = ""
 ) -> AuditFloor | None:
-    if len(samples) > DRAWN:
-        samples = audit.draw("floor").sample([*samples], DRAWN)
+    samples = audit.some(samples, DRAWN)
     scored = [_value(audit.main, audit.score(sample, AuditAnswer(text=text(sample)))) for sample in samples]
     values = [value for value in scored if value is not None]
     if not values:

@@ -26,12 +26,9 @@ OF_CONTENT = (
 
 def lenient(audit: Audit, answers: Callable[[Sample], Sequence[AuditAnswer]]) -> Iterator[AuditFinding]:
     """Yield one finding for each scorer under which one of the answers passes on a fifth of the samples that have any."""
-    samples = audit.by_text
-    if len(samples) > MOST_SAMPLES:
-        samples = audit.draw("lenient").sample([*samples], MOST_SAMPLES)
     tried = 0
     passed: dict[str, list[dict[str, object]]] = {}
-    for sample in samples:
+    for sample in audit.some(audit.by_text, MOST_SAMPLES):
         attempts = [] if expects_abstention(sample) else answers(sample)
         tried += bool(attempts)
         seen: set[str] = set()
@@ -55,7 +52,7 @@ def lenient(audit: Audit, answers: Callable[[Sample], Sequence[AuditAnswer]]) ->
                 ),
                 *(str(each["sample"]) for each in attempts_passed),
                 scope="scorer",
+                scorer=scorer,
                 cls="look" if is_content else None,
                 witness={"scorer": scorer, "attempts": attempts_passed},
             )
-            return

@@ -17,10 +17,8 @@ VerdictsByKey = Mapping[tuple[str, AuditAnswer], AnswerVerdicts]
 
 def repeated_verdicts(audit: Audit) -> tuple[VerdictsByKey, VerdictsByKey, VerdictsByKey]:
     """Return the verdicts of three fresh processes: in order, in order again, in reverse; made once for an audit."""
+    samples = audit.some(audit.drawn, MOST_SAMPLES, "repeats")
     if audit.repeats is None:
-        samples = [*audit.drawn][:MOST_SAMPLES]
-        if len(audit.drawn) > MOST_SAMPLES:
-            samples = audit.draw("repeats").sample([*audit.drawn], MOST_SAMPLES)
         asked = [(sample, answer) for sample in samples for answer in _answers(audit, sample)]
         audit.repeats = tuple(_verdicts(audit, order) for order in (asked, asked, asked[::-1]))
     first, again, reverse = audit.repeats

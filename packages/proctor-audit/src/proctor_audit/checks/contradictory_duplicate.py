@@ -54,25 +54,28 @@ class TargetExclusion(msgspec.Struct, frozen=True, kw_only=True):
 def _excludes(audit: Audit, first: Sample, second: Sample) -> TargetExclusion | None:
     """Return how sure it is that neither target is accepted for the other; None where one is, or an answer was not scored.
 
-    Other texts are likely other answers where no scorer can be asked.
+    Other texts are likely other answers where no scorer can be asked, or the scorer rejects even the sample's own target.
     """
     if _accepted(first) & _accepted(second):
         return None
-    if options_of(first):
+    if options_of(first) and audit.request is None:
         return TargetExclusion(cls="proved")
-    if kinds_of(audit) <= NOT_FILLED or audit.task.oracle_agent is not None:
+    has_no_witness = kinds_of(audit) <= NOT_FILLED or audit.task.oracle_agent is not None
+    if has_no_witness or options_of(first) != options_of(second):
         return TargetExclusion(cls="likely")
-    asked = [
-        [(sample, answer) for answer in _answers_of(audit, other)]
-        for sample, other in ((first, second), (second, first))
-    ]
-    verdicts = [[audit.score(*each).without(NOT_FILLED) for each in direction] for direction in asked]
-    if any(each.is_full for direction in verdicts for each in direction):
+    pairs = ((first, first), (second, second), (first, second), (second, first))
+    asked = [[(sample, answer) for answer in _answers_of(audit, other)] for sample, other in pairs]
+    scored = [[audit.score(*each).without(NOT_FILLED) for each in answers] for answers in asked]
+    controls = [[each for each in answers if audit.score(*each).without(NOT_FILLED).is_full] for answers in asked]
+    if controls[2] or controls[3]:
         return None
-    if all(direction and all(each.failed for each in direction) for direction in verdicts):
-        attempts = [attempt(*each, audit.score(*each)) for direction in asked for each in direction]
-        return TargetExclusion(cls="proved", witness={"attempts": attempts})
-    if not any(each.fault for direction in verdicts for each in direction):  # which are counted already
+    are_rejected = [bool(verdicts) and all(each.failed for each in verdicts) for verdicts in scored]
+    if are_rejected[2] and are_rejected[3] and all(controls[n] or are_rejected[n] for n in (0, 1)):
+        shown = [*controls[0][:1], *controls[1][:1], *asked[2], *asked[3]]
+        attempts = [attempt(*each, audit.score(*each)) for each in shown]
+        cls: FindingClass = "proved" if controls[0] and controls[1] else "likely"
+        return TargetExclusion(cls=cls, witness={"attempts": attempts})
+    if not any(each.fault for verdicts in scored for each in verdicts):  # which are counted already
         audit.note_fault("unscored", (first.id, second.id))
     return None
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer
@@ -15,6 +17,15 @@ TRIED = 12  # samples
 BROKEN = ("", "[", "\0?", "Traceback (most recent call last):\n  RuntimeError: the agent stopped")
 
 
+class DroppedCase(msgspec.Struct, frozen=True, kw_only=True):
+    """A right answer to a sample that is scored and a broken one that is not; `by_all` is true if no scorer scores that."""
+
+    sample: Sample
+    gold: dict[str, Any]
+    broken: dict[str, Any]
+    by_all: bool
+
+
 @check(
     group="A6",
     cls="proved",
@@ -23,33 +34,43 @@ BROKEN = ("", "[", "\0?", "Traceback (most recent call last):\n  RuntimeError: t
     title=say("A broken answer gets no score instead of no points, so that its sample leaves the denominator."),
 )
 def drops_errors(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield one finding for each scorer that scores the right answer of a sample, and does not score what a failing agent says."""
-    samples = [*audit.drawn] if len(audit.drawn) <= TRIED else audit.draw("errors").sample([*audit.drawn], TRIED)
-    dropped: dict[str, list[tuple[Sample, Any, Any]]] = {}
-    for sample in samples:
-        gold = passing_gold(audit, sample)
-        if gold is None:
-            continue
+    """Yield one finding for each scorer that scores the right answer of a sample, and does not score what a failing agent says.
+
+    Likely where the main scorer gives such an answer its points, as its mean loses no sample.
+    """
+    dropped: dict[str, list[DroppedCase]] = {}
+    golds = [(sample, passing_gold(audit, sample)) for sample in audit.some(audit.drawn, TRIED)]
+    tried = [(sample, gold) for sample, gold in golds if gold is not None]
+    if len(tried) < len(golds):
+        count = len(golds) - len(tried)
+        audit.leave_out(say("{count} samples have no right answer that earns full points", count=count))
+    for sample, gold in tried:
         scored = {each["scorer"] for each in gold["verdicts"] if each["passed"] is True}
         for text in BROKEN:
             answer = AuditAnswer(text=text)
             verdicts = audit.score(sample, answer)
-            for name in _unscored(verdicts) & scored:
-                dropped.setdefault(name, []).append((sample, gold, attempt(sample, answer, verdicts)))
+            unscored = _unscored(verdicts)
+            by_all = audit.main in unscored and unscored >= {scorer.name for scorer in audit.scorers}
+            for name in unscored & scored:
+                broken = attempt(sample, answer, verdicts)
+                case = DroppedCase(sample=sample, gold=gold, broken=broken, by_all=by_all)
+                dropped.setdefault(name, []).append(case)
     for name, cases in sorted(dropped.items()):
-        ids = list(dict.fromkeys(sample.id for sample, _, _ in cases))
-        first = cases[0]
+        ids = list(dict.fromkeys(case.sample.id for case in cases))
+        first = next((case for case in cases if case.by_all), cases[0])
         yield audit.found(
             say(
                 "{scorer} gives no score to {answer}: {count} of {all} samples leave the mean where the agent fails",
                 scorer=name,
-                answer=repr(first[2]["answer"].get("text", "")[:40]),
+                answer=repr(first.broken["answer"].get("text", "")[:40]),
                 count=len(ids),
-                all=len(samples),
+                all=len(tried),
             ),
             *ids,
             scope="scorer",
-            witness={"attempts": [first[1], first[2]]},
+            scorer=name,
+            cls=None if name == audit.main or first.by_all else "likely",
+            witness={"attempts": [first.gold, first.broken]},
         )
 
 

@@ -22,7 +22,7 @@ def reads_files(audit: Audit) -> Iterator[AuditFinding]:
     """Yield one finding with the files that are opened in this folder: an agent that can write them decides its verdict."""
     if audit.request is None:  # Proctor's own scorers open none
         return
-    for sample in audit.drawn[:TRIED]:
+    for sample in audit.some(audit.drawn, TRIED):
         answer = AuditAnswer(text="an answer")
         verdicts = audit.score(sample, answer)
         if verdicts.opened:
@@ -34,6 +34,7 @@ def reads_files(audit: Audit) -> Iterator[AuditFinding]:
                 ),
                 sample,
                 scope="scorer",
+                scorer="+".join(scorer.name for scorer in audit.scorers),  # which of them is not known
                 witness={"files": list(verdicts.opened), "attempts": [attempt(sample, answer, verdicts)]},
             )
             return
