@@ -159,6 +159,12 @@ def test_scorers_without_a_target_fail_no_gold_and_hide_no_other_check() -> None
     assert "contradictory-duplicate" in names(of_rows(row, *[{**each, "id": each["answer"]} for each in rows], words=words))  # fmt: skip
 
 
+def test_a_target_that_no_scorer_has_to_give_full_points_is_counted_as_not_checked() -> None:
+    row = {"id": "a", "question": "Which?", "answer": "A long text."}
+    report = of_rows(row, words=("--scorer", "rouge", "--check", "gold-fails", "--check", "gold-unscored"))
+    assert [each["check"] for each in report["not_checked"]] == ["gold-fails", "gold-unscored"]
+
+
 def test_spaces_in_a_target_are_not_blamed_on_its_numbers() -> None:
     row = {"id": "a", "question": "Which?", "answer": '{"x":5.0,"s":"a"}'}
     assert "int-float" not in names(of_rows(row, words=("--scorer", "exact")))

@@ -197,6 +197,19 @@ def test_a_backend_that_cannot_be_reached_is_not_checked_and_no_fault_of_the_tar
     assert "gold-fails" in unchecked(report)
 
 
+def test_writes_are_played_where_only_a_judge_scores() -> None:
+    shop_with(("scorers=[bought]", 'scorers=["rubric:service-tone"]'))
+    findings = audited("--check", "gold-does-nothing")["findings"]
+    assert [(each["id"], each["class"]) for each in findings] == [("gold-does-nothing:nothing", "proved")]
+
+
+def test_writes_that_could_not_be_played_are_counted() -> None:
+    shop_with(("        oracle=right,\n", ""))
+    report = audited("--check", "gold-does-nothing")
+    assert [each["check"] for each in report["not_checked"]][-1:] == ["gold-does-nothing"]
+    assert report["not_checked"][-1]["reason"]["values"]["count"] == 8
+
+
 def test_a_call_that_ends_the_conversation_is_seen_with_what_it_changes() -> None:
     shop_with(
         (

@@ -82,7 +82,7 @@ class Audit:
         self._scoring = scoring
         self._where = where or {}
         self._verdicts: dict[tuple[object, ...], AnswerVerdicts] = {}
-        self._faults: dict[str, set[object]] = {}  # the answers by what kept them from a score
+        self._faults: dict[str, tuple[Sentence, set[object]]] = {}  # the answers by what kept them from a verdict
 
     @cached_property
     def drawn(self) -> Sequence[Sample]:
@@ -144,9 +144,10 @@ class Audit:
         assert self.check is not None
         self.not_checked.append(NotChecked(check=self.check.name, cls=self.check.cls, reason=reason))
 
-    def note_fault(self, fault: str, answer: object) -> None:
-        """Count an answer that was not scored, as the scorer could not be asked; once for a check."""
-        self._faults.setdefault(fault, set()).add(answer)
+    def note_fault(self, fault: str | Sentence, answer: object) -> None:
+        """Count an answer that decides nothing, by the kind of what kept it from that, or in words; once for a check."""
+        reason = fault if isinstance(fault, Sentence) else describe_fault(fault)
+        self._faults.setdefault(str(reason), (reason, set()))[1].add(answer)
 
     def is_of_main(self, scorers: Sequence[str], answer: object) -> bool:
         """True if the main scorer is one of these, or compares with no target; else the answer is counted as not scored."""
@@ -156,13 +157,9 @@ class Audit:
         return False
 
     def report_faults(self, check: str, cls: FindingClass) -> None:
-        """Add the answers that were not scored since the last report to what was not checked."""
-        for fault, answers in sorted(self._faults.items()):
-            reason = say(
-                "{count} answers decide nothing: {fault}",
-                count=len(answers),
-                fault=describe_fault(fault),
-            )
+        """Add the answers that decided nothing since the last report to what was not checked."""
+        for _, (fault, answers) in sorted(self._faults.items()):
+            reason = say("{count} answers decide nothing: {fault}", count=len(answers), fault=fault)
             self.not_checked.append(NotChecked(check=check, cls=cls, reason=reason, applies=True))
         self._faults.clear()
 
@@ -172,12 +169,14 @@ class Audit:
         return self._scoring.score(sample, answer)
 
     def declared(self, sample: Sample) -> Sequence[DeclaredAnswer]:
-        """Return the answers of which scorers declare whether they pass; none where they could not be asked."""
-        answers = self._scoring.declared(sample)
-        if isinstance(answers, str):
-            self.note_fault(answers, sample.id)
+        """Return the answers of which scorers declare whether they pass; what cannot be read is counted as not checked."""
+        declared = self._scoring.declared(sample)
+        if isinstance(declared, str):
+            self.note_fault(declared, sample.id)
             return ()
-        return answers
+        for fault in declared.faults:
+            self.note_fault(fault, sample.id)
+        return declared.answers
 
     def says(self, sample: Sample, text: str) -> AnswerVerdicts:
         """Return the scorers' verdicts on a text as the answer."""

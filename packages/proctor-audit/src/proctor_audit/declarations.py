@@ -1,14 +1,15 @@
 """Read the answers of which a scorer declares that they must pass, or must not."""
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from proctor.core.declared import ScorerInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample, ToolCall
+from proctor.core.sentence import Sentence, say
 from proctor.engine.scoring import BoundScorer
+from proctor.transport.redact import quoted
 from proctor_audit.answers import AuditAnswer
 
 MOST = 20  # of each kind, for one sample
@@ -23,18 +24,46 @@ class DeclaredAnswer(msgspec.Struct, frozen=True, kw_only=True):
     passes: bool
 
 
-def read_declared(scorers: Sequence[BoundScorer], sample: Sample) -> Iterator[DeclaredAnswer]:
-    """Yield the answers that scorers declare for a sample.
+class DeclaredAnswers(msgspec.Struct, frozen=True, kw_only=True):
+    """What scorers declare for a sample, and in words what of it could not be read."""
 
-    Raises:
-        BadInput: what a scorer yields is no pair of a name and an answer.
-    """
+    answers: tuple[DeclaredAnswer, ...] = ()
+    faults: tuple[Sentence, ...] = ()
+
+
+def read_declared(scorers: Sequence[BoundScorer], sample: Sample) -> DeclaredAnswers:
+    """Return the answers that scorers declare for a sample; what cannot be read is a fault of its scorer."""
+    answers: list[DeclaredAnswer] = []
+    faults: list[Sentence] = []
     for scorer in scorers:
         info = declared(ScorerInfo, scorer.function)
         for function, passes in ((info.equivalents, True), (info.opposites, False)):
-            for pair in islice(function(sample), MOST) if callable(function) else ():
-                change, answer = _checked(pair, scorer.name)
-                yield DeclaredAnswer(scorer=scorer.name, change=change, answer=answer, passes=passes)
+            if callable(function):
+                fault = _read(function, sample, scorer.name, passes, answers)
+                faults += [fault] if fault is not None else []
+    return DeclaredAnswers(answers=tuple(answers), faults=tuple(faults))
+
+
+def _read(
+    function: Callable[[Sample], Iterable[object]],
+    sample: Sample,
+    scorer: str,
+    passes: bool,
+    answers: list[DeclaredAnswer],
+) -> Sentence | None:
+    """Add what a function of a scorer declares; return what ended that, if anything did."""
+    try:
+        for count, pair in enumerate(function(sample)):
+            if count == MOST:
+                return say("the scorer {scorer} declares more than {most} answers of a kind", scorer=scorer, most=MOST)
+            change, answer = _checked(pair, scorer)
+            answers.append(DeclaredAnswer(scorer=scorer, change=change, answer=answer, passes=passes))
+    except BadInput as error:
+        return error.sentence
+    except Exception as error:  # noqa: BLE001 - code of the user
+        kind = type(error).__name__
+        return say("the declaration of {scorer} raised {kind}: {error}", scorer=scorer, kind=kind, error=quoted(error))
+    return None
 
 
 def _checked(pair: object, scorer: str) -> tuple[str, AuditAnswer]:

@@ -1,10 +1,11 @@
 """Play the right answers of samples in their environments, and gather the calls that they make."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from proctor.core.sample import Sample
+from proctor.core.sentence import say
 from proctor_audit.answers import AnswerVerdicts
 from proctor_audit.audit import Audit
 from proctor_audit.calls import gold_calls
@@ -23,11 +24,14 @@ def has_oracle(audit: Audit) -> bool:
     return audit.task.oracle is not None or audit.task.oracle_agent is not None
 
 
-def played_golds(audit: Audit) -> Iterator[tuple[Sample, AnswerVerdicts]]:
-    """Yield the samples with what their right answers did in the environment."""
-    if audit.task.environment is not None and has_oracle(audit):
-        for sample in audit.drawn:
-            yield sample, audit.oracle(sample)
+def played_golds(audit: Audit) -> Sequence[tuple[Sample, AnswerVerdicts]]:
+    """Return the samples with what their right answers did in the environment; those that say none are counted as left out."""
+    if audit.task.environment is None:
+        return ()
+    if not has_oracle(audit):
+        audit.leave_out(say("{count} samples do not say how they are done right", count=len(audit.drawn)))
+        return ()
+    return [(sample, audit.oracle(sample)) for sample in audit.drawn]
 
 
 def expected_calls(audit: Audit, sample: Sample) -> ExpectedCalls | None:
@@ -38,7 +42,7 @@ def expected_calls(audit: Audit, sample: Sample) -> ExpectedCalls | None:
     played = audit.oracle(sample)
     if played.fault or not played.verdicts:
         return None
-    everything = all_played(audit)
+    everything = calls_of(played_golds(audit))
     counting = counters(everything)
     can_tell = len({call.name for call in everything}) > 1  # else an entry that counts calls looks like an effect
     writes = can_tell and any(not call.is_error and set(call.changed) - counting for call in played.calls)
@@ -54,6 +58,6 @@ def expected_arguments(audit: Audit, sample: Sample) -> Sequence[PlayedCall]:
     return [PlayedCall(name=call.name, arguments=call.arguments) for call in calls if isinstance(call.arguments, dict)]
 
 
-def all_played(audit: Audit) -> Sequence[PlayedCall]:
-    """Return the calls of all right answers."""
-    return [call for _, played in played_golds(audit) for call in played.calls]
+def calls_of(played: Sequence[tuple[Sample, AnswerVerdicts]]) -> Sequence[PlayedCall]:
+    """Return the calls of right answers that were played."""
+    return [call for _, verdicts in played for call in verdicts.calls]

@@ -34,6 +34,8 @@ def gold_attempts(audit: Audit) -> Iterator[tuple[Sample, Sequence[GoldAttempt]]
     """Yield each sample that has a target, with the answers made of it and what they earn."""
     kinds = kinds_of(audit)
     if kinds and kinds <= NOT_FILLED:
+        names = ", ".join(scorer.name for scorer in audit.scorers)
+        audit.leave_out(say("a right answer need not earn full points under {scorers}", scorers=names))
         return
     has_oracle = audit.task.oracle is not None or audit.task.oracle_agent is not None
     unknown = 0

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from proctor.core.sample import Sample
 from proctor.isolation import WorkerLimits, Workers, find_packages
 from proctor.isolation.limits import MEGABYTE, WorkerRaised
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer
-from proctor_audit.declarations import DeclaredAnswer
+from proctor_audit.declarations import DeclaredAnswers
 from proctor_audit.request import TaskRequest
 
 PROGRAM = Path(__file__).with_name("worker_program.py")
@@ -40,9 +40,9 @@ class IsolatedScorer:
         said = self._ask("score", sample, answer=msgspec.to_builtins(answer))
         return AnswerVerdicts(fault=said) if isinstance(said, str) else msgspec.convert(said, AnswerVerdicts)
 
-    def declared(self, sample: Sample) -> Sequence[DeclaredAnswer] | str:
+    def declared(self, sample: Sample) -> DeclaredAnswers | str:
         said = self._ask("declare", sample)
-        return said if isinstance(said, str) else msgspec.convert(said, list[DeclaredAnswer])
+        return said if isinstance(said, str) else msgspec.convert(said, DeclaredAnswers)
 
     def _ask(self, function: str, sample: Sample, **given: object) -> Any:
         """Return what a function of the worker returns; the kind of failure, as text, where it raised or the worker died."""

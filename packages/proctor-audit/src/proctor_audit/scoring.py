@@ -17,7 +17,7 @@ from proctor.engine.scoring import BoundScorer, score_trial
 from proctor.engine.trial import Work, run_trial
 from proctor.models.named import OpenedModels
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer, ScorerVerdict, ScriptedAgent, step_of
-from proctor_audit.declarations import DeclaredAnswer, read_declared
+from proctor_audit.declarations import DeclaredAnswers, read_declared
 from proctor_audit.playing import PlayedCall, WatchedAgent, without_model
 
 KEPT_DETAILS = ("error_type", "error_class", "function", "parameter", "kind")
@@ -28,7 +28,7 @@ class AnswerScorer(Protocol):
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts: ...
 
-    def declared(self, sample: Sample) -> Sequence[DeclaredAnswer] | str:
+    def declared(self, sample: Sample) -> DeclaredAnswers | str:
         """Return the answers that scorers declare, or the kind of what kept them from it."""
         ...
 
@@ -60,8 +60,8 @@ class LocalScorer:
         trial, verdicts = self._runner.run(run_trial(work, sample, 0))
         return replace(read_verdicts(trial, verdicts), calls=tuple(calls))
 
-    def declared(self, sample: Sample) -> Sequence[DeclaredAnswer] | str:
-        return [*read_declared(self._scorers, sample)]
+    def declared(self, sample: Sample) -> DeclaredAnswers | str:
+        return read_declared(self._scorers, sample)
 
     def close(self) -> None:
         if self._opened is not None:

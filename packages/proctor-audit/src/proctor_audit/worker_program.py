@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec.structs import replace
 
-from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor_audit.answers import PROBE, AnswerVerdicts, AuditAnswer
 from proctor_audit.cage_faults import NOT_ALLOWED, NotAllowedError, watch_oracle, watch_scorer
@@ -47,11 +46,8 @@ def score(request: Mapping[str, Any], folder: str, sample: str, seconds: float, 
 def declare(request: Mapping[str, Any], folder: str, sample: str, seconds: float) -> Any:
     """Return the answers that scorers declare for the sample of an id, as JSON, or the kind of what kept them from it."""
     task = _opened(request, folder)
-    try:
-        said = _within(seconds, lambda: [*read_declared(task.opened.scorers, task.samples[sample])])
-    except BadInput as error:
-        return str(error)
-    return msgspec.to_builtins(said)
+    said = _within(seconds, lambda: read_declared(task.opened.scorers, task.samples[sample]))
+    return msgspec.to_builtins(said, enc_hook=str)
 
 
 def _opened(request: Mapping[str, Any], folder: str) -> _WorkerTask:

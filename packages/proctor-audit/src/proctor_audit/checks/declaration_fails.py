@@ -21,6 +21,8 @@ def declaration_fails(audit: Audit) -> Iterator[AuditFinding]:
         for each in audit.declared(sample):
             verdicts = audit.score(sample, each.answer)
             own = [verdict.passed for verdict in verdicts.verdicts if verdict.scorer == each.scorer]
+            if own == [None]:
+                audit.note_fault("unscored", (sample.id, each.scorer, each.change))
             if (not each.passes) in own:
                 shown = {"scorer": each.scorer, "change": each.change, "answer": repr(each.answer.shown[:60])}
                 yield audit.found(

@@ -8,7 +8,7 @@ from proctor.core.sentence import clip, say
 from proctor_audit.answers import ORACLE
 from proctor_audit.audit import Audit, attempt
 from proctor_audit.check import check
-from proctor_audit.expected import all_played, expected_arguments, played_golds
+from proctor_audit.expected import calls_of, expected_arguments, played_golds
 from proctor_audit.findings import AuditFinding
 from proctor_audit.playing import counters, mixed_tools, same_call, writing_tools
 
@@ -47,11 +47,10 @@ def _played(audit: Audit) -> Iterator[AuditFinding]:
 
     A tool that also reads may be meant to here: that is likely only.
     """
-    if not audit.scorers:
-        return
-    everything = all_played(audit)
+    golds = played_golds(audit)
+    everything = calls_of(golds)
     writing, mixed, counting = writing_tools(everything), mixed_tools(everything), counters(everything)
-    for sample, played in played_golds(audit):
+    for sample, played in golds:
         for number, call in enumerate(played.calls):
             is_retry = any(same_call(call, other) for other in (*played.calls[:number], *played.calls[number + 1 :]))
             if call.name in writing and not call.is_error and not is_retry and not set(call.changed) - counting:

@@ -8,7 +8,7 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, clip, say
 from proctor_audit.audit import Audit
 from proctor_audit.check import check
-from proctor_audit.expected import all_played, played_golds
+from proctor_audit.expected import calls_of, played_golds
 from proctor_audit.findings import AuditFinding, FindingPrecision
 from proctor_audit.playing import PlayedCall, writing_tools
 from proctor_audit.unsaid import Categories, categories, script_of, undecided_choice, unsaid_category, unsaid_number
@@ -27,9 +27,10 @@ MEASURED = FindingPrecision(  # right: the verified edition changed the task
 )
 def unsaid_argument(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose right answer cannot be known from what is said: another choice would be judged wrong."""
-    writing = writing_tools(all_played(audit))
-    known = categories([played.calls for _, played in played_golds(audit)])
-    for sample, played in played_golds(audit):
+    golds = played_golds(audit)
+    writing = writing_tools(calls_of(golds))
+    known = categories([played.calls for _, played in golds])
+    for sample, played in golds:
         for number, call in enumerate(played.calls):
             sentence = _fault(sample, call, played.calls[:number], known) if call.name in writing else None
             if sentence is not None:
