@@ -102,3 +102,9 @@ def test_a_null_default_written_out_is_no_contradiction() -> None:
     opened = open_audit(TaskRequest(task="f.jsonl"))
     assert len(opened.samples) == 1
     assert audit("f.jsonl").exit_code == 0
+
+
+def test_a_check_that_was_not_made_is_told_from_one_that_left_samples_out() -> None:
+    report = json.loads(audit("exam.jsonl", "--scorer", "rouge", "--check", "A4", "--check", "A6", "--json").stdout)
+    made = {each["check"]: each["made"] for each in report["not_checked"]}
+    assert (made["not-repeatable"], made["gold-fails"]) == (False, True)

@@ -73,6 +73,7 @@ class NotChecked(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "clas
 
     Attributes:
         applies: True if it would have been made were it not for a fault, so that nothing found is no pass.
+        made: False if the check was not made at all, or not to its end.
     """
 
     check: str
@@ -80,6 +81,7 @@ class NotChecked(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "clas
     reason: Sentence
     samples: tuple[str, ...] = ()
     applies: bool = False
+    made: bool = True
 
 
 def finding_id(check: str, scope: FindingScope, samples: Sequence[str], scorer: str = "") -> str:

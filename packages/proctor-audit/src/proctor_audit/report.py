@@ -63,7 +63,7 @@ def run_checks(audit: Audit, checks: Sequence[AuditCheck]) -> list[AuditFinding]
     for each in checks:
         missing = _missing(audit, each)
         if missing is not None:
-            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=missing))
+            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=missing, made=False))
             continue
         audit.check = each
         if _sends_texts(each) and (played := len(audit.drawn) - len(audit.by_text)):
@@ -73,12 +73,14 @@ def run_checks(audit: Audit, checks: Sequence[AuditCheck]) -> list[AuditFinding]
                 if is_confirmed(audit, finding):
                     findings.setdefault(finding.id, finding)
         except PartFailed as error:
-            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=error.sentence, applies=True))
+            audit.not_checked.append(
+                NotChecked(check=each.name, cls=each.cls, reason=error.sentence, applies=True, made=False)
+            )
         except ProctorError:
             raise
         except Exception as error:  # noqa: BLE001 - a fault of one check is reported, and ends no other
             reason = say("the check raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
-            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=reason, applies=True))
+            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=reason, applies=True, made=False))
     return sort_findings([*findings.values()])
 
 
@@ -168,6 +170,8 @@ def _missing(audit: Audit, check: AuditCheck) -> Sentence | None:
             return audit.why_no_outcomes or say("no stored runs were given")
         if need == "environment" and audit.task.environment is None:
             return say("the task has no environment")
+        if need == "user_code" and audit.request is None:
+            return say("all scorers are Proctor's own")
         if need == "judge":
             return say("no judge was given")
     return None

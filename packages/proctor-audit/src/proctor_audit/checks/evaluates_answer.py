@@ -17,14 +17,12 @@ WHOLE = re.compile(r"-?\d{1,15}")
 @check(
     group="A6",
     cls="proved",
-    needs=("samples", "scorer"),
+    needs=("samples", "scorer", "user_code"),
     cost="scorer",
     title=say("The scorer runs what a model wrote, or takes an expression for its value."),
 )
 def evaluates_answer(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose scorer runs a call (proved), or that an expression passes while others fail (likely); only of scorers of users."""
-    if audit.request is None:
-        return
     for sample in audit.drawn:
         text = single_text(sample)
         if text is None or passing_gold(audit, sample) is None:

@@ -12,14 +12,12 @@ from proctor_audit.repeats import differing, repeated_verdicts
 @check(
     group="A6",
     cls="proved",
-    needs=("samples", "scorer"),
+    needs=("samples", "scorer", "user_code"),
     cost="scorer",
     title=say("The same answer to the same sample gets another verdict in a fresh process."),
 )
 def not_repeatable(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples with two verdicts on one answer; only of scorers of users, as Proctor's own draw nothing."""
-    if audit.request is None:
-        return
     first, again, _ = repeated_verdicts(audit)
     for sample, answer, attempt, other in differing(audit, first, again):
         yield audit.found(

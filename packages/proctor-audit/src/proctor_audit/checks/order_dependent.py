@@ -12,14 +12,12 @@ from proctor_audit.repeats import differing, repeated_verdicts
 @check(
     group="A6",
     cls="proved",
-    needs=("samples", "scorer"),
+    needs=("samples", "scorer", "user_code"),
     cost="scorer",
     title=say("Verdicts on the same answers depend on the order of the samples."),
 )
 def order_dependent(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose verdict is another one in reverse order, where a repetition in the same order changes nothing."""
-    if audit.request is None:
-        return
     first, again, reverse = repeated_verdicts(audit)
     if any(differing(audit, first, again)):
         return

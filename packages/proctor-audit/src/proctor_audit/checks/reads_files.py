@@ -14,14 +14,12 @@ TRIED = 5  # samples
 @check(
     group="A6",
     cls="look",
-    needs=("samples", "scorer"),
+    needs=("samples", "scorer", "user_code"),
     cost="scorer",
     title=say("A scorer opens files below the folder that an agent works in while it scores."),
 )
 def reads_files(audit: Audit) -> Iterator[AuditFinding]:
     """Yield one finding with the files that are opened in this folder: an agent that can write them decides its verdict."""
-    if audit.request is None:  # Proctor's own scorers open none
-        return
     for sample in audit.some(audit.drawn, TRIED):
         answer = AuditAnswer(text="an answer")
         verdicts = audit.score(sample, answer)
