@@ -4,16 +4,21 @@ import json
 import shlex
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
 from proctor import Sample, Task
 from proctor.cli import app
 from proctor.core.run import Selection
+from proctor.core.sentence import say
+from proctor.i18n import speak
 from proctor_audit.audit import Audit
 from proctor_audit.check import TASK_CHECKS, find_checks
+from proctor_audit.checks.gold_call_fails import MEASURED
 from proctor_audit.consensus import ItemVotes
 from proctor_audit.outcomes import AuditOutcomes
+from proctor_audit.printing import describe_precision
 from proctor_audit.report import run_checks
 from proctor_audit.request import TaskRequest
 
@@ -89,6 +94,15 @@ def test_a_finding_that_is_not_proved_says_that_its_precision_is_unknown() -> No
     words = ("audit-task", "exam.jsonl", "--check", "./checks.py:short_question", "-o", "r.md")
     assert call(*words).stdout.count("precision unknown") == 1
     assert "precision unknown" in Path("r.md").read_text(encoding="utf-8")
+
+
+def test_a_precision_says_what_was_counted_and_how_often_that_is_so_anyway() -> None:
+    audit = _audit([Sample.ask("q", "Which?", target="A")])
+    [audit.check] = find_checks(TASK_CHECKS, ["gold-call-fails"])
+    finding = msgspec.structs.replace(audit.found(say("refused"), "q", cls="look"), precision=MEASURED)
+    said = speak(describe_precision(finding), "en")
+    assert "50 % (29–71, 95 % interval) were changed by the verified edition of airline and retail" in said
+    assert said.endswith("; 38 % of all were")
 
 
 def test_a_store_that_cannot_be_read_only_leaves_the_consensus_out(monkeypatch: pytest.MonkeyPatch) -> None:

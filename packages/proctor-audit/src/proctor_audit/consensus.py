@@ -141,6 +141,8 @@ def precision_of(weight: float, kind: str) -> FindingPrecision | None:
                 count=each.count,
                 measured_on=table.corpus,
                 level=LEVEL,
+                meaning="flawed",
+                base=sum(each.flawed for each in table.bins) / sum(each.count for each in table.bins),
             )
     return None
 

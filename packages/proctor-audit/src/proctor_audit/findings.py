@@ -10,6 +10,7 @@ from proctor.core.sentence import Sentence
 FindingClass = Literal["proved", "likely", "look"]
 FindingScope = Literal["sample", "pair", "set", "scorer", "trial"]
 Invalidates = Literal["success", "failure", "neither"]
+PrecisionMeaning = Literal["right", "flawed", "changed"]
 CLASSES: tuple[FindingClass, ...] = get_args(FindingClass)
 
 
@@ -22,7 +23,13 @@ class FindingLocation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 
 class FindingPrecision(msgspec.Struct, frozen=True, kw_only=True):
-    """How many findings of a check were right on the corpus `measured_on`, with an interval of a confidence `level`."""
+    """How many findings of a check were right on the corpus `measured_on`, with an interval of a confidence `level`.
+
+    Attributes:
+        meaning: what was counted as right: what people labelled so, a sample known to be flawed, or one that a verified
+            edition of the corpus changed.
+        base: the share of all samples of the corpus that were so, whatever was found; None where it was not counted.
+    """
 
     value: float
     low: float
@@ -30,6 +37,8 @@ class FindingPrecision(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     measured_on: str
     level: float = 0.95
+    meaning: PrecisionMeaning = "right"
+    base: float | None = None
 
 
 class FindingIgnored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

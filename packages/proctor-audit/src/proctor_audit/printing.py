@@ -15,6 +15,13 @@ from proctor_audit.report import AuditReport
 MOST_OF_A_CHECK = 5
 WIDTH = 80
 CLASS_WORDS = {"proved": say("proved"), "likely": say("likely"), "look": say("look")}
+PRECISION_WORDS = {
+    "right": say("of {count} like this, {share} % ({low}–{high}, {level} % interval) were right on {corpus}"),
+    "flawed": say("of {count} like this, {share} % ({low}–{high}, {level} % interval) were flawed in {corpus}"),
+    "changed": say(
+        "of {count} like this, {share} % ({low}–{high}, {level} % interval) were changed by the verified edition of {corpus}"
+    ),
+}
 FLOOR_WORDS = {
     "idle": say("an agent that makes no call {share}"),
     "null": say("an agent that says nothing {share}"),
@@ -71,8 +78,8 @@ def describe_precision(finding: AuditFinding) -> Sentence:
     precision = finding.precision
     if precision is None:
         return say("precision unknown")
-    return say(
-        "of {count} like this, {share} % ({low}–{high}, {level} % interval) were right on {corpus}",
+    measured = say(
+        PRECISION_WORDS[precision.meaning].text,
         count=precision.count,
         share=f"{100 * precision.value:.0f}",
         low=f"{100 * precision.low:.0f}",
@@ -80,12 +87,18 @@ def describe_precision(finding: AuditFinding) -> Sentence:
         level=f"{100 * precision.level:g}",
         corpus=precision.measured_on,
     )
+    if precision.base is None:
+        return measured
+    return say("{measured}; {base} % of all were", measured=measured, base=f"{100 * precision.base:.0f}")
 
 
 def describe_floors(report: AuditReport) -> Iterator[Sentence]:
     """Yield what agents that know nothing earn."""
     for each in report.floor:
-        share: Sentence | str = f"{100 * each.value:.0f} % ({100 * each.low:.0f}–{100 * each.high:.0f})"
+        between = f"{100 * each.low:.0f}–{100 * each.high:.0f}"
+        share = say(
+            "{value} % ({between}) of {count}", value=f"{100 * each.value:.0f}", between=between, count=each.count
+        )
         if each.unscored:
             share = say("{share} without {count} that got no score", share=share, count=each.unscored)
         yield say(FLOOR_WORDS[each.agent].text, share=share, answer=repr(clip(each.answer, 30)))

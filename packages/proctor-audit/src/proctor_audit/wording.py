@@ -36,7 +36,7 @@ def question_of(sample: Sample) -> str:
 
 
 def context_of(sample: Sample) -> str:
-    """Return what stands in system messages and earlier replies."""
+    """Return the text of system messages and earlier replies."""
     said = (message.text for turn in sample.turns for message in turn.messages if message.role != "user")
     return "\n".join(said)
 

@@ -1,4 +1,4 @@
-"""Find answers that stand in the prompt."""
+"""Find answers that are part of the prompt."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ GAP = 40
 MARKED = re.compile(MARKER + LINK, re.IGNORECASE)
 
 
-@check(group="A8", cls="likely", title=say("The answer stands in the prompt."))
+@check(group="A8", cls="likely", title=say("The prompt contains the answer."))
 def answer_in_prompt(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose target follows a marker, or whose very question is an example with its answer."""
     for sample in audit.samples:

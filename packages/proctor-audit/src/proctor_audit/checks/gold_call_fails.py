@@ -13,8 +13,14 @@ from proctor_audit.expected import played_golds
 from proctor_audit.findings import AuditFinding, FindingPrecision
 from proctor_audit.playing import same_call
 
-MEASURED = FindingPrecision(  # right: the verified edition changed the task; some refusals are meant to be met
-    value=9 / 18, low=0.29, high=0.71, count=18, measured_on="airline and retail of tau2-bench 37199f3"
+MEASURED = FindingPrecision(  # some refusals are meant to be met
+    value=9 / 18,
+    low=0.29,
+    high=0.71,
+    count=18,
+    measured_on="airline and retail of tau2-bench 37199f3",
+    meaning="changed",
+    base=62 / 164,
 )
 
 

@@ -13,8 +13,14 @@ from proctor_audit.findings import AuditFinding, FindingPrecision
 from proctor_audit.playing import PlayedCall, writing_tools
 from proctor_audit.unsaid import Categories, categories, script_of, undecided_choice, unsaid_category, unsaid_number
 
-MEASURED = FindingPrecision(  # right: the verified edition changed the task
-    value=13 / 26, low=0.32, high=0.68, count=26, measured_on="airline and retail of tau2-bench 37199f3"
+MEASURED = FindingPrecision(
+    value=13 / 26,
+    low=0.32,
+    high=0.68,
+    count=26,
+    measured_on="airline and retail of tau2-bench 37199f3",
+    meaning="changed",
+    base=62 / 164,
 )
 
 
