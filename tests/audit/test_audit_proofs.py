@@ -165,6 +165,12 @@ def test_a_target_that_no_scorer_has_to_give_full_points_is_counted_as_not_check
     assert [each["check"] for each in report["not_checked"]] == ["gold-fails", "gold-unscored"]
 
 
+def test_samples_without_a_target_are_counted_where_the_target_is_sent() -> None:
+    task = 'Task(name="t", samples=[Sample.ask("a", "Which?", target="x"), Sample.ask("b", "Why?"), Sample.ask("c", "Who?")], scorers=["exact"])'
+    [left_out] = of_scorer("return 1", task, ("--check", "gold-fails"))["not_checked"]
+    assert (left_out["check"], left_out["reason"]["values"]) == ("gold-fails", {"count": 2})
+
+
 def test_spaces_in_a_target_are_not_blamed_on_its_numbers() -> None:
     row = {"id": "a", "question": "Which?", "answer": '{"x":5.0,"s":"a"}'}
     assert "int-float" not in names(of_rows(row, words=("--scorer", "exact")))

@@ -22,7 +22,9 @@ def is_confirmed(audit: Audit, finding: AuditFinding) -> bool:
     """
     attempts = finding.witness.get("attempts", ())
     answers = {msgspec.json.encode((each["sample"], each["answer"])) for each in attempts}
-    is_certain = audit.request is None and audit.task.environment is None
+    task = audit.task
+    played = (audit.request, task.environment, task.user, task.oracle, task.oracle_agent, task.present)
+    is_certain = all(part is None for part in played)
     if finding.cls != "proved" or is_certain or len(answers) < len(attempts):
         return True
     again = score_again(audit, finding)

@@ -39,15 +39,16 @@ def gold_attempts(audit: Audit) -> Iterator[tuple[Sample, Sequence[GoldAttempt]]
         return
     has_oracle = audit.task.oracle is not None or audit.task.oracle_agent is not None
     unknown = 0
-    for sample in audit.samples:
-        if is_empty_target(sample.target) and not has_oracle:
-            continue
+    with_target = [sample for sample in audit.samples if has_oracle or not is_empty_target(sample.target)]
+    for sample in with_target:
         scored = [(answer, audit.score(sample, answer)) for answer in gold_answers(audit, sample, kinds)]
         unknown += not scored
         if scored and not any(
             verdicts.fault for _, verdicts in scored
         ):  # the form not scored may be the one that passes
             yield sample, [(attempt(sample, answer, verdicts), verdicts) for answer, verdicts in scored]
+    if len(with_target) < len(audit.samples):
+        audit.leave_out(say("{count} samples have no target", count=len(audit.samples) - len(with_target)))
     if unknown:
         reason = say("{count} samples have a target from which no right answer can be written", count=unknown)
         audit.leave_out(reason)

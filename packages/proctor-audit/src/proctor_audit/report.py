@@ -70,8 +70,11 @@ def run_checks(audit: Audit, checks: Sequence[AuditCheck]) -> list[AuditFinding]
             audit.leave_out(say("{count} samples: {reason}", count=played, reason=NO_TEXT))
         try:
             for finding in audit.run(each):
+                known = findings.get(finding.id)
+                if known is not None and CLASSES.index(known.cls) <= CLASSES.index(finding.cls):
+                    continue
                 if is_confirmed(audit, finding):
-                    findings.setdefault(finding.id, finding)
+                    findings[finding.id] = finding
         except PartFailed as error:
             audit.not_checked.append(
                 NotChecked(check=each.name, cls=each.cls, reason=error.sentence, applies=True, made=False)
