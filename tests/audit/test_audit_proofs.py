@@ -289,3 +289,27 @@ def test_an_index_that_a_scorer_of_the_user_reads_is_only_likely_no_option() -> 
     for scorer, cls in (("graded", "likely"), ('"choice"', "proved")):
         report = of_scorer("return 1", task.replace("SCORER", scorer), ("--check", "target-not-option"))
         assert [finding["class"] for finding in report["findings"]] == [cls]
+
+
+NO_CALL = """
+from proctor import Sample, Task, Trajectory
+
+TOOL = {"name": "find", "description": "", "parameters": {"type": "dict", "properties": {}, "required": []}}
+
+
+def graded(sample, trajectory):
+    return ("find(" in trajectory.answer) == (sample.target is not None)
+
+
+def task():
+    ids = ["a0", "a1", "a2", "a3", "none"]
+    samples = [Sample.ask(id, f"Do {id}.", target=None if id == "none" else [{"find": {}}], meta={"functions": [TOOL]}) for id in ids]
+    return Task(name="t", samples=samples, scorers=[graded], oracle=lambda each: Trajectory.of("[find()]" if each.target else "[]"))
+"""
+
+
+def test_a_sample_that_offers_tools_and_expects_no_call_is_no_finding() -> None:
+    Path("no_call.py").write_text(NO_CALL, encoding="utf-8")
+    report = audit("no_call.py:task", "--check", "A1", "--check", "empty-target")
+    assert report["findings"] == []
+    assert report["floor"][0]["value"] == pytest.approx(0.2)

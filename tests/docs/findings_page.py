@@ -33,23 +33,31 @@ def keep(files: list[str]) -> None:
     known = {each["task"]: each for each in json.loads(AUDITS.read_text(encoding="utf-8"))} if AUDITS.exists() else {}
     for name in files:
         audit = json.loads(Path(name).read_text(encoding="utf-8"))
-        known[audit["task"]] = {
-            **{key: audit[key] for key in KEPT},
-            "checks": len(audit["checks"]),
-            "findings": [*found_by_check(audit["findings"])],
-        }
+        known[audit["task"]] = kept(audit)
     ordered = [known[task] for task in sorted(known)]
     AUDITS.write_text(json.dumps(ordered, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def kept(audit: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is stored of an audit; `undecided` are checks that were made and could not decide on all that they tried."""
+    return {
+        **{key: audit[key] for key in KEPT},
+        "checks": len(audit["checks"]),
+        "made": len(audit["checks"]) - len({each["check"] for each in audit["not_checked"] if not each["made"]}),
+        "undecided": sorted({each["check"] for each in audit["not_checked"] if each["made"] and each["applies"]}),
+        "look": sum(each["class"] == "look" for each in audit["findings"]),
+        "findings": [*found_by_check(audit["findings"])],
+    }
 
 
 def found_by_check(findings: list[Any]) -> Iterator[Mapping[str, Any]]:
     """Yield what each check proved or found likely: the samples, and the first findings whole."""
     counted = [each for each in findings if each["class"] != "look"]
-    for check, group in groupby(counted, key=lambda each: each["check"]):
+    for (cls, check), group in groupby(counted, key=lambda each: (each["class"], each["check"])):
         of_check = [*group]
         yield {
             "check": check,
-            "class": of_check[0]["class"],
+            "class": cls,
             "count": len(of_check),
             "samples": sorted({sample for each in of_check for sample in each["samples"]}),
             "shown": [{key: each[key] for key in ("samples", "message", "replay")} for each in of_check[:MOST]],
@@ -58,7 +66,7 @@ def found_by_check(findings: list[Any]) -> Iterator[Mapping[str, Any]]:
 
 def _summary(audits: list[Any], words: Mapping[str, str]) -> Iterator[str]:
     yield words["columns"]
-    yield "|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|"
     for audit in audits:
         proved = {
             sample
@@ -68,26 +76,35 @@ def _summary(audits: list[Any], words: Mapping[str, str]) -> Iterator[str]:
         }
         likely = sum(each["count"] for each in audit["findings"] if each["class"] == "likely")
         share = f"{100 * len(proved) / audit['samples']:.1f}"
-        floor = max((each["value"] for each in audit["floor"]), default=None)
-        shown = "–" if floor is None else f"{100 * floor:.0f} %"
-        yield f"| `{audit['task']}` | {audit['samples']:,} | {len(proved)} | {share} | {likely} | {shown} |"
+        floor = max(audit["floor"], key=lambda each: each["value"], default=None)
+        shown = "–" if floor is None else _floor(floor, words)
+        yield f"| `{audit['task']}` | {audit['samples']:,} | {len(proved)} | {share} | {likely} | {audit['look']} | {shown} |"
     yield ""
+
+
+def _floor(floor: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    value, low, high = (f"{100 * floor[key]:.0f}" for key in ("value", "low", "high"))
+    return words["floor"].format(agent=floor["agent"], value=value, low=low, high=high, count=floor["count"])
 
 
 def _sections(audits: list[Any], words: Mapping[str, Any], lang: str) -> Iterator[str]:
     for audit in audits:
         yield f"## {audit['task']}\n"
         yield words[lang]["made"].format(
-            digest=audit["digest"], samples=f"{audit['samples']:,}", checks=audit["checks"],
+            digest=audit["digest"], samples=f"{audit['samples']:,}", made=audit["made"], checks=audit["checks"],
             scorers=", ".join(f"`{name}`" for name in audit["scorers"]),
         ) + "\n"  # fmt: skip
+        if audit["undecided"]:
+            yield words[lang]["undecided"].format(checks=", ".join(f"`{name}`" for name in audit["undecided"])) + "\n"
         if not audit["findings"]:
             yield words[lang]["nothing"] + "\n"
+        notes = words.get("notes", {}).get(audit["task"], {})
+        if "task" in notes:
+            yield notes["task"][lang] + "\n"
         for each in audit["findings"]:
             yield from _of_check(each, words[lang])
-            note = words.get("notes", {}).get(audit["task"], {}).get(each["check"])
-            if note is not None:
-                yield note[lang] + "\n"
+            if each["check"] in notes:
+                yield notes[each["check"]][lang] + "\n"
 
 
 def _of_check(found: Mapping[str, Any], words: Mapping[str, str]) -> Iterator[str]:

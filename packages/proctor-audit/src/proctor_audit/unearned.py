@@ -7,7 +7,7 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor_audit.answers import AuditAnswer
 from proctor_audit.audit import Audit, attempt, full_marks
-from proctor_audit.calls import gold_calls
+from proctor_audit.calls import gold_calls, tools_of
 from proctor_audit.findings import AuditFinding
 from proctor_audit.wording import expects_abstention, fold, is_empty_target, targets_of, text_of_target
 
@@ -48,9 +48,10 @@ def unearned(audit: Audit, texts: Callable[[Sample], Sequence[str]]) -> Iterator
 
 
 def _expects_something(sample: Sample) -> bool:
-    """True unless calls are expected that may all be left out."""
+    """True unless calls are expected that may all be left out, or tools are offered and nothing is expected of them."""
     calls = gold_calls(sample)
-    return not calls or any(call.is_needed for call in calls)
+    has_reference = sample.target is not None or any(turn.reference is not None for turn in sample.turns)
+    return any(call.is_needed for call in calls) if calls else has_reference or not tools_of(sample)
 
 
 def _passes(audit: Audit, sample: Sample, text: str) -> dict[str, Any] | None:
