@@ -210,12 +210,10 @@ def test_writes_that_could_not_be_played_are_counted() -> None:
     assert report["not_checked"][-1]["reason"]["values"]["count"] == 8
 
 
-def test_a_call_that_ends_the_conversation_is_seen_with_what_it_changes() -> None:
+@pytest.mark.parametrize("results", ["", ', results=[ToolResult(name="put", id="0", content="ok")]'])
+def test_a_call_that_ends_the_conversation_is_seen_with_what_it_changes(results: str) -> None:
     shop_with(
-        (
-            '        return "ok"\n',
-            '        raise EpisodeOver("closed", results=[ToolResult(name="put", id="0", content="ok")])\n',
-        ),
+        ('        return "ok"\n', f'        raise EpisodeOver("closed"{results})\n'),
         (
             "from proctor.core.sample import Message\n",
             "from proctor.core.errors import EpisodeOver\nfrom proctor.core.sample import Message, ToolResult\n",

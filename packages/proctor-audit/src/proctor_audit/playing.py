@@ -87,7 +87,8 @@ class _Watched:
         try:
             results = await act()
         except EpisodeOver as over:
-            self._note(calls, over.results, before, await self._acting.state())
+            results = over.results or [ToolResult(name=call.name, id=call.id, content="") for call in calls[:1]]
+            self._note(calls, results, before, await self._acting.state())
             raise
         self._note(calls, results or (), before, await self._acting.state())
         return results
