@@ -21,7 +21,7 @@ def is_confirmed(audit: Audit, finding: AuditFinding) -> bool:
     and one that shows two verdicts on an answer is confirmed by itself.
     """
     attempts = finding.witness.get("attempts", ())
-    answers = {msgspec.json.encode((each["sample"], each["answer"])) for each in attempts}
+    answers = {repr((each["sample"], each["answer"])) for each in attempts}
     task = audit.task
     played = (audit.request, task.environment, task.user, task.oracle, task.oracle_agent, task.present)
     is_certain = all(part is None for part in played)

@@ -66,16 +66,19 @@ def _excludes(audit: Audit, first: Sample, second: Sample) -> TargetExclusion | 
     pairs = ((first, first), (second, second), (first, second), (second, first))
     asked = [[(sample, answer) for answer in _answers_of(audit, other)] for sample, other in pairs]
     scored = [[audit.score(*each).without(NOT_FILLED) for each in answers] for answers in asked]
-    controls = [[each for each in answers if audit.score(*each).without(NOT_FILLED).is_full] for answers in asked]
-    if controls[2] or controls[3]:
+    passed = [
+        [each for each, verdicts in zip(answers, direction, strict=True) if verdicts.is_full]
+        for answers, direction in zip(asked, scored, strict=True)
+    ]
+    if passed[2] or passed[3]:
         return None
-    are_rejected = [bool(verdicts) and all(each.failed for each in verdicts) for verdicts in scored]
-    if are_rejected[2] and are_rejected[3] and all(controls[n] or are_rejected[n] for n in (0, 1)):
-        shown = [*controls[0][:1], *controls[1][:1], *asked[2], *asked[3]]
+    are_rejected = [bool(direction) and all(verdicts.failed for verdicts in direction) for direction in scored]
+    if are_rejected[2] and are_rejected[3] and all(passed[own] or are_rejected[own] for own in (0, 1)):
+        shown = [*passed[0][:1], *passed[1][:1], *asked[2], *asked[3]]
         attempts = [attempt(*each, audit.score(*each)) for each in shown]
-        cls: FindingClass = "proved" if controls[0] and controls[1] else "likely"
+        cls: FindingClass = "proved" if passed[0] and passed[1] else "likely"
         return TargetExclusion(cls=cls, witness={"attempts": attempts})
-    if not any(each.fault for verdicts in scored for each in verdicts):  # which are counted already
+    if not any(verdicts.fault for direction in scored for verdicts in direction):  # which are counted already
         audit.note_fault("unscored", (first.id, second.id))
     return None
 
