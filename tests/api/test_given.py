@@ -1,6 +1,7 @@
 """Numbers of a run given what earlier runs earned on the same samples."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -46,14 +47,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The same run in a store that knows nothing else, so that nothing adjusts it."""
-    path = str(tmp_path_factory.mktemp("alone") / "runs.db")
-    evaluate(TASK, agent=new, store=path, run_id="new", limit=100)
-    return path
-
-
 def opened(name: str, store: str, *given: str) -> Run:
     return open_run(name, store=store, given=given)
 
@@ -76,7 +69,7 @@ def test_slices_are_adjusted_by_their_own_samples(store: str) -> None:
     assert easy.method == ADJUSTED
 
 
-def test_numbers_that_are_shown_together_subtract_and_mix(store: str, alone: str) -> None:
+def test_numbers_that_are_shown_together_subtract_and_mix(store: str) -> None:
     """Each slice is adjusted by the slope of the whole, and both sides of a comparison are."""
     given = opened("new", store, "old")
     shares = {"level=easy": 0.75, "level=hard": 0.25}
@@ -89,7 +82,7 @@ def test_numbers_that_are_shown_together_subtract_and_mix(store: str, alone: str
     assert rows[""].difference.value == pytest.approx(
         sum(share * rows[name].difference.value for name, share in shares.items())
     )
-    plain = compare(earlier, opened("new", alone)).rows[0]
+    plain = compare(earlier, opened("new", store)).rows[0]
     whole = earlier.estimate("accuracy").value
     assert whole is not None
     assert abs(rows[""].first - whole) <= abs(plain.first - whole)
@@ -142,6 +135,21 @@ def test_a_run_that_cannot_help_is_refused(store: str) -> None:
         opened("hard", store, "easy")
 
 
+@pytest.mark.parametrize(("tags", "sizes"), [({}, (400, 300)), ({"level": "hard"}, (100, 75))])
+def test_a_run_of_another_population_is_refused(tags: dict[str, str], sizes: tuple[int, int]) -> None:
+    drawn = evaluate(TASK, agent=new, store=":memory:", run_id="new", limit=40, tags=tags)
+    shorter = evaluate(replace(TASK, samples=SAMPLES[:300]), agent=old, store=drawn.store, run_id="shorter")
+    with pytest.raises(BadInput, match="new draws from {} samples of the task, and shorter from {}".format(*sizes)):
+        drawn.given(shorter)
+
+
+def test_a_run_with_other_task_options_is_refused(store: str) -> None:
+    run, earlier = opened("new", store), opened("old", store)
+    spec = replace(earlier.record.spec, task_options={"lang": "zh"})
+    with pytest.raises(BadInput, match=re.escape("The task options of new and old differ: {} and {'lang': 'zh'}")):
+        run.given(Run(replace(earlier.record, spec=spec), earlier.store))
+
+
 def test_what_was_visited_in_the_order_of_the_task_is_no_draw() -> None:
     whole = evaluate(TASK, agent=old, store=":memory:", run_id="whole")
     drawn = evaluate(TASK, agent=new, store=whole.store, run_id="drawn", order="official", limit=80)
@@ -150,9 +158,9 @@ def test_what_was_visited_in_the_order_of_the_task_is_no_draw() -> None:
     assert "no random draw" in str(cut_off.given(whole).estimate("accuracy").note)
 
 
-def test_a_comparison_is_adjusted_by_what_only_the_first_run_has(store: str, alone: str) -> None:
+def test_a_comparison_is_adjusted_by_what_only_the_first_run_has(store: str) -> None:
     first = opened("old", store)
-    plain = compare(first, opened("new", alone)).rows[0].difference
+    plain = compare(first, opened("new", store)).rows[0].difference
     given = compare(first, opened("new", store, "old"))
     found = given.rows[0].difference
     assert None not in (plain.low, plain.high, found.low, found.high)
@@ -163,8 +171,8 @@ def test_a_comparison_is_adjusted_by_what_only_the_first_run_has(store: str, alo
     assert found.low < truth < found.high  # type: ignore[operator]
 
 
-def test_a_gate_decides_by_the_adjusted_numbers_and_says_so(store: str, alone: str) -> None:
-    plain = gate(opened("new", alone), against=opened("old", store)).rulings[0]
+def test_a_gate_decides_by_the_adjusted_numbers_and_says_so(store: str) -> None:
+    plain = gate(opened("new", store), against=opened("old", store)).rulings[0]
     found = gate(opened("new", store, "old"), against="old")
     ruling = found.rulings[0]
     assert None not in (plain.low, plain.high, ruling.low, ruling.high)

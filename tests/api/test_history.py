@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from msgspec.structs import replace
@@ -94,21 +95,17 @@ def test_a_history_that_tells_no_sample_from_another_changes_nothing(store: str,
     assert run.estimates == alone.estimates
 
 
-@pytest.mark.parametrize("wrong", [shuffled, lambda question: "no" if old(question) == "yes" else "yes"])
-def test_a_wrong_history_keeps_the_interval_and_the_truth_in_it(
-    store: str, alone: Run, wrong: Callable[[str], str]
-) -> None:
-    evaluate(task(), agent=wrong, store=store)
-    truth = sum(new(str(number)) == "yes" for number in range(200)) / 200
-    held = []
-    for seed in range(10):
-        run = evaluate(task(), agent=new, store=store, limit=40, seed=seed)
-        found = run.estimate("accuracy")
-        assert width(run) <= 1.1 * width(alone)
-        assert found.low is not None
-        assert found.high is not None
-        held.append(found.low <= truth <= found.high)
-    assert sum(held) >= 9
+def test_a_wrong_history_narrows_no_interval(store: str, alone: Run) -> None:
+    evaluate(task(), agent=shuffled, store=store)
+    runs = [evaluate(task(), agent=new, store=store, limit=40, seed=seed) for seed in range(10)]
+    assert all(run.record.strata is not None and run.record.strata.spread is not None for run in runs)
+    assert fmean(map(width, runs)) > 0.92 * width(alone)
+
+
+def test_the_hardest_may_be_the_easiest_for_another_agent(store: str, alone: Run) -> None:
+    """Only the order of the samples counts, whichever end is the hard one."""
+    evaluate(task(), agent=lambda question: "no" if old(question) == "yes" else "yes", store=store)
+    assert width(evaluate(task(), agent=new, store=store, limit=40)) < 0.85 * width(alone)
 
 
 def test_the_same_limit_and_seed_draw_what_a_stored_run_drew(store: str) -> None:
@@ -118,6 +115,57 @@ def test_the_same_limit_and_seed_draw_what_a_stored_run_drew(store: str) -> None
     spread = evaluate(task(), agent=old, store=store, limit=50)
     evaluate(task(), agent=shuffled, store=store)
     assert drawn(evaluate(task(), agent=new, store=store, limit=50)) == drawn(spread)
+
+
+def test_a_larger_limit_contains_what_a_smaller_one_drew(store: str) -> None:
+    evaluate(task(), agent=old, store=store)
+    small, large = (evaluate(task(), agent=new, store=store, limit=limit) for limit in (20, 50))
+    assert large.record.strata is not None
+    assert large.record.strata.spread is not None
+    assert drawn(small) < drawn(large)
+
+
+def test_a_run_with_other_task_options_says_nothing_of_these_samples(store: str, alone: Run, tmp_path: Path) -> None:
+    path = tmp_path / "quiz.py"
+    path.write_text(
+        """
+from proctor import Sample, Task
+
+def task(kind: str = "a") -> Task:
+    samples = [Sample.ask(f"q{number}", str(number), target="yes") for number in range(200)]
+    return Task(name="quiz", samples=samples, scorers=["exact"])
+"""
+    )
+    evaluate(f"{path}:task", agent=old, store=store, options={"kind": "b"})
+    other = evaluate(f"{path}:task", agent=new, store=store, options={"kind": "b"}, limit=40)
+    run = evaluate(f"{path}:task", agent=new, store=store, limit=40)
+    assert drawn(run) == drawn(alone)
+    assert drawn(run) != drawn(other)
+
+
+@pytest.mark.parametrize(
+    "samples", [SAMPLES[:150], [replace(sample, id=f"p{at}") for at, sample in enumerate(SAMPLES)]]
+)
+def test_what_was_drawn_from_other_samples_is_not_drawn_again(store: str, samples: list[Sample]) -> None:
+    evaluate(task(), agent=old, store=store)
+    evaluate(task(), agent=new, store=store, limit=40)
+    run = evaluate(task(samples=samples), agent=new, store=store, limit=40)
+    plain = evaluate(task(samples=samples), agent=new, store=":memory:", limit=40)
+    assert drawn(run) == drawn(plain)
+
+
+def test_samples_that_can_be_read_only_once_are_drawn_by_history_too(store: str) -> None:
+    evaluate(task(), agent=old, store=store)
+    listed = evaluate(task(), agent=new, store=store, limit=40)
+    run = evaluate(replace(task(), samples=iter(SAMPLES)), agent=new, store=store, limit=30)
+    assert len(drawn(run)) == 30
+    assert drawn(run) < drawn(listed)
+
+
+def test_few_samples_or_a_small_gain_are_given_no_number(store: str) -> None:
+    evaluate(task(), agent=old, store=store)
+    note = str(evaluate(task(), agent=new, store=store, limit=16).estimate("accuracy").note)
+    assert note.startswith("a stored run knows these samples; by themselves [")
 
 
 def test_samples_in_clusters_are_drawn_by_the_seed_alone(store: str) -> None:
@@ -158,41 +206,17 @@ def test_a_run_that_finds_other_samples_hard_than_all_before_is_told(store: str)
         answer.__name__ = answer.__qualname__ = f"answer_{seed}"
         return answer
 
-    for seed in range(4):
+    for seed in range(8):
         evaluate(task(), agent=known(seed), store=store)
     like, unlike = (evaluate(task(), agent=agent, store=store, limit=40) for agent in (new, shuffled))
     assert "no longer fits" not in str(like.estimate("accuracy").note)
     assert "no longer fits" in str(unlike.estimate("accuracy").note)
 
 
-def test_a_comparison_is_adjusted_by_complete_runs_and_shows_the_plain_difference_too(store: str) -> None:
-    first = evaluate(task(), agent=old, store=store)
+def test_a_comparison_stays_what_it_is_when_complete_runs_are_stored(store: str) -> None:
+    first = evaluate(task(), agent=old, store=":memory:", run_id="first")
     second = evaluate(task(), agent=far, store=store, limit=60)
-    found = compare(first, second)
-    plain = compare(first, evaluate(task(), agent=far, store=":memory:", limit=60, tags={}))
-    note = next(str(one) for one in found.notes if "knows these samples" in str(one))
-    assert note.startswith("A stored run knows these samples: the difference is as good as that of ")
-    row = found.rows[0]
-    assert row.second - row.first == pytest.approx(row.difference.value)
-    ruling = gate(second, against=first).rulings[0]
-    assert ruling.value == pytest.approx(row.difference.value)
-    assert plain.rows[0].difference.value != row.difference.value
-
-
-def test_a_comparison_of_complete_runs_stays_plain(store: str) -> None:
-    first, second = (evaluate(task(), agent=agent, store=store) for agent in (old, far))
-    evaluate(task(), agent=new, store=store)
-    assert not any("know" in str(one) for one in compare(first, second).notes)
-    assert not any("adjusted" in str(one) for one in gate(second, against=first).notes)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_wrong_history_does_not_adjust_a_comparison(store: str, seed: int) -> None:
-    first = evaluate(task(), agent=old, store=":memory:")
-    evaluate(task(), agent=shuffled, store=store)
-    second = evaluate(task(), agent=far, store=store, limit=60, seed=seed)
-    truth = sum((far(str(number)) == "yes") - (old(str(number)) == "yes") for number in range(200)) / 200
-    difference = compare(first, second).rows[0].difference
-    assert difference.low is not None
-    assert difference.high is not None
-    assert difference.low <= truth <= difference.high
+    rows, rulings = compare(first, second).rows, gate(second, against=first).rulings
+    evaluate(task(), agent=old, store=store)
+    assert compare(first, second).rows == rows
+    assert gate(second, against=first).rulings == rulings

@@ -1,5 +1,7 @@
+import math
 import random
 
+import numpy as np
 import pytest
 
 from proctor.stats.item_fit import find_agreement, find_misfit
@@ -30,6 +32,23 @@ def test_a_system_that_finds_other_samples_hard_does_not() -> None:
     found = [one for one in alien if one is not None]
     assert len(found) >= 40
     assert sum(found) / len(found) == pytest.approx(0.0, abs=0.15)
+
+
+@pytest.mark.parametrize("count", [3, 4, 6, 10, 30])
+@pytest.mark.parametrize("spread", [0.1, 0.6])
+def test_few_systems_that_differ_much_do_not_make_the_next_one_unfit(count: int, spread: float) -> None:
+    """Of systems like the earlier ones, one in four hundred is warned of at most; twice that is allowed here, for chance."""
+    source = np.random.default_rng(count)
+    expected = np.linspace(-1, 1, 40)
+    other = expected**2 - np.mean(expected**2)  # as far from `expected` as can be
+    warned = 0
+    for _ in range(4_000):
+        before = source.normal(0.5, math.sqrt(spread**2 + 1 / 197), count)
+        own = math.tanh(source.normal(0.5, math.sqrt(spread**2 + 1 / 37)))
+        values = own * expected / np.std(expected) + math.sqrt(1 - own**2) * other / np.std(other)
+        agreement = (float(np.mean(before)), float(np.var(before, ddof=1)), count)
+        warned += find_misfit([*values], [*expected], agreement) is not None
+    assert warned <= 20
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

@@ -22,7 +22,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.reports.compare import without_common_scorer
 from proctor.reports.drawn import strata_in_common
-from proctor.reports.earlier import find_adjusting, read_earlier
+from proctor.reports.earlier import read_earlier
 from proctor.reports.matching import (
     NOT_MISSING,
     MatchedSample,
@@ -245,7 +245,7 @@ def _changed_share(rule: PolicyRule, slice_: str, run: Run, against: Run) -> Rul
     planned = [both for both in matched.values() if is_in(both.new.tags, slice_)]
     if not any(True for _ in weighted_pairs(planned)):
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    is_adjusted = bool(run.earlier or find_adjusting(run.record, run.store)) and rule.metric != FAILED
+    is_adjusted = bool(run.earlier) and rule.metric != FAILED
     adjusted = _adjusted_pairs([*matched.values()], planned, slice_, run, against, scorer if is_adjusted else None)
     found = moved(
         adjusted.pairs,
@@ -303,7 +303,7 @@ def _adjusted_pairs(
         pairs = list(weighted_pairs(planned))
         old = math.fsum(pair.weight * pair.second for pair in pairs) / len(pairs)
         return _ChangePairs(pairs, 0.0, old)
-    given = [(earlier.record, earlier.store) for earlier in run.earlier] or find_adjusting(run.record, run.store)
+    given = [(earlier.record, earlier.store) for earlier in run.earlier]
     strata = strata_in_common(against.record, run.record)
     earlier = read_earlier((run.record, run.store), given, scorer, (against.record, against.store))
     by = strata.by if strata else ""

@@ -24,7 +24,6 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.reports.changes import SEPARATOR, Change, changes_between
 from proctor.reports.drawn import SHARED
-from proctor.reports.earlier import find_adjusting
 from proctor.reports.same_task import check_baseline
 from proctor.stats.distributions import normal_quantile
 from proctor.stats.forecast import ExpectedFigures
@@ -457,13 +456,6 @@ def _notes(runs: Sequence[Run]) -> list[Sentence]:
     adjusted = (
         [say("Scores are adjusted by what earlier runs earned on the samples: {runs}.", runs=given)] if given else []
     )
-    if len(runs) > 1 and not given and (known := find_adjusting(runs[0].record, runs[0].store)):
-        adjusted = [
-            say(
-                "Differences are adjusted by what complete stored runs ({count}) earned on the samples, where that narrows them; proctor compare shows them by themselves too.",
-                count=len(known),
-            )
-        ]
     shared = [say(SHARED)] if len(runs) > 1 and runs[0].record.shares_trials(runs[1].record) else []
     return [
         *adjusted,

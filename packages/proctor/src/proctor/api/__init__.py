@@ -216,8 +216,7 @@ def compare(
     """Compare the second run with the first, paired on the samples that both have scored.
 
     `rows[0].outcome` is the result: `better`, `worse` or `inconclusive`. Differences are adjusted by the runs that the second
-    one is `given`; the first may be among them. Of a run of some samples they are, by default, adjusted by what complete
-    stored runs earned on the others, where that helps; a note says so.
+    one is `given`; the first may be among them.
 
     Args:
         detect: a difference, 0 to 1; `needed` then says how many samples find it.
@@ -227,16 +226,11 @@ def compare(
     """
     from proctor.api.anytime import decision_between
     from proctor.api.comparison import Comparison
-    from proctor.reports.adjusted import choose_adjusted
     from proctor.reports.compare import compare as compare_runs
-    from proctor.reports.earlier import find_adjusting
 
     given = [(run.record, run.store) for run in second.earlier]
     sides = (first.record, first.store), (second.record, second.store)
     compared = compare_runs(*sides, level=level, seed=seed, detect=detect, given=given, decided=decision_between)
-    if not given and (known := find_adjusting(*sides[1])):
-        adjusted = compare_runs(*sides, level=level, seed=seed, detect=detect, given=known)
-        compared = choose_adjusted(compared, adjusted, len(known))
     return Comparison(**asdict(compared))
 
 

@@ -5,7 +5,7 @@ import platform
 import secrets
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from proctor.core.version import __version__
 from proctor.engine import ray_cluster
 from proctor.engine.job import Job
 from proctor.engine.scoring import BoundScorer
-from proctor.engine.selection import ChosenSamples, choose
+from proctor.engine.selection import MOST_LAZY, ChosenSamples, choose
 from proctor.stores.copy import check_whole
 
 WORKER = (sys.executable, "-m", f"{__package__}.worker")
@@ -78,25 +78,13 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     for what, given in _stored_texts(parts.spec).items():
         refuse_keys(what, given)
     parts = _with_stage(parts, options)
-    planned = _planned_ids(parts.stored, parts.store)
-    spread = _spread(parts, options)
-    planned = planned if spread is None else spread.ids
-    shard, is_shared = parts.spec.shard, isinstance(parts.store, ShardedStore)
-    samples = choose(
-        parts.task,
-        parts.spec.selection,
-        parts.spec.seed,
-        order=parts.spec.order,
-        planned=planned,
-        stages=_later(parts.stored),
-        is_looked_at=parts.spec.until is not None,
-        shard=shard if planned is None or is_shared else None,  # else the stored plan is the shard
-    )
+    samples = _choose(parts, _planned_ids(parts.stored, parts.store))
+    if (spread := _spread(parts, options, samples.strata)) is not None:
+        samples = _choose(parts, spread.ids)
+        samples = replace(samples, strata=replace(samples.strata, spread=spread))
     if isinstance(parts.store, ShardedStore):
         parts.store.read = samples.read
         parts.store.check = partial(check_code, accept=options.accept_changes)
-    if spread is not None:
-        samples = replace(samples, strata=replace(samples.strata, spread=spread))
     if options.more is not None and parts.stored is None:
         check_more(samples.strata, options)
         samples = replace(samples, strata=replace(samples.strata, announced=options.more))
@@ -106,17 +94,34 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
 
 
-def _spread(parts: _Parts, options: RunOptions) -> SpreadDraw | None:
+def _choose(parts: _Parts, planned: Collection[str] | None) -> ChosenSamples:
+    shard, is_shared = parts.spec.shard, isinstance(parts.store, ShardedStore)
+    return choose(
+        parts.task,
+        parts.spec.selection,
+        parts.spec.seed,
+        order=parts.spec.order,
+        planned=planned,
+        stages=_later(parts.stored),
+        is_looked_at=parts.spec.until is not None,
+        shard=shard if planned is None or is_shared else None,  # else the stored plan is the shard
+    )
+
+
+def _spread(parts: _Parts, options: RunOptions, strata: Strata) -> SpreadDraw | None:
     """Return the samples that a new run of some samples draws by what stored runs know; None where it draws by the seed alone."""
-    spec = parts.spec
-    if parts.stored is not None or spec.selection.limit is None or spec.shard is not None or options.more is not None:
+    spec, limit = parts.spec, parts.spec.selection.limit
+    if parts.stored is not None or limit is None or spec.shard is not None or options.more is not None:
         return None
-    from proctor.engine.spread_drawing import draw_known  # only needed here
+    if not limit < strata.total <= MOST_LAZY:
+        return None
+    from proctor.engine.spread_drawing import draw_known, has_samples  # only needed here
     from proctor.reports.history import find_same_draw, read_history
     from proctor.stats.item_fit import find_agreement
 
-    record = _record(parts, options, None)
-    if (same := find_same_draw(record, parts.store)) is not None:
+    record = _record(parts, options, strata)
+    same = find_same_draw(record, parts.store)
+    if same is not None and (same.spread is None or has_samples(parts.task, spec.selection, same.spread.ids)):
         return same.spread
     history = read_history(record, parts.store)
     if not history.runs:
@@ -125,7 +130,13 @@ def _spread(parts: _Parts, options: RunOptions) -> SpreadDraw | None:
     if drawn is None:
         return None
     agreement = find_agreement(history.systems)
-    return SpreadDraw(ids=tuple(drawn), expected=tuple(drawn.values()), runs=len(history.runs), agreement=agreement)
+    return SpreadDraw(
+        ids=tuple(drawn),
+        expected=tuple(drawn.values()),
+        runs=len(history.runs),
+        agreement=None if agreement is None else agreement[:2],
+        systems=0 if agreement is None else agreement[2],
+    )
 
 
 def _with_stage(parts: _Parts, options: RunOptions) -> _Parts:
@@ -157,6 +168,8 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     made_task, named_environment = resolve.environment(
         made_task, options.environments, options.environment_options or {}, acted_in=options.replies is None
     )
+    if isinstance(made_task.samples, Iterator):  # they can be read only once
+        made_task = replace(made_task, samples=list(made_task.samples))
     _check_acting(made_task, options)
     store = store_of_shard(at(options.store), shard_of(options.shard))
     stored = _stored(store, options.run_id)

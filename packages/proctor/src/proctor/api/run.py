@@ -91,7 +91,7 @@ class Run:
             runs: of the same task, by another agent or version.
 
         Raises:
-            BadInput: a run of another task or without a sample in common, or the run itself.
+            BadInput: a run of another task, with other task options or of other samples, or the run itself.
         """
         from proctor.reports.earlier import check_earlier
 

@@ -1,6 +1,7 @@
 """Give the mean of a run whose samples were drawn by what stored runs know the interval of such a draw."""
 
 import math
+from collections import Counter
 
 from msgspec.structs import replace
 
@@ -11,6 +12,9 @@ from proctor.stats.item_fit import find_misfit
 from proctor.stats.spread import estimate_spread, times_as_many
 from proctor.stats.strata import Weighing, weight_by_stratum
 
+FEWEST = 20  # samples from which it is said how much their draw gained
+LEAST_TIMES = 1.2
+
 
 def spread_interval(
     record: RunRecord, store: Store, scorer: str, plain: Estimate, weighing: Weighing | None
@@ -19,29 +23,33 @@ def spread_interval(
     known = record.strata
     if known is None or known.spread is None or known.stages or record.spec.until is not None:
         return plain
-    from proctor.reports.matching import earned_by_sample  # only needed here
-
-    earned = earned_by_sample(record, store, scorer)
-    expected = dict(zip(known.spread.ids, known.spread.expected, strict=True))
-    scored = {id: earned[id] for id in expected if id in earned and earned[id].attempts}
-    others = sum(points.attempts > 0 for points in earned.values()) - len(scored)
-    if others or len({points.cluster for points in scored.values()}) < len(scored):
-        return plain
+    spread = known.spread
+    index_by_id = {id: index for index, id in enumerate(spread.ids)}
+    totals, attempts, strata = [0.0] * len(spread.ids), [0] * len(spread.ids), [""] * len(spread.ids)
+    for value in store.values(record.id, scorer):
+        if value.value is None:
+            continue
+        index = index_by_id.get(value.sample_id)
+        if index is None or value.cluster != value.sample_id:
+            return plain
+        totals[index] += value.value
+        attempts[index] += 1
+        strata[index] = weighing.stratum_of("", value.tags) if weighing is not None else ""
+    scored = [index for index, count in enumerate(attempts) if count]
+    values = [totals[index] / attempts[index] for index in scored]
     weights: list[float] = []
     if weighing is not None:
-        strata = [weighing.stratum_of("", points.tags) for points in scored.values()]
-        counts = {name: strata.count(name) for name in set(strata)}
-        by_stratum = weight_by_stratum(weighing.sizes.get("", {}), counts)
-        weights = [by_stratum.get(name, 1.0) for name in strata]
+        by_stratum = weight_by_stratum(weighing.sizes.get("", {}), Counter(strata[index] for index in scored))
+        weights = [by_stratum.get(strata[index], 1.0) for index in scored]
     of_suite = weighing is not None and weighing.of_suite
-    values = [points.mean for points in scored.values()]
     estimate = estimate_spread(plain, values, known.total, weights=weights, of_suite=of_suite)
     if estimate is not plain:
-        estimate = _noted(estimate, _note(known.spread.runs, plain, estimate))
-    if known.spread.agreement is None:
+        estimate = _noted(estimate, _note(spread.runs, len(values), plain, estimate))
+    if spread.agreement is None:
         return estimate
-    misfit = find_misfit(values, [expected[id] for id in scored], known.spread.agreement)
-    return estimate if misfit is None else _noted(estimate, _warning(misfit, known.spread.agreement))
+    agreement = (*spread.agreement, spread.systems)
+    misfit = find_misfit(values, [spread.expected[index] for index in scored], agreement)
+    return estimate if misfit is None else _noted(estimate, _warning(misfit, spread.agreement))
 
 
 def _noted(estimate: Estimate, note: Sentence) -> Estimate:
@@ -56,23 +64,17 @@ def _warning(misfit: float, agreement: tuple[float, float]) -> Sentence:
     )
 
 
-def _note(runs: int, plain: Estimate, found: Estimate) -> Sentence:
-    times, low, high = (
-        f"{times_as_many(plain, found):.1f}",
-        f"{100 * (plain.low or 0):.1f}",
-        f"{100 * (plain.high or 0):.1f}",
-    )
-    if runs == 1:
-        return say(
-            "a stored run knows these samples: as good as {times} times as many; by themselves [{low}, {high}]",
-            times=times,
-            low=low,
-            high=high,
-        )
+def _note(runs: int, samples: int, plain: Estimate, found: Estimate) -> Sentence:
+    """Return what the draw gained; few samples, or a small gain, allow no such number."""
+    known = say("a stored run knows these samples") if runs == 1 else say("{count} stored runs know these samples", count=runs)  # fmt: skip
+    low, high = (f"{100 * (end or 0):.1f}" for end in (plain.low, plain.high))
+    times = times_as_many(plain, found)
+    if samples < FEWEST or times < LEAST_TIMES:
+        return say("{known}; by themselves [{low}, {high}]", known=known, low=low, high=high)
     return say(
-        "{count} stored runs know these samples: as good as {times} times as many; by themselves [{low}, {high}]",
-        count=runs,
-        times=times,
+        "{known}: as good as {times} times as many; by themselves [{low}, {high}]",
+        known=known,
+        times=f"{times:.1f}",
         low=low,
         high=high,
     )

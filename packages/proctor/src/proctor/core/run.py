@@ -102,14 +102,15 @@ class RunStage(msgspec.Struct, frozen=True, kw_only=True):
 class SpreadDraw(msgspec.Struct, frozen=True, kw_only=True):
     """A draw spread over how hard samples are, as `runs` stored runs know.
 
-    `ids` of each stratum are in order, the hardest first, with what was `expected` of each. `agreement` and its spread are
-    those of `stats.item_fit` among the systems of these runs; None where they are fewer than three.
+    `ids` of each stratum are in order, the hardest first, with what was `expected` of each. `agreement` and its variance are
+    those of `stats.item_fit` among so many `systems` of these runs; None where they are fewer than three.
     """
 
     ids: tuple[str, ...]
     expected: tuple[float, ...]
     runs: int
     agreement: tuple[float, float] | None = None
+    systems: int = 0
 
 
 class Strata(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,13 +1,13 @@
 """Draw the samples of `--limit` spread over how hard they are, as stored runs know, in place of a plain draw."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from statistics import fmean
 
 from proctor.core.run import Selection
 from proctor.core.task import Task
 from proctor.engine import order as visiting
-from proctor.engine.selection import MOST_LAZY, _positions, _samples
+from proctor.engine.selection import _positions, _samples
 from proctor.stats.spread import draw_spread
 
 LEAST_KNOWN = 0.5  # share of the samples that stored runs have to know
@@ -27,7 +27,7 @@ def draw_known(task: Task, selection: Selection, seed: int, expected: Mapping[st
     positions = _positions(samples, selection, task.spread_by, followers)
     total = sum(map(len, positions.values()))
     limit = selection.limit or total
-    if followers or limit >= min(total, MOST_LAZY) or total > MOST_LAZY or limit < len(positions):
+    if followers or limit < len(positions):
         return None
     chosen = {position for each in positions.values() for position in each}
     ids: dict[int, str] = {}
@@ -46,3 +46,10 @@ def draw_known(task: Task, selection: Selection, seed: int, expected: Mapping[st
         values = {ids[at]: known.get(ids[at], mean) for at in positions[stratum]}
         drawn |= {id: values[id] for id in draw_spread(values, len(plain), source)}
     return drawn
+
+
+def has_samples(task: Task, selection: Selection, ids: Collection[str]) -> bool:
+    """True if a selection can draw all of these samples of a task."""
+    samples = _samples(task, is_part=False)
+    drawable = {position for each in _positions(samples, selection, None, {}).values() for position in each}
+    return {*ids} <= {sample.id for position, sample in enumerate(samples()) if position in drawable}

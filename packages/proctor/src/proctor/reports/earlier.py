@@ -1,53 +1,21 @@
 """Match the samples of a run with what earlier runs of the same task earned on them, to adjust its numbers by that."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.core.run import Estimate, RunRecord, Selection
+from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.reports.matching import Adjusted, Earned, MatchedSample, earned_by_sample, weighted_pairs
-from proctor.reports.same_task import check_same_task
+from proctor.reports.same_task import check_same_population, check_same_task
 from proctor.stats.covariate import CovariateFit, CovariateGroup, CovariateSample, Other, adjust, fit_groups, gain
 from proctor.stats.paired import PairedSample
 
 Side = tuple[RunRecord, Store]
-
-MOST_RUNS = 30  # that are found without being named, the newest ones
-
-
-def find_known(record: RunRecord, store: Store) -> Iterator[RunRecord]:
-    """Yield the newest complete runs of the task and version of a run that have a verdict of its main scorer.
-
-    An imported log counts whatever it calls version and scorer: as only the draw rests on it, it is enough that it knows the samples.
-    """
-    count = 0
-    for other in sorted(store.runs(), key=lambda one: one.created, reverse=True):
-        is_whole = other.spec.selection == Selection() and other.spec.until is None and other.spec.perturb is None
-        is_fit = other.task_version == record.task_version and record.main_scorer in other.scorers
-        if (
-            other.task == record.task
-            and (is_fit or other.is_imported)
-            and is_whole
-            and other.state == "finished"
-            and other.id != record.id
-            and not record.shares_trials(other)
-        ):
-            yield other
-            count += 1
-            if count >= MOST_RUNS:
-                return
-
-
-def find_adjusting(record: RunRecord, store: Store) -> list[Side]:
-    """Return the runs by which differences of a run of some samples are adjusted without being named; none where it was looked at as it ran."""
-    if record.spec.selection.limit is None or record.spec.until is not None:
-        return []
-    return [(other, store) for other in find_known(record, store)]
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,10 +141,10 @@ def check_earlier(run: Side, earlier: Sequence[Side]) -> None:
     """Refuse earlier runs that say nothing about a run.
 
     Raises:
-        BadInput: one is of another task, or the run itself, or shares trials with it; or they have none of its samples.
+        BadInput: one is of another task or population, or the run itself, or shares trials with it; or they have none of its samples.
     """
     record, store = run
-    for other, _ in earlier:
+    for other, kept in earlier:
         check_same_task(record, other)
         if other.id == record.id:
             raise BadInput("The run {run} tells nothing about itself. Name an earlier one.", run=record.id)
@@ -186,6 +154,7 @@ def check_earlier(run: Side, earlier: Sequence[Side]) -> None:
                 run=record.id,
                 other=other.id,
             )
+        check_same_population(record, other, kept.planned(other.id))
     planned = {sample.id for sample in store.planned(record.id)}
     if all(planned.isdisjoint(sample.id for sample in kept.planned(other.id)) for other, kept in earlier):
         runs = ", ".join(other.id for other, _ in earlier)

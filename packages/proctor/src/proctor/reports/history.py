@@ -1,15 +1,17 @@
 """Find the stored runs that know how hard each sample of a task is, without being named."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from statistics import fmean
+from itertools import islice
 
 import msgspec
+from msgspec.structs import replace
 
-from proctor.core.run import RunRecord, Strata
+from proctor.core.run import RunRecord, Selection, Strata
 from proctor.core.task import Store
-from proctor.reports.earlier import find_known
 from proctor.reports.matching import earned_by_sample
+
+MOST_RUNS = 30  # the newest ones
 
 
 class SampleHistory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -24,8 +26,8 @@ class SampleHistory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def read_history(record: RunRecord, store: Store) -> SampleHistory:
-    """Return what complete stored runs of the same task and version earned from the main scorer of a run."""
-    runs = tuple(find_known(record, store))
+    """Return what the newest complete runs earned, each from the main scorer of a run or, without that, from its own."""
+    runs = tuple(islice(find_complete_runs(record, store), MOST_RUNS))
     by_system: dict[str, list[Mapping[str, float]]] = {}
     for other in runs:
         scorer = record.main_scorer if record.main_scorer in other.scorers else other.main_scorer
@@ -37,18 +39,50 @@ def read_history(record: RunRecord, store: Store) -> SampleHistory:
 
 
 def _mean(earned: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    values: dict[str, list[float]] = {}
+    totals: dict[str, float] = {}
+    counts: dict[str, int] = {}
     for scores in earned:
         for id, value in scores.items():
-            values.setdefault(id, []).append(value)
-    return {id: fmean(each) for id, each in values.items()}
+            totals[id] = totals.get(id, 0.0) + value
+            counts[id] = counts.get(id, 0) + 1
+    return {id: total / counts[id] for id, total in totals.items()}
+
+
+def find_complete_runs(record: RunRecord, store: Store) -> Iterator[RunRecord]:
+    """Yield the complete runs of the task, version, options and samples of a run that have a verdict of its main scorer, the newest first.
+
+    An imported log counts whatever it calls version, options and scorer, and whatever samples it lacks: as only the draw
+    rests on it, it is enough that it knows most of them.
+    """
+    total = None if record.strata is None else record.strata.total
+    is_part = replace(record.spec.selection, limit=None) != Selection()
+    for other in _newest(record, store):
+        is_whole = other.spec.selection == Selection() and other.spec.until is None and other.spec.perturb is None
+        is_as_large = is_part or (other.strata is not None and other.strata.total == total)
+        is_fit = _is_alike(record, other) and is_as_large and record.main_scorer in other.scorers
+        if (is_fit or other.is_imported) and is_whole and other.state == "finished" and not record.shares_trials(other):
+            yield other
 
 
 def find_same_draw(record: RunRecord, store: Store) -> Strata | None:
-    """Return the strata of the newest run that drew with the same selection and seed, so that a new one can be compared with it."""
-    for other in sorted(store.runs(), key=lambda one: one.created, reverse=True):
-        is_same = (other.task, other.task_version) == (record.task, record.task_version)
+    """Return the strata of the newest run that drew from as many samples with the same selection and seed, if there is one.
+
+    A new run that draws the same samples can be compared with it.
+    """
+    for other in _newest(record, store):
         is_drawn = other.spec.selection == record.spec.selection and other.spec.seed == record.spec.seed
-        if is_same and is_drawn and other.planned and other.strata is not None and other.spec.shard is None:
-            return other.strata
+        strata = other.strata if other.planned and other.spec.shard is None else None
+        if strata is None or record.strata is None or strata.sizes != record.strata.sizes:
+            continue
+        if is_drawn and _is_alike(record, other):
+            return strata
     return None
+
+
+def _newest(record: RunRecord, store: Store) -> list[RunRecord]:
+    others = (other for other in store.runs() if other.task == record.task and other.id != record.id)
+    return sorted(others, key=lambda other: other.created, reverse=True)
+
+
+def _is_alike(record: RunRecord, other: RunRecord) -> bool:
+    return other.task_version == record.task_version and other.spec.task_options == record.spec.task_options

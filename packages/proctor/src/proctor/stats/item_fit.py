@@ -1,17 +1,19 @@
 """Test whether what earlier systems show of samples fits a new one: whether it finds hard what they found hard.
 
 Each earlier system has a correlation with the mean of all others, over samples. In Fisher's form (atanh) these have a mean
-and a variance over systems; that of a system from n samples varies by 1 / (n - 3) in addition. A new one fits no longer
-where its correlation is below the mean by more than chance brings about in one of four hundred systems.
+and a variance over the k systems; that of a system from n samples varies by 1 / (n - 3) in addition. A new one fits no longer
+where its correlation is below the mean by more than chance brings about in one of four hundred systems:
 
-Source: Fisher 1921 for the transformation; the test is a prediction interval over systems.
+    sqrt(t² (k - 1 degrees) · variance · (1 + 1/k) + z² / (n - 3))
+
+Source: Fisher 1921 for the transformation; the test is a prediction interval for one more system.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from statistics import correlation, fmean, variance
 
-from proctor.stats.distributions import normal_quantile
+from proctor.stats.distributions import normal_quantile, t_quantile
 
 FEWEST_SYSTEMS = 3
 _FEWEST = 20
@@ -19,8 +21,8 @@ _ERROR = 0.0025
 _MOST = 0.999
 
 
-def find_agreement(systems: Sequence[Mapping[str, float]]) -> tuple[float, float] | None:
-    """Return the mean and the variance, over systems, of each one's correlation with the others, in Fisher's form.
+def find_agreement(systems: Sequence[Mapping[str, float]]) -> tuple[float, float, int] | None:
+    """Return the mean and the variance of each system's correlation with the others, in Fisher's form, and their number.
 
     None of fewer than three systems that tell samples apart.
     """
@@ -32,16 +34,19 @@ def find_agreement(systems: Sequence[Mapping[str, float]]) -> tuple[float, float
         others = [(total - value) / (len(systems) - 1) for total, value in zip(totals, values, strict=True)]
         if (agreement := _fisher(values, others)) is not None:
             known.append(agreement)
-    return (fmean(known), variance(known)) if len(known) >= FEWEST_SYSTEMS else None
+    return (fmean(known), variance(known), len(known)) if len(known) >= FEWEST_SYSTEMS else None
 
 
-def find_misfit(values: Sequence[float], expected: Sequence[float], agreement: tuple[float, float]) -> float | None:
+def find_misfit(
+    values: Sequence[float], expected: Sequence[float], agreement: tuple[float, float, int]
+) -> float | None:
     """Return the correlation of a new system with what was expected, where it fits no longer; else None."""
-    mean, spread = agreement
+    mean, spread, systems = agreement
     value = _fisher(values, expected)
-    if value is None or len(values) < _FEWEST:
+    if value is None or systems < FEWEST_SYSTEMS:
         return None
-    reach = normal_quantile(1 - _ERROR) * math.sqrt(spread + 1 / (len(values) - 3))
+    among_systems = t_quantile(1 - _ERROR, systems - 1) ** 2 * spread * (1 + 1 / systems)
+    reach = math.sqrt(among_systems + normal_quantile(1 - _ERROR) ** 2 / (len(values) - 3))
     return math.tanh(value) if value < mean - reach else None
 
 
