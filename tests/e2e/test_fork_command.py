@@ -14,6 +14,7 @@ from endpoint import Answer, Endpoint, chat, data
 
 from proctor.api import open_run
 from proctor.cli import app
+from proctor.core.errors import Stopped
 
 SHOP = """
 from pathlib import Path
@@ -26,7 +27,9 @@ class Shop:
 
     def look(self, item: str) -> str:
         '''Say how many there are.'''
-        return Path("stock.txt").read_text() + " left"
+        first, *rest = Path("stock.txt").read_text().splitlines()
+        Path("stock.txt").write_text("\\n".join(rest or [first]))
+        return first + " left"
 
     def buy(self, item: str) -> str:
         '''Buy something.'''
@@ -161,6 +164,32 @@ def test_a_result_that_differs_from_the_recording_is_refused_and_nothing_is_stor
     )
     assert endpoint.requests == []
     assert "forked" not in proctor("runs", "list").stdout
+
+
+def test_a_later_attempt_that_differs_discards_the_fork(parent: str) -> None:
+    Path("stock.txt").write_text("3\n9", encoding="utf-8")
+    with served(chat("bought"), chat("bought")) as endpoint:
+        result = fork(endpoint.url, "--at", "5", "--attempts", "2", "--name", "forked")
+    said = " ".join(result.stderr.split())
+    assert result.exit_code == 2
+    assert "it was look: 3 left, and is look: 9 left now" in said
+    assert "no fork is kept" in said
+    assert "Go on with" not in said
+    assert len(endpoint.requests) == 1
+    assert "forked" not in proctor("runs", "list").stdout
+
+
+@pytest.mark.parametrize("words", [("fork",), ("runs", "fork")])
+def test_a_stopped_fork_is_kept_and_not_said_to_be_resumed(
+    parent: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise Stopped("forked")
+
+    monkeypatch.setattr("proctor.api.fork.fork_trial", stopped)
+    result = proctor(*words, "parent", "tea", "--at", "5", "--quiet")
+    assert result.exit_code == 130
+    assert "kept as forked. A fork is not resumed." in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def _text_of(message: Message) -> str:
 
 def _differs(index: int, why: Sentence) -> BadInput:
     return BadInput(
-        "Step {step} does not come out as recorded: {why}. What would follow it is another conversation, so nothing was run.",
+        "Step {step} does not come out as recorded: {why}. What would follow it is another conversation, so no fork is kept.",
         step=index + 1,
         why=why,
     )

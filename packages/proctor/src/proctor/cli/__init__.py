@@ -25,6 +25,7 @@ SELDOM = 5_000  # objects until the next look for garbage; a short command makes
 READER_GONE = 141  # as a shell has it for a program that SIGPIPE ended
 FULL = (errno.ENOSPC, errno.EDQUOT)
 PATH = "proctor.path"  # where a context's meta keeps the command that was named, such as "ci gate"
+FORKING = ("fork", "runs fork")
 JUDGING = ("score", "judge items", "judge winrate", "judge probe")  # go on only with what they were given
 
 
@@ -224,6 +225,8 @@ def _how_to_resume(error: BaseException, ctx: click.Context) -> list[str]:
     path = ctx.meta.get(PATH)
     if path == "ci tier":
         return [t("Stopped; everything finished is kept. Go on with the same command.")]
+    if path in FORKING:
+        return [t("Stopped; what was finished is kept as {run}. A fork is not resumed.", run=run_id)]
     import shlex
 
     from proctor.cli.options import SHARD, STORE

@@ -102,7 +102,7 @@ class OpenRun:
                 await self._store.save(replace(self.record, seconds=self._seconds(), unbooked=unbooked))
 
     async def end(self, state: RunState, note: Sentence | None, *, is_stopped: bool) -> None:
-        """Save how the run ended; one without any trial is removed, unless the user stopped it."""
+        """Save how the run ended; one without any trial is removed, unless the user stopped it, and so is a fork, which is not resumed."""
         record, refusals, status = self.record, self.refusals, self._status
         refused = record.refused
         if refusals.reason:
@@ -122,7 +122,7 @@ class OpenRun:
             self.record = self.job.conclude(self.record, self._store)
         finally:
             await self._store.end(self.record)
-        if state == "stopped" and not is_stopped and not self._store.outcomes(record.id):
+        if state == "stopped" and not is_stopped and (record.fork or not self._store.outcomes(record.id)):
             self._store.delete(record.id)
 
     async def _settle_undecided(self) -> None:
@@ -168,7 +168,7 @@ async def opened_run(job: Job, store: Store, status: RunStatus, stop: asyncio.Ev
         async with _ended_in_any_case(run, store, status, stop):
             yield run
     except BadInput as error:
-        if status.done:
+        if status.done and job.record.fork is None:
             error.run_id = job.record.id
             error.add_note(f"Everything finished is kept; go on with run_id={job.record.id!r}.")
         raise
