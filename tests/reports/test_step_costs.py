@@ -155,3 +155,25 @@ def test_explain_with_json_prints_one_object(tmp_path: Path) -> None:
     explained = json.loads(printed.output)
     assert (explained["sample"], explained["answer"], len(explained["steps"])) == ("a", "hi", 1)
     assert explained["limits"]["seconds"] == 600
+
+
+class _Shelf:
+    """An environment whose task ends after three replies."""
+
+    tools = ()
+    max_steps = 3
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        return ToolResult(name=call.name, content="")
+
+    def state(self) -> dict[str, object]:
+        return {}
+
+
+def test_replies_are_limited_by_the_task_too() -> None:
+    task = Task(name="t", samples=[Sample.ask("a", "hi")], environment=lambda _: _Shelf())
+    run = evaluate(task, agent=lambda text: text, store=":memory:")
+    (played,) = run.trials()
+    assert [step_costs(record, played).limit_replies for record in (run.record, RECORD)] == [3, 3]
+    chosen = msgspec.structs.replace(run.record, spec=msgspec.structs.replace(run.record.spec, limits=Limits(steps=2)))
+    assert step_costs(chosen, played).limit_replies == 2

@@ -9,7 +9,6 @@ from proctor.chat.prompted_tools import describe_tools, read_calls, results_mess
 from proctor.core.around import around
 from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import EpisodeOver
-from proctor.core.run import Limits
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import CallsTogether, Environment, Session
 from proctor.core.trajectory import Step, Stop, Trajectory
@@ -72,11 +71,9 @@ class AgentConversation:
         self.received = []
         self._messages.extend(turn.messages)
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
-        usual, tasks = around.get().limits.steps, self._about.max_steps
-        if tasks is not None and usual == Limits().steps:
-            usual = tasks  # a limit that nobody chose gives way to that of the task
-        own = self._max_steps or usual
-        for _ in range(own if tasks is None else min(own, tasks)):
+        of_task = self._about.max_steps
+        most = around.get().limits.most_replies(self._max_steps, of_task)
+        for _ in range(most):
             steps = await self._reply()
             self.received.extend(steps)
             calls = [call for step in steps for call in step.message.calls]
@@ -91,7 +88,7 @@ class AgentConversation:
             if is_offered_all:  # a call may add tools, or take some away
                 self._tools = tuple(self._environment_tools())
         else:
-            stop: Stop = "step_limit" if tasks is None or own < tasks else "task_limit"
+            stop: Stop = "step_limit" if of_task is None or most < of_task else "task_limit"
             self.received[-1] = replace(self.received[-1], stop=stop)
         steps, self.received = self.received, []
         return steps

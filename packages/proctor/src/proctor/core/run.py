@@ -18,6 +18,16 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 50
     reply_bytes: int = 4_000_000
 
+    def most_replies(self, of_agent: int | None, of_task: int | None) -> int:
+        """Return how many replies a turn has at most; a limit that nobody chose gives way to that of the task.
+
+        >>> Limits().most_replies(None, 60), Limits(steps=40).most_replies(None, 60), Limits().most_replies(4, 60)
+        (60, 40, 4)
+        """
+        usual = of_task if of_task is not None and self.steps == Limits().steps else self.steps
+        own = of_agent or usual
+        return own if of_task is None else min(own, of_task)
+
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds of the whole run, agent and judges together; None is no bound.

@@ -122,6 +122,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
         changes: what each turn changed in the environment.
         faults: what was put into its calls on purpose.
         approvals: the calls that waited for approval, in the order of the decisions.
+        max_steps: replies at most in one turn by the rules of the task; None without such a rule, or of an earlier version.
     """
 
     steps: tuple[Step, ...] = ()
@@ -131,6 +132,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[StateChange, ...] = ()
     faults: tuple[InjectedFault, ...] = ()
     approvals: tuple[Approval, ...] = ()
+    max_steps: int | None = None
 
     @classmethod
     def of(cls, answer: str) -> Self:

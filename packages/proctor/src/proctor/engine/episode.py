@@ -124,6 +124,7 @@ class Episode:
             changes=tuple(self._changes),
             faults=tuple(self._environment.faults) if self._environment is not None else (),
             approvals=(*about.approvals, *self._approvals),
+            max_steps=self._environment.max_steps if self._environment is not None else None,
         )
 
     @property

@@ -60,7 +60,9 @@ def step_costs(record: RunRecord, trial: Trial) -> TrialCosts:
         seconds=trial.seconds,
         outside_seconds=trial.seconds - sum(step.seconds for step in steps),
         limit_seconds=record.spec.limits.seconds,
-        limit_replies=own if isinstance(own, int) and own > 0 else record.spec.limits.steps,
+        limit_replies=record.spec.limits.most_replies(
+            own if isinstance(own, int) and own > 0 else None, trial.trajectory.max_steps
+        ),
     )
     notes = (*_fork_note(record), *_notes(costs, trial, in_steps))
     return msgspec.structs.replace(costs, notes=notes)
