@@ -9,6 +9,7 @@ from proctor.chat.prompted_tools import describe_tools, read_calls, results_mess
 from proctor.core.around import around
 from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import EpisodeOver
+from proctor.core.run import most_replies
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import CallsTogether, Environment, Session
 from proctor.core.trajectory import Step, Stop, Trajectory
@@ -72,7 +73,7 @@ class AgentConversation:
         self._messages.extend(turn.messages)
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
         of_task = self._about.max_steps
-        most = around.get().limits.most_replies(self._max_steps, of_task)
+        most = most_replies(around.get().limits, self._max_steps, of_task)
         for _ in range(most):
             steps = await self._reply()
             self.received.extend(steps)

@@ -18,15 +18,16 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 50
     reply_bytes: int = 4_000_000
 
-    def most_replies(self, of_agent: int | None, of_task: int | None) -> int:
-        """Return how many replies a turn has at most; a limit that nobody chose gives way to that of the task.
 
-        >>> Limits().most_replies(None, 60), Limits(steps=40).most_replies(None, 60), Limits().most_replies(4, 60)
-        (60, 40, 4)
-        """
-        usual = of_task if of_task is not None and self.steps == Limits().steps else self.steps
-        own = of_agent or usual
-        return own if of_task is None else min(own, of_task)
+def most_replies(limits: Limits, of_agent: int | None, of_task: int | None) -> int:
+    """Return how many replies a turn has at most; a limit that nobody chose gives way to that of the task.
+
+    >>> most_replies(Limits(), None, 60), most_replies(Limits(steps=40), None, 60), most_replies(Limits(), 4, 60)
+    (60, 40, 4)
+    """
+    usual = of_task if of_task is not None and limits.steps == Limits().steps else limits.steps
+    own = of_agent or usual
+    return own if of_task is None else min(own, of_task)
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +114,7 @@ class SpreadDraw(msgspec.Struct, frozen=True, kw_only=True):
     """A draw spread over how hard samples are, as `runs` stored runs know.
 
     `ids` of each stratum are in order, the hardest first, with what was `expected` of each. `agreement` and its variance are
-    those of `stats.item_fit` among so many `systems` of these runs; None where they are fewer than three.
+    those of `stats.item_fit` among the systems of these runs, whose number is `systems`; None where they are fewer than three.
     """
 
     ids: tuple[str, ...]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from proctor.core.run import RunRecord
+from proctor.core.run import RunRecord, most_replies
 from proctor.core.sample import ToolCall, ToolResult
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step, Usage
@@ -60,8 +60,8 @@ def step_costs(record: RunRecord, trial: Trial) -> TrialCosts:
         seconds=trial.seconds,
         outside_seconds=trial.seconds - sum(step.seconds for step in steps),
         limit_seconds=record.spec.limits.seconds,
-        limit_replies=record.spec.limits.most_replies(
-            own if isinstance(own, int) and own > 0 else None, trial.trajectory.max_steps
+        limit_replies=most_replies(
+            record.spec.limits, own if isinstance(own, int) and own > 0 else None, trial.trajectory.max_steps
         ),
     )
     notes = (*_fork_note(record), *_notes(costs, trial, in_steps))
