@@ -2,16 +2,20 @@
 
 import random
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from statistics import fmean
 
 import pytest
+from memory_store import MemoryStore
 from msgspec.structs import replace
 
 from proctor import Sample, Task, evaluate
 from proctor.api import compare
 from proctor.api.run import Run
-from proctor.reports.history import read_history
+from proctor.core.run import Selection
+from proctor.core.shard import Shard
+from proctor.reports.history import find_complete_runs, read_history
 from proctor.stats.spread import SPREAD
 from proctor_adapters.exports.inspect import write
 from proctor_adapters.importing import import_log
@@ -160,6 +164,22 @@ def test_samples_that_can_be_read_only_once_are_drawn_by_history_too(store: str)
     run = evaluate(replace(task(), samples=iter(SAMPLES)), agent=new, store=store, limit=30)
     assert len(drawn(run)) == 30
     assert drawn(run) < drawn(listed)
+
+
+async def test_a_shard_is_no_complete_run(alone: Run) -> None:
+    store, spec = MemoryStore(), replace(alone.record.spec, selection=Selection())
+    for id, shard in (("whole", None), ("part", Shard(number=1, of=2))):
+        await store.begin(replace(alone.record, id=id, spec=replace(spec, shard=shard)))
+    assert [run.id for run in find_complete_runs(alone.record, store)] == ["whole"]
+
+
+def test_no_history_is_read_of_a_task_too_large_to_sort(
+    store: str, alone: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate(task(), agent=old, store=store)
+    monkeypatch.setattr(import_module("proctor.api.prepare"), "MOST_LAZY", 199)
+    monkeypatch.setattr("proctor.reports.history.read_history", None)
+    assert drawn(evaluate(task(), agent=new, store=store, limit=40)) == drawn(alone)
 
 
 def test_few_samples_or_a_small_gain_are_given_no_number(store: str) -> None:

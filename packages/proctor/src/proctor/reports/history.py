@@ -57,7 +57,8 @@ def find_complete_runs(record: RunRecord, store: Store) -> Iterator[RunRecord]:
     total = None if record.strata is None else record.strata.total
     is_part = replace(record.spec.selection, limit=None) != Selection()
     for other in _newest(record, store):
-        is_whole = other.spec.selection == Selection() and other.spec.until is None and other.spec.perturb is None
+        spec = other.spec
+        is_whole = spec.selection == Selection() and spec.until is None and spec.perturb is None and spec.shard is None
         is_as_large = is_part or (other.strata is not None and other.strata.total == total)
         is_fit = _is_alike(record, other) and is_as_large and record.main_scorer in other.scorers
         if (is_fit or other.is_imported) and is_whole and other.state == "finished" and not record.shares_trials(other):
