@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from inspect import signature
+from inspect import Signature, signature
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast, get_args
 
@@ -199,13 +199,16 @@ def keywords(
     """Turn a function of a task or a run and a struct of options into one that takes the options as keyword arguments."""
 
     def decorate(function: Callable[[T, Options], R]) -> Callable[Concatenate[T, P], R]:
-        @wraps(function)
-        def call(subject: T, **given: object) -> R:
-            return function(subject, cast(Any, make).of(given))
+        of_function, options = signature(function), signature(make)
+        subject = next(iter(of_function.parameters.values()))
 
-        given, options = signature(function), signature(make)
-        parameters = [next(iter(given.parameters.values())), *options.parameters.values()]
-        vars(call)["__signature__"] = given.replace(parameters=parameters)
+        @wraps(function)
+        def call(*positional: T, **given: object) -> R:
+            named = {subject.name: given.pop(subject.name)} if subject.name in given else {}
+            bound = Signature([subject]).bind(*positional, **named)
+            return function(*bound.args, cast(Any, make).of(given))
+
+        vars(call)["__signature__"] = of_function.replace(parameters=[subject, *options.parameters.values()])
         return cast(Callable[Concatenate[T, P], R], call)
 
     return decorate
