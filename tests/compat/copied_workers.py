@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +16,8 @@ from proctor.isolation import WorkerRaised
 
 ROWS_PROGRAM = Path(__file__).with_name("guest_rows.py")
 MOST_BYTES = 256 << 20
+CONNECTING_SECONDS = 300.0  # the program is imported first, which takes long on a busy machine
+ENDING_SECONDS = 30.0
 
 
 class Copies:
@@ -43,11 +45,11 @@ class Copies:
             for program in programs
         }
 
-    def start(self, program: Path, socket: str) -> None:
-        """Let a copy connect to a socket."""
+    def start(self, program: Path, home: str) -> None:
+        """Let a copy with a folder of its own connect to the socket in it."""
         pipe = self._by_program[program].stdin
         assert pipe is not None
-        pipe.write(json.dumps({"socket": socket, "task": self.task, "fields": self.fields}) + "\n")
+        pipe.write(json.dumps({"home": home, "task": self.task, "fields": self.fields}) + "\n")
         pipe.flush()
 
     def close(self) -> None:
@@ -57,36 +59,72 @@ class Copies:
 
 
 class CopiedWorker:
-    """Stands in for a `TalkingWorker`, and, with `run`, for `Workers`."""
+    """Stands in for a `TalkingWorker`, and, with `run`, for `Workers`: whoever enters it last ends it.
+
+    Attributes:
+        fault: why it ended; None while it can be talked to.
+        pid: the process.
+    """
 
     copies: Copies
 
     def __init__(self, program: Any) -> None:
         self.fault: EnvironmentFailed | None = None
+        self.pid = 0
         self._path = program.path
-        self._pid = 0
+        self._entered = 0
+        self._entering = asyncio.Lock()  # scorers that share it enter at the same time
         self._calling = asyncio.Lock()
+        self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        connected: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        with tempfile.TemporaryDirectory() as folder:
-            socket = f"{folder}/socket"
-            self._server = await asyncio.start_unix_server(
-                lambda reader, writer: connected.set_result((reader, writer)), socket, limit=MOST_BYTES
-            )
-            self.copies.start(self._path, socket)
-            self._reader, self._writer = await connected
-        self._pid = (await anext(self.heard()))["pid"]
+        async with self._entering:
+            if not self._entered:
+                await self._start()
+            self._entered += 1
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        async with self._entering:
+            self._entered = max(0, self._entered - 1)
+            if not self._entered:
+                await self._opened.aclose()
+
+    async def _start(self) -> None:
+        """Wait until a copy has connected to a socket in a folder of its own.
+
+        Raises:
+            TimeoutError: it did not in time.
+        """
+        connected: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        async with AsyncExitStack() as stack:
+            home = stack.enter_context(tempfile.TemporaryDirectory(prefix="proctor-rows-", ignore_cleanup_errors=True))
+            server = await asyncio.start_unix_server(
+                lambda reader, writer: connected.set_result((reader, writer)), f"{home}/socket", limit=MOST_BYTES
+            )
+            stack.callback(server.close)
+            self.copies.start(self._path, home)
+            try:
+                async with asyncio.timeout(CONNECTING_SECONDS):
+                    self._reader, self._writer = await connected
+                    stack.callback(self._writer.close)
+                    self.pid = (await anext(self.heard()))["pid"]
+            except TimeoutError:
+                message = f"a copy of {self._path.name} did not connect within {CONNECTING_SECONDS:g} seconds"
+                raise TimeoutError(message) from None
+            stack.push_async_callback(self._end)
+            self._opened = stack.pop_all()
+
+    async def _end(self) -> None:
+        """End the process, and wait until it is no more, as it writes in its folder."""
         self.kill()
-        self._writer.close()
-        self._server.close()
+        async with asyncio.timeout(ENDING_SECONDS):
+            while Path(f"/proc/{self.pid}").exists():
+                await asyncio.sleep(0.01)
 
     def kill(self) -> None:
         with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)
 
     def say(self, message: Mapping[str, object]) -> None:
         if not self._writer.is_closing():

@@ -1,7 +1,7 @@
 """Start workers of the bridge quickly, with rows of our own in place of data that are not here: a program of tests.
 
-`python guest_rows.py PROGRAM` imports the program of a worker, and what it imports late, once. Each line of its input, with the path
-of a socket and the fields of the rows, becomes a process of its own in which the program talks over that socket.
+`python guest_rows.py PROGRAM` imports the program of a worker, and what it imports late, once. Each line of its input, with a folder
+and the fields of the rows, becomes a process of its own in which the program talks over the socket in that folder, its home.
 """
 
 import asyncio
@@ -59,14 +59,13 @@ def warm_up(program: Any) -> None:
         from inspect_ai import Task, eval_async
         from inspect_ai.dataset import Sample
 
-        folder = tempfile.mkdtemp()
-        asyncio.run(eval_async(Task(dataset=[Sample(input="?")], solver=[]), model="mockllm/model", log_dir=folder))
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(eval_async(Task(dataset=[Sample(input="?")], solver=[]), model="mockllm/model", log_dir=folder))
     else:
         program._folder_of = cache(program._folder_of)
 
 
-def serve(path: str, program: Any) -> None:
-    home = tempfile.mkdtemp(prefix="proctor-rows-")
+def serve(home: str, program: Any) -> None:
     os.environ |= {"HOME": home, "XDG_CACHE_HOME": f"{home}/cache", "XDG_DATA_HOME": f"{home}/data"}
     os.environ |= {"HF_HOME": f"{home}/hf", "TMPDIR": home}
     stand_in(FIELDS)
@@ -75,7 +74,7 @@ def serve(path: str, program: Any) -> None:
             vars(module)["_download_remote"] = download
             vars(module)["INSPECT_EVALS_CACHE_PATH"] = Path(home, "inspect_evals")
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(path)
+        connection.connect(f"{home}/socket")
         requests, replies = connection.makefile("rb"), connection.makefile("wb")
         replies.write(json.dumps({"pid": os.getpid()}).encode() + b"\n")
         replies.flush()
@@ -106,7 +105,7 @@ def main() -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             FIELDS.update(asked["fields"])
             try:
-                serve(asked["socket"], program)
+                serve(asked["home"], program)
             finally:
                 os._exit(0)
 
