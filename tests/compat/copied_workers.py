@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -118,9 +119,7 @@ class CopiedWorker:
     async def _end(self) -> None:
         """End the process, and wait until it is no more, as it writes in its folder."""
         self.kill()
-        async with asyncio.timeout(ENDING_SECONDS):
-            while Path(f"/proc/{self.pid}").exists():
-                await asyncio.sleep(0.01)
+        await asyncio.to_thread(_wait_for_end, self.pid)
 
     def kill(self) -> None:
         with suppress(ProcessLookupError):
@@ -145,3 +144,10 @@ class CopiedWorker:
         if "raised" in reply:
             raise WorkerRaised(*reply["raised"])
         return reply["value"]
+
+
+def _wait_for_end(pid: int) -> None:
+    until = time.monotonic() + ENDING_SECONDS
+    while Path(f"/proc/{pid}").exists():
+        assert time.monotonic() < until, f"{pid} is left running"
+        time.sleep(0.01)
