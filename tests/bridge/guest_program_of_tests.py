@@ -24,6 +24,8 @@ ENDS: dict[str, Any] = {
     "ends_at_custom": {"limit": {"type": "custom"}, **UNSCORED},
     "ends_at_cost": {"limit": {"type": "cost"}, **UNSCORED},
     "ends_at_operator": {"limit": {"type": "operator"}},
+    "ends_at_time": {"limit": {"type": "time"}, **UNSCORED},
+    "ends_at_working": {"limit": {"type": "working"}, **UNSCORED},
 }
 
 
@@ -68,6 +70,7 @@ def talk(requests: Any, replies: Any) -> None:
 
 def play(pipe: Pipe, task: str) -> None:
     waiting: dict[int, Any] = {}
+    heard: list[Any] = []
     for number in range(1, 1_000_000):
         said = pipe.read()
         if "feed" in said:
@@ -93,11 +96,20 @@ def play(pipe: Pipe, task: str) -> None:
                     "config": {"temperature": 0.0},
                 }
             )
+        elif "waits" in said:
+            heard.append(said["waits"])
         elif "reply" in said:
             of, sample = waiting.pop(said["reply"])
-            if task == "grades_slowly":
+            if task in ("grades_slowly", "runs_calls_slowly"):
+                if task == "grades_slowly":
+                    pipe.write({"of": of, "scoring": True})
                 time.sleep(1.5)
-            pipe.write({"of": of, "trial": {**trial(task, of, sample, said), **ENDS.get(task, {})}})
+            if task == "ends_at_time":
+                time.sleep(0.2)
+            played = {**trial(task, of, sample, said), **ENDS.get(task, {})}
+            if task == "reports_times":
+                played["scores"]["match"]["metadata"] = {"waits": heard, "seconds": said["output"]["time"]}
+            pipe.write({"of": of, "trial": played})
 
 
 def trial(task: str, of: Any, sample: Any, said: Any) -> Any:

@@ -20,6 +20,7 @@ from proctor_adapters.bridge import inspect as bridged
 from proctor_adapters.bridge.asked import AskedModels, GuestAsk
 from proctor_adapters.bridge.options import GuestOptions
 
+BUSY = data({"error": "busy"}, 429, retry_after="1")
 PROGRAM = Path(__file__).with_name("guest_program_of_tests.py")
 
 
@@ -140,6 +141,57 @@ async def test_time_of_the_other_program_is_not_the_agents(task: str, tmp_path: 
         run = await run_of(endpoint, tmp_path, task, first=1, limits=Limits(seconds=1))
     assert run.outcomes == ({"scored": 1} if task == "slow_to_start" else {"environment_failed": 1})
     assert run.usage.input_tokens == 7
+
+
+async def calls(request: Request, writer: Any) -> None:
+    """Answer with a tool call."""
+    function = {"name": "bash", "arguments": '{"command": "sleep 1000"}'}
+    message = {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": "c", "type": "function", "function": function}],
+    }
+    await data({"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": {}})(request, writer)
+
+
+@pytest.mark.parametrize(
+    ("task", "outcome"), [("runs_calls_slowly", "agent_failed"), ("grades_slowly", "environment_failed")]
+)
+async def test_what_a_call_of_the_agent_takes_is_the_agents_time(task: str, outcome: str, tmp_path: Path) -> None:
+    async with Endpoint(calls) as endpoint:
+        run = await run_of(endpoint, tmp_path, task, first=1, limits=Limits(seconds=1))
+    (trial,) = run.trials()
+    assert trial.failure is not None
+    assert (trial.outcome, trial.failure.kind) == (outcome, "time_limit")
+    assert ("a tool call of the agent had not ended" in str(trial.failure.reason)) == (outcome == "agent_failed")
+
+
+@pytest.mark.parametrize(
+    ("task", "script", "outcome"),
+    [
+        ("ends_at_time", [adds()], "environment_failed"),
+        ("ends_at_time", [adds(seconds=1)], "agent_failed"),
+        ("ends_at_time", [BUSY, adds(seconds=0.4)], "environment_failed"),
+        ("ends_at_working", [BUSY, adds(seconds=0.4)], "agent_failed"),
+    ],
+)
+async def test_a_limit_of_time_is_the_agents_where_it_took_most_of_it(
+    task: str, script: list[Answer], outcome: str, tmp_path: Path
+) -> None:
+    async with Endpoint(*script) as endpoint:
+        run = await run_of(endpoint, tmp_path, task, first=1, agent_options={"retries": 2})
+    (trial,) = run.trials()
+    assert trial.failure is not None
+    assert (trial.outcome, trial.failure.kind) == (outcome, f"{task.removeprefix('ends_at_')}_limit")
+
+
+async def test_the_other_program_is_told_what_a_reply_took_and_when_it_waits(tmp_path: Path) -> None:
+    async with Endpoint(BUSY, adds(seconds=0.1)) as endpoint:
+        run = await run_of(endpoint, tmp_path, "reports_times", first=1, agent_options={"retries": 2})
+    (verdict,) = run.store.verdicts(run.id, scorer="match@inspect")
+    metadata = verdict.result.details["inspect"]["metadata"]
+    assert metadata["waits"] == [True, False]
+    assert 0.1 <= metadata["seconds"] < 0.9
 
 
 async def test_an_agent_that_takes_too_long_has_failed(tmp_path: Path) -> None:

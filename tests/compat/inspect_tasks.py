@@ -1,5 +1,6 @@
 """Tasks of Inspect for the tests of the bridge; Inspect loads this file in a worker."""
 
+import asyncio
 import random
 from typing import Any
 
@@ -107,6 +108,44 @@ def add() -> Any:
 @task
 def calculator() -> Task:
     return Task(dataset=additions(2), solver=[use_tools(add()), generate()], scorer=match(numeric=True))
+
+
+@tool
+def nap() -> Any:
+    async def execute(seconds: int) -> str:
+        """Wait.
+
+        Args:
+            seconds: How long.
+        """
+        await asyncio.sleep(seconds)
+        return "rested"
+
+    return execute
+
+
+@task
+def napping() -> Task:
+    return Task(dataset=additions(1), solver=[use_tools(nap()), generate()], scorer=match(numeric=True))
+
+
+@scorer(metrics=[accuracy()])
+def dawdling() -> Any:
+    async def score(state: Any, target: Any) -> Score:
+        await asyncio.sleep(60)
+        return Score(value="C")
+
+    return score
+
+
+@task
+def graded_slowly() -> Task:
+    return Task(dataset=additions(1), solver=[use_tools(nap()), generate(tool_calls="none")], scorer=dawdling())
+
+
+@task
+def bounded() -> Task:
+    return Task(dataset=additions(1), solver=generate(), scorer=match(numeric=True), working_limit=3)
 
 
 @task

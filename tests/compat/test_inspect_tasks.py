@@ -1,5 +1,6 @@
 """Tasks of the real Inspect, which lives in an environment of its own: its solver, tools and scorers, our models and store."""
 
+import asyncio
 import json
 import os
 import re
@@ -222,6 +223,45 @@ async def test_tools_of_the_task_are_offered_and_called(store: str) -> None:
     assert endpoint.requests[0].json["tools"][0]["function"]["name"] == "add"
     trial = next(iter(run.trials()))
     assert [call.name for call in trial.trajectory.calls()] == ["add"]
+
+
+async def naps(request: Request, writer: Any) -> None:
+    call = {"name": "nap", "arguments": '{"seconds": 60}'}
+    calls = [{"id": "c", "type": "function", "function": call}]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    await data({"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": {}})(request, writer)
+
+
+@pytest.mark.parametrize(("task", "outcome"), [("napping", "agent_failed"), ("graded_slowly", "environment_failed")])
+async def test_what_a_call_of_the_agent_takes_is_the_agents_time_and_scoring_is_not(
+    task: str, outcome: str, store: str
+) -> None:
+    async with Endpoint(naps) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@{task}",
+            agent="openai:m",
+            agent_options={"base_url": endpoint.url},
+            limits={"seconds": 4},
+            store=store,
+        )
+    (trial,) = run.trials()
+    assert trial.failure is not None
+    assert (trial.outcome, trial.failure.kind) == (outcome, "time_limit")
+
+
+@pytest.mark.parametrize(("wait", "stop"), [("6", "done"), ("0", "time_limit")])
+async def test_waiting_for_an_endpoint_is_no_working_time(wait: str, stop: str, store: str) -> None:
+    async def slowly(request: Request, writer: Any) -> None:
+        await asyncio.sleep(0 if wait == "6" else 6)
+        await adds()(request, writer)
+
+    async with Endpoint(data({"error": "busy"}, 429, retry_after=wait), slowly) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@bounded", agent="openai:m", agent_options={"base_url": endpoint.url}, store=store
+        )
+    (trial,) = run.trials()
+    assert (trial.outcome, trial.trajectory.stop) == ("scored", stop)
+    assert run.estimate("accuracy").value == (1 if stop == "done" else 0)
 
 
 def test_an_agent_that_takes_no_tools_is_refused_where_the_task_offers_some(store: str) -> None:

@@ -188,8 +188,13 @@ def tool_of(raw: Mapping[str, Any]) -> Tool:
     )
 
 
-def output_of(step: Step, id: str) -> dict[str, Any]:
-    """Return a reply as the JSON of Inspect's `ModelOutput`; `id` is that of its message."""
+def output_of(step: Step, id: str, seconds: float) -> dict[str, Any]:
+    """Return a reply as the JSON of Inspect's `ModelOutput`.
+
+    Args:
+        id: of its message.
+        seconds: the time that it took without waits, which Inspect does not count as work.
+    """
     content: str | list[dict[str, Any]] = step.message.text
     thoughts = [part.text for part in step.message.parts if isinstance(part, Reasoning)]
     if thoughts:
@@ -210,6 +215,7 @@ def output_of(step: Step, id: str) -> dict[str, Any]:
         "model": "",
         "choices": [{"message": {**said, "tool_calls": calls or None}, "stop_reason": stop}],
         "usage": _usage_of(step.usage or NOTHING),
+        "time": seconds,
     }
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Protocol, Self
 
 import msgspec
@@ -11,20 +11,22 @@ from msgspec.structs import replace
 
 from proctor.core.around import around
 from proctor.core.declared import AgentInfo, declared
-from proctor.core.errors import AgentFailed, EnvironmentFailed, PartFailed
+from proctor.core.errors import AgentFailed, EnvironmentFailed
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import NOTHING, Step, Stop
 from proctor.models import cache, ledger
 from proctor.models.named import OpenedModels
 from proctor.transport.redact import redact
+from proctor_adapters.bridge.agent_clock import AgentClock, ReportedLimit
 from proctor_adapters.bridge.asked import GuestAsk, output_of
 from proctor_adapters.bridge.worker import Guest
 from proctor_adapters.imports._messages import message, steps
 from proctor_adapters.imports.inspect import CANCELLED, STOPS, InspectSample, completion_of, first_reply
 
 STATE = "inspect"  # the key of the trajectory's state under which a sample's scores are
-OWN_LIMITS = ("message", "token", "turn", "time", "working", "context")
+TIME_LIMITS = ("time", "working")
+OWN_LIMITS = ("message", "token", "turn", "context", *TIME_LIMITS)
 
 
 class GuestModels(Protocol):
@@ -90,7 +92,7 @@ class GuestSession:
     async def send(self, turn: Turn) -> Sequence[Step]:
         """Play the sample, and return what was said in it."""
         try:
-            raw = await self._guest.play(self._sample.id, cache.attempt(), self._answer)
+            raw = await self._guest.play(self._sample.id, cache.attempt(), self)
         except BaseException as error:
             self.received = [*self._said.values()]
             limit = around.get().deadline
@@ -107,23 +109,44 @@ class GuestSession:
         seen = {"scores": raw.get("scores") or {}, "seconds": raw.get("total_time"), "cpu": raw.get("cpu")}
         self.state = {STATE: {**seen, **({"limit": sample.limit.type} if sample.limit is not None else {})}}
         self.received = played
-        _raise_failure(sample)
+        _raise_failure(sample, self._clock)
         if sample.limit is not None and played:
             played[-1] = replace(played[-1], stop=_stop_at(sample.limit.type, played))
         return played
 
-    async def _answer(self, ask: GuestAsk) -> Mapping[str, Any]:
+    def begin(self) -> None:
+        """Begin the time of the sample."""
+        self._clock.begin()
+
+    def end(self) -> None:
+        """End the time of the agent, as scoring begins."""
+        self._clock.end()
+
+    async def answer(self, ask: GuestAsk, waits: Callable[[bool], None]) -> Mapping[str, Any]:
+        """Return the reply to a request, and report when it waits for an endpoint and when it goes on."""
         started, clock = time.time(), time.perf_counter()
-        with self._clock.asking() if ask.kind == "agent" else nullcontext():
+        is_agent = ask.kind == "agent"
+        with self._clock.asking(is_agent=is_agent) as clock_waits:
+
+            def report(begins: bool, lost: float) -> None:
+                clock_waits(begins, lost)
+                waits(begins)
+
+            limit = None if (usual := around.get().deadline) is None else ReportedLimit(usual, report)
+            around.set(replace(around.get(), deadline=limit))
             step = await self._models.answer(ask, self._sample)
-        step = replace(step, started=step.started or started, seconds=step.seconds or time.perf_counter() - clock)
-        if ask.kind == "agent":
+        seconds = time.perf_counter() - clock
+        step = replace(step, started=step.started or started, seconds=step.seconds or seconds)
+        if is_agent:
             id = f"proctor-{len(self._said)}"
             self._said[id] = step
+            if step.message.calls:
+                self._clock.run_calls()
         else:
             id = ""
             ledger.spend(step.usage, model=self._models.price_name(ask.kind, ask.model))
-        return output_of(step, id or f"{ask.kind}-{ask.model}")
+        worked = seconds if limit is None else max(0.0, seconds - limit.waited)
+        return output_of(step, id or f"{ask.kind}-{ask.model}", worked)
 
     def _steps(self, sample: InspectSample) -> list[Step]:
         """Return the messages since the question as steps, with what each reply took and used."""
@@ -154,55 +177,18 @@ class GuestSession:
         self._said.clear()
 
 
-class AgentClock:
-    """Tells the time of the agent from that of the other program, in which none of its replies is awaited."""
-
-    def __init__(self) -> None:
-        self._started = self._changed = time.perf_counter()
-        self._seconds = 0.0  # in which at least one reply was awaited
-        self._open = 0
-
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        self._count(1)
-        try:
-            yield
-        finally:
-            self._count(-1)
-
-    def out_of_time(self, seconds: float) -> PartFailed:
-        """Return whose failure it is that the time limit of the attempt is up."""
-        is_open = self._open > 0
-        self._count(0)
-        others = self._changed - self._started - self._seconds
-        if is_open and others <= seconds / 2:
-            return AgentFailed("No answer within {seconds} seconds.", kind="time_limit", seconds=f"{seconds:g}")
-        return EnvironmentFailed(
-            "At the time limit of {seconds} seconds the task had not ended; {others} of them it did not wait for the agent. A longer limit: --time-limit SECONDS",
-            kind="time_limit",
-            seconds=f"{seconds:g}",
-            others=f"{others:.1f}",
-        )
-
-    def _count(self, change: int) -> None:
-        now = time.perf_counter()
-        if self._open:
-            self._seconds += now - self._changed
-        self._changed, self._open = now, self._open + change
-
-
 def _stop_at(limit: str, made: Sequence[Step]) -> Stop:
     """Return why a sample ended that was scored at a limit; scored is scored, also without a last word of the agent."""
     stop: Stop = STOPS.get(limit, "step_limit") if limit in OWN_LIMITS else "task_limit"
     return "task_limit" if stop == "step_limit" and not any(step.message.text for step in made) else stop
 
 
-def _raise_failure(sample: InspectSample) -> None:
+def _raise_failure(sample: InspectSample, clock: AgentClock) -> None:
     """Raise why a sample was not scored, if it was not.
 
     Raises:
         EnvironmentFailed: an error or a limit, of which nobody knows whose it is, or it was cancelled.
-        AgentFailed: a limit that bounds the agent ended it before it was scored.
+        AgentFailed: a limit that bounds the agent ended it before it was scored; one of time, only if the agent took most of it.
     """
     if sample.error is not None:
         text = redact(sample.error.message)
@@ -210,8 +196,9 @@ def _raise_failure(sample: InspectSample) -> None:
         raise EnvironmentFailed("Inspect: {error}", kind=kind if kind.isidentifier() else "inspect", error=text[:2_000])
     if sample.limit is None or (sample.scores and sample.limit.type != "operator"):
         return
-    whose = AgentFailed if sample.limit.type in OWN_LIMITS else EnvironmentFailed
-    raise whose(
+    kind = sample.limit.type
+    is_agents = clock.took_most(with_waits=kind == "time") if kind in TIME_LIMITS else kind in OWN_LIMITS
+    raise (AgentFailed if is_agents else EnvironmentFailed)(
         "It ended at the limit '{limit}', and was not scored.",
         kind="cancelled" if sample.limit.type == "operator" else f"{sample.limit.type}_limit",
         limit=sample.limit.type,

@@ -20,7 +20,7 @@ from proctor.core.trajectory import Step
 from proctor.core.trial import Trial, Verdict
 from proctor_adapters.bridge.asked import GuestAsk
 from proctor_adapters.bridge.guests.canned import digest_of, reply_to, text_for
-from proctor_adapters.bridge.host import OWN_LIMITS
+from proctor_adapters.bridge.host import OWN_LIMITS, TIME_LIMITS
 from proctor_adapters.bridge.scoring import COST, SUFFIX, official_name, rows_of, scored
 
 FIRST = 10  # samples that are compared
@@ -109,7 +109,8 @@ def _ended(sample: Mapping[str, Any]) -> Mapping[str, Any]:
         kind = sample["error"].partition("(")[0]
         return {"outcome": "environment_failed", "kind": kind if kind.isidentifier() else "inspect", "scores": {}}
     if sample["limit"] is not None and not sample["scores"]:
-        outcome = "agent_failed" if sample["limit"] in OWN_LIMITS else "environment_failed"
+        is_agents = sample["limit"] in OWN_LIMITS and sample["limit"] not in TIME_LIMITS  # canned replies take no time
+        outcome = "agent_failed" if is_agents else "environment_failed"
         return {"outcome": outcome, "kind": f"{sample['limit']}_limit", "scores": {}}
     return {"outcome": "scored", "kind": None, "scores": sample["scores"]}
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -13,11 +13,11 @@ from proctor.isolation import TalkingWorker, WorkerProgram, WorkerRaised
 from proctor.transport.retry import clock_stopped
 from proctor_adapters.bridge.asked import GuestAsk
 
-Answer = Callable[[GuestAsk], Awaitable[Mapping[str, Any]]]
 Ready = Callable[[Mapping[str, Any]], None]
 Refuse = Callable[["GuestRaised"], BadInput]
 ANOTHER_EPOCH = 1_000_000  # where a worker plays the same attempt once more
 TOO_SLOW = "TooSlow"  # the type of a `GuestRaised` of ours
+MOMENT_SECONDS = 0.3  # a wait below that is not worth a line
 PATIENCE_SECONDS = 20.0  # for a sample to end once one of its requests could not be answered
 
 
@@ -28,7 +28,44 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     ask: int | None = None
     request: GuestAsk | None = None
     cancel: int | None = None
+    scoring: bool = False
     trial: dict[str, Any] | None = None
+
+
+class Player(Protocol):
+    """Who plays a sample with the other program."""
+
+    def begin(self) -> None:
+        """Is called when the sample begins."""
+
+    async def answer(self, ask: GuestAsk, waits: Callable[[bool], None]) -> Mapping[str, Any]:
+        """Return the reply to a request as JSON; `waits` is to be told when it waits for an endpoint, and when it goes on."""
+
+    def end(self) -> None:
+        """Is called when scoring begins."""
+
+
+class ReportedWaits:
+    """Reports to the worker when one of its requests waits for an endpoint, and when it goes on."""
+
+    def __init__(self, worker: TalkingWorker, number: int) -> None:
+        self._worker = worker
+        self._number = number
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_reported = False
+
+    def __call__(self, begins: bool) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if begins:
+            self._timer = asyncio.get_running_loop().call_later(MOMENT_SECONDS, self._report, True)
+        elif self._is_reported:
+            self._report(False)
+
+    def _report(self, begins: bool) -> None:
+        self._is_reported = begins
+        self._worker.say({"reply": self._number, "waits": begins})
 
 
 class GuestError(msgspec.Struct, frozen=True):
@@ -92,7 +129,7 @@ class Guest:
         if self._worker is not None:
             await self._worker.__aexit__()
 
-    async def play(self, id: str, attempt: int, answer: Answer) -> Mapping[str, Any]:
+    async def play(self, id: str, attempt: int, player: Player) -> Mapping[str, Any]:
         """Return what the other program made of a sample, as JSON.
 
         Raises:
@@ -105,12 +142,14 @@ class Guest:
         key = (id, attempt + 1 + ANOTHER_EPOCH * times)
         seat = self._seats[key] = asyncio.Queue()
         worker.say({"feed": key})
+        player.begin()
         answering: dict[int, asyncio.Task[None]] = {}
         faults: list[Exception] = []
 
         async def reply(number: int, line: GuestAsk) -> None:
             try:
-                worker.say({"reply": number, "output": await answer(line)})
+                output = await player.answer(line, ReportedWaits(worker, number))
+                worker.say({"reply": number, "output": output})
             except Exception as error:  # noqa: BLE001 - raised once the sample has ended
                 faults.append(error)
                 worker.say({"reply": number, "fault": type(error).__name__})
@@ -136,6 +175,8 @@ class Guest:
                     answering[heard.ask] = asyncio.create_task(reply(heard.ask, heard.request))
                 elif heard.cancel is not None and heard.cancel in answering:
                     answering[heard.cancel].cancel()
+                elif heard.scoring:
+                    player.end()
         finally:
             del self._seats[key]
             for number, task in [*answering.items()]:

@@ -1,6 +1,7 @@
 """Let every model that a task of Inspect asks be answered by the parent process."""
 
 import asyncio
+import contextlib
 import contextvars
 import json
 import os
@@ -13,6 +14,7 @@ import inspect_ai
 from guest_providers import PROVIDERS
 from guest_values import clean, dumped, embedded
 from inspect_ai import model as models
+from inspect_ai.util import suspend_working_limit
 
 CONNECTIONS = 10_000  # the parent's pace decides
 REHEARSED_ASKS = 8
@@ -35,7 +37,7 @@ class Line:
     def __init__(self) -> None:
         self.requests: Any = None
         self.replies: Any = None
-        self.asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self.asked: dict[int, asyncio.Queue[dict[str, Any]]] = {}
         self.source: Any = None
         self.rehearsed: dict[str, set[str]] | None = None
         self.asks = 0
@@ -71,10 +73,10 @@ class Line:
         number, of = self.asks, current.get()
         if self.rehearsed is not None:
             return self._rehearse(request)
-        future = self.asked[number] = asyncio.get_running_loop().create_future()
+        queue = self.asked[number] = asyncio.Queue()
         self.write({"ask": number, "of": of, **request})
         try:
-            reply = await future
+            reply = await self._reply(queue)
         except asyncio.CancelledError:
             self.write({"cancel": number, "of": of})
             raise
@@ -84,6 +86,15 @@ class Line:
             raise ParentFault(number, reply["fault"])
         output: dict[str, Any] = reply["output"]
         return output
+
+    async def _reply(self, queue: "asyncio.Queue[dict[str, Any]]") -> dict[str, Any]:
+        """Return what ends a request; while the parent waits for an endpoint, Inspect's working time does not go on."""
+        with contextlib.ExitStack() as waiting:
+            while "waits" in (message := await queue.get()):
+                waiting.close()
+                if message["waits"]:
+                    waiting.enter_context(suspend_working_limit())
+            return message
 
     def _rehearse(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self.rehearsed is not None
@@ -97,9 +108,9 @@ class Line:
 
     def _take(self, message: dict[str, Any]) -> None:
         if "reply" in message:
-            future = self.asked.get(message["reply"])
-            if future is not None and not future.done():
-                future.set_result(message)
+            queue = self.asked.get(message["reply"])
+            if queue is not None:
+                queue.put_nowait(message)
         elif "feed" in message and self.source is not None:
             self.source.feed(*message["feed"])
         elif "end" in message and self.source is not None:
@@ -119,7 +130,9 @@ class Asks(models.ModelAPI):
     ) -> None:
         super().__init__(model_name, config=config or models.GenerateConfig())
 
-    async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> models.ModelOutput:
+    async def generate(
+        self, input: Any, tools: Any, tool_choice: Any, config: Any
+    ) -> tuple[models.ModelOutput, models.ModelCall]:
         name = self.model_name if self.kind != "model" else f"{self.provider}/{self.model_name}"
         request = {
             "kind": self.kind,
@@ -131,7 +144,7 @@ class Asks(models.ModelAPI):
         }
         output = models.ModelOutput.model_validate(await line.ask(request))
         output.model = name
-        return output
+        return output, models.ModelCall(request={}, time=output.time)
 
     def max_connections(self) -> int:
         return CONNECTIONS

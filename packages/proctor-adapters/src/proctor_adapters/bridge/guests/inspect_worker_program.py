@@ -4,7 +4,8 @@ Both sides write lines of JSON. The parent begins with one of three, and then wr
 
     {"plan": {…}}     → {"plan": {"samples": […], "scorers": […], …}}
     {"run": {…}}      → {"ready": {…}}, then for each (id, epoch) of a feed: {"ask": n, …} as often as its solver, tools and
-                        scorers ask a model, which the parent answers, and {"trial": {…}} at its end
+                        scorers ask a model, which the parent answers ({"reply": n, "waits": true} while it waits for an
+                        endpoint), {"scoring": true} when scoring begins, and {"trial": {…}} at its end
     {"totals": {…}}   → {"totals": […]}: the official metrics over scores that the parent kept
 
 Public names of inspect_ai 0.3.285 only: solvers, tools and scorers are theirs, unchanged.
@@ -42,6 +43,10 @@ REHEARSED_SECONDS = 20.0
 class Told(Hooks):
     async def on_sample_init(self, data: Any) -> None:
         current.set((str(data.summary.id), data.summary.epoch))
+
+    async def on_sample_scoring(self, data: Any) -> None:
+        if line.rehearsed is None:
+            line.write({"scoring": True, "of": current.get()})
 
     async def on_sample_end(self, data: Any) -> None:
         if line.source is not None and line.rehearsed is None:
@@ -119,6 +124,8 @@ async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sa
         message_limit=about.get("message_limit"),
         log_level="error",
     )
+    if not logs:
+        raise asyncio.CancelledError  # which Inspect keeps to itself
     return logs[0]
 
 
