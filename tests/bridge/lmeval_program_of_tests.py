@@ -2,11 +2,11 @@
 
 from typing import Any
 
-BETTER = {"length": False, "exact_match": True, "rating": True}
+BETTER = {"length": False, "exact_match": True, "rating": True}  # of others nobody says it
 
 
 def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    metrics = ["rating"] if task == "rated" else ["exact_match", "length"]
+    metrics = {"rated": ["rating"], "silent": ["exact_match", "tone"]}.get(task, ["exact_match", "length"])
     return {
         "documents": [
             {
@@ -17,14 +17,16 @@ def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
             }
             for n in range(4)
         ],
-        "metrics": [{"name": name, "filter": "none", "higher_is_better": BETTER[name]} for name in metrics],
+        "metrics": [{"name": name, "filter": "none", "higher_is_better": BETTER.get(name)} for name in metrics],
     }
 
 
 def score(task: str, arguments: dict[str, Any], id: str, replies: list[str]) -> dict[str, Any]:
     (reply,) = replies
     rating = {"rating": 1.0 + int(id)}
-    return {"none": rating if task == "rated" else {"exact_match": float(reply == str(int(id) + 3)), "length": 0.5}}
+    exact = {"exact_match": float(reply == str(int(id) + 3))}
+    others = {"tone": 1.0, "surprise": float(id)} if task == "silent" else {"length": 0.5}
+    return {"none": rating if task == "rated" else {**exact, **others}}
 
 
 def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:

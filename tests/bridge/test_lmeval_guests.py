@@ -38,6 +38,30 @@ def test_a_metric_in_which_less_is_better_is_no_points(tmp_path: Path) -> None:
     assert "Less is better" in str(results[0].reason)
 
 
+def test_a_metric_of_which_nobody_says_what_is_better_is_named_and_no_points(tmp_path: Path) -> None:
+    run = run_of("silent", tmp_path)
+    results = [verdict.result for verdict in run.store.verdicts(run.id, scorer="tone,none@lmeval")]
+    assert {type(result) for result in results} == {Unscored}
+    assert "does not say whether more is better in 'tone,none'" in str(results[0].reason)
+    assert any("official figures only: tone,none," in str(note) for note in bridged.task("silent").notes)
+    official = {estimate.name: estimate for estimate in run.estimates}
+    assert official["tone,none (lm-eval)"].value == 1
+
+
+def test_a_range_of_the_user_says_that_more_is_better(tmp_path: Path) -> None:
+    run = run_of("silent", tmp_path, options={"bridge": {"scale": {"tone,none": "0:2"}}})
+    values = {verdict.result.value for verdict in run.store.verdicts(run.id, scorer="tone,none@lmeval")}
+    assert values == {0.5}
+
+
+def test_a_metric_that_the_task_does_not_list_is_an_official_figure_and_no_score(tmp_path: Path) -> None:
+    run = run_of("silent", tmp_path)
+    official = {estimate.name: estimate for estimate in run.estimates}
+    surprise = official["surprise,none (lm-eval)"]
+    assert (surprise.value, surprise.scored) == (1.0, 3)
+    assert not any(scorer.startswith("surprise") for scorer in run.record.scorers)
+
+
 def test_a_figure_that_cannot_be_computed_does_not_take_the_others_with_it(tmp_path: Path) -> None:
     run = run_of("sums", tmp_path)
     official = {one.name: one for one in run.estimates if one.name.endswith("(lm-eval)")}

@@ -249,8 +249,8 @@ async def test_what_a_call_of_the_agent_takes_is_the_agents_time_and_scoring_is_
     assert (trial.outcome, trial.failure.kind) == (outcome, "time_limit")
 
 
-@pytest.mark.parametrize(("wait", "stop"), [("6", "done"), ("0", "time_limit")])
-async def test_waiting_for_an_endpoint_is_no_working_time(wait: str, stop: str, store: str) -> None:
+@pytest.mark.parametrize(("wait", "limit"), [("6", None), ("0", "working")])
+async def test_waiting_for_an_endpoint_is_no_working_time(wait: str, limit: str | None, store: str) -> None:
     async def slowly(request: Request, writer: Any) -> None:
         await asyncio.sleep(0 if wait == "6" else 6)
         await adds()(request, writer)
@@ -260,8 +260,8 @@ async def test_waiting_for_an_endpoint_is_no_working_time(wait: str, stop: str, 
             f"inspect:{FILE}@bounded", agent="openai:m", agent_options={"base_url": endpoint.url}, store=store
         )
     (trial,) = run.trials()
-    assert (trial.outcome, trial.trajectory.stop) == ("scored", stop)
-    assert run.estimate("accuracy").value == (1 if stop == "done" else 0)
+    assert (trial.outcome, (trial.trajectory.state or {})["inspect"].get("limit")) == ("scored", limit)
+    assert run.estimate("accuracy").value == (1 if limit is None else 0)
 
 
 def test_an_agent_that_takes_no_tools_is_refused_where_the_task_offers_some(store: str) -> None:

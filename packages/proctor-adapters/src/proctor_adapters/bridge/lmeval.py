@@ -23,12 +23,12 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, AgentChoice, Judged, Task
 from proctor.isolation import WorkerProgram, WorkerRaised, Workers
 from proctor_adapters.bridge.asked import is_model
-from proctor_adapters.bridge.lmeval_scores import SUFFIX, LmEvalMetric, LmEvalScorer
+from proctor_adapters.bridge.lmeval_scores import LmEvalMetric, LmEvalScorer, is_undeclared, values_of
 from proctor_adapters.bridge.options import GuestOptions, read_options
 from proctor_adapters.bridge.parity import FIRST, compare_lmeval
 from proctor_adapters.bridge.program import program_of
 from proctor_adapters.bridge.refusals import of_lmeval
-from proctor_adapters.bridge.scoring import of_planned, planned_of
+from proctor_adapters.bridge.scoring import Scales, of_planned, planned_of
 
 PREFIX = "lmeval:"
 PROGRAM = (
@@ -81,9 +81,11 @@ def task(called: str, **options: Any) -> Task:
         name=name,
         version=plan.version,
         samples=[_sample(document) for document in plan.documents],
-        scorers=[LmEvalScorer(metric, workers, about, stops_of(settings), given.how.scales) for metric in plan.metrics],
+        scorers=_scorers(plan.metrics, workers, about, stops_of(settings), given.how.scales),
         host=partial(_with_settings, settings),
-        summarise=partial(_summarise, partial(_run, program, "totals", about)),
+        summarise=partial(
+            _summarise, partial(_run, program, "totals", about), [metric.shown for metric in plan.metrics]
+        ),
         provenance={
             "samples": digest([document.prompt for document in plan.documents]),
             "few_shots": plan.few_shots,
@@ -91,7 +93,7 @@ def task(called: str, **options: Any) -> Task:
             "data": plan.data,
         },
         planned=len(plan.documents),
-        notes=[_note(settings)],
+        notes=[_note(settings), *_undeclared(plan.metrics, given.how.scales)],
     )
 
 
@@ -139,6 +141,32 @@ def _same_settings(name: str, documents: Sequence[LmEvalDocument]) -> Mapping[st
             m=len(documents),
         )
     return settings
+
+
+def _scorers(
+    metrics: Sequence[LmEvalMetric], workers: Workers, about: Mapping[str, Any], stops: Sequence[str], scales: Scales
+) -> list[LmEvalScorer]:
+    """Return a scorer for each metric and filter; the first of a filter keeps the values of metrics that are not listed."""
+    scorers = []
+    seen: set[str] = set()
+    for metric in metrics:
+        names = None if metric.filter in seen else [each.name for each in metrics if each.filter == metric.filter]
+        scorers.append(LmEvalScorer(metric, workers, about, stops, scales, names))
+        seen.add(metric.filter)
+    return scorers
+
+
+def _undeclared(metrics: Sequence[LmEvalMetric], scales: Scales) -> list[Sentence]:
+    """Name the metrics whose values are no scores, as nothing says whether more is better in them."""
+    names = [metric.shown for metric in metrics if is_undeclared(metric, scales)]
+    if not names:
+        return []
+    return [
+        say(
+            "No scores, but official figures only: {names}, as lm-eval does not say whether more is better in them. If it is, name the range of each: --set bridge.scale.NAME=LOW:HIGH",
+            names=", ".join(names),
+        )
+    ]
 
 
 def _note(settings: Mapping[str, Any]) -> Sentence:
@@ -210,13 +238,15 @@ def _with_settings(settings: Mapping[str, Any], agent: Agent, choice: AgentChoic
 
 
 def _summarise(
-    totals: Callable[..., Coroutine[Any, Any, Any]], estimates: Sequence[Estimate], judged: Judged
+    totals: Callable[..., Coroutine[Any, Any, Any]],
+    listed: Sequence[str],
+    estimates: Sequence[Estimate],
+    judged: Judged,
 ) -> Sequence[Estimate]:
     values: dict[str, list[Any]] = {}
     for _sample_of, verdict in judged():
-        raw = verdict.result.details.get("lmeval")
-        if isinstance(raw, Mapping) and verdict.scorer.endswith(SUFFIX):
-            values.setdefault(verdict.scorer.removesuffix(SUFFIX), []).append(raw["value"])
+        for name, value in values_of(verdict):
+            values.setdefault(name, []).append(value)
     if not values:
         return []
     try:
@@ -224,13 +254,18 @@ def _summarise(
     except WorkerRaised as error:
         note = say("lm-eval could not compute its figures: {error}", error=str(error))
         return [Estimate(name="official", value=None, note=note)]
-    return [_estimate(name, figures[name], len(of), planned_of(estimates, len(of))) for name, of in values.items()]
+    return [
+        _estimate(name, figures[name], len(of), planned_of(estimates, len(of)), is_listed=name in listed)
+        for name, of in values.items()
+    ]
 
 
-def _estimate(name: str, figure: LmEvalFigure, scored: int, planned: int) -> Estimate:
+def _estimate(name: str, figure: LmEvalFigure, scored: int, planned: int, *, is_listed: bool) -> Estimate:
     note = of_planned(scored, planned)
     if figure.value is None:
         note = say("lm-eval has no figure here: {error}", error=figure.error or "NaN")
+    elif not is_listed and not note:
+        note = say("The task does not list this metric, so it is no score: lm-eval takes the mean of its values.")
     return Estimate(
         name=f"{name} (lm-eval)",
         value=figure.value,

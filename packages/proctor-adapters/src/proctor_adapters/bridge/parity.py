@@ -21,6 +21,7 @@ from proctor.core.trial import Trial, Verdict
 from proctor_adapters.bridge.asked import GuestAsk
 from proctor_adapters.bridge.guests.canned import digest_of, reply_to, text_for
 from proctor_adapters.bridge.host import OWN_LIMITS, TIME_LIMITS
+from proctor_adapters.bridge.lmeval_scores import values_of
 from proctor_adapters.bridge.scoring import COST, SUFFIX, official_name, rows_of, scored
 
 FIRST = 10  # samples that are compared
@@ -132,10 +133,9 @@ def compare_lmeval(name: str, task: Task, alone: Mapping[str, Any]) -> Iterator[
     yield _same(name, sorted(agent.prompts), sorted(alone["prompts"]), say("requests"))
     ours: dict[str, dict[str, Any]] = {}
     for verdict in run.store.verdicts(run.id):
-        metric, _, filter_ = verdict.scorer.removesuffix("@lmeval").rpartition(",")
-        raw = verdict.result.details.get("lmeval")
-        if isinstance(raw, Mapping):
-            ours.setdefault(f"{verdict.sample_id},{filter_}", {})[metric] = raw["value"]
+        for shown, value in values_of(verdict):
+            metric, _, filter_ = shown.rpartition(",")
+            ours.setdefault(f"{verdict.sample_id},{filter_}", {})[metric] = value
     theirs = alone["values"]
     for key in {**theirs, **ours}:
         yield _same(key, ours.get(key, MISSING), theirs.get(key, MISSING), say("scores of a sample"))

@@ -260,7 +260,11 @@ class Guest:
         except msgspec.ValidationError as error:
             raise EnvironmentFailed("The other program wrote a line that nobody expects: {error}", kind="worker_output", error=error) from None  # fmt: skip
         if (text := ended.text) is not None:
-            raise EnvironmentFailed("Inspect ended: {text}", kind="worker_killed", text=text)
+            raise EnvironmentFailed(
+                "Inspect stopped the evaluation in its worker, with all samples that it was playing: {text}",
+                kind="worker_killed",
+                text=text,
+            )
         if heard.of in self._seats:
             self._seats[heard.of].put_nowait(heard)
         elif heard.ask is not None:

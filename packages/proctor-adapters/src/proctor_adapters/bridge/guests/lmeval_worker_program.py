@@ -219,7 +219,8 @@ def _near(name: str, known: list[str]) -> list[str]:
 
 
 def _is_mean(aggregate: Any) -> bool:
-    return getattr(aggregate, "__name__", "") in ("mean", "nanmean")
+    """True if the values of documents are averaged, as those of a metric that has no aggregate of its own are."""
+    return aggregate is None or getattr(aggregate, "__name__", "") in ("mean", "nanmean")
 
 
 def _plain(value: Any) -> Any:
