@@ -54,7 +54,11 @@ async def test_a_sample_is_played_there_and_asks_here(tmp_path: Path) -> None:
     assert len(endpoint.requests) == 12
     assert endpoint.requests[0].json["temperature"] == 0.0
     official = {one.name: one.value for one in run.estimates if "/" in one.name}
-    assert official == {"match/accuracy@inspect": 10 / 12, "worker/milliseconds@inspect": pytest.approx(16)}
+    assert official == {
+        "match/accuracy@inspect": 10 / 12,
+        "parts.length/range@inspect": None,  # all texts have one character, and nothing says that this is the most
+        "worker/milliseconds@inspect": pytest.approx(16),
+    }
     verdicts = {one.sample_id: one.result for one in run.store.verdicts(run.id, scorer="match@inspect")}
     right, wrong = verdicts["s1"], verdicts["s4"]
     assert isinstance(right, Score)
@@ -133,6 +137,26 @@ async def test_values_without_a_known_range_stop_the_run_and_the_option_is_named
     points = {one.sample_id: one.result.value for one in scaled.store.verdicts(scaled.id, scorer="match@inspect")}
     assert points == {f"s{n}": n / 5 for n in range(6)}
     assert {type(one.result) for one in none.store.verdicts(none.id, scorer="match@inspect")} == {Unscored}
+
+
+@pytest.mark.parametrize(
+    ("task", "bridge", "is_doubtful"),
+    [
+        ("all_ones", {}, True),
+        ("all_ones", {"scale": {"match": "0:1"}}, False),
+        ("all_ones", {"scale": {"match": "1:10"}}, False),
+        ("all_right", {}, False),
+        ("sums", {}, False),
+    ],
+)
+async def test_full_marks_of_an_unknown_range_are_doubted(
+    task: str, bridge: Any, is_doubtful: bool, tmp_path: Path
+) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await run_of(endpoint, tmp_path, task, options={"bridge": bridge})
+    notes = [str(estimate.note) for estimate in run.estimates if estimate.name == "match/range@inspect"]
+    assert len(notes) == is_doubtful
+    assert all("--set bridge.scale.match=LOW:HIGH" in note for note in notes)
 
 
 @pytest.mark.parametrize("task", ["slow_to_start", "grades_slowly"])

@@ -26,7 +26,7 @@ from proctor_adapters.bridge.options import GuestHow, GuestOptions, read_options
 from proctor_adapters.bridge.parity import FIRST, MESSAGES, CannedModels, compare_inspect, never
 from proctor_adapters.bridge.program import program_of
 from proctor_adapters.bridge.refusals import of_loading
-from proctor_adapters.bridge.scoring import SUFFIX, cost, official, planned_of, rows_of, scorers_of
+from proctor_adapters.bridge.scoring import SUFFIX, cost, doubtful, official, planned_of, rows_of, scorers_of
 from proctor_adapters.bridge.worker import Guest, GuestRaised, first_line
 from proctor_adapters.imports._messages import message
 
@@ -256,7 +256,8 @@ def _summarise(loaded: LoadedTask, estimates: Sequence[Estimate], judged: Judged
                 note=say("Inspect could not compute its metrics: {error}", error=error.sentence),
             )
         ]
-    return [*official(heard["totals"], rows, planned_of(estimates, len(rows))), *cost(judged)]
+    doubts = doubtful(loaded.plan.scorers, loaded.given.how.scales, rows)
+    return [*official(heard["totals"], rows, planned_of(estimates, len(rows))), *doubts, *cost(judged)]
 
 
 def _notes(plan: GuestPlan, given: GuestOptions) -> list[Sentence]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from proctor.core.declared import scorer as declared_scorer
 from proctor.core.errors import MissingScale
 from proctor.core.run import Estimate
@@ -21,16 +23,63 @@ COST = "worker/milliseconds"
 Scales = Mapping[str, tuple[float, float] | None]
 
 
+class ScoredPart(msgspec.Struct, frozen=True):
+    """What one scorer of ours reads: the value of one of Inspect's, or the part of it under a key.
+
+    Attributes:
+        is_share: 1 is known to be full marks.
+    """
+
+    name: str
+    key: str
+    is_share: bool
+
+    @property
+    def shown(self) -> str:
+        return f"{self.name}.{self.key}" if self.key else self.name
+
+
 def scorers_of(declared: Sequence[Mapping[str, Any]], scales: Scales) -> list[Scorer]:
     """Return a scorer for each of Inspect's, or for each key of its value where its metrics name them."""
-    names: list[tuple[str, str]] = []
+    return [_scorer(part.name, part.key, scales) for part in _parts(declared)]
+
+
+def _parts(declared: Sequence[Mapping[str, Any]]) -> list[ScoredPart]:
+    parts: list[ScoredPart] = []
     taken: dict[str, int] = {}
     for scorer in declared:
         name = str(scorer["name"])
         taken[name] = taken.get(name, 0) + 1
         name = name if taken[name] == 1 else f"{name}{taken[name] - 1}"  # as Inspect numbers them
-        names += [(name, str(key)) for key in scorer["keys"]] or [(name, "")]
-    return [_scorer(name, key, scales) for name, key in names]
+        shares = scorer.get("shares", ())
+        parts += [ScoredPart(name, str(key), key in shares) for key in scorer["keys"] or [""]]
+    return parts
+
+
+def doubtful(
+    declared: Sequence[Mapping[str, Any]], scales: Scales, rows: Sequence[Mapping[str, Any]]
+) -> Iterator[Estimate]:
+    """Yield a note for each scorer of which every value is the number 1 while nothing says that 1 is full marks."""
+    for part in _parts(declared):
+        values = [value for row in rows if (value := _value_in(row, part)) is not None]
+        is_one = [isinstance(value, int | float) and not isinstance(value, bool) and value == 1 for value in values]
+        if values and all(is_one) and not part.is_share and part.shown not in scales:
+            yield Estimate(
+                name=f"{part.shown}/range{SUFFIX}",
+                value=None,
+                unit="number",
+                note=say(
+                    "Every value of {name} is 1, which is shown as full marks although its range is not known: of ratings from 1 to 10 it is the lowest. Name the range: --set bridge.scale.{name}=LOW:HIGH, which is 0:1 where 1 is full marks.",
+                    name=part.shown,
+                ),
+            )
+
+
+def _value_in(row: Mapping[str, Any], part: ScoredPart) -> Any:
+    value = row["scores"].get(part.name, {}).get("value")
+    if not part.key:
+        return value
+    return value.get(part.key) if isinstance(value, Mapping) else None
 
 
 def _scorer(name: str, key: str, scales: Scales) -> Scorer:

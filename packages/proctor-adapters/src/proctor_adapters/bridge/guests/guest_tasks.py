@@ -133,9 +133,28 @@ def names_an_image(sandbox: Any) -> bool:
 
 
 def scorer_of(scorer: Any) -> dict[str, Any]:
-    """Return the name of a scorer, and the keys of its value where its metrics name them."""
+    """Return the name of a scorer, the keys of its value where its metrics name them, and for which of these 1 is full marks.
+
+    That is so where a metric is `accuracy`, the share of right answers; the key of a value without parts is "".
+    """
     about = registry_info(scorer)
     metrics = about.metadata.get("metrics")
     groups = metrics if isinstance(metrics, list) else [metrics]
-    keys = [key for group in groups if isinstance(group, dict) for key in group]
-    return {"name": about.name.rpartition("/")[2], "keys": [] if "*" in keys else keys, "open": "*" in keys}
+    by_key = {key: each for group in groups if isinstance(group, dict) for key, each in group.items()}
+    by_key[""] = [each for group in groups for each in ([] if isinstance(group, dict) else [group])]
+    shares = [key for key, each in by_key.items() if any(map(is_accuracy, each if isinstance(each, list) else [each]))]
+    keys = [key for key in by_key if key]
+    return {
+        "name": about.name.rpartition("/")[2],
+        "keys": [] if "*" in keys else keys,
+        "open": "*" in keys,
+        "shares": shares,
+    }
+
+
+def is_accuracy(metric: Any) -> bool:
+    try:
+        name: str = registry_info(metric).name
+    except (ValueError, AttributeError, TypeError):
+        return False
+    return name.rpartition("/")[2] == "accuracy"
