@@ -206,7 +206,7 @@ def keywords(
         def call(*positional: T, **given: object) -> R:
             named = {subject.name: given.pop(subject.name)} if subject.name in given else {}
             bound = Signature([subject]).bind(*positional, **named)
-            return function(*bound.args, cast(Any, make).of(given))
+            return function(bound.args[0], cast(Any, make).of(given))
 
         vars(call)["__signature__"] = of_function.replace(parameters=[subject, *options.parameters.values()])
         return cast(Callable[Concatenate[T, P], R], call)
