@@ -116,6 +116,23 @@ async def test_a_guest_that_computes_for_too_long_is_no_fault_of_the_agent(tmp_p
     assert failures == ["worker_hung"]
 
 
+@pytest.mark.parametrize(
+    ("task", "outcome", "kind"),
+    [
+        ("runs_calls_slowly", "agent_failed", "time_limit"),
+        ("grades_slowly", "environment_failed", "worker_hung"),
+    ],
+)
+async def test_a_call_of_the_agent_that_never_ends_is_no_guest_that_hangs(
+    task: str, outcome: str, kind: str, tmp_path: Path
+) -> None:
+    async with Endpoint(calls) as endpoint:
+        run = await run_of(endpoint, tmp_path, task, first=1, options={"bridge": {"seconds": 0.5}})
+    (trial,) = run.trials()
+    assert trial.failure is not None
+    assert (trial.outcome, trial.failure.kind) == (outcome, kind)
+
+
 async def test_a_guest_that_hangs_is_ended_and_the_next_sample_is_played(tmp_path: Path) -> None:
     async with Endpoint(adds()) as endpoint:
         run = await run_of(endpoint, tmp_path, "hangs", concurrency=1, options={"bridge": {"seconds": 0.5}})

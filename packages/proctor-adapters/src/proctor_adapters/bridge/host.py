@@ -20,7 +20,7 @@ from proctor.models.named import OpenedModels
 from proctor.transport.redact import redact
 from proctor_adapters.bridge.agent_clock import AgentClock, ReportedLimit
 from proctor_adapters.bridge.asked import GuestAsk, output_of
-from proctor_adapters.bridge.worker import Guest
+from proctor_adapters.bridge.worker import HUNG, Guest
 from proctor_adapters.imports._messages import message, steps
 from proctor_adapters.imports.inspect import CANCELLED, STOPS, InspectSample, completion_of, first_reply
 
@@ -98,6 +98,8 @@ class GuestSession:
             limit = around.get().deadline
             if isinstance(error, asyncio.CancelledError) and limit is not None and limit.expired():
                 raise self._clock.out_of_time(limit.seconds) from error
+            if isinstance(error, EnvironmentFailed) and error.kind == HUNG and self._clock.is_agents_turn:
+                raise self._clock.out_of_time(self._guest.seconds) from error
             raise
         try:
             sample = msgspec.convert(raw, InspectSample)

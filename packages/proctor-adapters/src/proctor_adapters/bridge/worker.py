@@ -16,6 +16,7 @@ from proctor_adapters.bridge.asked import GuestAsk
 Ready = Callable[[Mapping[str, Any]], None]
 Refuse = Callable[["GuestRaised"], BadInput]
 ANOTHER_EPOCH = 1_000_000  # where a worker plays the same attempt once more
+HUNG = "worker_hung"
 TOO_SLOW = "TooSlow"  # the type of a `GuestRaised` of ours
 MOMENT_SECONDS = 0.3  # a wait below that is not worth a line
 PATIENCE_SECONDS = 20.0  # for a sample to end once one of its requests could not be answered
@@ -93,6 +94,8 @@ class Guest:
         about: the first message to the worker.
         check: is given what the worker says each time it has loaded the task, and may raise `BadInput`; without it nothing is rehearsed.
         refuse: returns the error for a task that the worker cannot load.
+
+    Attributes:
         seconds: how long loading may take, and a sample may compute without asking.
     """
 
@@ -103,7 +106,7 @@ class Guest:
         self._about = about
         self._check = check
         self._refuse = refuse
-        self._seconds = seconds
+        self.seconds = seconds
         self._worker: TalkingWorker | None = None
         self._listening: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
@@ -155,8 +158,7 @@ class Guest:
                 worker.say({"reply": number, "fault": type(error).__name__})
             finally:
                 answering.pop(number, None)
-                if faults:
-                    seat.put_nowait(Heard())
+                seat.put_nowait(Heard())  # from now on the other program computes, or a fault is known
 
         try:
             while True:
@@ -192,7 +194,7 @@ class Guest:
     ) -> Heard | Exception:
         """Return the next line of a sample; where it waits for us, without a limit."""
         while True:
-            seconds = PATIENCE_SECONDS if faults else None if answering else self._seconds
+            seconds = PATIENCE_SECONDS if faults else None if answering else self.seconds
             try:
                 async with asyncio.timeout(seconds):
                     return await seat.get()
@@ -203,15 +205,15 @@ class Guest:
                     await self._end_if_silent()
                     return EnvironmentFailed(
                         "The other program computed for {seconds:g} seconds without asking a model (sample {id}). A longer limit: --set bridge.seconds=N",
-                        kind="worker_hung",
-                        seconds=self._seconds,
+                        kind=HUNG,
+                        seconds=self.seconds,
                         id=id,
                     )
 
     async def _end_if_silent(self) -> None:
         """End a worker that says nothing of other samples either, and wait until all of them know."""
         listening = self._listening
-        if time.monotonic() - self._heard_at >= self._seconds and self._worker is not None and listening is not None:
+        if time.monotonic() - self._heard_at >= self.seconds and self._worker is not None and listening is not None:
             self._worker.kill()
             await asyncio.wait({listening})
 
@@ -224,7 +226,7 @@ class Guest:
             self._worker, self._fed = TalkingWorker(self._program), {}
             request = {"run": {**self._about, "rehearse": not self._is_rehearsed}}
             try:
-                heard = await first_line(self._worker, request, self._seconds)
+                heard = await first_line(self._worker, request, self.seconds)
             except GuestRaised as error:
                 raise self._refuse(error) from None
             if self._check is not None:
