@@ -7,9 +7,7 @@ from contextlib import contextmanager
 from proctor.core.around import MovableLimit
 from proctor.core.errors import AgentFailed, EnvironmentFailed, PartFailed
 
-Waits = Callable[
-    [bool, float], None
-]  # is told when a request begins to wait, and when it goes on with the seconds lost before
+Waits = Callable[[bool, float], None]  # is told whether a request waits from now on, and the seconds lost before
 
 
 class AgentClock:
