@@ -83,7 +83,7 @@ class AgentClock:
         )
 
     def took_most(self, *, with_waits: bool) -> bool:
-        """True if at least half of the time so far was the agent's; without waits, of the time in which somebody worked."""
+        """True if at least half of the time so far was the agent's; without waits, of the working time."""
         self._count()
         total = self._changed - self._started - (0.0 if with_waits else self._waited)
         return 2 * self._seconds >= total
