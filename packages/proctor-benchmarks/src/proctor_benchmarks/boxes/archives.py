@@ -4,7 +4,7 @@ import hashlib
 import io
 import posixpath
 import tarfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import dropwhile
 from pathlib import Path, PurePosixPath
 
@@ -93,6 +93,43 @@ def archive_of(contents: Mapping[str, tuple[bytes, int]], folders: Sequence[str]
     return buffer.getvalue()
 
 
+class ArchiveEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of an archive by its absolute path; `is_repeated` is true if an earlier one, which counts, has the same path."""
+
+    path: str
+    info: tarfile.TarInfo
+    is_repeated: bool
+
+
+def read_entries(source: tarfile.TarFile) -> Iterator[ArchiveEntry]:
+    """Yield the entries of an archive: everybody reads archives by this, so that nobody is shown another file than is unpacked."""
+    seen: set[str] = set()
+    for info in source:
+        rename_entry(info)
+        path = absolute(info.name)
+        yield ArchiveEntry(path=path, info=info, is_repeated=path in seen)
+        seen.add(path)
+
+
+def rename_entry(info: tarfile.TarInfo, folder: str = "/") -> None:
+    """Name an entry, and what it is a hard link to, plainly and below a folder, and drop what would name or read it otherwise."""
+    info.name = absolute(posixpath.join(folder, info.name.lstrip("/"))).lstrip("/") or "."
+    if info.islnk():
+        info.linkname = absolute(posixpath.join(folder, info.linkname.lstrip("/"))).lstrip("/")
+    if info.isreg():
+        info.type = tarfile.REGTYPE
+    info.pax_headers = {}  # its path would go before the name
+
+
+def absolute(name: str) -> str:
+    """Return the absolute path that a name in an archive stands for; `..` stays, to be refused.
+
+    >>> absolute("app/./x//y"), absolute("."), absolute("app/../x")
+    ('/app/x/y', '/', '/app/../x')
+    """
+    return "/" + "/".join(part for part in name.split("/") if part not in ("", "."))
+
+
 class CheckedArchive(msgspec.Struct, frozen=True, kw_only=True):
     """An archive that can be unpacked in another box, and what of it was left out, with the reason."""
 
@@ -111,26 +148,24 @@ def check_archive(archive: bytes, roots: Sequence[str], unwanted: Mapping[str, S
         TarError: it is no archive.
     """
     left_out: dict[str, Sentence] = {}
-    links: set[str] = set()
-    seen: set[str] = set()
+    leaves: set[str] = set()  # nothing can be below them
     files: set[str] = set()
     buffer = io.BytesIO()
     with tarfile.open(fileobj=io.BytesIO(archive)) as source, tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as kept:  # fmt: skip
-        for entry in source:
-            path = "/" + entry.name.lstrip("/")
-            reason = unwanted.get(path) or _refuse(entry, path, roots, files)
-            if path in seen or not links.isdisjoint(map(str, PurePosixPath(path).parents)):
-                reason = say("below a link, or named twice")
-            seen.add(path)
-            if entry.issym():
-                links.add(path)
+        for entry in read_entries(source):
+            path, info = entry.path, entry.info
+            reason = unwanted.get(path) or _refuse(info, path, roots, files)
+            if entry.is_repeated or not leaves.isdisjoint(map(str, PurePosixPath(path).parents)):
+                reason = say("below a link or a file, or named twice")
+            if info.issym() or (reason is None and not info.isdir()):
+                leaves.add(path)
             if reason is not None:
                 left_out[path] = reason
                 continue
-            if entry.isreg():
+            if info.isreg():
                 files.add(path)
-            entry.mode &= 0o777
-            kept.addfile(entry, source.extractfile(entry) if entry.isreg() else None)
+            info.mode &= 0o777
+            kept.addfile(info, source.extractfile(info) if info.isreg() else None)
     return CheckedArchive(archive=buffer.getvalue(), left_out=left_out)
 
 
@@ -149,7 +184,7 @@ def _refuse(entry: tarfile.TarInfo, path: str, roots: Sequence[str], files: Coll
         is_fine = ".." not in names and _is_within(target, (*roots, *_SYSTEM))
         return None if is_fine else say("a link that leads out of what was declared")
     if entry.islnk():
-        return None if "/" + entry.linkname.lstrip("/") in files else say("a link to what is not taken along")
+        return None if absolute(entry.linkname) in files else say("a link to what is not taken along")
     return say("a special file")
 
 
@@ -160,14 +195,14 @@ def _is_within(path: str, roots: Sequence[str]) -> bool:
 def names_of(archive: bytes) -> list[str]:
     """Return the absolute paths of all entries that are no folders."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as source:
-        return ["/" + entry.name.lstrip("/") for entry in source if not entry.isdir()]
+        return [entry.path for entry in read_entries(source) if not entry.info.isdir()]
 
 
 def read_files(archive: bytes, most_bytes: int) -> dict[str, bytes]:
     """Return the content of the plain files of an archive by absolute path; links and larger files are left out."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as source:
         return {
-            "/" + entry.name.lstrip("/"): content.read()
-            for entry in source
-            if entry.isreg() and entry.size <= most_bytes and (content := source.extractfile(entry)) is not None
-        }
+            entry.path: content.read()
+            for entry in read_entries(source)
+            if entry.info.isreg() and not entry.is_repeated and entry.info.size <= most_bytes and (content := source.extractfile(entry.info)) is not None
+        }  # fmt: skip

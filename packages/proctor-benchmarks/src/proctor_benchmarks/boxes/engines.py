@@ -23,6 +23,7 @@ from typing import Literal, Self
 
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed
 from proctor.runtime.alive import is_alive
+from proctor_benchmarks.boxes.archives import rename_entry
 from proctor_benchmarks.boxes.contract import (  # fmt: skip
     ARTEFACT_BYTES,
     ARTEFACT_ENTRIES,
@@ -253,9 +254,7 @@ def _merge(data: bytes, folder: str, whole: tarfile.TarFile) -> None:
         for number, entry in enumerate(part):
             if number >= ARTEFACT_ENTRIES:
                 raise TooMuch(f"{folder}: > {ARTEFACT_ENTRIES} entries")
-            entry.name = posixpath.join(folder, entry.name).lstrip("/")
-            if entry.islnk():
-                entry.linkname = posixpath.join(folder, entry.linkname).lstrip("/")
+            rename_entry(entry, folder)
             whole.addfile(entry, part.extractfile(entry) if entry.isreg() else None)
 
 

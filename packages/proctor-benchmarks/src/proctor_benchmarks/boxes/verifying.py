@@ -8,6 +8,7 @@ shown that it showed.
 
 import secrets
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Literal
 
 import msgspec
@@ -69,7 +70,7 @@ async def _verify_once(task: BoxTask, artefacts: bytes, options: BoxOptions, mod
     limits = replace(task.limits, output_bytes=max(task.limits.output_bytes, OUTPUT_BYTES))
     async with open_box(replace(task, limits=limits), options) as box:
         pristine = await take_pristine(box, task)
-        unwanted = find_steering(pristine, artefacts) if mode == "guarded" else {}
+        unwanted = find_steering(pristine, artefacts, list(task.tests.contents())) if mode == "guarded" else {}
         checked = check_archive(artefacts, task.artefacts, unwanted)
         await _replace_artefacts(box, task, pristine, checked.archive, keep=list(unwanted))
         await box.put(task.tests.archive(TESTS))
@@ -190,7 +191,8 @@ async def _replace_artefacts(box: Box, task: BoxTask, pristine: bytes, archive: 
     await box.put(archive)
     if keep:
         own = check_archive(pristine, task.artefacts)
-        others = {path: say("the agent's own counts") for path in names_of(own.archive) if path not in keep}
+        kept = frozenset(keep)
+        others = {path: say("the agent's own counts") for path in names_of(own.archive) if kept.isdisjoint((path, *map(str, PurePosixPath(path).parents)))}  # fmt: skip
         await box.put(check_archive(own.archive, task.artefacts, others).archive)
 
 
