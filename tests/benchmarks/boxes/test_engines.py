@@ -179,6 +179,7 @@ def rows(engine: Path, tmp_path: Path) -> Path:
 
     git("git init -q . && git config user.email a@b && git config user.name a && mkdir -p src/_pytest")
     git("echo 'x = 1' | tee mod.py src/_pytest/code.py; echo own > setup.cfg; echo '*.egg-info' > .gitignore")
+    git("mkdir shared tests && echo own | tee shared/conf.py > tests/util.py && ln -s shared/conf.py conftest.py")
     git("git add . && git commit -qm a; mkdir a.egg-info; echo kept > a.egg-info/entry_points.txt")
     commit = git("git rev-parse HEAD").strip()
     patch = "diff --git a/mod.py b/mod.py\n--- a/mod.py\n+++ b/mod.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
@@ -202,20 +203,36 @@ echo > pytest.py; echo > pluggy/__init__.py; mkdir b.egg-info; echo forged > b.e
 SEEN = "cat setup.cfg a.egg-info/entry_points.txt; git -c core.quotePath=false status --short --untracked-files=all"
 
 
-async def test_what_steers_the_tests_of_swe_bench_is_put_back_and_named(rows: Path) -> None:
+LINKED = """
+echo 'x = 2' > mod.py; echo changed > shared/conf.py; mkdir plain tests/util; echo > tests/util.abi3.so; echo > tests/util/__init__.py; echo > fast.so
+echo '[build]' > plain/config.toml; ln -s plain .cargo; ln -s plain c.egg-info; ln -s plain _pytest; ln -s mod.py link.py; git add -f c.egg-info
+printf '{"jest":\\n{}}' > package.json; echo '{"devDependencies": {"jest": "1"}}' > plain/package.json; echo > .mocharc.yml
+echo '["tool".pytest.ini_options]' > settings; ln -s ../settings plain/pyproject.toml
+"""
+STEERING = {
+    "files": (STEERED, ["setup.cfg", "täst/conftest.py", "lib/pyproject.toml", "pytest.py", "pluggy/__init__.py", "b.egg-info/entry_points.txt"],
+        [" M mod.py", " M src/_pytest/code.py", "?? pyproject.toml", "?? src/_pytest/new.py"]),
+    "links and modules": (LINKED, ["shared/conf.py", "tests/util.abi3.so", "tests/util/__init__.py", ".cargo", "c.egg-info", "_pytest", "package.json", ".mocharc.yml", "plain/pyproject.toml"],
+        [" M mod.py", "?? fast.so", "?? link.py", "?? plain/config.toml", "?? plain/package.json", "?? settings"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STEERING)
+async def test_what_steers_the_tests_of_swe_bench_is_put_back_and_named(name: str, rows: Path) -> None:
+    script, withheld, left = STEERING[name]
     _, instance, task = next(read_rows(rows))
     eval_script = f"#!/bin/bash\ncd /testbed; {{ {SEEN}; }} | sed 's/^/seen: /'\n{TEST_X}"
     task = replace(task, tests=FileSet(texts={**task.tests.texts, "eval.sh": eval_script}))
     options = BoxOptions(backend="docker")
     async with BoxEnvironment(task, options) as environment:
         await environment.state()
-        await environment.call(ToolCall(name="run", arguments={"command": STEERED}))
+        await environment.call(ToolCall(name="run", arguments={"command": script}))
         state = await environment.state()
     sample = sample_of("a__b-1", task)
     sample = replace(sample, meta={**sample.meta, swebench.META: msgspec.to_builtins(instance)})
     verdict = await VerifierScorer(options, grade=swebench.grade_log)(sample, Trajectory(state=state))
     assert isinstance(verdict, Score), verdict
-    assert sorted(verdict.details["withheld"]) == sorted(["setup.cfg", "täst/conftest.py", "lib/pyproject.toml", "pytest.py", "pluggy/__init__.py", "b.egg-info/entry_points.txt"]), verdict.details["output"]  # fmt: skip
+    assert sorted(verdict.details["withheld"]) == sorted(withheld), verdict.details["output"]
     seen = [line.removeprefix("seen: ") for line in verdict.details["output"].splitlines() if line.startswith("seen: ")]
-    assert seen == ["own", "kept", " M mod.py", " M src/_pytest/code.py", "?? pyproject.toml", "?? src/_pytest/new.py"]
+    assert seen == ["own", "kept", *left]
     assert verdict.points == 1

@@ -178,7 +178,9 @@ async def test_a_conftest_steers_pytest_and_is_withheld(pytest_folder: Path) -> 
     assert runner.points == 0
 
 
-@pytest.mark.parametrize(("script", "withheld"), [(LINK, "/app/pyproject.toml"), (PACKAGE, "/app/tests/test_add/__init__.py")])
+@pytest.mark.parametrize(
+    ("script", "withheld"), [(LINK, "/app/pyproject.toml"), (PACKAGE, "/app/tests/test_add/__init__.py")]
+)
 async def test_settings_by_a_link_and_a_package_in_the_place_of_tests_are_withheld(
     script: str, withheld: str, pytest_folder: Path
 ) -> None:

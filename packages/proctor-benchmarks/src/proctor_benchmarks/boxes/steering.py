@@ -22,6 +22,7 @@ STEERING = (
     r"|\.bashrc|\.profile|\.bash_profile|[^/]*\.(dist|egg)-info/entry_points\.txt|(\.git|\.cargo|[^/]*\.(dist|egg)-info|pyproject\.toml|package\.json)/)$"
 )
 RUNNERS = r"(pytest|_pytest|pluggy|iniconfig|unittest|doctest)"  # what a project may only have if it had it before
+LINKED = rf"(^|/)({_LOADED}|{RUNNERS}|__pycache__|\.git|\.cargo|[^/]*\.(dist|egg)-info|pyproject\.toml|package\.json)$"  # names that steer as links
 RUNNER_FILE = rf"^((.*/)?{RUNNERS})(\.py|{_COMPILED}|/.*)$"
 COMPILED = rf"^((.*/)?[^/.]+){_COMPILED}$"  # a module that goes before the one whose source is next to it
 PACKAGE = r"^(.*[^/])/__init__\.[^/]*$"  # so does this
