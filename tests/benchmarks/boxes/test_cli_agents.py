@@ -4,6 +4,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,14 +14,14 @@ from typing import Any
 import pytest
 
 from proctor.api import Run, evaluate
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, EndpointRefused
 from proctor.core.score import Score
-from proctor_benchmarks.boxes import blobs, cli_streams
+from proctor_benchmarks.boxes import blobs, cli_agents, cli_streams, model_proxy
 from proctor_benchmarks.boxes.archives import FileSet
 from proctor_benchmarks.boxes.box_task import BoxTask, sample_of
 from proctor_benchmarks.boxes.cli_agents import make
-from proctor_benchmarks.boxes.model_proxy import ModelProxy, usage_of
-from proctor_benchmarks.boxes.model_requests import RequestRefused, check_body
+from proctor_benchmarks.boxes.model_proxy import ModelExchange, ModelProxy, usage_of
+from proctor_benchmarks.boxes.model_requests import RequestRefused, check_body, check_target, plain_request
 from proctor_benchmarks.boxes.namespace import has_users, lacks
 from proctor_benchmarks.boxes.tasks import BoxTaskOptions, task_in_boxes
 
@@ -28,11 +29,12 @@ KEY = "a-key-that-stays-outside"
 
 
 class Provider(ThreadingHTTPServer):
-    """A provider with the messages protocol: it counts, and fails with `status` where that is set."""
+    """A provider with the messages protocol: it counts, waits for `seconds`, and fails with `status`, or what a request has as its own."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.status = 200
+        self.seconds = 0.0
         self.seen: list[tuple[str, str | None, Any]] = []
 
     @property
@@ -47,7 +49,8 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.seen.append((self.path, self.headers["x-api-key"], body))
         text = json.dumps({"content": [{"type": "text", "text": "ok"}], "usage": {"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 3}})  # fmt: skip
-        self.send_response(self.server.status)
+        time.sleep(self.server.seconds)
+        self.send_response(body.get("own_status", self.server.status))
         self.end_headers()
         self.wfile.write(text.encode())
 
@@ -88,6 +91,17 @@ say(type="result", subtype="success", is_error=False, result="Done.", total_cost
 """
 
 
+ASKING = """#!/usr/bin/python3
+import json, os, sys, time, urllib.error, urllib.request
+def ask(path="/v1/messages", **fields):
+    body = json.dumps({"model": os.environ["ANTHROPIC_MODEL"], "messages": [], **fields}).encode()
+    try:
+        return urllib.request.urlopen(urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + path, body)).status
+    except urllib.error.HTTPError as error:
+        return error.code
+"""
+
+
 @pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
 class TestInABox:
     @pytest.fixture(autouse=True)
@@ -102,9 +116,10 @@ class TestInABox:
             (self.programs / "claude").chmod(0o755)
             yield
 
-    def play(self, agent_user: str | None = None) -> Run:
+    def play(self, agent_user: str | None = None, seconds: float = 900.0) -> Run:
         task = BoxTask(
             agent_user=agent_user,
+            seconds=seconds,
             instruction="Write 55 into sum.txt.",
             tests=FileSet(texts={"test.sh": "#!/bin/sh\n[ \"$(cat sum.txt)\" = 55 ] && echo 'ok 1 - sum'\n"}),
         )
@@ -161,6 +176,68 @@ class TestInABox:
         (trial,) = self.play().trials()
         assert trial.outcome == "provider_failed"
 
+    def write(self, body: str) -> None:
+        """Write a program with a function `ask` that returns the status of a reply."""
+        (self.programs / "claude").write_text(ASKING + body, "utf-8")
+
+    def test_a_request_whose_program_is_ended_is_counted(self) -> None:
+        self.provider.seconds = 3.0
+        self.write("ask()\n")
+        (trial,) = self.play(seconds=1.5).trials()
+        assert trial.trajectory.stop == "time_limit"
+        assert (trial.usage.requests, trial.usage.input_tokens, trial.usage.output_tokens) == (1, 15, 3)
+        assert "unmetered_requests" not in (trial.trajectory.state or {})["cli"]
+
+    def test_a_request_that_outlives_its_program_is_counted_as_one_without_usage(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(cli_agents, "SETTLE_SECONDS", 0.1)
+        self.provider.seconds = 6.0
+        self.write("ask()\n")
+        (trial,) = self.play(seconds=1.5).trials()
+        assert (trial.usage.requests, trial.usage.input_tokens) == (1, 0)
+        assert (trial.trajectory.state or {})["cli"]["unmetered_requests"] == 1
+
+    @pytest.mark.parametrize(("body", "outcome"), [("ask(); sys.exit(3)", "agent_failed"), ("ask(own_status=529); sys.exit(3)", "undecided"), ("ask(); os.kill(os.getppid(), 9); time.sleep(9)", "agent_failed")])  # fmt: skip
+    def test_what_a_program_used_before_it_failed_is_counted(self, body: str, outcome: str) -> None:
+        self.write(body)
+        (trial,) = self.play().trials()
+        assert trial.outcome == outcome, trial.failure
+        assert trial.usage.requests == len(self.provider.seen)
+        assert trial.usage.input_tokens == 15 * len(self.provider.seen)
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "ask(own_status=403)",
+            "ask(); ask(own_status=401)",
+            "ask(model='other', own_status=503)",
+            "ask(own_status=503); ask('/v1/files')",
+            "for _ in range(61): ask(own_status=429)",
+        ],
+    )
+    def test_a_failure_that_a_program_provokes_is_its_own(self, body: str) -> None:
+        self.write(f"{body}\nsys.exit(1)\n")
+        (trial,) = self.play().trials()
+        assert (trial.outcome, trial.failure and trial.failure.kind) == ("agent_failed", "exit_code")
+
+    @pytest.mark.parametrize("status", [401, 403, 429, 529])
+    def test_a_failure_that_a_plain_request_meets_too_is_of_the_provider(self, status: int) -> None:
+        self.provider.status = status
+        self.write("ask(); ask(model='other'); ask('/v1/files')\nsys.exit(1)\n")
+        if status in (401, 403):
+            with pytest.raises(EndpointRefused, match=f"The provider failed .status {status}."):  # which ends the run
+                self.play()
+        else:
+            (trial,) = self.play().trials()
+            assert trial.outcome == "provider_failed"
+        assert self.provider.seen[-1][2] == {"model": "some-model", "messages": [{"role": "user", "content": "Say: ok"}], "max_tokens": 16}  # fmt: skip
+
+    def test_a_failure_that_a_plain_request_does_not_meet_is_undecided(self) -> None:
+        self.write("ask(own_status=529)\nsys.exit(1)\n")
+        (trial,) = self.play().trials()
+        assert (trial.outcome, trial.failure and trial.failure.kind) == ("undecided", "http_529")
+
     def test_a_program_that_is_not_there_is_a_failure_of_the_environment(self) -> None:
         (self.programs / "claude").unlink()
         (trial,) = self.play().trials()
@@ -193,6 +270,41 @@ def test_the_proxy_takes_the_protocols_of_models_and_nothing_else(tmp_path: Path
     assert proxy.count.last_status == 200
     assert proxy.count.models["n"] == 1
     assert provider.seen[0] == ("/v1/messages?beta=true", KEY, {"model": "n"})
+
+
+def test_requests_under_way_are_counted_and_their_replies_read_although_nobody_listens(
+    tmp_path: Path, provider: Provider
+) -> None:
+    provider.seconds = 0.5
+    with ModelProxy(tmp_path, provider.address, KEY) as proxy:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(tmp_path / "model.sock"))
+            connection.sendall(b'POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 14\r\n\r\n{"model": "m"}')
+            while not provider.seen:
+                time.sleep(0.01)
+            assert (proxy.count.requests, proxy.count.models, proxy.count.unmetered) == (1, {"m": 1}, 1)
+        proxy.settle(5)
+        assert (proxy.count.requests, proxy.count.usage.input_tokens, proxy.count.unmetered) == (1, 15, 0)
+
+
+def test_usage_at_the_end_of_a_long_reply_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_proxy, "KEPT_REPLY_BYTES", 100)
+    exchange = ModelExchange(path="", model="m", begun=0.0, connection=http.client.HTTPConnection("x"))
+    for piece in (
+        b'data: {"usage": {"input_tokens": 4}}\n',
+        b"data: {}\n" * 50,
+        b'data: {"usage": {"output_tokens": 9}}\n',
+    ):
+        exchange.keep(piece)
+    usage = usage_of(bytes(exchange.reply))
+    assert (usage.input_tokens, usage.output_tokens, len(exchange.reply) < 300) == (4, 9, True)
+
+
+def test_a_plain_request_is_made_in_every_protocol() -> None:
+    for path in (MESSAGES, "/chat/completions", "/v1/responses", GEMINI):
+        own_path, request = plain_request(path, "own")
+        assert check_target(own_path, {}) == (own_path, "")
+        assert check_body(own_path, request.body) == request
 
 
 MESSAGES, GEMINI = "/v1/messages", "/v1beta/models/g:generateContent"

@@ -4,6 +4,7 @@ The program reaches its model, and nothing else, through a proxy that counts and
 says of its own use is kept besides what the proxy counted. `cli:COMMAND` starts any other program; `{task}` in it is the task.
 """
 
+import asyncio
 import os
 import shlex
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.config import converted
-from proctor.core.errors import AgentFailed, BadInput, EnvironmentFailed, ProviderFailed
+from proctor.core.errors import AgentFailed, BadInput, EnvironmentFailed, ProviderFailed, Undecided
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.task import Agent, Environment, Session
@@ -28,6 +29,8 @@ from proctor_benchmarks.boxes.model_proxy import ADDRESS, FORWARDER, ModelCount,
 STREAM, ERRORS = "/run/proctor/stream", "/run/proctor/errors"
 STREAM_BYTES = 16 << 20
 START_SECONDS = 30.0
+SETTLE_SECONDS = 5.0  # for the reply to a request whose program was ended
+MOST_IN_A_MINUTE = 60  # requests of a program; who asks more often provokes refusals for that
 ANY_KEY = "none"  # programs want one; the proxy replaces it
 
 
@@ -152,7 +155,11 @@ class CliAgent:
             )
         key = os.environ.get(self._variable) if self._variable is not None else None
         with ModelProxy(box.door, self._how.upstream or self._program.upstream, key) as proxy:
-            yield CliSession(self, box, proxy)
+            session = CliSession(self, box, proxy)
+            try:
+                yield session
+            finally:
+                await session.settle()
 
     def words(self, task: str) -> tuple[list[str], dict[str, str], dict[str, str]]:
         """Return command, variables and files for a task."""
@@ -182,16 +189,28 @@ class CliSession:
         self._environment = environment
         self._proxy = proxy
 
+    @property
+    def received(self) -> Sequence[Step]:
+        """Return a step with what was used so far, for a program that was cut short or that failed."""
+        usage = self._proxy.count.usage
+        return [Step(message=Message(role="assistant"), usage=usage)] if usage.requests else []
+
+    async def settle(self) -> None:
+        """Wait a little for replies that the program did not wait for."""
+        await asyncio.to_thread(self._proxy.settle, SETTLE_SECONDS)
+
     async def send(self, turn: Turn) -> Sequence[Step]:
         """Return what the program did.
 
         Raises:
             EnvironmentFailed: the program is not in the box.
-            ProviderFailed: the program gave up, and the last that it saw was a failure of its provider.
+            ProviderFailed: the program gave up, and its provider fails.
+            Undecided: the program gave up after a failure of its provider that may be its own doing.
         """
         task = "\n\n".join(message.text for message in turn.messages)
         command, variables, files = self._agent.words(task)
         result, stream = await self._run(command, variables, files)
+        await self.settle()
         report, counted = self._agent.read(stream), self._proxy.count
         others = {
             name: count for name, count in counted.models.items() if self._agent.model and name != self._agent.model
@@ -201,14 +220,35 @@ class CliSession:
             raise EnvironmentFailed("The program {program} is not in the box: {error}", kind="agent_install", program=command[0], error=result.output[-400:] or "-")  # fmt: skip
         has_given_up = result.code != 0 or result.was_late or bool(report.error)
         if has_given_up and _is_of_the_provider(counted.last_status):
-            raise ProviderFailed("The provider failed (status {status}), and the program gave up.", kind=f"http_{counted.last_status}", status=counted.last_status)  # fmt: skip
+            await self._find_out_who_failed(counted)
         steps = list(report.steps)
         if not steps:
             if result.code != 0 and not result.was_late:
                 raise AgentFailed("The program ended with code {code}: {error}", kind="exit_code", code=result.code, error=report.error or result.output[-400:] or "-")  # fmt: skip
             steps.append(Step(message=Message(role="assistant")))
-        last = replace(steps[-1], usage=counted.usage, stop="time_limit" if result.was_late else steps[-1].stop)
+        last = replace(steps[-1], usage=self._proxy.count.usage, stop="time_limit" if result.was_late else steps[-1].stop)  # fmt: skip
         return [*steps[:-1], last]
+
+    async def _find_out_who_failed(self, counted: ModelCount) -> None:
+        """Return if the program provoked the failure that it saw last, as it is judged then like any other.
+
+        A program writes its own requests, and their failure shows nothing of the provider: a plain request of ours does.
+
+        Raises:
+            ProviderFailed: the provider fails that too.
+            Undecided: the provider answers that, but may have failed for a while, or may not have the model that the program chose.
+        """
+        status, kind = counted.last_status, f"http_{counted.last_status}"
+        if status == 429 and counted.in_a_minute > MOST_IN_A_MINUTE:
+            return
+        own_model = self._agent.model
+        plain = await asyncio.to_thread(self._proxy.find_status, own_model or counted.last_model)
+        self._environment.notes["cli"]["plain_request_status"] = plain
+        if _is_of_the_provider(plain) and (own_model or plain != 403):
+            raise ProviderFailed("The provider failed (status {status}), and the program gave up.", kind=kind, status=status)  # fmt: skip
+        is_provoked = counted.was_refused_last or status in (401, 403) or bool(own_model and counted.last_model != own_model)  # fmt: skip
+        if _is_of_the_provider(plain) or not is_provoked:
+            raise Undecided("The program gave up after a failure of its provider (status {status}); a plain request has the status {plain}, so that either may have failed.", kind=kind, status=status, plain=plain)  # fmt: skip
 
     async def _run(self, command: Sequence[str], variables: Mapping[str, str], files: Mapping[str, str]) -> tuple[CommandResult, str]:  # fmt: skip
         environment = self._environment
@@ -235,6 +275,8 @@ def _notes(result: CommandResult, report: CliStream, counted: ModelCount) -> dic
     """Return what is stored of a run of the program: how it ended, and its own figures besides those of the proxy."""
     own = report.usage
     notes: dict[str, Any] = {"exit_code": result.code, "was_late": result.was_late, "model_requests": counted.requests, "refused_requests": counted.refused}  # fmt: skip
+    if counted.unmetered:
+        notes["unmetered_requests"] = counted.unmetered
     if report.error:
         notes["error"] = report.error[:2_000]
     if report.unknown:

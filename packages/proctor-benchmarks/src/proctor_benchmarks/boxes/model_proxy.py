@@ -7,8 +7,11 @@ would fetch, search or run for the agent is refused (`model_requests.py`).
 
 import http.client
 import json
+import socket
 import socketserver
 import threading
+import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
@@ -19,7 +22,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from proctor.core.trajectory import Usage
-from proctor_benchmarks.boxes.model_requests import RequestRefused, check_body, check_target
+from proctor_benchmarks.boxes.model_requests import (
+    ModelRequest,
+    RequestRefused,
+    check_body,
+    check_target,
+    plain_request,
+)
 
 SOCKET, FORWARDER, PORT = "model.sock", "forward.py", 8700
 ADDRESS = f"http://127.0.0.1:{PORT}"
@@ -27,7 +36,11 @@ UPSTREAM_SECONDS = 600.0
 MOST_REQUEST_BYTES = 64 << 20
 MOST_MODELS = 20  # whose requests are counted apart
 _MOST_DIGITS = 12  # of a length
-KEPT_REPLY_BYTES = 8 << 20  # of which usage is read
+KEPT_REPLY_BYTES = 8 << 20  # of which usage is read, half of it from the end
+MOST_BEGUN = 1_000  # requests whose time is known
+SETTLE_STEP_SECONDS = 0.02
+PLAIN_SECONDS = 60.0
+ANTHROPIC_VERSION = "2023-06-01"
 _OWN_HEADERS = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding", "content-encoding", "content-type", "authorization", "x-api-key", "x-goog-api-key"}  # fmt: skip
 FORWARD = f"""
 import socket, threading
@@ -51,14 +64,64 @@ while True:
 """
 
 
+class ModelExchange(msgspec.Struct, kw_only=True, eq=False):
+    """A request that was passed on, and what has come back.
+
+    Attributes:
+        status: 0 until there is a reply.
+        reply: its beginning and its end.
+        is_whole: true once all of it has come.
+        error: what broke it off.
+    """
+
+    path: str
+    model: str
+    begun: float
+    connection: http.client.HTTPConnection
+    status: int = 0
+    reply: bytearray = msgspec.field(default_factory=bytearray)
+    is_whole: bool = False
+    error: str = ""
+
+    def keep(self, piece: bytes) -> None:
+        self.reply += piece
+        if len(self.reply) > 2 * KEPT_REPLY_BYTES:
+            del self.reply[KEPT_REPLY_BYTES // 2 : -KEPT_REPLY_BYTES // 2]
+
+
 class ModelCount(msgspec.Struct, kw_only=True):
-    """What passed the proxy: requests, their usage, refused ones, the status of the last reply (0: no reply), and requests by model."""
+    """What passed the proxy.
+
+    Attributes:
+        requests, usage, models: also of requests under way; usage as far as it was reported, and requests by model.
+        unmetered: requests whose usage is not, or not fully, known: they are under way, broke off, or their reply has none.
+        refused: requests that were not passed on.
+        was_refused_last: true if no request was passed on after one that was refused.
+        last_status: of the last reply; 0 if it broke off, None if there was none.
+        last_path, last_model: what was asked for by that request.
+        in_a_minute: how many requests began in the minute before that reply.
+    """
 
     requests: int = 0
     usage: Usage = Usage()
-    refused: int = 0
-    last_status: int | None = None
     models: dict[str, int] = {}
+    unmetered: int = 0
+    refused: int = 0
+    was_refused_last: bool = False
+    last_status: int | None = None
+    last_path: str = ""
+    last_model: str = ""
+    in_a_minute: int = 0
+
+    def add(self, exchange: ModelExchange) -> None:
+        usage = usage_of(bytes(exchange.reply))
+        self.requests += 1
+        self.usage = self.usage + usage
+        if exchange.model in self.models or len(self.models) < MOST_MODELS:
+            self.models[exchange.model] = self.models.get(exchange.model, 0) + 1
+        is_billed = exchange.status in range(200, 300) and not exchange.path.endswith("/count_tokens")
+        if not exchange.is_whole or (is_billed and not (usage.input_tokens or usage.output_tokens)):
+            self.unmetered += 1
 
 
 class ModelProxy:
@@ -70,11 +133,22 @@ class ModelProxy:
     """
 
     def __init__(self, folder: Path, upstream: str, key: str | None) -> None:
-        self.count = ModelCount()
         self._folder = folder
         self._upstream = upstream
         self._key = key
-        self._lock = threading.Lock()  # of the count, which the threads of all requests change
+        self._lock = threading.Lock()  # of what follows, which the threads of all requests change
+        self._ended = ModelCount()
+        self._open: list[ModelExchange] = []
+        self._begun: deque[float] = deque(maxlen=MOST_BEGUN)
+
+    @property
+    def count(self) -> ModelCount:
+        """Return what has passed until now."""
+        with self._lock:
+            count = msgspec.structs.replace(self._ended, models=dict(self._ended.models))
+            for exchange in self._open:
+                count.add(exchange)
+            return count
 
     def __enter__(self) -> "ModelProxy":
         def answer(asked: BaseHTTPRequestHandler) -> None:
@@ -97,6 +171,16 @@ class ModelProxy:
         self._server.shutdown()
         self._server.server_close()
         (self._folder / SOCKET).unlink(missing_ok=True)
+        with self._lock:
+            for exchange in self._open:  # nobody waits for the rest of the reply
+                with suppress(OSError, AttributeError):
+                    exchange.connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def settle(self, seconds: float) -> None:
+        """Wait for the replies that are still to come, so that they are counted though their program was ended."""
+        deadline = time.monotonic() + seconds
+        while self._open and time.monotonic() < deadline:
+            time.sleep(SETTLE_STEP_SECONDS)
 
     def pass_on(self, asked: BaseHTTPRequestHandler) -> None:
         """Send a request to the provider and its reply back, as it comes."""
@@ -105,35 +189,60 @@ class ModelProxy:
             request = check_body(path, _read_body(asked))
         except RequestRefused as refused:
             with self._lock:
-                self.count.refused += 1
+                self._ended.refused += 1
+                self._ended.was_refused_last = True
             asked.send_error(refused.status, str(refused))
             return
         headers = {name: value for name, value in asked.headers.items() if name.lower() not in _OWN_HEADERS}
-        headers |= {"content-type": "application/json", **_key_header(path, self._key)}
-        where = urlsplit(self._upstream)
-        kind = http.client.HTTPSConnection if where.scheme == "https" else http.client.HTTPConnection
-        connection = kind(where.netloc, timeout=UPSTREAM_SECONDS)
-        target = where.path.rstrip("/") + path + (f"?{query}" if query else "")
-        status, reply = 0, b""
-        try:
-            connection.request("POST", target, request.body, headers)
-            response = connection.getresponse()
-            status = response.status
-            reply = _answer(asked, response)
-        except (OSError, http.client.HTTPException) as error:
-            if status == 0:
-                asked.send_error(502, type(error).__name__)
-        finally:
-            connection.close()
-            with self._lock:
-                self.count.requests += 1
-                if request.model in self.count.models or len(self.count.models) < MOST_MODELS:
-                    self.count.models[request.model] = self.count.models.get(request.model, 0) + 1
-                self.count.last_status = status
-                self.count.usage = self.count.usage + usage_of(reply)
-        if status:
+        exchange = self._exchange(path + (f"?{query}" if query else ""), request, headers, asked)
+        if exchange.status == 0:
+            asked.send_error(502, exchange.error)
+        elif exchange.is_whole:
             with suppress(OSError):
                 asked.wfile.write(b"0\r\n\r\n")  # what was counted is counted when the program sees the end
+        else:
+            asked.close_connection = True
+
+    def find_status(self, model: str) -> int:
+        """Return the status of a plain request of ours for a model, in the protocol of the last request that was passed on."""
+        path, request = plain_request(self._ended.last_path, model)
+        return self._exchange(path, request, {"anthropic-version": ANTHROPIC_VERSION}, None, PLAIN_SECONDS).status
+
+    def _exchange(self, target: str, request: ModelRequest, headers: Mapping[str, str], asked: BaseHTTPRequestHandler | None, seconds: float = UPSTREAM_SECONDS) -> ModelExchange:  # fmt: skip
+        """Send a request to the provider, and what comes back to who asked."""
+        where, path = urlsplit(self._upstream), target.partition("?")[0]
+        kind = http.client.HTTPSConnection if where.scheme == "https" else http.client.HTTPConnection
+        exchange = ModelExchange(path=path, model=request.model, begun=time.monotonic(), connection=kind(where.netloc, timeout=seconds))  # fmt: skip
+        with self._lock:
+            self._open.append(exchange)
+            self._begun.append(exchange.begun)
+        try:
+            headers = {**headers, "content-type": "application/json", **_key_header(path, self._key)}
+            exchange.connection.request("POST", where.path.rstrip("/") + target, request.body, headers)
+            response = exchange.connection.getresponse()
+            exchange.status = response.status
+            _begin_reply(asked, response)
+            while piece := response.read1(1 << 16):
+                with self._lock:
+                    exchange.keep(piece)
+                _send_piece(asked, piece)
+            exchange.is_whole = True
+        except (OSError, http.client.HTTPException) as error:
+            exchange.error = type(error).__name__
+        finally:
+            exchange.connection.close()
+            self._end(exchange)
+        return exchange
+
+    def _end(self, exchange: ModelExchange) -> None:
+        with self._lock:
+            self._open.remove(exchange)
+            count, now = self._ended, time.monotonic()
+            count.add(exchange)
+            count.was_refused_last = False
+            count.last_status = exchange.status if exchange.is_whole else 0
+            count.last_path, count.last_model = exchange.path, exchange.model
+            count.in_a_minute = sum(begun > now - 60 for begun in self._begun)
 
 
 def _read_body(asked: BaseHTTPRequestHandler) -> bytes:
@@ -157,19 +266,22 @@ def _name_the_client(_: object) -> str:
     return "box"
 
 
-def _answer(asked: BaseHTTPRequestHandler, response: http.client.HTTPResponse) -> bytes:
-    """Send a reply on in pieces, all but its end, and return its beginning; it is read also if nobody listens any more."""
+def _begin_reply(asked: BaseHTTPRequestHandler | None, response: http.client.HTTPResponse) -> None:
+    """Send the beginning of a reply, which comes in pieces; it is read also if nobody listens any more."""
+    if asked is None:
+        return
     asked.send_response(response.status)
     asked.send_header("content-type", response.headers.get("content-type", "application/json"))
     asked.send_header("transfer-encoding", "chunked")
-    asked.end_headers()
-    kept = b""
-    while piece := response.read1(1 << 16):
-        kept += piece[: KEPT_REPLY_BYTES - len(kept)]
+    with suppress(OSError):
+        asked.end_headers()
+
+
+def _send_piece(asked: BaseHTTPRequestHandler | None, piece: bytes) -> None:
+    if asked is not None:
         with suppress(OSError):
             asked.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
             asked.wfile.flush()
-    return kept
 
 
 def _key_header(path: str, key: str | None) -> dict[str, str]:

@@ -17,6 +17,7 @@ _SERVER_FIELDS = ("mcp_servers", "web_search_options", "search_parameters", "plu
 _SEARCHING_MODEL = re.compile(r"search-(?:preview|api)|deep-research|:online")
 _MODEL_IN_PATH = re.compile(r"/models/([\w.:-]+):", re.ASCII)
 MOST_CHARACTERS = 200  # of the name of a model
+PLAIN_QUESTION, PLAIN_TOKENS = "Say: ok", 16
 _KEYS = {"key", "access_token"}  # in a query; that of the provider is added by the proxy
 
 
@@ -78,6 +79,27 @@ def check_body(path: str, body: bytes) -> ModelRequest:
         raise RequestRefused(403, "a file that the provider fetches")
     in_path = _MODEL_IN_PATH.search(path)
     return ModelRequest(body=text, model=in_path[1] if in_path else str(value.get("model", ""))[:MOST_CHARACTERS])
+
+
+def plain_request(path: str, model: str) -> tuple[str, ModelRequest]:
+    """Return path and request of a question that every provider answers, in the protocol of another request's path.
+
+    >>> plain_request("/v1/messages/count_tokens", "m")[0], plain_request("/v1beta/models/x:streamGenerateContent", "m")[0]
+    ('/v1/messages', '/v1beta/models/m:generateContent')
+    """
+    if "enerateContent" in path:
+        path = f"{path.partition('/models/')[0]}/models/{model}:generateContent"
+        return path, _request(model, {"contents": [{"role": "user", "parts": [{"text": PLAIN_QUESTION}]}]})
+    if path.endswith("/responses"):
+        return path, _request(model, {"model": model, "input": PLAIN_QUESTION})
+    body = {"model": model, "messages": [{"role": "user", "content": PLAIN_QUESTION}]}
+    if path.endswith("/chat/completions"):
+        return path, _request(model, body)
+    return path.removesuffix("/count_tokens"), _request(model, {**body, "max_tokens": PLAIN_TOKENS})
+
+
+def _request(model: str, body: Mapping[str, Any]) -> ModelRequest:
+    return ModelRequest(body=json.dumps(body).encode(), model=model)
 
 
 def _refuse_constant(text: str) -> NoReturn:
