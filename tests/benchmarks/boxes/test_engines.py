@@ -160,6 +160,23 @@ async def test_an_engine_that_fails_the_verifier_gives_no_zero(
     assert isinstance(verdict, Unscored), verdict
 
 
+async def test_tests_that_are_late_in_an_image_without_timeout_are_no_dead_box(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_ENGINE_FAULT", "lost timeout")
+    task, _ = read_task(write_task(tmp_path / "sum"))
+    script = "#!/bin/sh\n[ -e slow ] && sleep 60\necho 1 > /logs/verifier/reward.txt\n"
+    task = replace(task, tests=FileSet(texts={"test.sh": script}), verifier_seconds=3)
+    options = BoxOptions(backend="docker")
+    async with BoxEnvironment(task, options) as environment:
+        await environment.state()
+        await environment.call(ToolCall(name="run", arguments={"command": "touch slow"}))
+        state = await environment.state()
+    verdict = await VerifierScorer(options)(sample_of("sum", task), Trajectory(state=state))
+    assert isinstance(verdict, Score), verdict
+    assert (verdict.points, verdict.details["error_class"]) == (0, "slow_solution")
+
+
 TEST_X = """#!/bin/bash
 echo '>>>>> Start Test Output'
 cd /testbed; if grep -q 'x = 2' mod.py; then echo PASSED t.py::test_x; else echo FAILED t.py::test_x; fi

@@ -47,7 +47,11 @@ async def judge(
     async def run_solution(*_: object) -> tuple[Verification, bytes]:
         return solution, b""
 
+    async def survives_as_it_is(*_: object) -> bool:
+        return not solution.has_died
+
     monkeypatch.setattr(verifier_scorer, "verify", verify)
+    monkeypatch.setattr(verifier_scorer, "survives_as_it_is", survives_as_it_is)
     monkeypatch.setattr(verifier_scorer, "run_solution", run_solution)
     monkeypatch.setattr(verifier_scorer, "choose_backend", lambda *_, **__: "bubblewrap")
     scorer = VerifierScorer(BoxOptions(), mode, grade if task.verdict == "log" else None)
@@ -85,6 +89,47 @@ async def test_a_failure_that_the_solution_shows_too_gives_no_verdict(
     task, verification, _ = FAULTS[name]
     solution = replace(verification, shown=RIGHT.shown)
     assert isinstance(await judge(monkeypatch, verification, task, solution=solution), Unscored)
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name != "more output than is read"])
+async def test_a_failure_is_the_agents_only_if_the_solution_does_not_show_it_now(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, verification, _ = FAULTS[name]
+    right = replace(RIGHT, shown=())
+    assert isinstance(await judge(monkeypatch, right, task, mode="guarded"), Score)  # its solution is recorded
+    broken = Verification(has_died=True)
+    assert isinstance(await judge(monkeypatch, verification, task, solution=broken), Unscored)
+    slow = replace(RIGHT, seconds=task.verifier_seconds / 2)
+    if verification.was_late:
+        assert isinstance(await judge(monkeypatch, verification, task, solution=slow), Unscored)
+
+
+async def test_the_end_of_two_boxes_of_a_task_without_solution_is_the_agents_if_one_without_its_work_survives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dead = Verification(has_died=True)
+    verdict = await judge(monkeypatch, dead, UNSOLVED)
+    assert isinstance(verdict, Score)
+    assert (verdict.points, verdict.details["error_class"]) == (0, "killed_verifier")
+    assert isinstance(await judge(monkeypatch, dead, UNSOLVED, solution=dead), Unscored)
+
+
+@pytest.mark.parametrize(
+    ("reward", "shown", "points"),
+    [(0.5, ("a", "b"), 0.5), (0.504, ("a", "b"), 0.504), (0.25, ("a", "b"), 0.25), (0.75, ("a", "b"), 0.5), (0.9, (), 0.0), (0.9, ("x",), 0.0), (0.7, ("a", "b", "c", "d"), 0.7), (1.0, ("a", "b", "c"), 0.0), (1.0, ("a", "b", "c", "d", "e"), 1.0)],
+)  # fmt: skip
+async def test_a_part_of_the_points_counts_as_far_as_tests_are_shown(
+    reward: float, shown: tuple[str, ...], points: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solution = replace(RIGHT, shown=("a", "b", "c", "d"))
+    part = Verification(rewards={"reward": reward}, shown=shown)
+    verdict = await judge(monkeypatch, part, solution=solution)
+    assert isinstance(verdict, Score)
+    assert (verdict.points, verdict.details.get("error_class")) == (points, None if points == reward else "tests_not_shown")  # fmt: skip
+    cut = await judge(monkeypatch, replace(part, was_cut=True), solution=solution)
+    assert isinstance(cut, Score)
+    assert (cut.points, cut.details.get("error_class")) == (points, None if points == reward else "output_too_long")
 
 
 async def test_a_failure_without_a_solution_to_compare_with_gives_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

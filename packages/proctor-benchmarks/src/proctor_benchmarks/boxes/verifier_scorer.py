@@ -20,11 +20,19 @@ from proctor_benchmarks.boxes.blobs import find_blob, find_record, keep_record
 from proctor_benchmarks.boxes.box_task import BoxTask, task_of
 from proctor_benchmarks.boxes.contract import TooMuch
 from proctor_benchmarks.boxes.opening import BoxOptions, choose_backend, open_box
-from proctor_benchmarks.boxes.verifying import Verification, VerifierMode, run_solution, take_pristine, verify
+from proctor_benchmarks.boxes.verifying import (
+    Verification,
+    VerifierMode,
+    run_solution,
+    survives_as_it_is,
+    take_pristine,
+    verify,
+)
 
-VERSION = "2"
+VERSION = "3"
 SLOW_SHARE = 3  # how many times faster the solution has to be for a late run to be the agent's fault
 FULL = 1.0
+ROUNDING = 0.005  # of a reward that is a share of tests
 
 
 class Witness(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,9 +114,13 @@ class VerifierScorer:
         return Score(points=0, reason=say("What the agent left is more than may be taken to the verifier."), details={"error_class": "too_much"})  # fmt: skip
 
     async def _judge_dead(self, sample: Sample, task: BoxTask, details: Mapping[str, Any]) -> Score | Unscored:
-        """Return 0 for what two fresh boxes did not survive, unless the task's own solution ends them too."""
+        """Return 0 for what two fresh boxes did not survive, if another one now survives without the agent's work."""
         reason = say("The verifier's box did not survive what the agent left.")
-        if task.solution and (await self.find_witness(sample, task)).reward != FULL:
+        if task.solution:
+            is_sound = (await self.find_witness(sample, task, is_fresh=True)).reward == FULL
+        else:
+            is_sound = await survives_as_it_is(task, self._options)
+        if not is_sound:
             return _not_verified(reason, "killed_verifier", details)
         return Score(points=0, reason=reason, details={**details, "error_class": "killed_verifier"})
 
@@ -125,40 +137,50 @@ class VerifierScorer:
         return Score(points=reward, reason=_reason(verification), details=details)
 
     async def _believe(self, sample: Sample, task: BoxTask, verification: Verification, verdict: Score) -> Score | Unscored:  # fmt: skip
-        """Return the verdict if the task's own solution has full marks, and points if the tests are shown that it showed."""
+        """Return the verdict if the task's own solution has full marks, with points as far as tests are shown that it showed.
+
+        Full marks need all of them; a part of the points is at most the share of them.
+        """
         witness, details = await self.find_witness(sample, task), dict(verdict.details)
         if witness.reward != FULL:
             return _not_verified(say("The task's own solution gets {reward} instead of full marks, so that its verifier cannot be trusted.", reward=witness.fault or str(witness.reward)), "solution_fails", details)  # fmt: skip
-        missing = [test for test in witness.shown if test not in verification.shown] if verdict.points > 0 else []
         details["witness"] = "tests" if witness.shown else "none"
-        if missing and verification.was_cut:
+        missing = [test for test in witness.shown if test not in verification.shown]
+        share = 1 - len(missing) / max(len(witness.shown), 1)
+        is_shown = not missing or (verdict.points < FULL and verdict.points <= share + ROUNDING)
+        believed = verdict.points if is_shown else share if verdict.points < FULL else 0.0
+        if believed == verdict.points:
+            return replace(verdict, details=details)
+        if verification.was_cut:
             reason = say("The verifier gave {reward}, but its tests printed more than is read, so that {test} is not shown.", reward=f"{verdict.points:g}", test=missing[0])  # fmt: skip
-            return _not_verified(reason, "output_too_long", details) if witness.was_cut else Score(points=0, reason=reason, details={**details, "error_class": "output_too_long"})  # fmt: skip
-        if missing:
-            reason = say("The verifier gave {reward}, but does not show {count} of the {total} tests that passed for the task's own solution, such as {test}.", reward=f"{verdict.points:g}", count=len(missing), total=len(witness.shown), test=missing[0])  # fmt: skip
-            return Score(points=0, reason=reason, details={**details, "error_class": "tests_not_shown"})
-        return replace(verdict, details=details)
+            return _not_verified(reason, "output_too_long", details) if witness.was_cut else Score(points=believed, reason=reason, details={**details, "error_class": "output_too_long"})  # fmt: skip
+        reason = say("The verifier gave {reward}, but does not show {count} of the {total} tests that passed for the task's own solution, such as {test}.", reward=f"{verdict.points:g}", count=len(missing), total=len(witness.shown), test=missing[0])  # fmt: skip
+        return Score(points=believed, reason=reason, details={**details, "error_class": "tests_not_shown"})
 
     async def _judge_late(self, sample: Sample, task: BoxTask, details: Mapping[str, Any]) -> Score | Unscored:
         if task.solution:
-            witness = await self.find_witness(sample, task)
+            witness = await self.find_witness(sample, task, is_fresh=True)
             if witness.reward == FULL and witness.seconds * SLOW_SHARE < task.verifier_seconds:
                 reason = say("The tests came to no end in {seconds} seconds; with the task's own solution they take {usual}.", seconds=f"{task.verifier_seconds:g}", usual=f"{witness.seconds:.1f}")  # fmt: skip
                 return Score(points=0, reason=reason, details={**details, "error_class": "slow_solution"})
         return _not_verified(say("The tests came to no end in {seconds} seconds.", seconds=f"{task.verifier_seconds:g}"), "verifier_late", details)  # fmt: skip
 
     async def _charge(self, sample: Sample, task: BoxTask, unscored: Unscored, error_class: str) -> Score | Unscored:
-        """Return 0 for what gave no verdict, if the task's own solution gets full marks: else it may be nobody's fault."""
-        if not task.solution or (await self.find_witness(sample, task)).reward != FULL:
+        """Return 0 for what gave no verdict, if the task's own solution gets full marks now: else it may be nobody's fault."""
+        if not task.solution or (await self.find_witness(sample, task, is_fresh=True)).reward != FULL:
             return unscored
         reason = say("With the task's own solution the verifier gives full marks, with the agent's: {reason}", reason=unscored.reason)  # fmt: skip
         return Score(points=0, reason=reason, details={**unscored.details, "error_class": error_class})
 
-    async def find_witness(self, sample: Sample, task: BoxTask) -> Witness:
-        """Return what the verifier showed of the task's own solution, which is run once for a task as it is."""
+    async def find_witness(self, sample: Sample, task: BoxTask, *, is_fresh: bool = False) -> Witness:
+        """Return what the verifier showed of the task's own solution, which is run once for a task as it is.
+
+        Args:
+            is_fresh: run it now, as a record of it does not tell whether this machine still can.
+        """
         key = await asyncio.to_thread(self._witness_key, task)
         async with self._locks.setdefault(key, asyncio.Lock()):
-            if (kept := find_record(key, Witness)) is not None:
+            if not is_fresh and (kept := find_record(key, Witness)) is not None:
                 return kept
             try:
                 verification, _ = await run_solution(task, self._options)

@@ -138,6 +138,13 @@ async def run_solution(task: BoxTask, options: BoxOptions) -> tuple[Verification
     return await verify(task, artefacts, options, "separate"), artefacts
 
 
+async def survives_as_it_is(task: BoxTask, options: BoxOptions) -> bool:
+    """True if a box survives the tests where nobody worked on the task."""
+    async with open_box(task, options) as box:
+        pristine = await take_pristine(box, task)
+    return not (await verify(task, pristine, options, "separate")).has_died
+
+
 async def collect(box: Box, task: BoxTask) -> CommandResult | None:
     """Run the command that puts what was done where it is taken from; None if the task has none."""
     if task.collect is None:
@@ -178,7 +185,7 @@ async def _run_tests(box: Box, task: BoxTask, mode: VerifierMode) -> CommandResu
     command = ["sh", "-c", 'echo "$0"; exec "$@"', begun.strip(), f"{TESTS}/{task.test_script}"]
     variables = {**task.variables, **task.verifier_variables, MODE: mode}
     result = await box.run(command, task.verifier_seconds, folder=task.folder, user=task.verifier_user, variables=variables)  # fmt: skip
-    if not result.head.startswith(begun):
+    if not result.was_late and not result.head.startswith(begun):  # of late ones an engine may have lost the output
         raise EnvironmentDied("The box failed: {error}", kind="verifier_start", error=result.output[-800:] or "-")
     return replace(result, head=result.head.removeprefix(begun))
 
