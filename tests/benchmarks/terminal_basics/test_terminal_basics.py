@@ -4,9 +4,16 @@ import pytest
 
 from proctor.api import evaluate
 from proctor.core.errors import BadInput
+from proctor.core.sample import ToolCall
+from proctor.core.score import Score
+from proctor.core.trajectory import Trajectory
 from proctor_benchmarks import terminal_basics
 from proctor_benchmarks.boxes import blobs
+from proctor_benchmarks.boxes.box_task import task_of
+from proctor_benchmarks.boxes.environment import BoxEnvironment
 from proctor_benchmarks.boxes.namespace import lacks
+from proctor_benchmarks.boxes.opening import BoxOptions
+from proctor_benchmarks.boxes.verifier_scorer import VerifierScorer
 
 pytestmark = pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
 
@@ -26,6 +33,32 @@ def test_there_are_forty_tasks_and_each_says_what_is_checked() -> None:
     assert len({sample.id for sample in samples}) == 40
     assert all("not ok" in sample.meta["box_task"]["tests"]["texts"]["test.sh"] for sample in samples)
     assert len({sample.question for sample in samples}) == 40
+
+
+@pytest.mark.parametrize(
+    ("script", "points"),
+    [
+        ("pkill -f bin/[w]riter; echo quiet > done.txt", 1),
+        ("echo quiet > done.txt; touch -d 2099-01-01 done.txt", 0),
+        ("echo quiet > done.txt; mv noise.log other.log; ln -s other.log noise.log", 0),
+        ("rm noise.log; mkdir noise.log; echo quiet > done.txt", 0),
+        ("true", 0),
+    ],
+)  # fmt: skip
+async def test_a_writer_that_goes_on_is_seen_by_what_it_writes_and_by_no_time_that_a_box_can_set(
+    script: str, points: float, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blobs, "data_folder", lambda: tmp_path)
+    sample = next(sample for sample in terminal_basics.task("system").samples if sample.id == "kill-the-writer")  # type: ignore[union-attr]  # a list
+    box_task, options = task_of(sample), BoxOptions(backend="bubblewrap")
+    assert box_task is not None
+    async with BoxEnvironment(box_task, options) as environment:
+        await environment.state()
+        await environment.call(ToolCall(name="run", arguments={"command": script}))
+        state = await environment.state()
+    verdict = await VerifierScorer(options)(sample, Trajectory(state=state))
+    assert isinstance(verdict, Score), verdict
+    assert verdict.points == points, verdict.details["output"]
 
 
 def test_an_unknown_topic_is_named() -> None:

@@ -33,6 +33,8 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
         tests: the files of the verifier, with `test.sh`; `solution` those of a right solution, with `solve.sh`.
         verdict: that of `test.sh` is its exit code, the reward files that it writes, or a log that the benchmark grades.
         collect: a command that is run in the agent's box when the agent is done, before its files are taken.
+        watched: absolute paths that Proctor looks at twice when the agent is done, before its processes are ended: the tests
+            read in `PROCTOR_CHANGING` which of them still change, as no time in a box can be trusted.
         agent_user, verifier_user: names or numbers of users in the box.
         seconds: for the agent; the others for one command and for the verifier.
     """
@@ -51,6 +53,7 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
     solution_script: str = "solve.sh"
     verdict: Verdict = "exit code"
     collect: str | None = None
+    watched: tuple[str, ...] = ()
     verifier_variables: Mapping[str, str] = {}
     solution_variables: Mapping[str, str] = {}
     agent_user: str | None = None

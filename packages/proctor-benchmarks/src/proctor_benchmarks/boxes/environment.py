@@ -19,7 +19,7 @@ from proctor_benchmarks.boxes.blobs import keep_blob
 from proctor_benchmarks.boxes.box_task import BoxTask
 from proctor_benchmarks.boxes.contract import Box, CommandResult, TooMuch
 from proctor_benchmarks.boxes.opening import BoxOptions, open_box
-from proctor_benchmarks.boxes.verifying import VerifierMode, collect, refuse_large_image, verify_in_place
+from proctor_benchmarks.boxes.verifying import VerifierMode, collect, find_changing, refuse_large_image, verify_in_place
 
 SHARE_OF_TIME = 0.9  # of the time limit of a sample, so that what is there by then can still be judged
 DOOR = "/run/door"
@@ -161,8 +161,11 @@ class BoxEnvironment:
         if not self._was_looked_at:
             self._was_looked_at = True
             return state
+        changing = await find_changing(box, self.task)
+        if self.task.watched:
+            state["changing"] = changing
         if self._mode == "shared":
-            return {**state, "verification": msgspec.to_builtins(await verify_in_place(box, self.task))}
+            return {**state, "verification": msgspec.to_builtins(await verify_in_place(box, self.task, changing))}
         await box.stop_processes()
         collected = await collect(box, self.task)
         if collected is not None and collected.code != 0:

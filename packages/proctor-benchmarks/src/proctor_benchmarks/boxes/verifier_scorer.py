@@ -88,7 +88,10 @@ class VerifierScorer:
             return Unscored(
                 why="no_evidence", reason=say("What was taken out of the box is not on this machine any more.")
             )
-        return await self._judge(sample, task, await verify(task, artefacts, self._options, self._mode))
+        if task.watched and "changing" not in state:
+            return Unscored(why="no_evidence", reason=say("It was not looked at whether files still changed when the agent was done."))  # fmt: skip
+        changing = state.get("changing", ())
+        return await self._judge(sample, task, await verify(task, artefacts, self._options, self._mode, changing))
 
     async def _judge(self, sample: Sample, task: BoxTask, verification: Verification) -> Score | Unscored:
         details = _details(verification)

@@ -6,6 +6,7 @@ test runners, and believes a verdict only where the task's own solution has full
 shown that it showed.
 """
 
+import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
@@ -27,7 +28,8 @@ from proctor_benchmarks.boxes.steering import find_steering
 VerifierMode = Literal["guarded", "separate", "shared"]
 REPORT_BYTES = 16 << 20
 OUTPUT_BYTES = 1 << 20  # of the beginning, and again of the end, of what tests print
-MODE = "PROCTOR_VERIFIER"  # tells a test script how it is run
+MODE, CHANGING = "PROCTOR_VERIFIER", "PROCTOR_CHANGING"  # tell a test script how it is run, and what still changed
+WATCH_SECONDS = 1.0
 _JSON, _TEXT, _LOG = _REPORTS = tuple(f"{LOGS}/{name}" for name in ("reward.json", "reward.txt", "log.txt"))
 
 
@@ -56,14 +58,22 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     was_cut: bool = False
 
 
-async def verify(task: BoxTask, artefacts: bytes, options: BoxOptions, mode: VerifierMode) -> Verification:
+async def verify(task: BoxTask, artefacts: bytes, options: BoxOptions, mode: VerifierMode, changing: Sequence[str] = ()) -> Verification:  # fmt: skip
     """Run the tests of a task on artefacts in a fresh box; in another one where that does not survive the submitted code.
+
+    Args:
+        changing: which of the watched files still changed when the agent was done.
 
     Raises:
         EnvironmentFailed: a box could not be opened or filled, or the task's own files are too large.
     """
+    task = _tell_changing(task, changing)
     verification = await _verify_once(task, artefacts, options, mode)
     return await _verify_once(task, artefacts, options, mode) if verification.has_died else verification
+
+
+def _tell_changing(task: BoxTask, changing: Sequence[str]) -> BoxTask:
+    return replace(task, verifier_variables={**task.verifier_variables, CHANGING: "\n".join(changing)})
 
 
 async def _verify_once(task: BoxTask, artefacts: bytes, options: BoxOptions, mode: VerifierMode) -> Verification:
@@ -111,8 +121,9 @@ async def take_pristine(box: Box, task: BoxTask) -> bytes:
         raise EnvironmentFailed("The task's own files at {paths} are more than the {megabytes} MB that may be taken to the verifier. Declare less of them (artifacts in task.toml).", kind="image_too_large", paths=", ".join(task.artefacts), megabytes=ARTEFACT_BYTES >> 20) from None  # fmt: skip
 
 
-async def verify_in_place(box: Box, task: BoxTask) -> Verification:
+async def verify_in_place(box: Box, task: BoxTask, changing: Sequence[str] = ()) -> Verification:
     """Run the tests of a task in the box that the agent had, its processes alive: only to compare with the official harness."""
+    task = _tell_changing(task, changing)
     await box.put(task.tests.archive(TESTS))
     await box.run(["sh", "-c", _PREPARE.format(script=task.test_script)], 60)
     result = await _run_tests(box, task, "shared")
@@ -130,12 +141,13 @@ async def run_solution(task: BoxTask, options: BoxOptions) -> tuple[Verification
         script = f"{SOLUTION}/{task.solution_script}"
         variables = {**task.variables, **task.solution_variables}
         await box.run(["sh", "-c", f"chmod +x {script}; exec {script}"], task.seconds, folder=task.folder, user=task.agent_user, variables=variables)  # fmt: skip
+        changing = await find_changing(box, task)
         await box.stop_processes()
         collected = await collect(box, task)
         if collected is not None and collected.code != 0:
             return Verification(fault="collect_failed", output=collected.output), b""
         artefacts = await box.take(task.artefacts)
-    return await verify(task, artefacts, options, "separate"), artefacts
+    return await verify(task, artefacts, options, "separate", changing), artefacts
 
 
 async def survives_as_it_is(task: BoxTask, options: BoxOptions) -> bool:
@@ -143,6 +155,22 @@ async def survives_as_it_is(task: BoxTask, options: BoxOptions) -> bool:
     async with open_box(task, options) as box:
         pristine = await take_pristine(box, task)
     return not (await verify(task, pristine, options, "separate")).has_died
+
+
+async def find_changing(box: Box, task: BoxTask) -> list[str]:
+    """Return which of the watched files still change, or are too large to tell, although the agent is done."""
+    before = [await _look_at(box, path) for path in task.watched]
+    if before:
+        await asyncio.sleep(WATCH_SECONDS)
+    after = [await _look_at(box, path) for path in task.watched]
+    return [path for path, first, then in zip(task.watched, before, after, strict=True) if first is None or first != then]  # fmt: skip
+
+
+async def _look_at(box: Box, path: str) -> bytes | None:
+    try:
+        return await box.take([path])
+    except TooMuch:
+        return None
 
 
 async def collect(box: Box, task: BoxTask) -> CommandResult | None:

@@ -26,7 +26,11 @@ VERIFIER_SECONDS = 60.0
 
 
 class ShellTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An entry of `tasks.toml`: what is there at the beginning, a right solution, and commands that check what is there then."""
+    """An entry of `tasks.toml`: what is there at the beginning, a right solution, and commands that check what is there then.
+
+    Attributes:
+        watched: the files that are to stay as they are when the agent is done; see `BoxTask`.
+    """
 
     id: str
     topic: str
@@ -35,6 +39,7 @@ class ShellTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     checks: Mapping[str, str]
     files: Mapping[str, str] = {}
     setup: str = ""
+    watched: tuple[str, ...] = ()
 
 
 class ShellTasks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,6 +77,7 @@ def _sample(entry: ShellTask) -> Sample:
         files=FileSet(texts=files),
         tests=FileSet(texts={"test.sh": _test_script(entry.checks)}),
         solution=FileSet(texts={"solve.sh": f"#!/bin/bash\ncd /app\n{entry.solution}\n"}),
+        watched=entry.watched,
         limits=LIMITS,
         seconds=SECONDS,
         verifier_seconds=VERIFIER_SECONDS,
