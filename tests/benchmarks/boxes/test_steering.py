@@ -75,6 +75,14 @@ def test_every_spelling_of_the_table_of_pytest_is_known(data: bytes) -> None:
     assert steering(pack({"app/pyproject.toml": b"[project]\ndependencies = ['pytest>=8']\n[tool.poetry.dependencies]\npytest = '^8'\n"})) == []  # fmt: skip
 
 
+def test_other_parts_of_the_file_of_a_project_may_change() -> None:
+    own = pack({"app/package.json": JEST, "app/pyproject.toml": PYTEST})
+    more = pack({"app/package.json": JEST[:-1] + b', "dependencies": {"a": "1"}}', "app/pyproject.toml": PYTEST + b"[project]\nname = 'a'\n"})  # fmt: skip
+    assert steering(more, own) == []
+    unreadable = pack({"app/package.json": JEST + b"}", "app/pyproject.toml": PYTEST * 2})
+    assert steering(unreadable, own) == ["/app/package.json", "/app/pyproject.toml"]
+
+
 def test_links_are_withheld_by_what_they_stand_for() -> None:
     for name in ("app/pyproject.toml", "app/package.json", "app/_pytest", "app/.git", "app/.cargo", "app/x.dist-info", "app/conftest"):  # fmt: skip
         assert f"/{name}" in steering(pack({"app/plain/file": b""}, links={name: "plain"}))
