@@ -198,6 +198,11 @@ class TestInABox:
         assert (trial.usage.requests, trial.usage.input_tokens) == (1, 0)
         assert (trial.trajectory.state or {})["cli"]["unmetered_requests"] == 1
 
+    def test_what_a_program_leaves_running_reaches_no_model(self) -> None:
+        self.write("if os.fork():\n  ask(); sys.exit(0)\nos.setsid()\nwhile True: ask(); time.sleep(0.05)\n")
+        (trial,) = self.play().trials()
+        assert trial.usage.requests == len(self.provider.seen)
+
     @pytest.mark.parametrize(("body", "outcome"), [("ask(); sys.exit(3)", "agent_failed"), ("ask(own_status=529); sys.exit(3)", "undecided"), ("ask(); os.kill(os.getppid(), 9); time.sleep(9)", "agent_failed")])  # fmt: skip
     def test_what_a_program_used_before_it_failed_is_counted(self, body: str, outcome: str) -> None:
         self.write(body)
@@ -285,6 +290,16 @@ def test_requests_under_way_are_counted_and_their_replies_read_although_nobody_l
             assert (proxy.count.requests, proxy.count.models, proxy.count.unmetered) == (1, {"m": 1}, 1)
         proxy.settle(5)
         assert (proxy.count.requests, proxy.count.usage.input_tokens, proxy.count.unmetered) == (1, 15, 0)
+
+
+def test_each_turn_has_a_count_of_its_own(tmp_path: Path, provider: Provider) -> None:
+    with ModelProxy(tmp_path, provider.address, KEY) as proxy:
+        for _ in range(2):
+            proxy.begin_turn()
+            assert ask(tmp_path, b"/v1/messages", b"{}") == 200
+            proxy.end_turn()
+            assert ask(tmp_path, b"/v1/messages", b"{}") == 403
+            assert (proxy.count.requests, proxy.count.refused) == (1, 1)
 
 
 def test_usage_at_the_end_of_a_long_reply_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

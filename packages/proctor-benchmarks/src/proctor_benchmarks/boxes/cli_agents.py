@@ -209,7 +209,11 @@ class CliSession:
         """
         task = "\n\n".join(message.text for message in turn.messages)
         command, variables, files = self._agent.words(task)
-        result, stream = await self._run(command, variables, files)
+        self._proxy.begin_turn()
+        try:
+            result, stream = await self._run(command, variables, files)
+        finally:
+            self._proxy.end_turn()
         await self.settle()
         report, counted = self._agent.read(stream), self._proxy.count
         others = {

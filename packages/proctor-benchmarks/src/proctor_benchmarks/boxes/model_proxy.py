@@ -137,6 +137,7 @@ class ModelProxy:
         self._upstream = upstream
         self._key = key
         self._lock = threading.Lock()  # of what follows, which the threads of all requests change
+        self._is_taking = True
         self._ended = ModelCount()
         self._open: list[ModelExchange] = []
         self._begun: deque[float] = deque(maxlen=MOST_BEGUN)
@@ -176,6 +177,16 @@ class ModelProxy:
                 with suppress(OSError, AttributeError):
                     exchange.connection.sock.shutdown(socket.SHUT_RDWR)
 
+    def begin_turn(self) -> None:
+        """Take requests, and count them anew."""
+        with self._lock:
+            self._is_taking, self._ended = True, ModelCount()
+
+    def end_turn(self) -> None:
+        """Refuse what a program left running asks for, as it would be in no count."""
+        with self._lock:
+            self._is_taking = False
+
     def settle(self, seconds: float) -> None:
         """Wait for the replies that are still to come, so that they are counted though their program was ended."""
         deadline = time.monotonic() + seconds
@@ -187,6 +198,8 @@ class ModelProxy:
         try:
             path, query = check_target(asked.path, dict(asked.headers.items()))
             request = check_body(path, _read_body(asked))
+            if not self._is_taking:
+                raise RequestRefused(403, "the program has ended")
         except RequestRefused as refused:
             with self._lock:
                 self._ended.refused += 1
