@@ -122,7 +122,7 @@ def rename_entry(info: tarfile.TarInfo, folder: str = "/") -> None:
 
 
 def absolute(name: str) -> str:
-    """Return the absolute path that a name in an archive stands for; `..` stays, to be refused.
+    """Return the absolute path of a name in an archive; `..` stays, to be refused.
 
     >>> absolute("app/./x//y"), absolute("."), absolute("app/../x")
     ('/app/x/y', '/', '/app/../x')

@@ -178,7 +178,7 @@ class ModelProxy:
                     exchange.connection.sock.shutdown(socket.SHUT_RDWR)
 
     def begin_turn(self) -> None:
-        """Take requests, and count them anew."""
+        """Take requests, and begin their count again."""
         with self._lock:
             self._is_taking, self._ended = True, ModelCount()
 

@@ -2,7 +2,7 @@
 
 The patterns are in the language of `grep -E`, as the scripts of SWE-bench have the same rule, but for settings in the file of a
 project: these scripts can only tell that there are some (`PYTEST_TABLE`, `RUNNER_FIELD`), and not that they are others. A link is
-looked up by its name, and by its name with a slash, as it may stand for a folder.
+looked up by its name, and by its name with a slash, as it may lead to a folder.
 """
 
 import io
