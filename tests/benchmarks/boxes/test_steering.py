@@ -95,7 +95,7 @@ def test_what_a_link_of_the_image_leads_to_steers_as_the_link_does() -> None:
     links = {"app/conftest.py": "common/conf.py", "app/tests/pyproject.toml": "../common/settings", "app/x.egg-info": "/app/info"}  # fmt: skip
     own = pack({"app/common/conf.py": b"", "app/common/settings": b"", "app/info/entry_points.txt": b""}, links)
     changed = pack({"app/common/conf.py": b"x", "app/common/settings": PYTEST, "app/info/entry_points.txt": b"x"}, links)  # fmt: skip
-    assert steering(changed, own) == ["/app/info/entry_points.txt", "/app/common/conf.py", "/app/common/settings"]
+    assert steering(changed, own) == ["/app/common/conf.py", "/app/common/settings", "/app/info/entry_points.txt"]
     assert steering(own, own) == []
 
 
