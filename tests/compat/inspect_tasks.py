@@ -1,13 +1,16 @@
 """Tasks of Inspect for the tests of the bridge; Inspect loads this file in a worker."""
 
 import asyncio
+import os
 import random
+from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
-from inspect_ai import Task, task
+from inspect_ai import Epochs, Task, task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import GenerateConfig, get_model
-from inspect_ai.scorer import Score, accuracy, match, mean, model_graded_qa, scorer, stderr
+from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, GenerateConfig, get_model
+from inspect_ai.scorer import SampleScore, Score, accuracy, match, mean, metric, model_graded_qa, scorer, stderr
 from inspect_ai.solver import generate, solver, system_message, use_tools
 from inspect_ai.tool import tool
 
@@ -152,3 +155,49 @@ def bounded() -> Task:
 def fresh() -> Task:
     samples = [Sample(id=n, input=f"Say {random.random()}", target="x") for n in range(3)]
     return Task(dataset=samples, solver=generate(), scorer=match())
+
+
+@task
+def pictured() -> Task:
+    """Images are written below the cache when the task is loaded, as tasks do with those of a data set."""
+    folder = Path(os.environ["XDG_CACHE_HOME"], "inspect_evals")
+    folder.mkdir(parents=True, exist_ok=True)
+    samples = []
+    for n in range(2):
+        path = folder / f"{n}.png"
+        path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes([n]))
+        content = [ContentText(text=f"What is {n} + 3?"), ContentImage(image=str(path))]
+        samples.append(Sample(id=f"s{n}", input=[ChatMessageUser(content=content)], target=str(n + 3)))
+    return Task(dataset=samples, solver=generate(), scorer=match(numeric=True))
+
+
+@task
+def repeated() -> Task:
+    epochs = Epochs(3, ["mean", "pass_at_2"])
+    return Task(dataset=additions(2), solver=generate(), scorer=match(numeric=True), epochs=epochs)
+
+
+class Level(StrEnum):
+    low = "the low"
+    high = "the high"
+
+
+@metric
+def share_of(level: Level) -> Any:
+    def share(scores: list[SampleScore]) -> Any:
+        return {f"{level!r}": sum(score.score.as_float() for score in scores) / len(scores)}
+
+    return share
+
+
+@scorer(metrics=[share_of(Level.low), share_of(Level.high)])
+def levelled() -> Any:
+    async def score(state: Any, target: Any) -> Score:
+        return Score(value=float(state.output.completion == target.text))
+
+    return score
+
+
+@task
+def levels() -> Task:
+    return Task(dataset=additions(2), solver=generate(), scorer=levelled())

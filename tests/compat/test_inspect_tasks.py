@@ -112,6 +112,49 @@ async def test_several_scorers_parts_of_values_and_nan_are_each_what_they_are(st
     assert half.points == 0.5
 
 
+async def test_images_in_files_reach_the_endpoint_whichever_folder_they_are_in(store: str) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@pictured", agent="openai:m", agent_options={"base_url": endpoint.url}, store=store
+        )
+    assert run.outcomes == {"scored": 2}
+    shown = [part for request in endpoint.requests for part in request.json["messages"][-1]["content"]]
+    images = [part["image_url"]["url"] for part in shown if part["type"] == "image_url"]
+    assert len({*images}) == 2
+    assert all(image.startswith("data:image/png;base64,") for image in images)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "official"), [(3, {"": 0.5, " (pass_at_2)": 0.5}), (1, {"": 0.5, " (pass_at_2)": None})]
+)
+async def test_figures_over_several_attempts_are_those_of_inspect_or_none(
+    attempts: int, official: dict[str, float | None], store: str
+) -> None:
+    async with Endpoint(adds(wrong=1)) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@repeated",
+            agent="openai:m",
+            agent_options={"base_url": endpoint.url},
+            attempts=attempts,
+            store=store,
+        )
+    assert run.outcomes == {"scored": 2 * attempts}
+    figures = {one.name: one.value for one in run.estimates if "/" in one.name}
+    assert {key: figures[f"match/accuracy@inspect{key}"] for key in official} == official
+
+
+async def test_metrics_of_one_name_keep_their_own_parameters(store: str) -> None:
+    async with Endpoint(adds(wrong=1)) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@levels", agent="openai:m", agent_options={"base_url": endpoint.url}, store=store
+        )
+    official = {one.name: one.value for one in run.estimates if one.name.startswith("levelled/")}
+    assert official == {
+        "levelled/<Level.low: 'the low'>@inspect": 0.5,
+        "levelled/<Level.high: 'the high'>@inspect": 0.5,
+    }
+
+
 async def test_errors_and_limits_are_no_zeros_of_the_wrong_kind(store: str) -> None:
     async with Endpoint(adds()) as endpoint:
         run = await proctor.evaluate_async(

@@ -96,7 +96,7 @@ def check_parity(called: str) -> Iterator[Checked]:
     models, refuse = CannedModels(), partial(of_loading, loaded.name)
     guest = Guest(loaded.program, loaded.about, None, refuse, how.seconds)
     played = _task(loaded, lambda agent, _: GuestHost(agent, models, guest))
-    run = evaluate(played, agent=never, first=FIRST, store=":memory:")
+    run = evaluate(played, agent=never, first=FIRST, attempts=loaded.plan.epochs, store=":memory:")
     request = {**loaded.about, "roles": sorted(models.roles), "first": FIRST}
     program = replace(loaded.program, path=ALONE)
     try:

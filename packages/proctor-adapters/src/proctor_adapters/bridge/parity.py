@@ -78,12 +78,14 @@ def compare_inspect(name: str, run: Run, asked: Sequence[str], alone: Mapping[st
         alone: what Inspect reported of playing the same samples without us.
     """
     yield _same(name, sorted(asked), sorted(alone["asked"]), say("requests"))
-    rows = {row["id"]: row["scores"] for row in rows_of(lambda: _judged(run))}
-    trials = {trial.sample_id: trial for trial in run.trials()}
-    theirs = {sample["id"]: _ended(sample) for sample in alone["samples"]}
-    ours = {id: _trial(trial, rows.get(id, {})) for id, trial in trials.items()}
-    for id in {**theirs, **ours}:
-        yield _same(id, ours.get(id, MISSING), theirs.get(id, MISSING), say("scores of a sample"))
+    rows = {(row["id"], row["epoch"]): row["scores"] for row in rows_of(lambda: _judged(run))}
+    trials = {(trial.sample_id, trial.attempt + 1): trial for trial in run.trials()}
+    theirs = {(sample["id"], sample["epoch"]): _ended(sample) for sample in alone["samples"]}
+    ours = {key: _trial(trial, rows.get(key, {})) for key, trial in trials.items()}
+    for key in {**theirs, **ours}:
+        id, epoch = key
+        shown = id if epoch == 1 else f"{id}, {epoch}"
+        yield _same(shown, ours.get(key, MISSING), theirs.get(key, MISSING), say("scores of a sample"))
     figures = {estimate.name: estimate.value for estimate in run.estimates if estimate.method == "Inspect"}
     figures.pop(f"{COST}{SUFFIX}", None)
     official = {official_name(figure): figure["value"] for figure in alone["totals"]}

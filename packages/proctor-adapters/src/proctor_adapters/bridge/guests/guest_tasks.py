@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import inspect_ai
-from guest_values import clean, dumped, without_ids
+from guest_values import FILES, clean, dumped, embedded, without_ids
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.util import registry_info
+from inspect_ai.util import materialize_media, registry_info
 
 IMAGE_FILES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml", "Dockerfile")
 
@@ -96,12 +96,28 @@ def samples_of(task: Task) -> dict[str, Sample]:
 
 
 def described(sample: Sample) -> dict[str, Any]:
-    asked = (
-        sample.input if isinstance(sample.input, str) else [without_ids(dumped(message)) for message in sample.input]
-    )
-    about = {"input": asked, "target": sample.target, "choices": sample.choices, "metadata": sample.metadata}
-    text = json.dumps(clean(about), ensure_ascii=False, sort_keys=True, default=str)
+    """Return what the parent reads of a sample; the digest is of the files that it names, as their folder is another in each worker."""
+    about = {"input": asked(sample), "target": sample.target, "choices": sample.choices, "metadata": sample.metadata}
+    shown = sample.input if isinstance(sample.input, str) else [embedded(message) for message in asked(sample)]
+    text = json.dumps(clean({**about, "input": shown}), ensure_ascii=False, sort_keys=True, default=str)
     return {"id": str(sample.id), **about, "digest": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]}
+
+
+def asked(sample: Sample) -> Any:
+    return sample.input if isinstance(sample.input, str) else [without_ids(dumped(message)) for message in sample.input]
+
+
+async def with_files(sample: Sample) -> Sample:
+    """Put the files that a sample names into its messages: Inspect does so for those of a data set, but not for one that is fed."""
+    for message in () if isinstance(sample.input, str) else sample.input:
+        for part in () if isinstance(message.content, str) else message.content:
+            if part.type in FILES:
+                try:
+                    embedded_file = await materialize_media(getattr(part, part.type), getattr(part, "mime_type", None))
+                except Exception:  # noqa: BLE001, S112 - Inspect then says of the sample that it has no such file
+                    continue
+                setattr(part, part.type, embedded_file)
+    return sample
 
 
 def plan(task: Task, samples: dict[str, Sample]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import mimetypes
 from pathlib import Path
 from typing import Any
 
+FILES = ("image", "audio", "video", "document")
+
 
 def dumped(value: Any) -> dict[str, Any]:
     fields: dict[str, Any] = value.model_dump(mode="json", exclude_none=True, fallback=str)
@@ -21,7 +23,7 @@ def embedded(message: dict[str, Any]) -> dict[str, Any]:
     for part in message["content"] if isinstance(message.get("content"), list) else ():
         kind = part.get("type")
         path = part.get(kind)
-        if kind in ("image", "audio", "video", "document") and isinstance(path, str) and Path(path[:4_000]).is_file():
+        if kind in FILES and isinstance(path, str) and Path(path[:4_000]).is_file():
             media = mimetypes.guess_type(path)[0] or "application/octet-stream"
             part[kind] = f"data:{media};base64,{base64.b64encode(Path(path).read_bytes()).decode()}"
     return message

@@ -78,7 +78,6 @@ def alone(about: dict[str, Any]) -> dict[str, Any]:
         model=models.get_model("proctor-agent/agent", memoize=False),
         model_roles={name: models.get_model(f"proctor-role/{name}", memoize=False) for name in about["roles"]},
         limit=about["first"],
-        epochs=1,
         message_limit=about["message_limit"],
         fail_on_error=False,
         log_dir=os.environ["HOME"] + "/logs",
@@ -101,6 +100,7 @@ def alone(about: dict[str, Any]) -> dict[str, Any]:
 def _sample(sample: Any) -> dict[str, Any]:
     return {
         "id": str(sample.id),
+        "epoch": sample.epoch,
         "error": None if sample.error is None else sample.error.message,
         "limit": None if sample.limit is None else sample.limit.type,
         "scores": {name: [_plain(score.value), _points(score.value)] for name, score in (sample.scores or {}).items()},

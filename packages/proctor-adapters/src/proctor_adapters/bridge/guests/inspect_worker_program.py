@@ -17,7 +17,8 @@ import math
 import os
 import sys
 import time
-from itertools import chain
+from collections.abc import Iterator
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from guest_caches import link_caches
 link_caches()  # before anything is imported that reads where caches are
 
 from guest_models import CONNECTIONS, current, line, name_roles, register
-from guest_tasks import described, kind_of, load, plan, samples_of
+from guest_tasks import described, kind_of, load, plan, samples_of, with_files
 from inspect_ai import Epochs, SampleSource, Task, enqueue_sample, eval_async, task_with
 from inspect_ai import model as models
 from inspect_ai.dataset import Sample
@@ -60,12 +61,18 @@ class Source(SampleSource):
         self._samples = samples
         self._context: contextvars.Context | None = None
         self._waiting: list[tuple[Sample, int]] = []
+        self._feeding: set[asyncio.Future[None]] = set()
         self._woken = asyncio.Event()
         self._is_over = False
         self._cpu = time.process_time()
 
     def feed(self, id: str, epoch: int) -> None:
-        sample = self._samples[id].model_copy(deep=True)
+        feeding = asyncio.ensure_future(self._feed(id, epoch))
+        self._feeding.add(feeding)
+        feeding.add_done_callback(self._feeding.discard)
+
+    async def _feed(self, id: str, epoch: int) -> None:
+        sample = await with_files(self._samples[id].model_copy(deep=True))
         if self._context is None:
             self._waiting.append((sample, epoch))
         else:
@@ -107,8 +114,9 @@ def slim(sample: EvalSample) -> dict[str, Any]:
 
 async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sample]) -> Any:
     roles = {name: models.get_model(f"proctor-role/{name}", memoize=False) for name in about["roles"]}
+    epochs = 1 if isinstance(source, list) else Epochs(task.epochs or 1, task.epochs_reducer)
     logs = await eval_async(
-        task_with(task, dataset=source, epochs=Epochs(1, task.epochs_reducer) if task.epochs_reducer else 1),
+        task_with(task, dataset=source, epochs=epochs),
         model=models.get_model("proctor-agent/agent", memoize=False),
         model_roles=roles,
         sandbox=about.get("sandbox"),
@@ -169,24 +177,27 @@ def score_of(kept: dict[str, Any]) -> Score:
 
 
 def register_metrics(task: Task) -> None:
-    """Let names of metrics mean those of this task: packages have several of one name, and Inspect finds them by it again."""
+    """Let names of metrics mean those of this task: packages have several of one name, and Inspect finds them by it again.
+
+    Inspect asks for those of the task first, then for those of each scorer, so that metrics of one name come in turn. Created from
+    what a log says of them they would be others: a parameter from an enumeration is a text there.
+    """
     by_name: dict[str, list[Any]] = {}
-    for scorer in task.scorer or ():
-        groups = registry_info(scorer).metadata.get("metrics") or []
-        for group in groups if isinstance(groups, list) else [groups]:
-            for each in [*chain.from_iterable(group.values())] if isinstance(group, dict) else [group]:
+    for metrics in (task.metrics, *(registry_info(scorer).metadata.get("metrics") for scorer in task.scorer or ())):
+        for group in metrics if isinstance(metrics, list) else [metrics or {}]:
+            for each in chain.from_iterable(group.values()) if isinstance(group, dict) else [group]:
                 by_name.setdefault(registry_info(each).name, []).append(each)
     for name, metrics in by_name.items():
         package, _, own = name.rpartition("/")
-        if package not in ("", "inspect_ai") and len(metrics) == 1:
-            create = creating(metrics[0])
-            create.__module__ = package
+        if package != "inspect_ai":
+            create = creating(cycle(metrics))
+            create.__module__ = package or "__main__"
             metric(own, **registry_info(metrics[0]).metadata)(create)
 
 
-def creating(given: Any) -> Any:
+def creating(metrics: Iterator[Any]) -> Any:
     def create(**_: Any) -> Any:
-        return given
+        return next(metrics)
 
     return create
 
@@ -195,8 +206,8 @@ async def totals(task: Task, about: dict[str, Any]) -> None:
     class Nothing(SampleSource):
         pass
 
-    register_metrics(task)
     log = await play(task, about, Nothing())
+    register_metrics(task)
     log.samples = [
         EvalSample(
             id=row["id"],
@@ -208,7 +219,6 @@ async def totals(task: Task, about: dict[str, Any]) -> None:
         )
         for row in about["rows"]
     ]
-    log.eval.config.epochs = task.epochs
     recompute_metrics(log)
     line.write({"totals": metrics_of(log)})
 
