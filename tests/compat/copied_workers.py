@@ -26,12 +26,12 @@ class Copies:
 
     Attributes:
         task: the one that workers are about to load.
-        fields: the kinds of the fields of its rows, by name.
+        fields: those of its rows, by name, as `rows_of_tests.py` reads them.
     """
 
     def __init__(self, python: Path, *programs: Path) -> None:
         self.task = ""
-        self.fields: Mapping[str, str] = {}
+        self.fields: Mapping[str, Any] = {}
         variables = {"INSPECT_DISPLAY": "none", "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
         pipe, null = subprocess.PIPE, subprocess.DEVNULL
         self._by_program = {

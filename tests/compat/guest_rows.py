@@ -19,13 +19,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from rows_of_tests import KINDS, ROWS, stand_in
+from rows_of_tests import rows_of, stand_in
 
-FIELDS: dict[str, str] = {}
-
-
-def rows() -> list[dict[str, Any]]:
-    return [{name: KINDS[kind](n) for name, kind in FIELDS.items()} for n in range(ROWS)]
+FIELDS: dict[str, Any] = {}
 
 
 def download(url: str, path: str, *_: Any, **__: Any) -> None:
@@ -35,12 +31,12 @@ def download(url: str, path: str, *_: Any, **__: Any) -> None:
         file = io.StringIO()
         writer = csv.DictWriter(file, [*FIELDS] or ["_"])
         writer.writeheader()
-        writer.writerows(rows())
+        writer.writerows(rows_of(FIELDS))
         Path(path).write_text(file.getvalue(), encoding="utf-8")
     elif path.endswith(".jsonl"):
-        Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows()), encoding="utf-8")
+        Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows_of(FIELDS)), encoding="utf-8")
     else:
-        Path(path).write_text(json.dumps(rows()), encoding="utf-8")
+        Path(path).write_text(json.dumps(rows_of(FIELDS)), encoding="utf-8")
 
 
 def load(path: Path) -> Any:

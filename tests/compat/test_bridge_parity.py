@@ -67,3 +67,8 @@ def test_a_task_of_lm_eval_is_played_as_lm_eval_plays_it(row: dict[str, Any], co
 def test_of_what_is_not_played_the_list_says_why(path: Path) -> None:
     for row in lines_of(path):
         assert ("rows" in row) != bool(row.get("why")), row["task"]
+
+
+@pytest.mark.parametrize(("path", "fewest"), [(INSPECT, 60), (LMEVAL, 40)], ids=["inspect_evals", "lm-eval"])
+def test_as_many_are_played_as_the_page_promises(path: Path, fewest: int) -> None:
+    assert len(played(path)) >= fewest
