@@ -54,7 +54,9 @@ def talk(requests: Any, replies: Any) -> None:
         images = {"images": 2} if task == "in_images" else {}
         shares = [""] if task == "all_right" else []
         scorers = [{"name": "match", "keys": [], "shares": shares}, {"name": "parts", "keys": ["length"]}]
-        pipe.write({"plan": {"samples": SAMPLES, "scorers": scorers, "epochs": 2, "package": "0", **images}})
+        data = [{"source": "someone/sums", "revision": "0" * 40}, {"source": "someone/others", "name": "small"}]
+        plan = {"samples": SAMPLES, "scorers": scorers, "epochs": 2, "package": "0", "data": data, **images}
+        pipe.write({"plan": plan})
     elif do == "totals":
         rows = about["rows"]
         right = sum(row["scores"]["match"]["value"] in ("C", 1) for row in rows)

@@ -8,6 +8,7 @@ BETTER = {"length": False, "exact_match": True, "rating": True}  # of others nob
 def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
     metrics = {"rated": ["rating"], "silent": ["exact_match", "tone"]}.get(task, ["exact_match", "length"])
     return {
+        "sources": [{"source": "someone/sums", "name": "main", "revision": ""}],
         "documents": [
             {
                 "id": str(n),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai import Epochs, Task, task
-from inspect_ai.dataset import Sample
+from inspect_ai.dataset import Sample, hf_dataset
 from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, GenerateConfig, get_model
 from inspect_ai.scorer import SampleScore, Score, accuracy, match, mean, metric, model_graded_qa, scorer, stderr
 from inspect_ai.solver import generate, solver, system_message, use_tools
@@ -201,3 +201,8 @@ def levelled() -> Any:
 @task
 def levels() -> Task:
     return Task(dataset=additions(2), solver=generate(), scorer=levelled())
+
+
+@task
+def of_the_hub() -> Task:
+    return Task(dataset=hf_dataset("someone/sums", split="test", revision="v1"), solver=generate(), scorer=match())

@@ -15,6 +15,8 @@ import proctor
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget
 from proctor.core.score import Score, Unscored
+from proctor_adapters.bridge import inspect as of_inspect
+from proctor_adapters.bridge import lmeval as of_lmeval
 from proctor_adapters.bridge.program import PYTHON
 
 FILE = Path(__file__).with_name("inspect_tasks.py")
@@ -210,6 +212,17 @@ async def test_a_run_is_resumed_with_the_samples_that_are_missing(store: str) ->
         run = await proctor.evaluate_async(f"inspect:{FILE}@sums", budget=Budget(requests=100), **arguments)
     assert run.outcomes == {"scored": 6}
     assert len(endpoint.requests) == 6
+
+
+def test_without_a_network_it_is_said_which_data_to_fetch_and_where_they_belong() -> None:
+    with pytest.raises(BadInput) as raised:
+        of_inspect.task(f"{FILE}@of_the_hub")
+    said = str(raised.value)
+    assert "someone/sums at the revision v1" in said
+    assert f"proctor data pull inspect:{FILE}@of_the_hub" in said
+    assert f"{Path.home()}/.cache/huggingface" in said
+    with pytest.raises(BadInput, match=r"gsm8k.*proctor data pull lmeval:gsm8k_cot\..*\.cache/huggingface"):
+        of_lmeval.task("gsm8k_cot")
 
 
 @pytest.mark.parametrize(

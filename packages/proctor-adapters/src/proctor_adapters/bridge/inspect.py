@@ -21,6 +21,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, AgentChoice, Host, Judged, Task
 from proctor.isolation import TalkingWorker, WorkerProgram
 from proctor_adapters.bridge.asked import AskedModels
+from proctor_adapters.bridge.data import GuestSource, pulled
 from proctor_adapters.bridge.host import GuestHost
 from proctor_adapters.bridge.options import GuestHow, GuestOptions, read_options
 from proctor_adapters.bridge.parity import FIRST, MESSAGES, CannedModels, compare_inspect, never
@@ -61,6 +62,7 @@ class GuestPlan(msgspec.Struct, frozen=True):
     roles: list[str] = []
     version: Any = 0
     package: str = ""
+    data: list[GuestSource] = []
 
 
 class LoadedTask(msgspec.Struct, frozen=True):
@@ -106,8 +108,19 @@ def check_parity(called: str) -> Iterator[Checked]:
     yield from compare_inspect(called, run, models.asked, alone)
 
 
-def _load(name: str, options: Mapping[str, Any]) -> LoadedTask:
-    given = read_options(options)
+def pull(called: str, **options: Any) -> Sentence:
+    """Load a task with the network and the files of the user, so that its package fetches its data, and return what it read."""
+    name = f"{PREFIX}{called}"
+    plan = _load(name, options, confined=False).plan
+    return pulled(name, len(plan.samples), _digest(plan), plan.data)
+
+
+def _digest(plan: GuestPlan) -> str:
+    return digest([sample.digest for sample in plan.samples])
+
+
+def _load(name: str, options: Mapping[str, Any], *, confined: bool | None = None) -> LoadedTask:
+    given = read_options(options, confined=confined)
     called = _absolute(name.removeprefix(PREFIX))
     program = program_of(PROGRAM, "inspect_ai", "inspect-tasks", given.how, name)
     about = {
@@ -132,7 +145,8 @@ def _task(loaded: LoadedTask, host: Host) -> Task:
         summarise=partial(_summarise, loaded),
         provenance={
             "inspect_ai": plan.package,
-            "samples": digest([sample.digest for sample in plan.samples]),
+            "samples": _digest(plan),
+            "data": msgspec.to_builtins(plan.data),
             "limits": plan.limits,
             "roles": {**given.roles},
             "models": {**given.models},
@@ -275,4 +289,4 @@ def _notes(plan: GuestPlan, given: GuestOptions) -> list[Sentence]:
     return notes
 
 
-PART = TaskKindPart(task=task, check=check_parity)
+PART = TaskKindPart(task=task, check=check_parity, pull=pull)

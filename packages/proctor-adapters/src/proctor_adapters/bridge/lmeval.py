@@ -23,6 +23,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, AgentChoice, Judged, Task
 from proctor.isolation import WorkerProgram, WorkerRaised, Workers
 from proctor_adapters.bridge.asked import is_model
+from proctor_adapters.bridge.data import GuestSource, pulled
 from proctor_adapters.bridge.lmeval_scores import LmEvalMetric, LmEvalScorer, is_undeclared, values_of
 from proctor_adapters.bridge.options import GuestOptions, read_options
 from proctor_adapters.bridge.parity import FIRST, compare_lmeval
@@ -57,6 +58,7 @@ class LmEvalPlan(msgspec.Struct, frozen=True):
     version: str = "0"
     few_shots: int = 0
     data: dict[str, Any] = {}
+    sources: list[GuestSource] = []
 
 
 class LmEvalFigure(msgspec.Struct, frozen=True):
@@ -74,7 +76,7 @@ def task(called: str, **options: Any) -> Task:
     """
     name, given = f"{PREFIX}{called}", read_options(options)
     program, about = _program(name, given)
-    plan = msgspec.convert(_called(name, program, "plan", about), LmEvalPlan)
+    plan = _plan(name, program, about)
     workers = _workers(program)
     settings = _same_settings(name, plan.documents)
     return Task(
@@ -87,10 +89,10 @@ def task(called: str, **options: Any) -> Task:
             _summarise, partial(_run, program, "totals", about), [metric.shown for metric in plan.metrics]
         ),
         provenance={
-            "samples": digest([document.prompt for document in plan.documents]),
+            "samples": _digest(plan),
             "few_shots": plan.few_shots,
             "settings": settings,
-            "data": plan.data,
+            "data": {**plan.data, "sources": msgspec.to_builtins(plan.sources)},
         },
         planned=len(plan.documents),
         notes=[_note(settings), *_undeclared(plan.metrics, given.how.scales)],
@@ -107,6 +109,21 @@ def check_parity(called: str) -> Iterator[Checked]:
     loaded_task = task(called)
     program, about = _program(name, read_options({}))
     yield from compare_lmeval(called, loaded_task, _called(name, program, "alone", about, first=FIRST))
+
+
+def pull(called: str, **options: Any) -> Sentence:
+    """Load a task with the network and the files of the user, so that lm-eval fetches its data, and return what it read."""
+    name, given = f"{PREFIX}{called}", read_options(options, confined=False)
+    plan = _plan(name, *_program(name, given))
+    return pulled(name, len(plan.documents), _digest(plan), plan.sources)
+
+
+def _plan(name: str, program: WorkerProgram, about: Mapping[str, Any]) -> LmEvalPlan:
+    return msgspec.convert(_called(name, program, "plan", about), LmEvalPlan)
+
+
+def _digest(plan: LmEvalPlan) -> str:
+    return digest([document.prompt for document in plan.documents])
 
 
 def _program(name: str, given: GuestOptions) -> tuple[WorkerProgram, dict[str, Any]]:
@@ -277,4 +294,4 @@ def _estimate(name: str, figure: LmEvalFigure, scored: int, planned: int, *, is_
     )
 
 
-PART = TaskKindPart(task=task, check=check_parity)
+PART = TaskKindPart(task=task, check=check_parity, pull=pull)

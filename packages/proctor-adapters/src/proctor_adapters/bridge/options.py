@@ -55,8 +55,11 @@ class GuestOptions(msgspec.Struct, frozen=True, kw_only=True):
     how: GuestHow = GuestHow()
 
 
-def read_options(values: Mapping[str, Any]) -> GuestOptions:
+def read_options(values: Mapping[str, Any], *, confined: bool | None = None) -> GuestOptions:
     """Sort the options of `--set`; what has none of the prefixes `role`, `model`, `bridge` and `args` is the task's own.
+
+    Args:
+        confined: in place of what the options say of it; None leaves it to them.
 
     Raises:
         BadInput: an unknown option of the bridge, or a value of another type.
@@ -64,12 +67,13 @@ def read_options(values: Mapping[str, Any]) -> GuestOptions:
     >>> read_options({"level": 2, "role": {"grader": "openai:x"}, "model": {"openai/gpt-4": {"1": "openai:y"}}}).models
     {'openai/gpt-4.1': 'openai:y'}
     """
+    forced = {} if confined is None else {"confined": confined}
     own = {key: value for key, value in values.items() if key not in ("role", "model", "bridge", "args")}
     return GuestOptions(
         arguments={**own, **_mapping(values, "args")},
         roles=_flat("role", _mapping(values, "role")),
         models=_flat("model", _mapping(values, "model")),
-        how=converted(_mapping(values, "bridge"), GuestHow, "bridge"),
+        how=converted({**_mapping(values, "bridge"), **forced}, GuestHow, "bridge"),
     )
 
 

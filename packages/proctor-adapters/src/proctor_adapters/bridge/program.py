@@ -47,7 +47,7 @@ def program_of(file: Path, package: str, extra: str, how: GuestHow, name: str) -
         path=file,
         paths=paths,
         python=None if python is None else Path(python).expanduser().absolute(),
-        variables={**QUIET, **(_read_only() if how.confined else _caches())},
+        variables={**QUIET, **(_read_only() if how.confined else caches())},
         limits=LIMITS,
         confined=how.confined,
     )
@@ -55,10 +55,11 @@ def program_of(file: Path, package: str, extra: str, how: GuestHow, name: str) -
 
 def _read_only() -> Mapping[str, str]:
     """Return the variables of a worker that has folders of its own in place of those, in which theirs are linked."""
-    return {**OFFLINE, **{f"PROCTOR_READS_{name}": folder for name, folder in _caches().items()}}
+    return {**OFFLINE, **{f"PROCTOR_READS_{name}": folder for name, folder in caches().items()}}
 
 
-def _caches() -> Mapping[str, str]:
+def caches() -> Mapping[str, str]:
+    """Return the folders below which other programs keep what they fetch, by the variable that names them."""
     return {name: os.environ.get(name) or str(Path(usual).expanduser()) for name, usual in CACHES.items()}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from proctor.core.errors import BadInput
 from proctor.core.near import did_you_mean, near
 from proctor.isolation import WorkerRaised
+from proctor_adapters.bridge.data import folders
 from proctor_adapters.bridge.worker import TOO_SLOW, GuestRaised
 
 OFFLINE = ("OfflineModeIsEnabled", "LocalEntryNotFoundError", "ConnectionError", "ConnectError", "DatasetNotFoundError")
@@ -41,9 +42,10 @@ def of_loading(name: str, error: GuestRaised) -> BadInput:
         return BadInput("{task} needs Docker, and no daemon answers here: {error}", task=name, error=text)
     if error.type in OFFLINE or SAYS_OFFLINE.search(text):
         return BadInput(
-            "The data of {task} are not here ({error}). Fetch them once, with the network and your files: proctor run {task} --agent AGENT --dry-run --set bridge.confined=false",
+            "The data of {task} are not here ({error}). Fetch them once, with the network and your files: proctor data pull {task}. Without a network, do so on another machine and bring what it keeps into: {folders}",
             task=name,
             error=text,
+            folders=folders(),
         )
     return BadInput("{task} cannot be loaded: {type}: {error}", task=name, type=error.type, error=text)
 

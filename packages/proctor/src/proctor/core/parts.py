@@ -140,11 +140,13 @@ class TaskKindPart(msgspec.Struct, frozen=True, kw_only=True):
         task: makes the task of what follows the colon.
         summarise: the official aggregates by the options of a run, where they need neither data nor code of the user.
         check: yields how what follows the colon comes out here and where its own program plays it, for `proctor data parity`.
+        pull: fetches the data of what follows the colon, with the options of a run, and returns what is here then, for `proctor data pull`.
     """
 
     task: Callable[..., Task]
     summarise: Callable[..., Summarise | None] | None = None
     check: Callable[[str], Iterator[Checked]] | None = None
+    pull: Callable[..., Sentence] | None = None
 
 
 class UserPart(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import inspect_ai
+from guest_data import note_sources, sources
 from guest_values import FILES, clean, dumped, embedded, without_ids
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -33,6 +34,7 @@ def load(name: str, arguments: dict[str, Any]) -> Task:
         wanted = next(iter(tasks))
     if wanted not in tasks:
         raise NoSuchTask(", ".join(sorted(tasks)))
+    note_sources()
     with without_waiting():
         task = tasks[wanted](**arguments)
     if not isinstance(task, Task):
@@ -134,6 +136,7 @@ def plan(task: Task, samples: dict[str, Sample]) -> dict[str, Any]:
         "limits": {name: value for name, value in limits.items() if value is not None},
         "roles": sorted(task.model_roles or ()),
         "version": task.version,
+        "data": sources(),
         "package": getattr(inspect_ai, "__version__", ""),
     }
 

@@ -238,4 +238,5 @@ def talk(requests: Any, replies: Any) -> None:
         else:
             asyncio.run({"run": run, "totals": totals}[do](task, about))
     except BaseException as error:  # noqa: BLE001 - the parent says it
-        line.write({"failed": {"type": type(error).__name__, "text": str(error)[:4_000]}})
+        text = "; ".join(dict.fromkeys((str(error), *getattr(error, "__notes__", ()))))
+        line.write({"failed": {"type": type(error).__name__, "text": text[:4_000]}})

@@ -17,6 +17,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent))
 from canned import text_for
 from guest_caches import link_caches
+from guest_data import note_sources, sources
 
 link_caches()  # before anything is imported that reads where caches are
 
@@ -25,6 +26,8 @@ from lm_eval import simple_evaluate
 from lm_eval import tasks as lm_tasks
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
+
+note_sources()
 
 FEWSHOT_SEED = 1234  # DEFAULT_OTHER_SEED of lm_eval/evaluator.py
 INCLUDED = re.compile(r"^task:\s*(['\"]?)(\S+)\1\s*$", re.MULTILINE)
@@ -49,6 +52,7 @@ def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
         "version": str(getattr(loaded, "VERSION", 0)),
         "few_shots": loaded.get_config("num_fewshot") or 0,
         "data": {key: str(loaded.get_config(key)) for key in ("dataset_path", "dataset_name", "dataset_kwargs")},
+        "sources": sources(),
     }
 
 
