@@ -39,6 +39,23 @@ def download(url: str, path: str, *_: Any, **__: Any) -> None:
         Path(path).write_text(json.dumps(rows_of(FIELDS)), encoding="utf-8")
 
 
+def fetch(url: str, checksum: str, path: Path) -> None:
+    download(url, str(path))
+
+
+def move_into(folder: Path) -> None:
+    """Let inspect_evals keep its data in a folder, whichever of its modules has a path of the usual one, and fetch nothing."""
+    usual = getattr(sys.modules.get("inspect_evals.constants"), "INSPECT_EVALS_CACHE_PATH", None)
+    for name, module in [*sys.modules.items()] if usual is not None else ():
+        for key, value in [*vars(module).items()] if name.startswith("inspect_evals") else ():
+            if isinstance(value, Path) and value.is_relative_to(usual):
+                setattr(module, key, folder / value.relative_to(usual))
+            elif key == "_download_remote":
+                setattr(module, key, download)
+            elif key == "download" and getattr(value, "__module__", "").startswith("inspect_ai"):
+                setattr(module, key, fetch)
+
+
 def load(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -65,10 +82,7 @@ def serve(home: str, program: Any) -> None:
     os.environ |= {"HOME": home, "XDG_CACHE_HOME": f"{home}/cache", "XDG_DATA_HOME": f"{home}/data"}
     os.environ |= {"HF_HOME": f"{home}/hf", "TMPDIR": home}
     stand_in(FIELDS)
-    for name, module in [*sys.modules.items()]:
-        if name == "inspect_evals.utils.load_dataset":
-            vars(module)["_download_remote"] = download
-            vars(module)["INSPECT_EVALS_CACHE_PATH"] = Path(home, "inspect_evals")
+    move_into(Path(home, "inspect_evals"))
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(f"{home}/socket")
         requests, replies = connection.makefile("rb"), connection.makefile("wb")
