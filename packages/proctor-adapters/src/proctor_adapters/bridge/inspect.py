@@ -271,7 +271,7 @@ def _summarise(loaded: LoadedTask, estimates: Sequence[Estimate], judged: Judged
             )
         ]
     doubts = doubtful(loaded.plan.scorers, loaded.given.how.scales, rows)
-    return [*official(heard["totals"], rows, planned_of(estimates, len(rows))), *doubts, *cost(judged)]
+    return [*official(heard["totals"], rows, planned_of(estimates, len(rows))), *doubts, *cost(rows)]
 
 
 def _notes(plan: GuestPlan, given: GuestOptions) -> list[Sentence]:

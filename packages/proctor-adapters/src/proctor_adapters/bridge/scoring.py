@@ -148,7 +148,7 @@ def _with(result: Score | Unscored, details: Mapping[str, Any]) -> Score | Unsco
 
 
 def rows_of(judged: Judged) -> list[dict[str, Any]]:
-    """Return the scores of a run as Inspect gave them, a row for each attempt."""
+    """Return the scores of a run as Inspect gave them and the CPU seconds of its worker, a row for each attempt."""
     rows: dict[tuple[str, int], dict[str, Any]] = {}
     for sample, verdict in judged():
         raw = verdict.result.details.get("inspect")
@@ -157,7 +157,7 @@ def rows_of(judged: Judged) -> list[dict[str, Any]]:
         metadata = sample.meta.get("metadata") or {}
         row = rows.setdefault(
             (sample.id, verdict.attempt),
-            {"id": sample.id, "epoch": verdict.attempt + 1, "metadata": metadata, "scores": {}},
+            {"id": sample.id, "epoch": verdict.attempt + 1, "metadata": metadata, "scores": {}, "cpu": raw.get("cpu")},
         )
         name = verdict.scorer.removesuffix(SUFFIX)
         value = raw.get("value")
@@ -167,18 +167,13 @@ def rows_of(judged: Judged) -> list[dict[str, Any]]:
     return [*rows.values()]
 
 
-def cost(judged: Judged) -> Iterator[Estimate]:
+def cost(rows: Sequence[Mapping[str, Any]]) -> Iterator[Estimate]:
     """Yield what a sample cost the worker in milliseconds of CPU, apart from ours."""
-    cpu: dict[tuple[str, int], float] = {}
-    for sample, verdict in judged():
-        raw = verdict.result.details.get("inspect")
-        if isinstance(raw, Mapping) and isinstance(raw.get("cpu"), int | float):
-            cpu[sample.id, verdict.attempt] = raw["cpu"]
+    cpu = [row["cpu"] for row in rows if isinstance(row["cpu"], int | float)]
     if cpu:
-        mean = 1_000 * sum(cpu.values()) / len(cpu)
         yield Estimate(
             name=f"{COST}{SUFFIX}",
-            value=mean,
+            value=1_000 * sum(cpu) / len(cpu),
             scored=len(cpu),
             planned=len(cpu),
             unit="number",
