@@ -45,7 +45,7 @@ def fetch(url: str, checksum: str, path: Path) -> None:
 
 def move_into(folder: Path) -> None:
     """Let inspect_evals keep its data in a folder, whichever of its modules has a path of the usual one, and fetch nothing."""
-    usual = getattr(sys.modules.get("inspect_evals.constants"), "INSPECT_EVALS_CACHE_PATH", None)
+    usual: Any = getattr(sys.modules.get("inspect_evals.constants"), "INSPECT_EVALS_CACHE_PATH", None)
     for name, module in [*sys.modules.items()] if usual is not None else ():
         for key, value in [*vars(module).items()] if name.startswith("inspect_evals") else ():
             if isinstance(value, Path) and value.is_relative_to(usual):
