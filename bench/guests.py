@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
@@ -79,5 +79,5 @@ def _play(server: Server, task: Task | str, **options: int) -> Played:
     return Played(cpu, _worker(run.estimates), server.tell("/stats")["max_in_flight"], seconds)
 
 
-def _worker(estimates: tuple[Estimate, ...] | list[Estimate]) -> float:
+def _worker(estimates: Sequence[Estimate]) -> float:
     return next((estimate.value or 0.0 for estimate in estimates if estimate.name == CPU), 0.0)
