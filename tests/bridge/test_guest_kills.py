@@ -6,8 +6,8 @@ import random
 import signal
 import sys
 import time
-from bisect import bisect
 from collections import Counter
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,7 @@ import proctor
 SCRIPT = Path(__file__).with_name("run_of_tests.py")
 KILLS = 9
 AT_ONCE = 8
-ON_THEIR_WAY = (
-    2 * AT_ONCE
-)  # the last replies before a kill, which may not have reached the cache, however busy the machine is
+ON_THEIR_WAY = 2 * AT_ONCE  # the last replies to a start that is killed, which may not have reached the cache
 TRIALS = 180
 
 
@@ -42,57 +40,55 @@ def is_running(pid: int) -> bool:
 
 
 class CountingEndpoint(Endpoint):
-    """Notes when each reply was sent, by the request that it answers.
+    """Notes which start of the run each reply was for, by the request that it answers; a start has a key of its own.
 
     Attributes:
-        sent: a time for each reply; requests that nobody waited for any more have none.
+        replies: how many replies each start was sent.
+        sent: of each request, the start and the place among its replies of every reply.
         asked: how often each request came.
     """
 
     def __init__(self) -> None:
         super().__init__(self._noting)
-        self.sent: dict[bytes, list[float]] = {}
+        self.replies: Counter[str] = Counter()
+        self.sent: dict[bytes, list[tuple[str, int]]] = {}
         self.asked: Counter[bytes] = Counter()
         self._adds = adds(seconds=0.05)
 
     async def _noting(self, request: Request, writer: Any) -> None:
+        start = request.headers["authorization"].removeprefix("Bearer ")
         self.asked[request.body] += 1
         await self._adds(request, writer)
-        self.sent.setdefault(request.body, []).append(time.monotonic())
+        self.sent.setdefault(request.body, []).append((start, self.replies[start]))
+        self.replies[start] += 1
 
-    def paid_twice(self, kills: list[float]) -> list[bytes]:
-        """Return the requests that were sent again after a reply that no kill can have caught on its way."""
-        sent = sorted(moment for times in self.sent.values() for moment in times)
-        last = [bisect(sent, kill) for kill in kills]
+    def paid_twice(self, killed: Collection[str]) -> list[bytes]:
+        """Return the requests that came again after a reply that was not on its way when its start was killed."""
         return [
             body
-            for body, times in self.sent.items()
-            for moment in times[:-1]
-            if not any(end - ON_THEIR_WAY <= sent.index(moment) < end for end in last)
+            for body, replies in self.sent.items()
+            for start, place in replies[:-1]
+            if start not in killed or place < self.replies[start] - ON_THEIR_WAY
         ]
 
 
-async def play(url: str, store: str, cache: Path, kill: str, seconds: float) -> float:
-    """Start the run, kill what `kill` says after a while, and return when; '' lets it end."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+async def play(url: str, store: str, cache: Path, start: str, kill: str = "", seconds: float = 300.0) -> None:
+    """Start the run, and after a while kill what `kill` says; '' lets it end."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "OPENAI_API_KEY": start}
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(SCRIPT), url, store, env=environment, stdout=-3, stderr=-3
     )
     with suppress(TimeoutError):
-        async with asyncio.timeout(seconds if kill else 300):
+        async with asyncio.timeout(seconds):
             await process.wait()
     below = descendants(process.pid) if process.returncode is None else []
     for pid in ([*below] if "guest" in kill else []) + ([process.pid] if "run" in kill else []):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    killed = time.monotonic()
-    if kill == "guest":
-        async with asyncio.timeout(300):
-            await process.wait()
-    await process.wait()
+    async with asyncio.timeout(300):
+        await process.wait()
     for pid in below:
         await asyncio.to_thread(wait_for, pid)
-    return killed
 
 
 def wait_for(pid: int) -> None:
@@ -106,24 +102,20 @@ def wait_for(pid: int) -> None:
 
 async def test_a_run_that_is_killed_stores_in_the_end_what_another_stores(tmp_path: Path) -> None:
     rng = random.Random(30)
-    kills = ["run", "guest", "run guest"] * (KILLS // 3)
+    kills = {f"start-{n}": kill for n, kill in enumerate(["run", "guest", "run guest"] * (KILLS // 3))}
+    of_run = {start for start, kill in kills.items() if "run" in kill}
     async with CountingEndpoint() as endpoint:
-        ends = [
-            await play(endpoint.url, str(tmp_path / "killed.db"), tmp_path, kill, rng.uniform(1.0, 5.0))
-            for kill in kills
-        ]
-        await play(endpoint.url, str(tmp_path / "killed.db"), tmp_path, "", 0)
+        for start, kill in kills.items():
+            await play(endpoint.url, str(tmp_path / "killed.db"), tmp_path, start, kill, rng.uniform(1.0, 5.0))
+        await play(endpoint.url, str(tmp_path / "killed.db"), tmp_path, "the-last-start")
         asked = len(endpoint.requests)
-        of_run = [end for kill, end in zip(kills, ends, strict=True) if "run" in kill]
         assert endpoint.paid_twice(of_run) == []
         assert len(endpoint.asked) == TRIALS
-        await play(endpoint.url, str(tmp_path / "whole.db"), tmp_path / "other", "", 0)
+        await play(endpoint.url, str(tmp_path / "whole.db"), tmp_path / "other", "another-run")
     killed, whole = (proctor.open_run("killed", store=str(tmp_path / name)) for name in ("killed.db", "whole.db"))
     assert killed.outcomes == whole.outcomes == {"scored": TRIALS}
     assert scores(killed) == scores(whole)
-    assert (
-        TRIALS <= asked <= TRIALS + AT_ONCE * sum("run" in kill for kill in kills)
-    )  # what was on its way when it was killed
+    assert TRIALS <= asked <= TRIALS + AT_ONCE * len(of_run)  # what was on its way when it was killed
 
 
 def scores(run: Any) -> dict[tuple[str, int, str], float]:

@@ -164,9 +164,7 @@ class Guest:
             while True:
                 heard = await self._heard(seat, answering, faults, id)
                 if isinstance(heard, Exception):
-                    if (
-                        answering and not faults
-                    ):  # what is being paid for reaches the cache, although the worker died meanwhile
+                    if answering and not faults:  # what is being paid for reaches the cache, though the worker died
                         await asyncio.wait([*answering.values()])
                     raise heard
                 if heard.trial is not None:

@@ -329,11 +329,9 @@ def _held(
     both = [rating for rating in together if rating.item in items]
     rows = calibrate.agree([*both, *judged.rated], scale, clusters=clusters, level=level) if both else []
     raters = {person.rater for person in people if person.item in items}
-    corrected = (
-        calibrate.corrected(judged.rated, both, scale, clusters=clusters, level=level)
-        if both and judged.is_drawn
-        else []
-    )
+    corrected = []
+    if both and judged.is_drawn:
+        corrected = calibrate.corrected(judged.rated, both, scale, clusters=clusters, level=level)
     calibration = calibrate.calibration(rows, len(both), len(raters), least)
     if not judged.is_drawn:
         calibration = say(

@@ -168,8 +168,7 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     made_task, named_environment = resolve.environment(
         made_task, options.environments, options.environment_options or {}, acted_in=options.replies is None
     )
-    if isinstance(made_task.samples, Iterator):  # they can be read only once
-        made_task = replace(made_task, samples=list(made_task.samples))
+    made_task = _with_listed_samples(made_task)
     _check_acting(made_task, options)
     store = store_of_shard(at(options.store), shard_of(options.shard))
     stored = _stored(store, options.run_id)
@@ -182,10 +181,9 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     names = options.scorers or (made_task.scorers if kept is None else kept.scorers)
     bound = resolve.scorers_of(made_task, names, JudgeChoice(model=model, options=model_options))
     judges = judges_asked(bound, options.judge)
-    references = tuple(scorer.reference for scorer in bound)
     spec = replace(
         options.spec(named_task.name, named_agent.name, stored=kept),
-        scorers=kept.scorers if kept is not None and not options.scorers else references,
+        scorers=kept.scorers if kept and not options.scorers else tuple(scorer.reference for scorer in bound),
         judge=model if judges else None,
         judge_options=model_options if judges else {},
         user=named_user.name if named_user is not None and options.user is not None else None,
@@ -204,6 +202,11 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
         stored=stored,
         spec=spec,
     )
+
+
+def _with_listed_samples(task: Task) -> Task:
+    """Return the task with its samples in a list where an iterator gives them, which can be read only once."""
+    return replace(task, samples=list(task.samples)) if isinstance(task.samples, Iterator) else task
 
 
 def _check_acting(task: Task, options: RunOptions) -> None:
