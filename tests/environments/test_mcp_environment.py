@@ -39,6 +39,7 @@ async def test_what_is_no_text_is_described_and_other_lines_are_skipped() -> Non
             "[resource: shop://list]",
             "a note",
         ]
+        assert [(file.name, file.media_type, file.data) for file in picture.files] == [("image", "image/png", b"hello")]
         assert (await call(environment, "chatter")).content == "fine"
 
 

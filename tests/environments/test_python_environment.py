@@ -15,7 +15,7 @@ import pytest
 from proctor.core.around import Around, around
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed, EpisodeOver
 from proctor.core.run import Limits
-from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
+from proctor.core.sample import File, Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
 from proctor.environments._plain import MOST_CHARACTERS, plain
 from proctor.environments.python import PythonEnvironment, make, wrap
@@ -467,3 +467,33 @@ async def test_lone_surrogates_are_replaced() -> None:
     async with wrap(Odd)(SAMPLE) as environment:  # type: ignore[attr-defined]
         assert (await call(environment, "say")).content == "a?"
         assert await environment.state() == {"text": "a?"}
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
+
+
+class Camera:
+    """Tools that return files."""
+
+    def shoot(self) -> File:
+        """Take a picture."""
+        return File(name="shot.png", media_type="image/png", data=PNG)
+
+    def both(self) -> list[object]:
+        """Take two pictures."""
+        return [
+            "Before:",
+            self.shoot(),
+            "After:",
+            File(name="b.png", media_type="image/png", data=PNG + b"b"),
+            {"x": 1},
+        ]
+
+
+async def test_a_tool_returns_a_file_or_a_list_of_texts_and_files() -> None:
+    async with wrap(Camera)(SAMPLE) as environment:  # type: ignore[attr-defined]
+        one, two = await call(environment, "shoot"), await call(environment, "both")
+    assert (one.content, one.files) == ("[shot.png (image/png, 16 bytes)]", (Camera().shoot(),))
+    lines = ["Before:", "[shot.png (image/png, 16 bytes)]", "After:", "[b.png (image/png, 17 bytes)]", '{"x":1}']
+    assert two.content.splitlines() == lines
+    assert [file.name for file in two.files] == ["shot.png", "b.png"]

@@ -1,13 +1,16 @@
 """Messages, files and values as plain text, for agents and endpoints that take nothing else."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from proctor.core.sample import File, Message, Text
+from proctor.core.media_type import PICTURES
+from proctor.core.sample import File, Message, Text, ToolResult
 from proctor.runtime.files import reading
 
 _json = json.JSONEncoder(ensure_ascii=False, default=str)
+_LEFT_OUT = re.compile(r"^\[(\d{1,9}) files? left out: ", re.MULTILINE)
 
 
 def text_of(messages: Sequence[Message]) -> str:
@@ -26,6 +29,43 @@ def file_note(file: File) -> str:
     name = file.name or (Path(file.path).name if file.path else "file")
     address = file.url or file.path
     return f"\n[Attached file: {name} ({file.media_type})" + (f", at {address}]\n" if address else "]\n")
+
+
+def describe_file(file: File) -> str:
+    """Return the name, type and size of a file of a tool result.
+
+    >>> describe_file(File(name="a.png", media_type="image/png", data=b"12"))
+    'a.png (image/png, 2 bytes)'
+    """
+    return f"{file.name or 'file'} ({file.media_type}, {len(file.data or b''):,} bytes)"
+
+
+def left_out(file: File, why: str) -> str:
+    """Return the line of a tool result that says that a file is not there; `count_left_out` counts such lines."""
+    return f"[1 file left out: {describe_file(file)}; {why}.]"
+
+
+def result_text(result: ToolResult, is_sent: Callable[[str], bool] = PICTURES.__contains__) -> str:
+    """Return the text of a tool result, with a line for each file that cannot be sent with it.
+
+    Args:
+        is_sent: whether files of a media type are sent to who reads this.
+    """
+    if not result.files:
+        return result.content
+    missing = [left_out(file, "it cannot be shown here") for file in result.files if not is_sent(file.media_type)]
+    return "\n".join(filter(None, (result.content, *(line for line in missing if line not in result.content))))
+
+
+def only_text(_: str) -> bool:
+    """Say that files of no media type are sent."""
+    return False
+
+
+def count_left_out(messages: Sequence[Message]) -> int:
+    """Count the files that results of tools say were left out."""
+    results = (part for message in messages for part in message.parts if isinstance(part, ToolResult))
+    return sum(int(count) for result in results for count in _LEFT_OUT.findall(result.content))
 
 
 def file_bytes(file: File) -> bytes:

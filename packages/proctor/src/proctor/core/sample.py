@@ -75,13 +75,17 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, tag="tool_call"):
         return self.written if self.written is not None else _json.encode(self.arguments)
 
 
-class ToolResult(msgspec.Struct, frozen=True, kw_only=True, tag="tool_result"):
-    """The result that a tool returned for the call with the same id."""
+class ToolResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tool_result"):
+    """The result that a tool returned for the call with the same id: text, and the bytes of the files that it came with.
+
+    `files` is not written when it is empty; `id` and `is_error` always are, as those of a factory, so that digests stay.
+    """
 
     name: str
     content: str
-    id: str = ""
-    is_error: bool = False
+    id: str = msgspec.field(default_factory=str)
+    is_error: bool = msgspec.field(default_factory=bool)
+    files: tuple[File, ...] = ()
 
 
 Part = Text | Reasoning | File | ToolCall | ToolResult

@@ -17,6 +17,7 @@ from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import CallsTogether, Environment, MakeEnvironment, ToolWording
 from proctor.core.trajectory import InjectedFault, StateChange
 from proctor.engine.blame import from_outside
+from proctor.engine.file_limits import FileLimits
 from proctor.engine.perturbing import Faults
 from proctor.transport.redact import quoted
 
@@ -51,6 +52,7 @@ class Acting:
         self.busy_since: float | None = None
         self.environment = environment
         self._faults = faults
+        self._file_limits = FileLimits()
 
     @property
     def faults(self) -> Sequence[InjectedFault]:
@@ -69,7 +71,7 @@ class Acting:
         """
         with _Blamed(self, call.name):
             if self._faults is None:
-                return _checked(await self.environment.call(call), call)
+                return self._checked(await self.environment.call(call), call)
             results = await self._faults.around([call], self._run_each)
             assert results is not None
             return results[0]
@@ -83,7 +85,10 @@ class Acting:
             return _plain(state)
 
     async def _run_each(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult]:
-        return [_checked(await self.environment.call(call), call) for call in calls]
+        return [self._checked(await self.environment.call(call), call) for call in calls]
+
+    def _checked(self, result: Any, call: ToolCall) -> ToolResult:
+        return self._file_limits.apply(_checked(result, call))
 
 
 class ActingTogether(Acting):
@@ -101,7 +106,7 @@ class ActingTogether(Acting):
             return None
         if not isinstance(results, list | tuple) or len(results) != len(calls):
             raise TypeError(f"not one result for each of {len(calls)} calls")
-        return [_checked(result, call) for result, call in zip(results, calls, strict=True)]
+        return [self._checked(result, call) for result, call in zip(results, calls, strict=True)]
 
 
 class _Blamed:

@@ -1,9 +1,11 @@
 """Hold a connection to an MCP server by the official SDK, in a task of its own; import it only when one is needed."""
 
 import asyncio
+import binascii
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from base64 import b64decode
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Self
 
@@ -15,7 +17,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from proctor.core.errors import EnvironmentFailed, ProctorError
-from proctor.core.sample import Tool
+from proctor.core.media_type import OCTETS
+from proctor.core.sample import File, Tool
 from proctor.environments import _programs
 from proctor.isolation import Confinement
 from proctor.runtime.program import LineTooLong, RunningProgram
@@ -38,10 +41,11 @@ for _name in ("mcp", "client"):  # the SDK's loggers: what goes wrong is reporte
 
 
 class McpAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a call in words, or why the server did not run it."""
+    """The result of a call, whose text names its files, or why the server did not run it."""
 
     text: str
     is_error: bool = False
+    files: tuple[File, ...] = ()
 
 
 class McpConnection:
@@ -125,7 +129,7 @@ class McpConnection:
             except (ValueError, RuntimeError, ExceptionGroup, OSError) as error:
                 raise await self._failure(error) from error
             self.broken = False
-        return McpAnswer(text=_text_of(result), is_error=bool(result.is_error))
+        return McpAnswer(text=_text_of(result), is_error=bool(result.is_error), files=tuple(_files_of(result)))
 
     async def answers_again(self) -> bool:
         """True if the server still answers after a call that took too long."""
@@ -314,6 +318,26 @@ def _words_of(block: types.ContentBlock) -> str:
         case types.EmbeddedResource(resource=types.TextResourceContents(text=text)):
             return text
     return f"[resource: {block.resource.uri}, {block.resource.mime_type or 'bytes'}]"
+
+
+def _files_of(result: types.CallToolResult) -> Iterator[File]:
+    """Yield the images, sound and other bytes of a result; a file has none where they are no base64."""
+    for block in result.content:
+        match block:
+            case (
+                types.ImageContent(data=data, mime_type=media_type)
+                | types.AudioContent(data=data, mime_type=media_type)
+            ):
+                name = block.type
+            case types.EmbeddedResource(resource=types.BlobResourceContents(blob=data, mime_type=media_type, uri=uri)):
+                name = str(uri)
+            case _:
+                continue
+        try:
+            decoded = b64decode(data, validate=True)
+        except (binascii.Error, ValueError):
+            decoded = None
+        yield File(name=name, media_type=media_type or OCTETS, data=decoded)
 
 
 def _unread(id: types.RequestId | None, text: str = TOO_LONG_TEXT) -> types.JSONRPCError:

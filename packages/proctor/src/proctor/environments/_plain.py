@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from proctor.chat.agent_replies import clean
-from proctor.core.sample import ToolCall, ToolResult
+from proctor.chat.message_text import describe_file
+from proctor.core.sample import File, Text, ToolCall, ToolResult
 from proctor.transport.redact import quoted
 
 MOST_CHARACTERS = 200_000  # of a result that a model is shown
@@ -18,12 +19,33 @@ _ABSENT = object()
 _CODE = (type, FunctionType, MethodType, BuiltinFunctionType, ModuleType)
 
 
-def result_of(call: ToolCall, content: str, *, is_error: bool = False) -> ToolResult:
+def result_of(call: ToolCall, content: str, *, is_error: bool = False, files: Sequence[File] = ()) -> ToolResult:
     """Return the result of a call; of a very long one the beginning, with a note for the model that says so."""
     content = clean(content)
     if len(content) > MOST_CHARACTERS:
         content = f"{content[:MOST_CHARACTERS]}\n[The result has {len(content)} characters; the rest is cut off.]"
-    return ToolResult(name=call.name, content=content, id=call.id, is_error=is_error)
+    return ToolResult(name=call.name, content=content, id=call.id, is_error=is_error, files=tuple(files))
+
+
+def result_of_value(call: ToolCall, value: object) -> ToolResult:
+    """Return what a tool returned as the result of its call: a value, a `File`, or a list of texts, values and files.
+
+    The text names each file where it was in the list.
+    """
+    values = value if isinstance(value, list | tuple) else (value,)
+    files = [part for part in values if isinstance(part, File)]
+    if not files:
+        return result_of(call, text_of_value(value))
+    return result_of(call, "\n".join(map(_text_of_part, values)), files=files)
+
+
+def _text_of_part(value: object) -> str:
+    match value:
+        case File():
+            return f"[{describe_file(value)}]"
+        case Text(text=text):
+            return text
+    return text_of_value(value)
 
 
 def refusal(call: ToolCall, reason: object) -> ToolResult:

@@ -5,7 +5,7 @@ of its own; with `reset=TOOL` servers are kept, and that tool is called before e
 `meta["environment"]` as its arguments. Over HTTP there is one server then, so that attempts wait for each other.
 
 A server may not ask a model or the user anything: sampling and elicitation are refused, and so is the list of roots. Calls
-run one after the other. Images, sound and other bytes in a result are described in words.
+run one after the other. Images, sound and other bytes in a result are its files; its text names them.
 """
 
 import asyncio
@@ -176,7 +176,8 @@ class McpEnvironment:
             if failure.kind == "late" and await self._connection.answers_again():
                 return _programs.timed_out(call, self._seconds)
             raise _programs.died(failure, self._options.blame_death) from failure
-        return result_of(call, _part(answer.text, self._options.result), is_error=answer.is_error)
+        text = _part(answer.text, self._options.result)
+        return result_of(call, text, is_error=answer.is_error, files=answer.files)
 
     async def state(self) -> Mapping[str, object]:
         """Return what the tool for it says; nothing where none is named."""

@@ -4,12 +4,12 @@ It gets one line at a time, and answers each with one line:
 
     {"do": "open", "id": "a1", "environment": {…}}         {"ok": true}
     {"do": "tools"}                                        {"tools": [{"name": …, "description": …, "parameters": {…}}]}
-    {"do": "call", "name": "buy", "arguments": {…}}        {"result": …}, or {"error": "sold out"}
+    {"do": "call", "name": "buy", "arguments": {…}}        {"result": …, "files": […]}, or {"error": "sold out"}
     {"do": "state"}                                        {"state": {…}}
     {"do": "close"}                                        {"ok": true}
 
 `environment` is that of the sample's `meta`, over the settings `start`. An `error` is a tool's own, which the model sees; `{"broken": "why"}` means that
-the environment cannot go on. Each attempt at a sample gets a process of its own; with `reuse=true` processes are kept, and `open`
+the environment cannot go on. `files` may be left out; each has a name, a media_type and its data in base64. Each attempt at a sample gets a process of its own; with `reuse=true` processes are kept, and `open`
 has to start from the beginning. What it writes to standard error is kept for messages about failures.
 """
 
@@ -24,8 +24,9 @@ import msgspec
 
 from proctor.config import converted
 from proctor.core.errors import EnvironmentFailed
+from proctor.core.media_type import OCTETS
 from proctor.core.parts import EnvironmentPart
-from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
+from proctor.core.sample import File, Sample, Tool, ToolCall, ToolResult
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Environment
 from proctor.core.validation import in_words
@@ -50,12 +51,21 @@ class ProcessEnvironmentOptions(_programs.ProgramOptions, frozen=True, kw_only=T
     start: Mapping[str, Any] = {}
 
 
+class ProgramFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a result."""
+
+    data: bytes
+    name: str = ""
+    media_type: str = OCTETS
+
+
 class ProgramAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the program."""
 
     ok: bool = False
     tools: tuple[Tool, ...] | None = None
     result: Any = msgspec.UNSET
+    files: tuple[ProgramFile, ...] = ()
     error: str | None = None
     state: Mapping[str, Any] | None = None
     broken: str | None = None
@@ -162,7 +172,8 @@ class ProcessEnvironment:
             return _programs.timed_out(call, _programs.seconds_for_a_call(self._programs.options.seconds))
         if answer.error is not None:
             return refusal(call, answer.error)
-        return result_of(call, text_of_value(answer.result))
+        files = [File(name=file.name, media_type=file.media_type, data=file.data) for file in answer.files]
+        return result_of(call, text_of_value(answer.result), files=files)
 
     async def state(self) -> Mapping[str, object]:
         return (await self._ask("state")).state or {}

@@ -29,7 +29,7 @@ from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
 from proctor.core.validation import in_words
 from proctor.environments import _programs
-from proctor.environments._plain import plain, raised, refusal, result_of, text_of_value
+from proctor.environments._plain import plain, raised, refusal, result_of_value
 from proctor.environments._signatures import Signature, signature_of
 from proctor.runtime.threads import OwnThread
 
@@ -152,7 +152,7 @@ class PythonEnvironment:
         except SystemExit as error:
             ended = EnvironmentFailed("The tool '{name}' ended the program.", kind="exited", name=call.name)
             raise _programs.died(ended, self._rules.blame_death) from error
-        return value if isinstance(value, ToolResult) else result_of(call, text_of_value(value))
+        return value if isinstance(value, ToolResult) else result_of_value(call, value)
 
     async def state(self) -> Mapping[str, object]:
         """Return what the object's own `state()` says, or its public attributes."""
